@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -125,3 +125,131 @@ class LoCoBenchTask(BaseModel):
 def _single_slashes(path: Any) -> Any:
     """`a//b/` -> `a/b`; some projects were listed with doubled separators. What is not text stays for the validation."""
     return "/".join(part for part in path.split("/") if part) if isinstance(path, str) and "/" in path else path
+
+
+class DatasetError(Exception):
+    """A dataset that cannot be used; the message names file, line and field."""
+
+
+class UnknownTaskError(KeyError):
+    """Ids that the dataset does not hold; they are in `ids`."""
+
+    def __init__(self, ids: Iterable[str], dataset: Path) -> None:
+        self.ids = sorted(ids)
+        super().__init__(f"{dataset}: no task with id {', '.join(self.ids)}")
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class _Entry(NamedTuple):
+    """Where a record lies in the file, and what it is filtered by."""
+
+    offset: int
+    line: int
+    category: str
+    language: str
+    difficulty: str
+
+
+class LoCoBenchLoader:
+    """Finds tasks in the JSONL that extract_dataset.py wrote.
+
+    Only an index is held in memory (about 300 bytes a task); records are read from the file when asked for.
+
+    Raises:
+        DatasetError: the file cannot be read, or a line has no id, or an id of another line.
+    """
+
+    def __init__(self, dataset_path: Path) -> None:
+        self.dataset_path = Path(dataset_path)
+        self._entries: dict[str, _Entry] = {}
+        for number, offset, line in self._lines():
+            try:
+                record = parse_object(line)
+                task_id = record["id"]
+                entry = _Entry(offset, number, *(record[key] for key in ("task_category", "language", "difficulty")))
+            except RecordError as error:
+                raise DatasetError(f"{self.dataset_path}:{number}: {error}; write it again with extract_dataset.py") from None
+            except KeyError as error:
+                raise DatasetError(
+                    f"{self.dataset_path}:{number}: field {error} missing; write it again with extract_dataset.py"
+                ) from None
+            if not isinstance(task_id, str):
+                raise DatasetError(f"{self.dataset_path}:{number}: id: not a string")
+            if task_id in self._entries:
+                first = self._entries[task_id].line
+                raise DatasetError(f"{self.dataset_path}:{number}: id: {task_id} is already on line {first}; remove one")
+            self._entries[task_id] = entry
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[LoCoBenchTask]:
+        """Yield all tasks in the file's order, one in memory at a time."""
+        for number, _, line in self._lines():
+            yield self._read(number, line)
+
+    def all_ids(self) -> list[str]:
+        """Return the ids in the file's order (sorted, when extract_dataset.py wrote it)."""
+        return list(self._entries)
+
+    def load(self, task_id: str) -> LoCoBenchTask:
+        """Return one task.
+
+        Raises:
+            UnknownTaskError: no such id.
+            DatasetError: its record does not validate.
+        """
+        entry = self._entries.get(task_id)
+        if entry is None:
+            raise UnknownTaskError([task_id], self.dataset_path)
+        with self.dataset_path.open("rb") as stream:
+            stream.seek(entry.offset)
+            return self._read(entry.line, stream.readline())
+
+    def require(self, task_ids: Iterable[str]) -> list[str]:
+        """Return `task_ids` without repetitions, in their order.
+
+        Raises:
+            UnknownTaskError: some are not in the dataset; all of them are named.
+        """
+        wanted = list(dict.fromkeys(task_ids))
+        if unknown := [task_id for task_id in wanted if task_id not in self._entries]:
+            raise UnknownTaskError(unknown, self.dataset_path)
+        return wanted
+
+    def filter_by_task_category(self, category: str) -> list[LoCoBenchTask]:
+        """Return the tasks of one category, in the file's order."""
+        return self._filter(lambda entry: entry.category == category)
+
+    def filter_by_language(self, language: str) -> list[LoCoBenchTask]:
+        """Return the tasks of one language, in the file's order."""
+        return self._filter(lambda entry: entry.language == language)
+
+    def filter_by_difficulty(self, difficulty: str) -> list[LoCoBenchTask]:
+        """Return the tasks of one achieved difficulty, in the file's order."""
+        return self._filter(lambda entry: entry.difficulty == difficulty)
+
+    def _filter(self, wanted: Callable[[_Entry], bool]) -> list[LoCoBenchTask]:
+        return [self.load(task_id) for task_id, entry in self._entries.items() if wanted(entry)]
+
+    def _lines(self) -> Iterator[tuple[int, int, bytes]]:
+        """Yield (line number from 1, offset in bytes, line) of every line that is not blank."""
+        offset = 0
+        try:
+            with self.dataset_path.open("rb") as stream:
+                for number, line in enumerate(stream, 1):
+                    if line.strip():
+                        yield number, offset, line
+                    offset += len(line)
+        except OSError as error:
+            raise DatasetError(
+                f"{self.dataset_path}: cannot be read: {error.strerror}; run extract_dataset.py first or name the file with --dataset_path"
+            ) from error
+
+    def _read(self, number: int, line: bytes) -> LoCoBenchTask:
+        try:
+            return LoCoBenchTask.from_line(line)
+        except RecordError as error:
+            raise DatasetError(f"{self.dataset_path}:{number}: {error}") from None

@@ -26,11 +26,23 @@ class InputError(Exception):
     """Input that cannot be used. The message is one line: what, where, the way out."""
 
 
+class _Formatter(argparse.HelpFormatter):
+    """Adds the default to a flag's help where there is one worth showing, with paths relative to the checkout."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        text, default = action.help, action.default
+        if default in (None, False, argparse.SUPPRESS) or text is None:
+            return text
+        if isinstance(default, Path) and default.is_relative_to(REPOSITORY):
+            default = f"{default.relative_to(REPOSITORY)} beside this script"
+        return f"{text} (default: {default})"
+
+
 class Parser(argparse.ArgumentParser):
     """An ArgumentParser whose `--some_flag` may also be typed `--some-flag`, and whose errors are one line."""
 
     def __init__(self, description: str) -> None:
-        super().__init__(description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+        super().__init__(description=description, formatter_class=_Formatter, allow_abbrev=False)
 
     def flag(self, name: str, **options: Any) -> None:
         """Add `--name` (underscores) and its dashed spelling."""
