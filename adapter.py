@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError, field_validator, model_validator
 
 from pipeline.catalog import CATEGORIES, DIFFICULTIES, parse_id
+from pipeline.grading import GradingError, Grading, grade_key
 from pipeline.markdown import as_markdown
+from pipeline.project import Mapping, Project
 from pipeline.records import RecordError, explain, parse_object
+from pipeline.render import Options, fingerprint, render_dockerfile, render_instruction, render_task
+from pipeline.task_folder import NotOurs, new_folder, stored_fingerprint
 
 
 class LoCoBenchTask(BaseModel):
@@ -201,12 +205,21 @@ class LoCoBenchLoader:
             UnknownTaskError: no such id.
             DatasetError: its record does not validate.
         """
+        line = self.line(task_id)
+        return self._read(self._entries[task_id].line, line)
+
+    def line(self, task_id: str) -> bytes:
+        """Return one task's record as it stands in the file.
+
+        Raises:
+            UnknownTaskError: no such id.
+        """
         entry = self._entries.get(task_id)
         if entry is None:
             raise UnknownTaskError([task_id], self.dataset_path)
         with self.dataset_path.open("rb") as stream:
             stream.seek(entry.offset)
-            return self._read(entry.line, stream.readline())
+            return stream.readline()
 
     def require(self, task_ids: Iterable[str]) -> list[str]:
         """Return `task_ids` without repetitions, in their order.
@@ -253,3 +266,121 @@ class LoCoBenchLoader:
             return LoCoBenchTask.from_line(line)
         except RecordError as error:
             raise DatasetError(f"{self.dataset_path}:{number}: {error}") from None
+
+
+class Outcome(NamedTuple):
+    """What became of one task."""
+
+    task_id: str
+    status: Literal["written", "unchanged", "failed"]
+    reason: str = ""
+    """Why it failed."""
+    warnings: tuple[str, ...] = ()
+
+
+class LoCoBenchAdapter:
+    """Writes Harbor task directories: `output_dir`/<id>/ for tasks of a dataset, with projects from `data_dir`/generated/."""
+
+    def __init__(
+        self, loader: LoCoBenchLoader, output_dir: Path, data_dir: Path, options: Options = Options(), *, overwrite: bool = False
+    ) -> None:
+        self.loader = loader
+        self.output_dir = Path(output_dir)
+        self.data_dir = Path(data_dir)
+        self.options = options
+        self.overwrite = overwrite
+
+    def generate(self, task_ids: Iterable[str]) -> Iterator[Outcome]:
+        """Generate tasks one after the other, those of one project together; a failed one does not stop the others.
+
+        Raises:
+            UnknownTaskError: an id is not in the dataset (before anything is written).
+        """
+        for group in self.group_by_project(task_ids):
+            yield from self.generate_group(group)
+
+    def group_by_project(self, task_ids: Iterable[str]) -> list[list[str]]:
+        """Return the ids in groups that share a project, so that each project is read once."""
+        groups: dict[str, list[str]] = {}
+        for task_id in self.loader.require(task_ids):
+            groups.setdefault(parse_id(task_id).project_id, []).append(task_id)
+        return list(groups.values())
+
+    def generate_group(self, task_ids: Iterable[str]) -> Iterator[Outcome]:
+        """Generate tasks that share one project."""
+        project: Project | None = None
+        for task_id in task_ids:
+            try:
+                if project is None:
+                    project = Project.scan(self._get_project_dir(task_id))
+                yield self.generate_task(task_id, project)
+            except (DatasetError, GradingError, NotOurs) as error:
+                yield Outcome(task_id, "failed", str(error))
+            except OSError as error:
+                yield Outcome(task_id, "failed", f"{error.filename or self.output_dir}: {error.strerror or error}")
+
+    def generate_task(self, task_id: str, project: Project | None = None) -> Outcome:
+        """Write one task's directory, unless it is there and made from the same input.
+
+        Args:
+            project: the task's project, when it was scanned before.
+
+        Raises:
+            UnknownTaskError, DatasetError: the record is not there or not valid.
+            GradingError: the ground truth cannot be scored against.
+            NotOurs: a folder of another origin has the task's name.
+            OSError: a file cannot be read or written.
+        """
+        record = self.loader.line(task_id)
+        if project is None:
+            project = Project.scan(self._get_project_dir(task_id))
+        folder = self.output_dir / task_id
+        digest = fingerprint(record, parse_id(task_id).language, self._content(project), self.options)
+        if stored_fingerprint(folder) == digest and not self.overwrite:
+            return Outcome(task_id, "unchanged")
+
+        task = self.loader.load(task_id)
+        mapping = project.mapping(task.context_files)
+        instruction = render_instruction(task, mapping, hints=self.options.include_hints)
+        files = render_task(task, mapping, instruction, self._grade(task, mapping, instruction), self.options, digest)
+        with new_folder(folder) as building:
+            for path, content in files.items():
+                target = building / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(content)
+                target.chmod(0o755 if path.endswith(".sh") else 0o644)
+            mapping.copy_to(building / "environment" / "project", self.options.link_mode)
+        return Outcome(task_id, "written", warnings=_warnings(task, mapping))
+
+    def _get_project_dir(self, task_id: str) -> Path:
+        """Return the folder of the task's project: the id up to the category's name, below generated/."""
+        return self.data_dir / "generated" / parse_id(task_id).project_id
+
+    def _generate_dockerfile(self, language: str) -> str:
+        """Return the Dockerfile of a language: the shared base layer, the language's packages, the project."""
+        return render_dockerfile(language, self.options.base_image)
+
+    def _grade(self, task: LoCoBenchTask, mapping: Mapping, instruction: str) -> Grading:
+        told = [task.title, task.description, as_markdown(task.task_prompt)]
+        if self.options.include_hints:
+            told += [as_markdown(task.expected_approach), as_markdown(task.evaluation_criteria)]
+        return grade_key(
+            task,
+            mapping.context_files,
+            told="\n".join(told),
+            instruction=instruction,
+            roots=[mapping.root.rstrip("/")] if mapping.root else [],
+            read_text=mapping.read_text,
+            scoring=self.options.scoring,
+        )
+
+    def _content(self, project: Project) -> str:
+        return project.content
+
+
+def _warnings(task: LoCoBenchTask, mapping: Mapping) -> tuple[str, ...]:
+    warnings = [f"left out {path}: {reason}" for path, reason in mapping.skipped]
+    if mapping.missing:
+        shown = ", ".join(mapping.missing[:3]) + (", …" if len(mapping.missing) > 3 else "")
+        warnings.append(f"{len(mapping.missing)} context files do not exist and are not scored: {shown}")
+    return tuple(warnings)
