@@ -6,12 +6,21 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from pipeline.catalog import CATEGORIES, DIFFICULTIES, parse_id
-from pipeline.grading import GradingError, Grading, grade_key
+from pipeline.grading import Grading, GradingError, grade_key
 from pipeline.markdown import as_markdown
-from pipeline.project import Mapping, Project
+from pipeline.project import Known, Mapping, Project
 from pipeline.records import RecordError, explain, parse_object
 from pipeline.render import Options, fingerprint, render_dockerfile, render_instruction, render_task
 from pipeline.task_folder import NotOurs, new_folder, stored_fingerprint
@@ -128,7 +137,9 @@ class LoCoBenchTask(BaseModel):
 
 def _single_slashes(path: Any) -> Any:
     """`a//b/` -> `a/b`; some projects were listed with doubled separators. What is not text stays for the validation."""
-    return "/".join(part for part in path.split("/") if part) if isinstance(path, str) and "/" in path else path
+    return (
+        "/".join(part for part in path.split("/") if part) if isinstance(path, str) and "/" in path else path
+    )
 
 
 class DatasetError(Exception):
@@ -172,9 +183,13 @@ class LoCoBenchLoader:
             try:
                 record = parse_object(line)
                 task_id = record["id"]
-                entry = _Entry(offset, number, *(record[key] for key in ("task_category", "language", "difficulty")))
+                entry = _Entry(
+                    offset, number, *(record[key] for key in ("task_category", "language", "difficulty"))
+                )
             except RecordError as error:
-                raise DatasetError(f"{self.dataset_path}:{number}: {error}; write it again with extract_dataset.py") from None
+                raise DatasetError(
+                    f"{self.dataset_path}:{number}: {error}; write it again with extract_dataset.py"
+                ) from None
             except KeyError as error:
                 raise DatasetError(
                     f"{self.dataset_path}:{number}: field {error} missing; write it again with extract_dataset.py"
@@ -183,7 +198,9 @@ class LoCoBenchLoader:
                 raise DatasetError(f"{self.dataset_path}:{number}: id: not a string")
             if task_id in self._entries:
                 first = self._entries[task_id].line
-                raise DatasetError(f"{self.dataset_path}:{number}: id: {task_id} is already on line {first}; remove one")
+                raise DatasetError(
+                    f"{self.dataset_path}:{number}: id: {task_id} is already on line {first}; remove one"
+                )
             self._entries[task_id] = entry
 
     def __len__(self) -> int:
@@ -282,7 +299,13 @@ class LoCoBenchAdapter:
     """Writes Harbor task directories: `output_dir`/<id>/ for tasks of a dataset, with projects from `data_dir`/generated/."""
 
     def __init__(
-        self, loader: LoCoBenchLoader, output_dir: Path, data_dir: Path, options: Options = Options(), *, overwrite: bool = False
+        self,
+        loader: LoCoBenchLoader,
+        output_dir: Path,
+        data_dir: Path,
+        options: Options = Options(),
+        *,
+        overwrite: bool = False,
     ) -> None:
         self.loader = loader
         self.output_dir = Path(output_dir)
@@ -297,7 +320,7 @@ class LoCoBenchAdapter:
             UnknownTaskError: an id is not in the dataset (before anything is written).
         """
         for group in self.group_by_project(task_ids):
-            yield from self.generate_group(group)
+            yield from self.generate_group(group)[0]
 
     def group_by_project(self, task_ids: Iterable[str]) -> list[list[str]]:
         """Return the ids in groups that share a project, so that each project is read once."""
@@ -306,18 +329,31 @@ class LoCoBenchAdapter:
             groups.setdefault(parse_id(task_id).project_id, []).append(task_id)
         return list(groups.values())
 
-    def generate_group(self, task_ids: Iterable[str]) -> Iterator[Outcome]:
-        """Generate tasks that share one project."""
+    def generate_group(
+        self, task_ids: Iterable[str], known: Known | None = None
+    ) -> tuple[list[Outcome], Known | None]:
+        """Generate tasks that share one project.
+
+        Args:
+            known: what an earlier call returned for this project.
+
+        Returns:
+            The outcomes, and what spares the next call reading the project again.
+        """
+        outcomes: list[Outcome] = []
         project: Project | None = None
         for task_id in task_ids:
             try:
                 if project is None:
-                    project = Project.scan(self._get_project_dir(task_id))
-                yield self.generate_task(task_id, project)
+                    project = Project.scan(self._get_project_dir(task_id), known)
+                outcomes.append(self.generate_task(task_id, project))
             except (DatasetError, GradingError, NotOurs) as error:
-                yield Outcome(task_id, "failed", str(error))
+                outcomes.append(Outcome(task_id, "failed", str(error)))
             except OSError as error:
-                yield Outcome(task_id, "failed", f"{error.filename or self.output_dir}: {error.strerror or error}")
+                reason = f"{error.filename or self.output_dir}: {error.strerror or error}"
+                outcomes.append(Outcome(task_id, "failed", reason))
+        written = any(outcome.status != "failed" for outcome in outcomes)
+        return outcomes, Known(project.state, project.content) if project and written else None
 
     def generate_task(self, task_id: str, project: Project | None = None) -> Outcome:
         """Write one task's directory, unless it is there and made from the same input.
@@ -335,14 +371,16 @@ class LoCoBenchAdapter:
         if project is None:
             project = Project.scan(self._get_project_dir(task_id))
         folder = self.output_dir / task_id
-        digest = fingerprint(record, parse_id(task_id).language, self._content(project), self.options)
+        digest = fingerprint(record, parse_id(task_id).language, project.content, self.options)
         if stored_fingerprint(folder) == digest and not self.overwrite:
             return Outcome(task_id, "unchanged")
 
         task = self.loader.load(task_id)
         mapping = project.mapping(task.context_files)
         instruction = render_instruction(task, mapping, hints=self.options.include_hints)
-        files = render_task(task, mapping, instruction, self._grade(task, mapping, instruction), self.options, digest)
+        files = render_task(
+            task, mapping, instruction, self._grade(task, mapping, instruction), self.options, digest
+        )
         with new_folder(folder) as building:
             for path, content in files.items():
                 target = building / path
@@ -373,9 +411,6 @@ class LoCoBenchAdapter:
             read_text=mapping.read_text,
             scoring=self.options.scoring,
         )
-
-    def _content(self, project: Project) -> str:
-        return project.content
 
 
 def _warnings(task: LoCoBenchTask, mapping: Mapping) -> tuple[str, ...]:

@@ -54,7 +54,9 @@ class Criteria:
     def check(self) -> None:
         """Raise InputError unless the weights are at least 0 and sum to 1."""
         weights = (self.context_weight, self.files_weight, self.category_weight)
-        if not all(weight >= 0 for weight in weights) or not math.isclose(math.fsum(weights), 1, abs_tol=1e-9):
+        if not all(weight >= 0 for weight in weights) or not math.isclose(
+            math.fsum(weights), 1, abs_tol=1e-9
+        ):
             raise cli.InputError(
                 "--context_weight, --files_weight and --category_weight must be at least 0 and sum to 1, "
                 f"got {' + '.join(map(str, weights))} = {math.fsum(weights):g}"
@@ -102,7 +104,9 @@ class Selection:
                 "max_context_length": max((task.context_length for _, task in self.passed), default=0),
                 "max_files_count": max((task.files_count for _, task in self.passed), default=0),
                 **{
-                    f"selected_by_{name}": dict(sorted(Counter(getattr(task, name) for _, task in self.selected).items()))
+                    f"selected_by_{name}": dict(
+                        sorted(Counter(getattr(task, name) for _, task in self.selected).items())
+                    )
                     for name in ("task_category", "language", "difficulty")
                 },
             },
@@ -158,7 +162,9 @@ def print_summary(selection: Selection) -> None:
         return
     print(f"{'rank':>4}  {'score':>6}  {'characters':>10}  {'files':>5}  task")
     for rank, (score, task) in enumerate(selection.selected, 1):
-        print(f"{rank:>4}  {score:.{SCORE_DIGITS}f}  {task.context_length:>10,}  {task.files_count:>5}  {task.id}")
+        print(
+            f"{rank:>4}  {score:.{SCORE_DIGITS}f}  {task.context_length:>10,}  {task.files_count:>5}  {task.id}"
+        )
     for name in ("task_category", "language", "difficulty"):
         counts = Counter(getattr(task, name) for _, task in selection.selected)
         print(f"By {name}: " + ", ".join(f"{key} {number}" for key, number in counts.most_common()))
@@ -169,7 +175,9 @@ def build_parser() -> cli.Parser:
         "Select the tasks where code search should matter most. context_length counts characters of text, not tokens."
     )
     default = Criteria()
-    parser.flag("dataset_path", type=Path, default=cli.DATASET_FILE, help="JSONL written by extract_dataset.py")
+    parser.flag(
+        "dataset_path", type=Path, default=cli.DATASET_FILE, help="JSONL written by extract_dataset.py"
+    )
     parser.flag("output", type=Path, default=cli.SELECTION_FILE, help="JSON file to write")
     parser.flag(
         "min_context_length",
@@ -178,14 +186,28 @@ def build_parser() -> cli.Parser:
         help="characters (not tokens) of context; tasks with strictly more pass",
     )
     parser.flag(
-        "min_files_count", type=cli.count, default=default.min_files_count, help="context files; tasks with strictly more pass"
+        "min_files_count",
+        type=cli.count,
+        default=default.min_files_count,
+        help="context files; tasks with strictly more pass",
     )
     parser.flag("top_n", type=cli.count, default=default.top_n, help="number of tasks to select")
     for part in ("context", "files", "category"):
         name = f"{part}_weight"
-        parser.flag(name, type=float, default=getattr(default, name), help=f"weight of the {part} part; the three sum to 1")
+        parser.flag(
+            name,
+            type=float,
+            default=getattr(default, name),
+            help=f"weight of the {part} part; the three sum to 1",
+        )
     for name, known in (("categories", CATEGORIES), ("languages", LANGUAGES), ("difficulties", DIFFICULTIES)):
-        parser.flag(name, nargs="+", choices=known, metavar="NAME", help=f"{name} to keep, of: {', '.join(known)} (default: all)")
+        parser.flag(
+            name,
+            nargs="+",
+            choices=known,
+            metavar="NAME",
+            help=f"{name} to keep, of: {', '.join(known)} (default: all)",
+        )
     parser.flag("quiet", action="store_true", help="no summary")
     return parser
 

@@ -68,5 +68,7 @@ def parse_id(scenario_id: str) -> ScenarioId:
         raise ValueError(f"unknown language {language!r} (known: {', '.join(LANGUAGES)})")
     match = _ID.fullmatch(scenario_id)
     if match is None:
-        raise ValueError(f"does not end in _<category>_<difficulty>_<number> with a known category ({', '.join(CATEGORIES)})")
+        raise ValueError(
+            f"does not end in _<category>_<difficulty>_<number> with a known category ({', '.join(CATEGORIES)})"
+        )
     return ScenarioId(language, match["project_id"])

@@ -51,7 +51,9 @@ class Parser(argparse.ArgumentParser):
         if dashed != name:
             # A second, hidden option with the same destination keeps the help to one spelling.
             self.add_argument(
-                f"--{dashed}", dest=name, **{**options, "help": argparse.SUPPRESS, "default": argparse.SUPPRESS}
+                f"--{dashed}",
+                dest=name,
+                **{**options, "help": argparse.SUPPRESS, "default": argparse.SUPPRESS},
             )
 
     def error(self, message: str) -> NoReturn:

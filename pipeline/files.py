@@ -33,7 +33,9 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         Path(name).chmod(0o666 & ~umask)
         Path(name).replace(path)
     except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror or error}; free the place or name another") from error
+        raise InputError(
+            f"{path}: cannot be written: {error.strerror or error}; free the place or name another"
+        ) from error
     finally:
         if name:
             Path(name).unlink(missing_ok=True)

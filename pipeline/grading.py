@@ -82,7 +82,9 @@ class Scoring(BaseModel):
         try:
             return cls.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise InputError(f"{path}: {error}; --scoring wants a TOML file as docs/VERIFIER.md shows it") from None
+            raise InputError(
+                f"{path}: {error}; --scoring wants a TOML file as docs/VERIFIER.md shows it"
+            ) from None
         except ValidationError as error:
             raise InputError(f"{path}: {explain(error)}; docs/VERIFIER.md lists what may be set") from None
 
@@ -127,17 +129,19 @@ def grade_key(
 
     given_files = verify.mentioned_files(told, files, roots)
     named = verify.mentioned_files(truth, files, roots)
-    identifiers = verify.symbols(truth) - given
+    spelled = verify.symbols(truth)
+    identifiers = set(spelled) - given
     relevant = (named or _holders(identifiers, {path: read_text(path) for path in files})) - given_files
     if len(relevant) > MOST_RELEVANT_SHARE * (len(files) - len(given_files)):
         relevant = set()
-    code = (verify.symbols(verify.fenced_code(truth)) - given) or identifiers
+    fenced = set(verify.symbols(verify.fenced_code(truth))) - given
+    code = fenced or identifiers
 
     oracle = truth
     if not relevant <= named:
         oracle += "\n\n## Files\n\n" + "\n".join(f"- `{path}`" for path in sorted(relevant))
-    if not code <= verify.symbols(verify.fenced_code(truth)):
-        oracle += "\n\n## Code\n\n" + fence("\n".join(sorted(code)))
+    if not fenced and code:
+        oracle += "\n\n## Code\n\n" + fence("\n".join(spelled[name] for name in sorted(code)))
     key = {
         "scoring": scoring.model_dump(),
         "length_words": min(scoring.length_words, len(oracle.split())),
@@ -158,11 +162,13 @@ def grade_key(
 def _holders(identifiers: set[str], texts: Mapping[str, str]) -> set[str]:
     """Return the files that hold the `identifiers` best: each counts by its rarity over the files."""
     symbols = verifier().symbols
-    held = {path: symbols(text) & identifiers for path, text in texts.items()}
+    held = {path: identifiers & symbols(text).keys() for path, text in texts.items()}
     spread = {name: sum(name in found for found in held.values()) for name in identifiers}
     weight = {path: sum(1 / spread[name] for name in sorted(found)) for path, found in held.items() if found}
     best = max(weight.values(), default=0.0)
-    ranked = sorted((path for path in weight if weight[path] >= best / 2), key=lambda path: (-weight[path], path))
+    ranked = sorted(
+        (path for path in weight if weight[path] >= best / 2), key=lambda path: (-weight[path], path)
+    )
     return set(ranked[:MOST_IMPLIED_FILES])
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 METADATA_FILE = "project_metadata.json"
 # Version control is no part of the code, and its history could hold what a task asks for.
@@ -21,6 +21,13 @@ LEFT_OUT = frozenset({".git", ".hg", ".svn"})
 
 LinkMode = Literal["auto", "copy", "hardlink", "reflink"]
 _FICLONE = 0x40049409
+
+
+class Known(NamedTuple):
+    """What is remembered of a project between two runs."""
+
+    state: str
+    content: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +51,11 @@ class Project:
     """Sorted by path."""
     skipped: tuple[tuple[str, str], ...]
     """(path, reason) of what is neither a regular file nor a link."""
+    known: Known | None = None
+    """State and content digest when the project was last read; spares reading it again while nothing was touched."""
 
     @classmethod
-    def scan(cls, folder: Path) -> Project:
+    def scan(cls, folder: Path, known: Known | None = None) -> Project:
         """List a project's folder.
 
         Raises:
@@ -74,7 +83,7 @@ class Project:
                         )
                     else:
                         skipped.append((path, "neither a file nor a folder"))
-        return cls(folder, tuple(sorted(files, key=lambda file: file.path)), tuple(sorted(skipped)))
+        return cls(folder, tuple(sorted(files, key=lambda file: file.path)), tuple(sorted(skipped)), known)
 
     @cached_property
     def paths(self) -> frozenset[str]:
@@ -92,12 +101,17 @@ class Project:
         Raises:
             OSError: a file cannot be read.
         """
+        if self.known and self.known.state == self.state:
+            return self.known.content
         return _digest(f"{file.path}\0{file.executable}\0{self._content_of(file)}" for file in self.files)
 
     def _content_of(self, file: ProjectFile) -> str:
         if file.link is not None:
             return f"-> {file.link}"
-        with open_source(self.folder / file.path) as descriptor, os.fdopen(descriptor, "rb", closefd=False) as stream:
+        with (
+            open_source(self.folder / file.path) as descriptor,
+            os.fdopen(descriptor, "rb", closefd=False) as stream,
+        ):
             return hashlib.file_digest(stream, "sha256").hexdigest()
 
     def root_for(self, context_files: Iterable[str]) -> str:
@@ -120,7 +134,9 @@ class Project:
                 continue
             if file.link is not None:
                 target = posixpath.normpath(posixpath.join(posixpath.dirname(file.path), file.link))
-                inside = target.startswith(root) and target not in ("..", ".") and not target.startswith("../")
+                inside = (
+                    target.startswith(root) and target not in ("..", ".") and not target.startswith("../")
+                )
                 if posixpath.isabs(file.link) or not inside or target not in regular | folders:
                     skipped.append((file.path, f"a link that leads to no file of the project ({file.link})"))
                     continue
@@ -178,7 +194,9 @@ class Mapping:
             elif twin is not None and link_mode == "hardlink":
                 os.link(f"{twin}/{path}", f"{target}/{path}")
             else:
-                copy_file(f"{self.project.folder}/{file.path}", f"{target}/{path}", file.executable, link_mode)
+                copy_file(
+                    f"{self.project.folder}/{file.path}", f"{target}/{path}", file.executable, link_mode
+                )
 
 
 @contextlib.contextmanager
@@ -196,7 +214,9 @@ def open_source(path: str | Path) -> Iterator[int]:
 def copy_file(source: str, target: str, executable: bool, link_mode: LinkMode) -> None:
     """Copy one file's bytes; the kernel shares blocks where the file system can (copy_file_range, FICLONE)."""
     with open_source(source) as read:
-        write = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o755 if executable else 0o644)
+        write = os.open(
+            target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o755 if executable else 0o644
+        )
         try:
             if link_mode == "reflink":
                 fcntl.ioctl(write, _FICLONE, read)

@@ -23,7 +23,13 @@ if TYPE_CHECKING:
 BASE_IMAGE = "ubuntu:24.04"
 AUTHORS = ("Salesforce AI Research",)
 
-LANGUAGE_NAMES = {"cpp": "C++", "csharp": "C#", "php": "PHP", "javascript": "JavaScript", "typescript": "TypeScript"}
+LANGUAGE_NAMES = {
+    "cpp": "C++",
+    "csharp": "C#",
+    "php": "PHP",
+    "javascript": "JavaScript",
+    "typescript": "TypeScript",
+}
 
 
 @dataclass(frozen=True)
@@ -115,42 +121,63 @@ def generator_digest() -> str:
     files += [REPOSITORY / "adapter.py", *(REPOSITORY / "pipeline").glob("*.py")]
     total = hashlib.sha256()
     for path in sorted(path for path in files if "__pycache__" not in path.parts):
-        total.update(f"{path.relative_to(REPOSITORY)}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+        total.update(
+            f"{path.relative_to(REPOSITORY)}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode()
+        )
     return total.hexdigest()
 
 
 def fingerprint(record: bytes, language: str, content: str, options: Options) -> str:
     """Return the digest of all that a task is made from: its record, its project's content, templates and options."""
     chosen = {
-        **{name: getattr(options, name) for name in ("base_image", "include_hints", "separate_verifier", "strip_code_fences")},
+        **{
+            name: getattr(options, name)
+            for name in ("base_image", "include_hints", "separate_verifier", "strip_code_fences")
+        },
         "hardlink": options.link_mode == "hardlink",
         "scoring": options.scoring.model_dump(),
         "language": load_languages().get(language),
     }
-    parts = (hashlib.sha256(record.strip()).hexdigest(), content, generator_digest(), json.dumps(chosen, sort_keys=True))
+    parts = (
+        hashlib.sha256(record.strip()).hexdigest(),
+        content,
+        generator_digest(),
+        json.dumps(chosen, sort_keys=True),
+    )
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
 def render_dockerfile(language: str, base_image: str) -> str:
     """Return the Dockerfile for one language."""
     table = load_languages()[language]
-    return templates().get_template("environment/Dockerfile.j2").render(
-        base_image=base_image, language=language, packages=table["packages"], fallback=table.get("fallback", [])
+    return (
+        templates()
+        .get_template("environment/Dockerfile.j2")
+        .render(
+            base_image=base_image,
+            language=language,
+            packages=table["packages"],
+            fallback=table.get("fallback", []),
+        )
     )
 
 
 def render_instruction(task: LoCoBenchTask, mapping: Mapping, *, hints: bool) -> str:
     """Return the instruction. Nothing of the ground truth enters it."""
-    return templates().get_template("instruction.md.j2").render(
-        title=task.title,
-        description=task.description,
-        prompt=as_markdown(task.task_prompt, level=3),
-        language=LANGUAGE_NAMES.get(task.language, task.language.title()),
-        files_count=len(mapping.files),
-        context_files=sorted(mapping.context_files),
-        hints=hints,
-        approach=as_markdown(task.expected_approach, level=3),
-        criteria=as_markdown(task.evaluation_criteria, level=3),
+    return (
+        templates()
+        .get_template("instruction.md.j2")
+        .render(
+            title=task.title,
+            description=task.description,
+            prompt=as_markdown(task.task_prompt, level=3),
+            language=LANGUAGE_NAMES.get(task.language, task.language.title()),
+            files_count=len(mapping.files),
+            context_files=sorted(mapping.context_files),
+            hints=hints,
+            approach=as_markdown(task.expected_approach, level=3),
+            criteria=as_markdown(task.evaluation_criteria, level=3),
+        )
     )
 
 

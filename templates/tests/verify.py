@@ -114,8 +114,10 @@ def keywords(text):
 
 
 def symbols(text):
-    """Return the identifiers of several parts in `text`, lower-case."""
-    return {token.strip("_").lower() for token in set(_WORD.findall(text)) if _is_symbol(token)}
+    """Map the identifiers of several parts in `text`, lower-case, to a spelling that occurs there."""
+    return {
+        token.strip("_").lower(): token for token in sorted(set(_WORD.findall(text))) if _is_symbol(token)
+    }
 
 
 def _is_symbol(token):
@@ -165,13 +167,24 @@ def mentioned_files(text, files, roots=()):
         for name in (token, path, path.rpartition("/")[0]):
             known = names.get(name)
             if known is None:
-                known = next((names[name[len(p) :]] for p in prefixes if name.startswith(p) and name[len(p) :] in names), None)
+                known = next(
+                    (
+                        names[name[len(p) :]]
+                        for p in prefixes
+                        if name.startswith(p) and name[len(p) :] in names
+                    ),
+                    None,
+                )
             if known is not None:
                 found.add(known)
                 break
     # The rare name with a space or another sign that _PATH does not take.
     for name, path in names.items():
-        if not _PATH.fullmatch(name) and name in text and re.search(r"(?<![\w/])" + re.escape(name) + r"(?!\w)", text):
+        if (
+            not _PATH.fullmatch(name)
+            and name in text
+            and re.search(r"(?<![\w/])" + re.escape(name) + r"(?!\w)", text)
+        ):
             found.add(path)
     return found
 
@@ -233,10 +246,12 @@ def score(answer, key):
 
     if key["symbols"]:
         truth = set(key["symbols"])
-        shown = symbols(fenced_code(answer)) - given
+        shown = set(symbols(fenced_code(answer))) - given
         needed = min(len(truth), scoring["code_symbols"])
         known = len(shown & (truth | wanted)) / len(shown) if shown else 0.0
-        components["code_blocks"] = min(1.0, len(shown & truth) / needed) * min(1.0, known / scoring["code_precision"])
+        components["code_blocks"] = min(1.0, len(shown & truth) / needed) * min(
+            1.0, known / scoring["code_precision"]
+        )
         metrics["code"] = {"precision": known, "matched_symbols": sorted(shown & truth), "needed": needed}
 
     words = len(answer.split())
