@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,9 @@ class Data:
 
     folder: Path
 
-    def project(self, files: dict[str, str | bytes] | None = None, *, name: str = PROJECT, root: str = "shop/") -> Path:
+    def project(
+        self, files: Mapping[str, str | bytes] | None = None, *, name: str = PROJECT, root: str = "shop/"
+    ) -> Path:
         """Write a project's files below generated/<name>/<root>, and its metadata; return generated/<name>."""
         project = self.folder / "generated" / name
         for path, content in (files or FILES).items():

@@ -183,7 +183,7 @@ def test_unknown_project_folder_fails_that_task_only(data: Data, tmp_path: Path)
     "truth",
     [
         TRUTH,
-        {"cause": TRUTH, "culprit_files": [{"file_path": "shop/src/basket.py", "line": 3}], "fixed_code": ["a_b = c_d()"]},
+        {"cause": TRUTH, "culprit_files": [{"file": "shop/src/basket.py", "line": 3}], "fixed_code": ["a_b = c_d()"]},
         ["`lookup_price` is stale", {"file": "shop/src/price_cache.py"}],
         "Look at shop/src/basket.py, shop/src/orders.py, shop/src/shipping.py, shop/README.md: zanzibar.",
         "Zanzibar.",
