@@ -55,7 +55,7 @@ def test_record_cannot_be_changed(data: Data, tmp_path: Path) -> None:
     data.scenario()
     (task,) = loader(data, tmp_path)
     with pytest.raises(ValueError, match="frozen"):
-        task.title = "other"  # type: ignore[misc]
+        task.title = "other"
 
 
 @pytest.mark.parametrize("field", ["language", "project_id"])
