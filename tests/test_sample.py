@@ -86,7 +86,7 @@ def test_names_in_back_ticks_exist_in_the_project(path: Path) -> None:
         if TO_BE_MADE.search(sentence):
             continue
         for name in re.findall(r"`([^`\n]+)`", sentence):
-            identifier = re.fullmatch(r"([A-Za-z_][\w./-]*)(\(.*\))?", name)
+            identifier = re.fullmatch(r"([A-Za-z_]\w*(?:[./][\w.-]+)*)(\(.*\))?", name)
             if identifier and identifier[1] not in text and identifier[1].rpartition(".")[2] not in text:
                 unknown.append(name)
     assert unknown == []
