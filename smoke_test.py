@@ -48,7 +48,7 @@ def main(argv: list[str] | None) -> int:
         parser.error("--jobs, --timeout and --build_timeout must be above 0")
 
     from pipeline import smoke, smoke_report
-    from pipeline.task_folder import find_task_folders
+    from pipeline.task_reader import find_task_folders
 
     folders = find_task_folders(options.folder or options.tasks_dir, options.task_ids)
     engine = None

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pipeline.catalog import load_languages
-from pipeline.task_folder import TaskError, TaskFolder, read_task_folder
+from pipeline.task_reader import TaskError, TaskFolder, read_task_folder
 from pipeline.trials import Agent, Trial, run_in_container, run_locally
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""One agent's attempt at one task, graded by the task's own verifier: in a container, or on this machine alone."""
+"""One agent's attempt at one task, graded by the task's own verifier, in a container or without one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from pipeline.task_folder import TaskError, TaskFolder, read_reward
+from pipeline.task_reader import TaskError, TaskFolder, read_reward
 
 if TYPE_CHECKING:
     from pipeline.containers import Engine
@@ -49,9 +49,7 @@ def run_locally(task: TaskFolder, agent: Agent, *, timeout: float) -> Trial:
             return Trial(fault=f"{agent}: {error}")
 
 
-def run_in_container(
-    engine: Engine, image: str, task: TaskFolder, agent: Agent, *, timeout: float
-) -> Trial:
+def run_in_container(engine: Engine, image: str, task: TaskFolder, agent: Agent, *, timeout: float) -> Trial:
     """Let `agent` answer and test.sh grade it in a container without network, in Harbor's order."""
     from pipeline.containers import CommandTimeout, EngineError
 

@@ -1,0 +1,58 @@
+# What a user runs. Everything installs into .venv/ of this checkout; `make help` lists the targets.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO := demo
+
+.PHONY: help demo test check format e2e validity bench bench-images power-table fuzz clean
+
+help:  ## this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(VENV)/installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 …")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/installed-dev: $(VENV)/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: $(VENV)/installed  ## the three scripts on the bundled sample, then oracle and empty answer of every task
+	@$(BIN)/python extract_dataset.py --data_dir data/sample --output $(DEMO)/locobench_dataset.jsonl
+	@$(BIN)/python select_tasks.py --dataset_path $(DEMO)/locobench_dataset.jsonl --output $(DEMO)/selected_tasks.json \
+	    --min_context_length 5000 --min_files_count 5 --top_n 80 --quiet
+	@$(BIN)/python run_adapter.py --data_dir data/sample --dataset_path $(DEMO)/locobench_dataset.jsonl \
+	    --selected_tasks $(DEMO)/selected_tasks.json --output_dir $(DEMO)/tasks
+	@$(BIN)/python smoke_test.py --local --tasks_dir $(DEMO)/tasks
+
+test: $(VENV)/installed-dev  ## all tests that need neither Docker nor the claude CLI
+	$(BIN)/python -m pytest
+
+check: $(VENV)/installed-dev  ## linter, formatter, types
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+format: $(VENV)/installed-dev  ## let the formatter write
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+e2e: $(VENV)/installed-dev  ## the real Harbor, Docker and claude CLI; brings up an engine where there is none
+	bash tests/e2e/run.sh
+
+validity: $(VENV)/installed-dev  ## how well the verifier tells knowledge from pretence; rewrites the tables in docs/
+	$(BIN)/python -m tests.bench.validity
+
+bench: $(VENV)/installed-dev  ## speed and memory, side by side with plain ways of doing the same
+	$(BIN)/python -m tests.bench.pipeline
+
+bench-images: $(VENV)/installed-dev  ## one image with all toolchains against ten single ones
+	$(BIN)/python -m tests.bench.images
+
+power-table: $(VENV)/installed-dev  ## simulate the comparison's error rates; rewrites the table in docs/STATISTICS.md
+	$(BIN)/python -m tests.bench.power_table
+
+clean:  ## remove what the targets above made
+	rm -rf $(VENV) $(DEMO) .cache build *.egg-info

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Turn LoCoBench-Agent's raw scenarios into one JSONL file: a validated, self-contained record a line, sorted by id."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pipeline import cli
+
+if TYPE_CHECKING:
+    from adapter import LoCoBenchTask
+
+
+class Extraction(NamedTuple):
+    """What an extraction found."""
+
+    counts: dict[str, Counter[str]]
+    """Number of records by category, by language and by difficulty."""
+    failures: list[tuple[Path, str]]
+    """The files that were skipped, each with its reason."""
+
+    @property
+    def written(self) -> int:
+        return self.counts["language"].total()
+
+
+def read_scenario(path: Path) -> LoCoBenchTask:
+    """Read and validate one raw scenario.
+
+    Raises:
+        RecordError: the file cannot be read or does not hold a scenario named like the file.
+    """
+    from adapter import LoCoBenchTask
+    from pipeline.records import RecordError, parse_object, read_bounded
+
+    data = parse_object(read_bounded(path))
+    scenario_id = data.get("id")
+    if isinstance(scenario_id, str) and scenario_id != path.stem and "/" not in scenario_id:
+        twin = path.with_name(scenario_id[:200] + path.suffix)
+        if "\0" not in scenario_id and twin.is_file():
+            raise RecordError(f"id: duplicate of {twin.name}")
+    return LoCoBenchTask.from_scenario(data, path.stem)
+
+
+def extract(
+    data_dir: Path, output: Path, *, watch: Callable[[list[Path]], Iterator[Path]] = iter
+) -> Extraction:
+    """Write a record for every good file of `data_dir`/output/scenarios/*.json to `output`, whole or not at all.
+
+    Raises:
+        InputError: there are no scenario files, or `output` cannot be written.
+    """
+    from pipeline.files import whole_file
+    from pipeline.records import RecordError
+
+    folder = data_dir / "output" / "scenarios"
+    # By stem, so that the order is the ids' own: "a.json" sorts after "a_b.json", "a" before "a_b".
+    files = sorted(folder.glob("*.json"), key=lambda path: path.stem)
+    if not files:
+        raise cli.InputError(
+            f"{folder}: no *.json files; unpack the benchmark's data there or name another --data_dir"
+        )
+    found = Extraction({"category": Counter(), "language": Counter(), "difficulty": Counter()}, [])
+    with whole_file(output) as stream:
+        for path in watch(files):
+            try:
+                task = read_scenario(path)
+            except RecordError as error:
+                found.failures.append((path, str(error)))
+                continue
+            stream.write(task.to_line() + b"\n")
+            found.counts["category"][task.task_category] += 1
+            found.counts["language"][task.language] += 1
+            found.counts["difficulty"][task.difficulty] += 1
+    return found
+
+
+def build_parser() -> cli.Parser:
+    parser = cli.Parser("Turn the raw scenarios (output/scenarios/*.json) into one JSONL file.")
+    parser.flag(
+        "data_dir", type=Path, help="folder with generated/ and output/ (default: data/, else data/sample/)"
+    )
+    parser.flag("output", type=Path, default=cli.DATASET_FILE, help="JSONL file to write")
+    parser.flag("quiet", action="store_true", help="no progress and no summary")
+    return parser
+
+
+def main(argv: list[str] | None) -> int:
+    options = build_parser().parse_args(argv)
+    say = (lambda _: None) if options.quiet else print
+    data_dir = cli.find_data_dir(options.data_dir, say=say)
+    found = extract(
+        data_dir,
+        options.output,
+        watch=lambda files: cli.progress(files, len(files), "Extracting", quiet=options.quiet),
+    )
+    for path, reason in found.failures:
+        print(f"{path}: {reason}; skipped", file=sys.stderr)
+    for heading, counts in found.counts.items():
+        say(f"By {heading}: " + ", ".join(f"{name} {number}" for name, number in sorted(counts.items())))
+    say(f"{found.written} scenarios written to {options.output}, {len(found.failures)} skipped")
+    return cli.SOME_FAILED if found.failures else cli.DONE
+
+
+if __name__ == "__main__":
+    cli.run(main)

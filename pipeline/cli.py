@@ -1,0 +1,125 @@
+"""How the scripts talk to a person: flags in both spellings, one-line errors, the data folder, progress.
+
+Imports nothing heavy, so that `--help` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from pipeline.catalog import REPOSITORY
+
+DONE, SOME_FAILED, WRONG_USE = 0, 1, 2
+
+DATASET_FILE = REPOSITORY / "locobench_dataset.jsonl"
+SELECTION_FILE = REPOSITORY / "selected_tasks.json"
+TASKS_FOLDER = REPOSITORY / "tasks"
+
+T = TypeVar("T")
+
+
+class InputError(Exception):
+    """Input that cannot be used. The message is one line: what, where, the way out."""
+
+
+class _Formatter(argparse.HelpFormatter):
+    """Adds the default to a flag's help where there is one worth showing, with paths relative to the checkout."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        text, default = action.help, action.default
+        if default in (None, False, argparse.SUPPRESS) or text is None:
+            return text
+        if isinstance(default, Path) and default.is_relative_to(REPOSITORY):
+            default = f"{default.relative_to(REPOSITORY)} beside this script"
+        return f"{text} (default: {default})"
+
+
+class Parser(argparse.ArgumentParser):
+    """An ArgumentParser whose `--some_flag` may also be typed `--some-flag`, and whose errors are one line."""
+
+    def __init__(self, description: str) -> None:
+        super().__init__(description=description, formatter_class=_Formatter, allow_abbrev=False)
+
+    def flag(self, name: str, **options: Any) -> None:
+        """Add `--name` (underscores) and its dashed spelling."""
+        self.add_argument(f"--{name}", **options)
+        dashed = name.replace("_", "-")
+        if dashed != name:
+            # A second, hidden option with the same destination keeps the help to one spelling.
+            self.add_argument(
+                f"--{dashed}",
+                dest=name,
+                **{**options, "help": argparse.SUPPRESS, "default": argparse.SUPPRESS},
+            )
+
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: {message} (see --help)", file=sys.stderr)
+        raise SystemExit(WRONG_USE)
+
+
+def count(text: str) -> int:
+    """Read a whole number >= 0 (for `type=` of a flag)."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = -1
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"expected a whole number >= 0, got {text!r}")
+    return value
+
+
+def run(main: Callable[[list[str] | None], int]) -> NoReturn:
+    """Run a script's `main` and leave with its exit code; bad input becomes one line on stderr and exit code 2."""
+    try:
+        code = main(None)
+    except InputError as error:
+        print(f"{Path(sys.argv[0]).name}: {error}", file=sys.stderr)
+        code = WRONG_USE
+    except KeyboardInterrupt:
+        print(f"{Path(sys.argv[0]).name}: interrupted; run the same command again to finish", file=sys.stderr)
+        code = 130
+    except BrokenPipeError:
+        code = 141
+    raise SystemExit(code)
+
+
+def find_data_dir(requested: Path | None, *, say: Callable[[str], None] = print) -> Path:
+    """Return the folder that holds output/scenarios/ and generated/.
+
+    That is `requested`, else data/ when the benchmark was unpacked there, else the bundled sample (said in one line).
+
+    Raises:
+        InputError: the folder has no output/scenarios/.
+    """
+    if requested is None:
+        requested = REPOSITORY / "data"
+        if not (requested / "output" / "scenarios").is_dir():
+            requested = requested / "sample"
+            say(f"No benchmark data in {REPOSITORY / 'data'}: using the bundled sample in {requested}")
+    if not (requested / "output" / "scenarios").is_dir():
+        raise InputError(
+            f"{requested}: no folder output/scenarios in it; --data_dir names the folder that holds generated/ and output/"
+        )
+    return requested
+
+
+def progress(items: Iterable[T], total: int, label: str, *, quiet: bool) -> Iterator[T]:
+    """Pass `items` on: with a bar on a terminal, with a plain line now and then otherwise, silently when `quiet`."""
+    if quiet:
+        yield from items
+        return
+    if sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import track
+
+        yield from track(items, label, total, console=Console(stderr=True))
+        return
+    step = max(1, total // 4)
+    for done, item in enumerate(items, 1):
+        yield item
+        if done % step == 0 or done == total:
+            print(f"{label}: {done}/{total}", file=sys.stderr, flush=True)

@@ -1,0 +1,41 @@
+"""Writing files whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from pipeline.cli import InputError
+
+
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a temporary file beside `path` for writing; it takes the name `path` when the block ends without an error.
+
+    Raises:
+        InputError: the folder or file cannot be written (disk full, read-only, a folder of that name).
+    """
+    name = ""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".tmp", dir=path.parent)
+        with os.fdopen(descriptor, "wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        # mkstemp makes files private; results are for whoever the umask lets read.
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(name).chmod(0o666 & ~umask)
+        Path(name).replace(path)
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be written: {error.strerror or error}; free the place or name another"
+        ) from error
+    finally:
+        if name:
+            Path(name).unlink(missing_ok=True)

@@ -1,0 +1,254 @@
+"""A benchmark project on disk: which of its files a task gets, under which paths, and how they are copied."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import hashlib
+import os
+import posixpath
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+METADATA_FILE = "project_metadata.json"
+# Version control is no part of the code, and its history could hold what a task asks for.
+LEFT_OUT = frozenset({".git", ".hg", ".svn"})
+
+LinkMode = Literal["auto", "copy", "hardlink", "reflink"]
+_FICLONE = 0x40049409
+
+
+class Known(NamedTuple):
+    """What is remembered of a project between two runs."""
+
+    state: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFile:
+    """A regular file or a symbolic link, by its path below the project folder (`/` between folders)."""
+
+    path: str
+    executable: bool
+    link: str | None
+    """Where a symbolic link points to; None for a regular file."""
+    state: tuple[int, ...]
+    """Size in bytes, modification and change time in ns, inode: tells whether the file was touched."""
+
+
+@dataclass(frozen=True)
+class Project:
+    """What lies in a project's folder."""
+
+    folder: Path
+    files: tuple[ProjectFile, ...]
+    """Sorted by path."""
+    skipped: tuple[tuple[str, str], ...]
+    """(path, reason) of what is neither a regular file nor a link."""
+    known: Known | None = None
+    """State and content digest when the project was last read; spares reading it again while nothing was touched."""
+
+    @classmethod
+    def scan(cls, folder: Path, known: Known | None = None) -> Project:
+        """List a project's folder.
+
+        Raises:
+            OSError: the folder or one below it cannot be read.
+        """
+        files, skipped, pending = [], [], [""]
+        while pending:
+            prefix = pending.pop()
+            with os.scandir(folder / prefix) as entries:
+                for entry in entries:
+                    path = prefix + entry.name
+                    if entry.name in LEFT_OUT:
+                        skipped.append((path, "version control"))
+                    elif entry.is_dir(follow_symlinks=False):
+                        pending.append(f"{path}/")
+                    elif entry.is_symlink() or entry.is_file(follow_symlinks=False):
+                        status = entry.stat(follow_symlinks=False)
+                        files.append(
+                            ProjectFile(
+                                path,
+                                bool(status.st_mode & stat.S_IXUSR) and not entry.is_symlink(),
+                                os.readlink(entry.path) if entry.is_symlink() else None,
+                                (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino),
+                            )
+                        )
+                    else:
+                        skipped.append((path, "neither a file nor a folder"))
+        return cls(folder, tuple(sorted(files, key=lambda file: file.path)), tuple(sorted(skipped)), known)
+
+    @cached_property
+    def paths(self) -> frozenset[str]:
+        return frozenset(file.path for file in self.files)
+
+    @cached_property
+    def state(self) -> str:
+        """A digest of every file's path, mode and state; equal as long as nothing was touched."""
+        return _digest(repr((file.path, file.executable, file.link, file.state)) for file in self.files)
+
+    @cached_property
+    def content(self) -> str:
+        """A digest of every file's path, mode and content; equal wherever the same project lies.
+
+        Raises:
+            OSError: a file cannot be read.
+        """
+        if self.known and self.known.state == self.state:
+            return self.known.content
+        return _digest(f"{file.path}\0{file.executable}\0{self._content_of(file)}" for file in self.files)
+
+    def _content_of(self, file: ProjectFile) -> str:
+        if file.link is not None:
+            return f"-> {file.link}"
+        with (
+            open_source(self.folder / file.path) as descriptor,
+            os.fdopen(descriptor, "rb", closefd=False) as stream,
+        ):
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+
+    def root_for(self, context_files: Iterable[str]) -> str:
+        """Return the root folder (`name/`) that all existing context files share, or "" when there is no such folder."""
+        existing = [path for path in context_files if path in self.paths]
+        roots = {path.partition("/")[0] for path in existing if "/" in path}
+        if len(roots) == 1 and all("/" in path for path in existing):
+            return f"{roots.pop()}/"
+        return ""
+
+    def mapping(self, context_files: Iterable[str]) -> Mapping:
+        """Decide which files a task with these context files gets."""
+        wanted = list(dict.fromkeys(context_files))
+        root = self.root_for(wanted)
+        files, skipped = [], [item for item in self.skipped if item[0].startswith(root)]
+        regular = {file.path for file in self.files if file.link is None}
+        folders = {parent for path in regular for parent in _parents(path)}
+        for file in self.files:
+            if not file.path.startswith(root) or file.path == METADATA_FILE:
+                continue
+            if file.link is not None:
+                target = posixpath.normpath(posixpath.join(posixpath.dirname(file.path), file.link))
+                inside = (
+                    target.startswith(root) and target not in ("..", ".") and not target.startswith("../")
+                )
+                if posixpath.isabs(file.link) or not inside or target not in regular | folders:
+                    skipped.append((file.path, f"a link that leads to no file of the project ({file.link})"))
+                    continue
+            files.append(file)
+        kept = {file.path for file in files}
+        return Mapping(
+            self,
+            root,
+            tuple(files),
+            tuple(path.removeprefix(root) for path in wanted if path in kept),
+            tuple(path for path in wanted if path not in kept),
+            tuple(skipped),
+        )
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """The part of a project that a task gets."""
+
+    project: Project
+    root: str
+    """The root folder whose contents become the task's project (`name/`), or "" for the whole folder."""
+    files: tuple[ProjectFile, ...]
+    context_files: tuple[str, ...]
+    """The context files that exist, without the root folder's name."""
+    missing: tuple[str, ...]
+    """The context files that do not exist."""
+    skipped: tuple[tuple[str, str], ...]
+    """(path, reason) of what the task does not get although it lies there."""
+
+    def read_text(self, path: str) -> str:
+        """Return a context file's text; bytes that are not UTF-8 are replaced."""
+        with open_source(self.project.folder / (self.root + path)) as descriptor:
+            with os.fdopen(descriptor, "rb", closefd=False) as stream:
+                return stream.read().decode("utf-8", "replace")
+
+    def copy_to(self, target: Path, link_mode: LinkMode = "auto", twin: Path | None = None) -> None:
+        """Write the files below the folder `target`, which must not exist.
+
+        With link_mode "hardlink" and a `twin` (a folder that this mapping was copied to before), files become links to it.
+
+        Raises:
+            OSError: a file cannot be read or written, or "reflink" is asked for and the file system cannot.
+        """
+        made = {""}
+        target.mkdir()
+        for file in self.files:
+            path = file.path.removeprefix(self.root)
+            for parent in reversed(list(_parents(path))):
+                if parent not in made:
+                    os.mkdir(f"{target}/{parent}")
+                    made.add(parent)
+            if file.link is not None:
+                os.symlink(file.link, f"{target}/{path}")
+            elif twin is not None and link_mode == "hardlink":
+                os.link(f"{twin}/{path}", f"{target}/{path}")
+            else:
+                copy_file(
+                    f"{self.project.folder}/{file.path}", f"{target}/{path}", file.executable, link_mode
+                )
+
+
+@contextlib.contextmanager
+def open_source(path: str | Path) -> Iterator[int]:
+    """Open a regular file for reading without following a link or waiting for a pipe."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def copy_file(source: str, target: str, executable: bool, link_mode: LinkMode) -> None:
+    """Copy one file's bytes; the kernel shares blocks where the file system can (copy_file_range, FICLONE)."""
+    with open_source(source) as read:
+        write = os.open(
+            target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o755 if executable else 0o644
+        )
+        try:
+            if link_mode == "reflink":
+                fcntl.ioctl(write, _FICLONE, read)
+            else:
+                _copy_bytes(read, write)
+        finally:
+            os.close(write)
+
+
+def _copy_bytes(read: int, write: int) -> None:
+    if hasattr(os, "copy_file_range"):
+        try:
+            while os.copy_file_range(read, write, 1 << 30):
+                pass
+            return
+        except OSError as error:
+            # Across file systems, or on one that has no such call; nothing was written then.
+            if error.errno not in (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
+                raise
+    while data := os.read(read, 1 << 20):
+        while data:
+            data = data[os.write(write, data) :]
+
+
+def _parents(path: str) -> Iterator[str]:
+    """Yield the folders above `path`, nearest first, without ""."""
+    while path := path.rpartition("/")[0]:
+        yield path
+
+
+def _digest(lines: Iterable[str]) -> str:
+    total = hashlib.sha256()
+    for line in lines:
+        total.update(line.encode("utf-8", "surrogateescape") + b"\n")
+    return total.hexdigest()

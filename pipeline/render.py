@@ -1,0 +1,248 @@
+"""The small files of a task: instruction, task.toml, Dockerfile, tests and the oracle's solution."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+import tomli_w
+from pydantic import BaseModel, ConfigDict
+
+from pipeline.catalog import REPOSITORY, TEMPLATES, load_languages
+from pipeline.grading import Grading, Scoring
+from pipeline.markdown import as_markdown
+from pipeline.project import LinkMode, Mapping
+
+if TYPE_CHECKING:
+    from adapter import LoCoBenchTask
+
+BASE_IMAGE = "ubuntu:24.04"
+AUTHORS = ("Salesforce AI Research",)
+
+LANGUAGE_NAMES = {
+    "cpp": "C++",
+    "csharp": "C#",
+    "php": "PHP",
+    "javascript": "JavaScript",
+    "typescript": "TypeScript",
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a benchmark author may choose; every choice is part of a task's fingerprint."""
+
+    base_image: str = BASE_IMAGE
+    include_hints: bool = False
+    """Put the expected approach and the evaluation criteria into the instruction, as the published tasks do."""
+    separate_verifier: bool = False
+    """Run the tests in a container of their own, which the agent never touched."""
+    strip_code_fences: bool = False
+    """Take the Markdown fence off project files that are wrapped in one."""
+    link_mode: LinkMode = "auto"
+    scoring: Scoring = field(default_factory=Scoring)
+
+
+class TaskInfo(BaseModel):
+    """[task]: what a registry shows."""
+
+    name: str
+    description: str
+    authors: tuple[dict[str, str], ...] = tuple({"name": name} for name in AUTHORS)
+    keywords: tuple[str, ...]
+
+
+class Metadata(BaseModel):
+    """[metadata]: never read by Harbor; what people filter by."""
+
+    id: str
+    title: str
+    category: str
+    difficulty: str
+    language: str
+    project_id: str
+    context_length: int
+    context_length_unit: str = "characters"
+    files_count: int
+    context_files_found: int
+
+
+class Agent(BaseModel):
+    timeout_sec: float = 1800.0
+
+
+class Verifier(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    timeout_sec: float = 60.0
+    user: str = "root"
+    environment_mode: str = "shared"
+
+
+class Environment(BaseModel):
+    build_timeout_sec: float = 900.0
+    cpus: int = 2
+    memory_mb: int = 4096
+    storage_mb: int = 10240
+
+
+class TaskConfig(BaseModel):
+    """task.toml, as Harbor's schema 1.4 has it."""
+
+    schema_version: str = "1.4"
+    artifacts: tuple[str, ...] = ("/app/solution.md",)
+    task: TaskInfo
+    metadata: Metadata
+    agent: Agent = Agent()
+    verifier: Verifier = Verifier()
+    environment: Environment = Environment()
+
+
+@cache
+def templates() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,  # noqa: S701 - Markdown and Dockerfiles, no HTML
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+@cache
+def generator_digest() -> str:
+    """Return a digest of what makes every task: the templates (but the languages' table) and the code that fills them."""
+    files = [path for path in TEMPLATES.rglob("*") if path.is_file() and path.name != "languages.toml"]
+    files += [REPOSITORY / "adapter.py", *(REPOSITORY / "pipeline").glob("*.py")]
+    total = hashlib.sha256()
+    for path in sorted(path for path in files if "__pycache__" not in path.parts):
+        total.update(
+            f"{path.relative_to(REPOSITORY)}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode()
+        )
+    return total.hexdigest()
+
+
+def fingerprint(record: bytes, language: str, content: str, options: Options) -> str:
+    """Return the digest of all that a task is made from: its record, its project's content, templates and options."""
+    chosen = {
+        **{
+            name: getattr(options, name)
+            for name in ("base_image", "include_hints", "separate_verifier", "strip_code_fences")
+        },
+        "hardlink": options.link_mode == "hardlink",
+        "scoring": options.scoring.model_dump(),
+        "language": load_languages().get(language),
+    }
+    parts = (
+        hashlib.sha256(record.strip()).hexdigest(),
+        content,
+        generator_digest(),
+        json.dumps(chosen, sort_keys=True),
+    )
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def render_dockerfile(language: str, base_image: str) -> str:
+    """Return the Dockerfile for one language."""
+    table = load_languages()[language]
+    return (
+        templates()
+        .get_template("environment/Dockerfile.j2")
+        .render(
+            base_image=base_image,
+            language=language,
+            packages=table["packages"],
+            fallback=table.get("fallback", []),
+        )
+    )
+
+
+def render_instruction(task: LoCoBenchTask, mapping: Mapping, *, hints: bool) -> str:
+    """Return the instruction. Nothing of the ground truth enters it."""
+    return (
+        templates()
+        .get_template("instruction.md.j2")
+        .render(
+            title=task.title,
+            description=task.description,
+            prompt=as_markdown(task.task_prompt, level=3),
+            language=LANGUAGE_NAMES.get(task.language, task.language.title()),
+            files_count=len(mapping.files),
+            context_files=sorted(mapping.context_files),
+            hints=hints,
+            approach=as_markdown(task.expected_approach, level=3),
+            criteria=as_markdown(task.evaluation_criteria, level=3),
+        )
+    )
+
+
+def render_config(task: LoCoBenchTask, mapping: Mapping, options: Options) -> str:
+    """Return task.toml."""
+    config = TaskConfig(
+        task=TaskInfo(
+            name=f"locobench/{task.id.replace('_', '-')}",
+            description=task.title,
+            keywords=(task.language, task.task_category, task.difficulty),
+        ),
+        metadata=Metadata(
+            id=task.id,
+            title=task.title,
+            category=task.task_category,
+            difficulty=task.difficulty,
+            language=task.language,
+            project_id=task.project_id,
+            context_length=task.context_length,
+            files_count=task.files_count,
+            context_files_found=len(mapping.context_files),
+        ),
+        verifier=Verifier(environment_mode="separate" if options.separate_verifier else "shared"),
+    )
+    return tomli_w.dumps(config.model_dump(mode="json"))
+
+
+def render_task(
+    task: LoCoBenchTask, mapping: Mapping, instruction: str, grading: Grading, options: Options, digest: str
+) -> dict[str, bytes]:
+    """Return every small file of the task by its path; environment/project/ is copied beside them."""
+    metadata: dict[str, Any] = {
+        "id": task.id,
+        "title": task.title,
+        "task_category": task.task_category,
+        "difficulty": task.difficulty,
+        "language": task.language,
+        "project_id": task.project_id,
+        "context_length": task.context_length,
+        "files_count": task.files_count,
+        "context_files": list(mapping.context_files),
+        "missing_context_files": list(mapping.missing),
+        "evaluation_criteria": task.evaluation_criteria,
+        "expected_approach": task.expected_approach,
+        "generator": GENERATOR,
+        "fingerprint": digest,
+    }
+    files = {
+        "instruction.md": instruction,
+        "task.toml": render_config(task, mapping, options),
+        "environment/Dockerfile": render_dockerfile(task.language, options.base_image),
+        "tests/ground_truth.json": as_json({"ground_truth": task.ground_truth, "key": grading.key}),
+        TASK_METADATA: as_json(metadata),
+        "solution/solution.md": grading.oracle,
+    }
+    verbatim = ("tests/test.sh", "tests/verify.py", "solution/solve.sh")
+    return {
+        **{path: text.encode() for path, text in files.items()},
+        **{path: (TEMPLATES / path).read_bytes() for path in verbatim},
+    }
+
+
+TASK_METADATA = "tests/task_metadata.json"
+GENERATOR = "locobench-harbor"
+
+
+def as_json(value: Any) -> str:
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"

@@ -1,0 +1,312 @@
+"""Score an answer against its task's key and write the reward: `verify.py [ROOT]`.
+
+Reads ROOT/app/solution.md and ROOT/tests/ground_truth.json; writes ROOT/logs/verifier/reward.json and metrics.json.
+Standard library only, Python 3.9 and newer, no network. The task generator imports this file to build the key, so
+the words of the truth and of the answer are cut the same way.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import stat
+import sys
+
+VERSION = "1.0"
+
+# What a scoring may set, with the defaults. The four weights are the benchmark's; the rest say what earns credit.
+SCORING = {
+    "weights": {"keyword_overlap": 0.5, "file_references": 0.2, "code_blocks": 0.2, "length_score": 0.1},
+    # Keyword F1 that unrelated technical prose reaches; credit starts above it.
+    "keyword_floor": 0.1,
+    # Identifiers of the truth that fenced code must show for full credit (fewer when the truth has fewer).
+    "code_symbols": 5,
+    # Share of the fenced code's identifiers that the truth must know; a dump of unrelated code falls below.
+    "code_precision": 0.2,
+    # Words for the full length score, and the keyword credit from which on length counts fully.
+    "length_words": 100,
+    "length_overlap": 0.2,
+}
+
+# Nobody writes a longer report; what follows is not read, so that no answer can be too large to score.
+MAX_ANSWER_BYTES = 256 * 1024
+TIME_LIMIT_SECONDS = 8
+
+_WORD = re.compile(r"[^\W\d]\w*")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_PATH = re.compile(r"[\w.+@~#$%&\-/\\]+", re.ASCII)
+_LONGEST_PATH = 4096
+_CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_FENCE = re.compile(r"^[ \t>]*(?:[-*+] +|\d+[.)] +)?(`{3,}|~{3,})(.*)$")
+
+# Words that carry no knowledge of one code base: everyday English, and what every report about code says.
+_COMMON = """
+a about above across actual actually add added adding additional address adds after again against all allow allowed allows
+almost along already also although always among an and another any anything app application applications apply approach are
+around as ask at available avoid avoids away back based basic be because become been before behavior behaviour being below
+best better between beyond bit block both break bring build but by call called caller callers calling calls came can cannot
+care case cases cause caused causes causing certain change changed changes changing check checked checks class classes clean
+clear clearly code codebase come comes common complete completely component components concern consider consists contain
+contained contains context correct correctly could create created creates creating creation critical current currently data
+deal default define defined defines defining definition depend dependency dependent depends describe described description
+design desired detail detailed details determine developer different difficult direct directly do document documentation does
+doing done down due during each easily easy effect effectively either element else end enough ensure ensures ensuring entire
+entirely entry error errors especially etc even ever every everything exact exactly example except exist existing exists
+expect expected explain explanation extra fact fail failed fails failure far few field fields file files final finally find
+first fix fixed flow focus follow followed following follows for form found from full fully function functionality functions
+further general get gets getting give given gives giving go goes good group had handle handled handler handles handling has
+have having help hence here high higher how however if immediately impact implement implementation implemented implementing
+implements important improve in include included includes including incorrect indeed individual information initial input
+inside instance instead intended internal into introduce introduced introduces introducing involve involved involves is issue
+issues it its itself just keep keeps key kind know known large last later layer lead leading leads least left less let level
+like likely line lines list local logic logical long look looks lot made main mainly make makes making manage managed
+management manager many mean meaning means mechanism member method methods might model modification modified modify module
+modules more most move moved much multiple must name named names namely naturally necessary need needed needs never new next
+no non none not note nothing now number object objects occur of off often old on once one only onto operation operations
+option or order original other others otherwise our out outcome output outside over overall own parameter parameters part
+particular pass passed passes passing path paths pattern per perform performance performed performs place point points
+possible potential present prevent prevents previous primary problem problems process processed processes processing produce
+program project proper properly property propose proposed provide provided provides providing public purpose put question
+quickly rather reach read reading reads real really reason reasons receive received recommend reduce refactor refactored
+refactoring refer reference relevant rely remain remains remove removed removes replace replaced represent request require
+required requirement requirements requires resolve respect response responsibility responsible rest result resulting results
+return returned returning returns right risk robust role root run running runs safe same say second section see seen separate
+series service services set sets several shall should show shown shows significant similar simple simply since single small
+so software solution some something source specific specifically standard start started starts state statement step steps
+still stop store structure subsequent such suggest sure system systems take taken takes task tasks technical test tested
+testing tests than that the their them themselves then there therefore these they thing things this those though three
+through throughout thus time times to together too total toward tracks trigger triggered try turn two type types typically
+under understand understanding unit unless until up update updated updates upon us usage use used useful user users uses
+using usually valid value values variable various version very via view want was way ways we well were what when where
+whether which while whole whose why will with within without work working works would write writes writing written wrong yet
+you your
+"""
+
+
+def stem(word):
+    """Cut a lower-case word's inflection, so that `caches`, `cached` and `caching` are one word."""
+    for suffix, keep in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= keep:
+            return word[: len(word) - len(suffix)]
+    return word
+
+
+# Longest first; the number is how many letters must remain.
+_SUFFIXES = (
+    ("ations", 4), ("ation", 4), ("ities", 4), ("ments", 4), ("ings", 4), ("ment", 4), ("ions", 4), ("ies", 3), ("ing", 4),
+    ("ion", 4), ("ity", 4), ("ers", 4), ("ors", 4), ("ed", 3), ("es", 3), ("er", 4), ("or", 4), ("ly", 4), ("s", 3),
+    ("e", 3), ("y", 3),
+)  # fmt: skip
+COMMON = frozenset(stem(word) for word in _COMMON.split())
+
+
+def keywords(text):
+    """Return the informative words of `text`: stems of words of 3 letters or more that are not everyday ones.
+
+    An identifier of several parts (snake_case, camelCase, letters with digits) counts as a whole and by its parts.
+    """
+    found = set()
+    for token in set(_WORD.findall(text)):
+        found.update(_informative(token))
+    return found
+
+
+def symbols(text):
+    """Map the identifiers of several parts in `text`, lower-case, to a spelling that occurs there."""
+    return {
+        token.strip("_").lower(): token for token in sorted(set(_WORD.findall(text))) if _is_symbol(token)
+    }
+
+
+def _is_symbol(token):
+    return len(_PART.findall(token)) > 1 or any(character.isdigit() for character in token.strip("_"))
+
+
+def _informative(token):
+    if not token.isascii():
+        return {token.lower()}
+    words = {stem(part.lower()) for part in _PART.findall(token) if len(part) > 2}
+    found = {word for word in words if word not in COMMON}
+    if _is_symbol(token):
+        found.add(token.strip("_").lower())
+    return found
+
+
+def spellings(files):
+    """Map every way to name one of `files` to it: its path and those of its endings that no other file shares."""
+    names, shared = {}, set()
+    for path in files:
+        parts = path.split("/")
+        for start in range(len(parts)):
+            name = "/".join(parts[start:])
+            if start and (name in names or name in files):
+                shared.add(name)
+            names.setdefault(name, path)
+    for name in shared - set(files):
+        del names[name]
+    names.update((path, path) for path in files)
+    return names
+
+
+def mentioned_files(text, files, roots=()):
+    """Return the `files` that `text` names by path, unique ending or unique base name; never inside another word.
+
+    `roots` are folder names that may stand before a path (the project's own folder).
+    """
+    files = frozenset(files)
+    names = spellings(files)
+    prefixes = tuple(f"{root}/" for root in ("app/project", "project", *roots))
+    found = set()
+    for token in set(_PATH.findall(text)):
+        if len(token) > _LONGEST_PATH:
+            continue
+        path = token.replace("\\", "/").rstrip("./-").lstrip("./@~")
+        # `cache.h/cpp` names cache.h and `cache.c/lookup` names cache.c: the last part may be no part of the path.
+        for name in (token, path, path.rpartition("/")[0]):
+            known = names.get(name)
+            if known is None:
+                known = next(
+                    (
+                        names[name[len(p) :]]
+                        for p in prefixes
+                        if name.startswith(p) and name[len(p) :] in names
+                    ),
+                    None,
+                )
+            if known is not None:
+                found.add(known)
+                break
+    # The rare name with a space or another sign that _PATH does not take.
+    for name, path in names.items():
+        if (
+            not _PATH.fullmatch(name)
+            and name in text
+            and re.search(r"(?<![\w/])" + re.escape(name) + r"(?!\w)", text)
+        ):
+            found.add(path)
+    return found
+
+
+def fenced_code(text):
+    """Return the text inside Markdown code fences; an open fence runs to the end, as CommonMark has it."""
+    inside, mark, code = False, "", []
+    for line in text.splitlines():
+        match = _FENCE.match(line)
+        if not inside:
+            if match:
+                inside, mark = True, match[1]
+        elif match and match[1].startswith(mark) and not match[2].strip():
+            inside = False
+        else:
+            code.append(line)
+    return "\n".join(code)
+
+
+def f1(matched, claimed, wanted):
+    """Return (precision, recall, F1) of sets given by their sizes; 0 where nothing is claimed or wanted."""
+    precision = matched / claimed if claimed else 0.0
+    recall = matched / wanted if wanted else 0.0
+    return precision, recall, 2 * precision * recall / (precision + recall) if matched else 0.0
+
+
+def above(value, floor):
+    """Return how far `value` is between `floor` and 1, from 0 to 1 (Cohen's correction for chance)."""
+    return max(0.0, (value - floor) / (1 - floor))
+
+
+def score(answer, key):
+    """Return the metrics of `answer`: `reward` (0-1), each component (0-1), and what they were made from."""
+    scoring = key["scoring"]
+    given, wanted = set(key["given"]), set(key["keywords"])
+    answer = _CONTROL.sub(" ", answer)
+
+    claimed = keywords(answer) - given
+    matched = claimed & wanted
+    precision, recall, overlap = f1(len(matched), len(claimed), len(wanted))
+    components = {"keyword_overlap": above(overlap, scoring["keyword_floor"])}
+    metrics = {
+        "keywords": {"precision": precision, "recall": recall, "f1": overlap},
+        "matched_keywords": sorted(matched),
+        "missed_keywords": sorted(wanted - matched),
+    }
+
+    if key["relevant_files"]:
+        relevant = set(key["relevant_files"])
+        named = mentioned_files(answer, key["files"], key["roots"]) - set(key["given_files"])
+        precision, recall, overlap = f1(len(named & relevant), len(named), len(relevant))
+        # Naming every file has full recall; what that earns is chance and is taken off.
+        chance = f1(len(relevant), len(set(key["files"]) - set(key["given_files"])), len(relevant))[2]
+        components["file_references"] = above(overlap, chance)
+        metrics["files"] = {"precision": precision, "recall": recall, "f1": overlap, "chance": chance}
+        metrics["matched_files"] = sorted(named & relevant)
+        metrics["missed_files"] = sorted(relevant - named)
+        metrics["other_files"] = sorted(named - relevant)
+
+    if key["symbols"]:
+        truth = set(key["symbols"])
+        shown = set(symbols(fenced_code(answer))) - given
+        needed = min(len(truth), scoring["code_symbols"])
+        known = len(shown & (truth | wanted)) / len(shown) if shown else 0.0
+        components["code_blocks"] = min(1.0, len(shown & truth) / needed) * min(
+            1.0, known / scoring["code_precision"]
+        )
+        metrics["code"] = {"precision": known, "matched_symbols": sorted(shown & truth), "needed": needed}
+
+    words = len(answer.split())
+    components["length_score"] = min(1.0, words / key["length_words"]) * min(
+        1.0, components["keyword_overlap"] / scoring["length_overlap"]
+    )
+    weights = dict(scoring["weights"])
+    # What a truth does not have (no file of the project named, no identifier) cannot be asked for: its weight goes to the words.
+    for name in [name for name in weights if name not in components]:
+        weights["keyword_overlap"] += weights.pop(name)
+    reward = sum(weights[name] * components[name] for name in weights) / sum(weights.values())
+    return {
+        "reward": round(min(1.0, max(0.0, reward)), 6),
+        "components": {name: round(value, 6) for name, value in components.items()},
+        "weights": weights,
+        "words": words,
+        "scoring_version": VERSION,
+        **metrics,
+    }
+
+
+def read_answer(path):
+    """Return (text, "") of a regular file, at most MAX_ANSWER_BYTES of it, or ("", why there is none)."""
+    try:
+        # Not through a link, and without waiting for the other end of a pipe.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        return "", f"no answer: {error.strerror}"
+    with os.fdopen(descriptor, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return "", "no answer: not a regular file"
+        return stream.read(MAX_ANSWER_BYTES).decode("utf-8", "replace"), ""
+
+
+def write_whole(path, value):
+    """Write JSON beside `path` and rename it there."""
+    part = path + ".part"
+    with open(part, "w", encoding="utf-8") as stream:
+        json.dump(value, stream, indent=1)
+        stream.write("\n")
+    os.replace(part, path)
+
+
+def main(root):
+    signal.alarm(TIME_LIMIT_SECONDS)
+    with open(f"{root}/tests/ground_truth.json", encoding="utf-8") as stream:
+        key = json.load(stream)["key"]
+    answer, problem = read_answer(f"{root}/app/solution.md")
+    metrics = score(answer, key)
+    if problem:
+        metrics["problem"] = problem
+    write_whole(f"{root}/logs/verifier/metrics.json", metrics)
+    write_whole(f"{root}/logs/verifier/reward.json", {"reward": metrics["reward"]})
+    print(f"reward {metrics['reward']} {metrics['components']} {problem}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else "")
