@@ -136,10 +136,8 @@ class LoCoBenchTask(BaseModel):
 
 
 def _single_slashes(path: Any) -> Any:
-    """`a//b/` -> `a/b`; some projects were listed with doubled separators. What is not text stays for the validation."""
-    return (
-        "/".join(part for part in path.split("/") if part) if isinstance(path, str) and "/" in path else path
-    )
+    """`a//b/` -> `a/b`: some projects were listed with doubled separators. What is not text is left to validation."""
+    return "/".join(part for part in path.split("/") if part) if isinstance(path, str) and "/" in path else path
 
 
 class DatasetError(Exception):
@@ -183,9 +181,7 @@ class LoCoBenchLoader:
             try:
                 record = parse_object(line)
                 task_id = record["id"]
-                entry = _Entry(
-                    offset, number, *(record[key] for key in ("task_category", "language", "difficulty"))
-                )
+                entry = _Entry(offset, number, *(record[key] for key in ("task_category", "language", "difficulty")))
             except RecordError as error:
                 raise DatasetError(
                     f"{self.dataset_path}:{number}: {error}; write it again with extract_dataset.py"
@@ -275,7 +271,8 @@ class LoCoBenchLoader:
                     offset += len(line)
         except OSError as error:
             raise DatasetError(
-                f"{self.dataset_path}: cannot be read: {error.strerror}; run extract_dataset.py first or name the file with --dataset_path"
+                f"{self.dataset_path}: cannot be read: {error.strerror};"
+                " run extract_dataset.py first or name the file with --dataset_path"
             ) from error
 
     def _read(self, number: int, line: bytes) -> LoCoBenchTask:
@@ -296,21 +293,21 @@ class Outcome(NamedTuple):
 
 
 class LoCoBenchAdapter:
-    """Writes Harbor task directories: `output_dir`/<id>/ for tasks of a dataset, with projects from `data_dir`/generated/."""
+    """Writes Harbor task directories: `output_dir`/<id>/ for tasks of a dataset, projects from `data_dir`/generated/."""
 
     def __init__(
         self,
         loader: LoCoBenchLoader,
         output_dir: Path,
         data_dir: Path,
-        options: Options = Options(),
+        options: Options | None = None,
         *,
         overwrite: bool = False,
     ) -> None:
         self.loader = loader
         self.output_dir = Path(output_dir)
         self.data_dir = Path(data_dir)
-        self.options = options
+        self.options = options or Options()
         self.overwrite = overwrite
 
     def generate(self, task_ids: Iterable[str]) -> Iterator[Outcome]:
@@ -329,9 +326,7 @@ class LoCoBenchAdapter:
             groups.setdefault(parse_id(task_id).project_id, []).append(task_id)
         return list(groups.values())
 
-    def generate_group(
-        self, task_ids: Iterable[str], known: Known | None = None
-    ) -> tuple[list[Outcome], Known | None]:
+    def generate_group(self, task_ids: Iterable[str], known: Known | None = None) -> tuple[list[Outcome], Known | None]:
         """Generate tasks that share one project.
 
         Args:
@@ -378,9 +373,7 @@ class LoCoBenchAdapter:
         task = self.loader.load(task_id)
         mapping = project.mapping(task.context_files)
         instruction = render_instruction(task, mapping, hints=self.options.include_hints)
-        files = render_task(
-            task, mapping, instruction, self._grade(task, mapping, instruction), self.options, digest
-        )
+        files = render_task(task, mapping, instruction, self._grade(task, mapping, instruction), self.options, digest)
         with new_folder(folder) as building:
             for path, content in files.items():
                 target = building / path

@@ -46,9 +46,7 @@ def read_scenario(path: Path) -> LoCoBenchTask:
     return LoCoBenchTask.from_scenario(data, path.stem)
 
 
-def extract(
-    data_dir: Path, output: Path, *, watch: Callable[[list[Path]], Iterator[Path]] = iter
-) -> Extraction:
+def extract(data_dir: Path, output: Path, *, watch: Callable[[list[Path]], Iterator[Path]] = iter) -> Extraction:
     """Write a record for every good file of `data_dir`/output/scenarios/*.json to `output`, whole or not at all.
 
     Raises:
@@ -61,9 +59,7 @@ def extract(
     # By stem, so that the order is the ids' own: "a.json" sorts after "a_b.json", "a" before "a_b".
     files = sorted(folder.glob("*.json"), key=lambda path: path.stem)
     if not files:
-        raise cli.InputError(
-            f"{folder}: no *.json files; unpack the benchmark's data there or name another --data_dir"
-        )
+        raise cli.InputError(f"{folder}: no *.json files; unpack the benchmark's data there or name another --data_dir")
     found = Extraction({"category": Counter(), "language": Counter(), "difficulty": Counter()}, [])
     with whole_file(output) as stream:
         for path in watch(files):
@@ -81,9 +77,7 @@ def extract(
 
 def build_parser() -> cli.Parser:
     parser = cli.Parser("Turn the raw scenarios (output/scenarios/*.json) into one JSONL file.")
-    parser.flag(
-        "data_dir", type=Path, help="folder with generated/ and output/ (default: data/, else data/sample/)"
-    )
+    parser.flag("data_dir", type=Path, help="folder with generated/ and output/ (default: data/, else data/sample/)")
     parser.flag("output", type=Path, default=cli.DATASET_FILE, help="JSONL file to write")
     parser.flag("quiet", action="store_true", help="no progress and no summary")
     return parser

@@ -20,27 +20,15 @@ def build_parser() -> cli.Parser:
     parser = cli.Parser(
         "Generate Harbor task directories; without --selected_tasks or --task_ids, for the whole dataset."
     )
-    parser.flag(
-        "dataset_path", type=Path, default=cli.DATASET_FILE, help="JSONL written by extract_dataset.py"
-    )
-    parser.flag(
-        "output_dir", type=Path, default=cli.TASKS_FOLDER, help="folder to write the task directories to"
-    )
-    parser.flag(
-        "selected_tasks", type=Path, help="JSON written by select_tasks.py; only its tasks are generated"
-    )
+    parser.flag("dataset_path", type=Path, default=cli.DATASET_FILE, help="JSONL written by extract_dataset.py")
+    parser.flag("output_dir", type=Path, default=cli.TASKS_FOLDER, help="folder to write the task directories to")
+    parser.flag("selected_tasks", type=Path, help="JSON written by select_tasks.py; only its tasks are generated")
     parser.flag("task_ids", nargs="+", metavar="ID", help="generate these tasks only")
     parser.flag("limit", type=cli.count, help="generate at most this many tasks")
-    parser.flag(
-        "data_dir", type=Path, help="folder with generated/ and output/ (default: data/, else data/sample/)"
-    )
-    parser.flag(
-        "base_image", default="ubuntu:24.04", help="Debian or Ubuntu image that the tasks' images start from"
-    )
+    parser.flag("data_dir", type=Path, help="folder with generated/ and output/ (default: data/, else data/sample/)")
+    parser.flag("base_image", default="ubuntu:24.04", help="Debian or Ubuntu image that the tasks' images start from")
     parser.flag("overwrite", action="store_true", help="write tasks again even when nothing changed")
-    parser.flag(
-        "include_hints", action="store_true", help="put expected approach and criteria into the instruction"
-    )
+    parser.flag("include_hints", action="store_true", help="put expected approach and criteria into the instruction")
     parser.flag("quiet", action="store_true", help="no progress and no summary")
     return parser
 
@@ -56,9 +44,7 @@ def read_selection(path: Path) -> list[str]:
     except OSError as error:
         raise cli.InputError(f"{path}: cannot be read: {error.strerror}; run select_tasks.py first") from None
     except (ValueError, KeyError, TypeError) as error:
-        raise cli.InputError(
-            f"{path}: not a selection ({error!r}); write it again with select_tasks.py"
-        ) from None
+        raise cli.InputError(f"{path}: not a selection ({error!r}); write it again with select_tasks.py") from None
 
 
 def chosen_ids(options: Namespace, loader: LoCoBenchLoader) -> list[str]:
@@ -78,15 +64,14 @@ def chosen_ids(options: Namespace, loader: LoCoBenchLoader) -> list[str]:
     try:
         return loader.require(wanted)[: options.limit]
     except UnknownTaskError as error:
-        raise cli.InputError(
-            f"{error}; --dataset_path names the dataset, extract_dataset.py writes it"
-        ) from None
+        raise cli.InputError(f"{error}; --dataset_path names the dataset, extract_dataset.py writes it") from None
 
 
 def main(argv: list[str] | None) -> int:
     options = build_parser().parse_args(argv)
-    from adapter import DatasetError, LoCoBenchAdapter, LoCoBenchLoader, Options
+    from adapter import DatasetError, LoCoBenchAdapter, LoCoBenchLoader
     from pipeline.generation import generate
+    from pipeline.render import Options
 
     say = (lambda _: None) if options.quiet else print
     data_dir = cli.find_data_dir(options.data_dir, say=say)
@@ -103,17 +88,14 @@ def main(argv: list[str] | None) -> int:
         overwrite=options.overwrite,
     )
     counts: Counter[str] = Counter()
-    for outcome in cli.progress(
-        generate(adapter, task_ids), len(task_ids), "Generating", quiet=options.quiet
-    ):
+    for outcome in cli.progress(generate(adapter, task_ids), len(task_ids), "Generating", quiet=options.quiet):
         counts[outcome.status] += 1
         for warning in outcome.warnings:
             print(f"{outcome.task_id}: {warning}", file=sys.stderr)
         if outcome.status == "failed":
             print(f"{outcome.task_id}: {outcome.reason}; not written", file=sys.stderr)
-    say(
-        f"{counts['written']} tasks written to {options.output_dir}, {counts['unchanged']} unchanged, {counts['failed']} failed"
-    )
+    rest = f"{counts['unchanged']} unchanged, {counts['failed']} failed"
+    say(f"{counts['written']} tasks written to {options.output_dir}, {rest}")
     return cli.SOME_FAILED if counts["failed"] else cli.DONE
 
 

@@ -54,9 +54,7 @@ class Criteria:
     def check(self) -> None:
         """Raise InputError unless the weights are at least 0 and sum to 1."""
         weights = (self.context_weight, self.files_weight, self.category_weight)
-        if not all(weight >= 0 for weight in weights) or not math.isclose(
-            math.fsum(weights), 1, abs_tol=1e-9
-        ):
+        if not all(weight >= 0 for weight in weights) or not math.isclose(math.fsum(weights), 1, abs_tol=1e-9):
             raise cli.InputError(
                 "--context_weight, --files_weight and --category_weight must be at least 0 and sum to 1, "
                 f"got {' + '.join(map(str, weights))} = {math.fsum(weights):g}"
@@ -162,9 +160,7 @@ def print_summary(selection: Selection) -> None:
         return
     print(f"{'rank':>4}  {'score':>6}  {'characters':>10}  {'files':>5}  task")
     for rank, (score, task) in enumerate(selection.selected, 1):
-        print(
-            f"{rank:>4}  {score:.{SCORE_DIGITS}f}  {task.context_length:>10,}  {task.files_count:>5}  {task.id}"
-        )
+        print(f"{rank:>4}  {score:.{SCORE_DIGITS}f}  {task.context_length:>10,}  {task.files_count:>5}  {task.id}")
     for name in ("task_category", "language", "difficulty"):
         counts = Counter(getattr(task, name) for _, task in selection.selected)
         print(f"By {name}: " + ", ".join(f"{key} {number}" for key, number in counts.most_common()))
@@ -175,9 +171,7 @@ def build_parser() -> cli.Parser:
         "Select the tasks where code search should matter most. context_length counts characters of text, not tokens."
     )
     default = Criteria()
-    parser.flag(
-        "dataset_path", type=Path, default=cli.DATASET_FILE, help="JSONL written by extract_dataset.py"
-    )
+    parser.flag("dataset_path", type=Path, default=cli.DATASET_FILE, help="JSONL written by extract_dataset.py")
     parser.flag("output", type=Path, default=cli.SELECTION_FILE, help="JSON file to write")
     parser.flag(
         "min_context_length",

@@ -102,7 +102,7 @@ def find_data_dir(requested: Path | None, *, say: Callable[[str], None] = print)
             say(f"No benchmark data in {REPOSITORY / 'data'}: using the bundled sample in {requested}")
     if not (requested / "output" / "scenarios").is_dir():
         raise InputError(
-            f"{requested}: no folder output/scenarios in it; --data_dir names the folder that holds generated/ and output/"
+            f"{requested}: no output/scenarios/ in it; --data_dir names the folder that holds generated/ and output/"
         )
     return requested
 

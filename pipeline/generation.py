@@ -25,9 +25,7 @@ LOCK_FILE = ".generating.lock"
 STATE_FILE = ".projects.json"
 
 
-def generate(
-    adapter: LoCoBenchAdapter, task_ids: Iterable[str], *, jobs: int | None = None
-) -> Iterator[Outcome]:
+def generate(adapter: LoCoBenchAdapter, task_ids: Iterable[str], *, jobs: int | None = None) -> Iterator[Outcome]:
     """Generate tasks on `jobs` processes (default: one per processor) and yield each outcome as it is known.
 
     Raises:
@@ -54,9 +52,7 @@ def _output_folder(folder: Path) -> Iterator[None]:
             sweep(folder)
             yield
     except Timeout:
-        raise InputError(
-            f"{folder}: another run is writing to it; wait for it or name another --output_dir"
-        ) from None
+        raise InputError(f"{folder}: another run is writing to it; wait for it or name another --output_dir") from None
     except OSError as error:
         raise InputError(
             f"{error.filename or folder}: {error.strerror or error}; --output_dir must be a folder that can be written"
@@ -67,8 +63,7 @@ def _read_state(folder: Path) -> dict[str, Known]:
     """Return what the last run knew, by project folder. Losing it costs time, nothing else."""
     try:
         return {
-            str(name): Known(*map(str, pair))
-            for name, pair in json.loads((folder / STATE_FILE).read_bytes()).items()
+            str(name): Known(*map(str, pair)) for name, pair in json.loads((folder / STATE_FILE).read_bytes()).items()
         }
     except (OSError, ValueError, AttributeError, TypeError):
         return {}

@@ -1,4 +1,4 @@
-"""The answer key of a task and the oracle's answer, made with the very functions that the task's verifier scores with."""
+"""A task's answer key and its oracle's answer, made with the very functions that its verifier scores with."""
 
 from __future__ import annotations
 
@@ -82,9 +82,7 @@ class Scoring(BaseModel):
         try:
             return cls.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise InputError(
-                f"{path}: {error}; --scoring wants a TOML file as docs/VERIFIER.md shows it"
-            ) from None
+            raise InputError(f"{path}: {error}; --scoring wants a TOML file as docs/VERIFIER.md shows it") from None
         except ValidationError as error:
             raise InputError(f"{path}: {explain(error)}; docs/VERIFIER.md lists what may be set") from None
 
@@ -166,9 +164,7 @@ def _holders(identifiers: set[str], texts: Mapping[str, str]) -> set[str]:
     spread = {name: sum(name in found for found in held.values()) for name in identifiers}
     weight = {path: sum(1 / spread[name] for name in sorted(found)) for path, found in held.items() if found}
     best = max(weight.values(), default=0.0)
-    ranked = sorted(
-        (path for path in weight if weight[path] >= best / 2), key=lambda path: (-weight[path], path)
-    )
+    ranked = sorted((path for path in weight if weight[path] >= best / 2), key=lambda path: (-weight[path], path))
     return set(ranked[:MOST_IMPLIED_FILES])
 
 

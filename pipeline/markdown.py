@@ -17,8 +17,7 @@ def as_markdown(value: Any, level: int = 2) -> str:
         return ""
     if isinstance(value, dict):
         return "\n\n".join(
-            f"{'#' * min(level, 6)} {_heading(key)}\n\n{_field(key, item, level + 1)}"
-            for key, item in value.items()
+            f"{'#' * min(level, 6)} {_heading(key)}\n\n{_field(key, item, level + 1)}" for key, item in value.items()
         )
     if isinstance(value, (list, tuple)):
         return "\n".join(_bullet(item, level) for item in value)

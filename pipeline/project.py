@@ -115,7 +115,7 @@ class Project:
             return hashlib.file_digest(stream, "sha256").hexdigest()
 
     def root_for(self, context_files: Iterable[str]) -> str:
-        """Return the root folder (`name/`) that all existing context files share, or "" when there is no such folder."""
+        """Return the root folder (`name/`) that all existing context files share, or "" when there is none."""
         existing = [path for path in context_files if path in self.paths]
         roots = {path.partition("/")[0] for path in existing if "/" in path}
         if len(roots) == 1 and all("/" in path for path in existing):
@@ -134,9 +134,7 @@ class Project:
                 continue
             if file.link is not None:
                 target = posixpath.normpath(posixpath.join(posixpath.dirname(file.path), file.link))
-                inside = (
-                    target.startswith(root) and target not in ("..", ".") and not target.startswith("../")
-                )
+                inside = target.startswith(root) and target not in ("..", ".") and not target.startswith("../")
                 if posixpath.isabs(file.link) or not inside or target not in regular | folders:
                     skipped.append((file.path, f"a link that leads to no file of the project ({file.link})"))
                     continue
@@ -169,14 +167,14 @@ class Mapping:
 
     def read_text(self, path: str) -> str:
         """Return a context file's text; bytes that are not UTF-8 are replaced."""
-        with open_source(self.project.folder / (self.root + path)) as descriptor:
-            with os.fdopen(descriptor, "rb", closefd=False) as stream:
-                return stream.read().decode("utf-8", "replace")
+        source = self.project.folder / (self.root + path)
+        with open_source(source) as descriptor, os.fdopen(descriptor, "rb", closefd=False) as stream:
+            return stream.read().decode("utf-8", "replace")
 
     def copy_to(self, target: Path, link_mode: LinkMode = "auto", twin: Path | None = None) -> None:
         """Write the files below the folder `target`, which must not exist.
 
-        With link_mode "hardlink" and a `twin` (a folder that this mapping was copied to before), files become links to it.
+        With link_mode "hardlink" and a `twin` (a folder that this mapping was copied to before), files are links to it.
 
         Raises:
             OSError: a file cannot be read or written, or "reflink" is asked for and the file system cannot.
@@ -194,9 +192,7 @@ class Mapping:
             elif twin is not None and link_mode == "hardlink":
                 os.link(f"{twin}/{path}", f"{target}/{path}")
             else:
-                copy_file(
-                    f"{self.project.folder}/{file.path}", f"{target}/{path}", file.executable, link_mode
-                )
+                copy_file(f"{self.project.folder}/{file.path}", f"{target}/{path}", file.executable, link_mode)
 
 
 @contextlib.contextmanager
@@ -214,9 +210,7 @@ def open_source(path: str | Path) -> Iterator[int]:
 def copy_file(source: str, target: str, executable: bool, link_mode: LinkMode) -> None:
     """Copy one file's bytes; the kernel shares blocks where the file system can (copy_file_range, FICLONE)."""
     with open_source(source) as read:
-        write = os.open(
-            target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o755 if executable else 0o644
-        )
+        write = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o755 if executable else 0o644)
         try:
             if link_mode == "reflink":
                 fcntl.ioctl(write, _FICLONE, read)

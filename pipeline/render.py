@@ -107,7 +107,7 @@ def templates() -> jinja2.Environment:
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,
-        autoescape=False,  # noqa: S701 - Markdown and Dockerfiles, no HTML
+        autoescape=False,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -116,14 +116,12 @@ def templates() -> jinja2.Environment:
 
 @cache
 def generator_digest() -> str:
-    """Return a digest of what makes every task: the templates (but the languages' table) and the code that fills them."""
+    """Return a digest of what makes every task: the templates (not the languages' table) and the code filling them."""
     files = [path for path in TEMPLATES.rglob("*") if path.is_file() and path.name != "languages.toml"]
     files += [REPOSITORY / "adapter.py", *(REPOSITORY / "pipeline").glob("*.py")]
     total = hashlib.sha256()
     for path in sorted(path for path in files if "__pycache__" not in path.parts):
-        total.update(
-            f"{path.relative_to(REPOSITORY)}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode()
-        )
+        total.update(f"{path.relative_to(REPOSITORY)}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     return total.hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""A task's folder in the output folder: built beside its place and renamed in, so that it is there whole or not at all."""
+"""A task's folder: built beside its place and renamed in, so that it is there whole or not at all."""
 
 from __future__ import annotations
 

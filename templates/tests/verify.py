@@ -43,45 +43,51 @@ _FENCE = re.compile(r"^[ \t>]*(?:[-*+] +|\d+[.)] +)?(`{3,}|~{3,})(.*)$")
 
 # Words that carry no knowledge of one code base: everyday English, and what every report about code says.
 _COMMON = """
-a about above across actual actually add added adding additional address adds after again against all allow allowed allows
-almost along already also although always among an and another any anything app application applications apply approach are
-around as ask at available avoid avoids away back based basic be because become been before behavior behaviour being below
-best better between beyond bit block both break bring build but by call called caller callers calling calls came can cannot
-care case cases cause caused causes causing certain change changed changes changing check checked checks class classes clean
-clear clearly code codebase come comes common complete completely component components concern consider consists contain
-contained contains context correct correctly could create created creates creating creation critical current currently data
-deal default define defined defines defining definition depend dependency dependent depends describe described description
-design desired detail detailed details determine developer different difficult direct directly do document documentation does
-doing done down due during each easily easy effect effectively either element else end enough ensure ensures ensuring entire
-entirely entry error errors especially etc even ever every everything exact exactly example except exist existing exists
-expect expected explain explanation extra fact fail failed fails failure far few field fields file files final finally find
-first fix fixed flow focus follow followed following follows for form found from full fully function functionality functions
-further general get gets getting give given gives giving go goes good group had handle handled handler handles handling has
-have having help hence here high higher how however if immediately impact implement implementation implemented implementing
-implements important improve in include included includes including incorrect indeed individual information initial input
-inside instance instead intended internal into introduce introduced introduces introducing involve involved involves is issue
-issues it its itself just keep keeps key kind know known large last later layer lead leading leads least left less let level
-like likely line lines list local logic logical long look looks lot made main mainly make makes making manage managed
-management manager many mean meaning means mechanism member method methods might model modification modified modify module
-modules more most move moved much multiple must name named names namely naturally necessary need needed needs never new next
-no non none not note nothing now number object objects occur of off often old on once one only onto operation operations
-option or order original other others otherwise our out outcome output outside over overall own parameter parameters part
-particular pass passed passes passing path paths pattern per perform performance performed performs place point points
-possible potential present prevent prevents previous primary problem problems process processed processes processing produce
-program project proper properly property propose proposed provide provided provides providing public purpose put question
-quickly rather reach read reading reads real really reason reasons receive received recommend reduce refactor refactored
-refactoring refer reference relevant rely remain remains remove removed removes replace replaced represent request require
-required requirement requirements requires resolve respect response responsibility responsible rest result resulting results
-return returned returning returns right risk robust role root run running runs safe same say second section see seen separate
-series service services set sets several shall should show shown shows significant similar simple simply since single small
-so software solution some something source specific specifically standard start started starts state statement step steps
-still stop store structure subsequent such suggest sure system systems take taken takes task tasks technical test tested
-testing tests than that the their them themselves then there therefore these they thing things this those though three
-through throughout thus time times to together too total toward tracks trigger triggered try turn two type types typically
-under understand understanding unit unless until up update updated updates upon us usage use used useful user users uses
-using usually valid value values variable various version very via view want was way ways we well were what when where
-whether which while whole whose why will with within without work working works would write writes writing written wrong yet
-you your
+a about above across actual actually add added adding additional address adds after again against all allow
+allowed allows almost along already also although always among an and another any anything app application
+applications apply approach are around as ask at available avoid avoids away back based basic be because
+become been before behavior behaviour being below best better between beyond bit block both break bring
+build but by call called caller callers calling calls came can cannot care case cases cause caused causes
+causing certain change changed changes changing check checked checks class classes clean clear clearly code
+codebase come comes common complete completely component components concern consider consists contain
+contained contains context correct correctly could create created creates creating creation critical current
+currently data deal default define defined defines defining definition depend dependency dependent depends
+describe described description design desired detail detailed details determine developer different
+difficult direct directly do document documentation does doing done down due during each easily easy effect
+effectively either element else end enough ensure ensures ensuring entire entirely entry error errors
+especially etc even ever every everything exact exactly example except exist existing exists expect expected
+explain explanation extra fact fail failed fails failure far few field fields file files final finally find
+first fix fixed flow focus follow followed following follows for form found from full fully function
+functionality functions further general get gets getting give given gives giving go goes good group had
+handle handled handler handles handling has have having help hence here high higher how however if
+immediately impact implement implementation implemented implementing implements important improve in include
+included includes including incorrect indeed individual information initial input inside instance instead
+intended internal into introduce introduced introduces introducing involve involved involves is issue issues
+it its itself just keep keeps key kind know known large last later layer lead leading leads least left less
+let level like likely line lines list local logic logical long look looks lot made main mainly make makes
+making manage managed management manager many mean meaning means mechanism member method methods might model
+modification modified modify module modules more most move moved much multiple must name named namely names
+naturally necessary need needed needs never new next no non none not note nothing now number object objects
+occur of off often old on once one only onto operation operations option or order original other others
+otherwise our out outcome output outside over overall own parameter parameters part particular pass passed
+passes passing path paths pattern per perform performance performed performs place point points possible
+potential present prevent prevents previous primary problem problems process processed processes processing
+produce program project proper properly property propose proposed provide provided provides providing public
+purpose put question quickly rather reach read reading reads real really reason reasons receive received
+recommend reduce refactor refactored refactoring refer reference relevant rely remain remains remove removed
+removes replace replaced represent request require required requirement requirements requires resolve
+respect response responsibility responsible rest result resulting results return returned returning returns
+right risk robust role root run running runs safe same say second section see seen separate series service
+services set sets several shall should show shown shows significant similar simple simply since single small
+so software solution some something source specific specifically standard start started starts state
+statement step steps still stop store structure subsequent such suggest sure system systems take taken takes
+task tasks technical test tested testing tests than that the their them themselves then there therefore
+these they thing things this those though three through throughout thus time times to together too total
+toward tracks trigger triggered try turn two type types typically under understand understanding unit unless
+until up update updated updates upon us usage use used useful user users uses using usually valid value
+values variable various version very via view want was way ways we well were what when where whether which
+while whole whose why will with within without work working works would write writes writing written wrong
+yet you your
 """
 
 
@@ -95,8 +101,8 @@ def stem(word):
 
 # Longest first; the number is how many letters must remain.
 _SUFFIXES = (
-    ("ations", 4), ("ation", 4), ("ities", 4), ("ments", 4), ("ings", 4), ("ment", 4), ("ions", 4), ("ies", 3), ("ing", 4),
-    ("ion", 4), ("ity", 4), ("ers", 4), ("ors", 4), ("ed", 3), ("es", 3), ("er", 4), ("or", 4), ("ly", 4), ("s", 3),
+    ("ations", 4), ("ation", 4), ("ities", 4), ("ments", 4), ("ings", 4), ("ment", 4), ("ions", 4), ("ies", 3),
+    ("ing", 4), ("ion", 4), ("ity", 4), ("ers", 4), ("ors", 4), ("ed", 3), ("es", 3), ("er", 4), ("or", 4), ("ly", 4), ("s", 3),
     ("e", 3), ("y", 3),
 )  # fmt: skip
 COMMON = frozenset(stem(word) for word in _COMMON.split())
@@ -115,9 +121,7 @@ def keywords(text):
 
 def symbols(text):
     """Map the identifiers of several parts in `text`, lower-case, to a spelling that occurs there."""
-    return {
-        token.strip("_").lower(): token for token in sorted(set(_WORD.findall(text))) if _is_symbol(token)
-    }
+    return {token.strip("_").lower(): token for token in sorted(set(_WORD.findall(text))) if _is_symbol(token)}
 
 
 def _is_symbol(token):
@@ -168,11 +172,7 @@ def mentioned_files(text, files, roots=()):
             known = names.get(name)
             if known is None:
                 known = next(
-                    (
-                        names[name[len(p) :]]
-                        for p in prefixes
-                        if name.startswith(p) and name[len(p) :] in names
-                    ),
+                    (names[name[len(p) :]] for p in prefixes if name.startswith(p) and name[len(p) :] in names),
                     None,
                 )
             if known is not None:
@@ -180,11 +180,7 @@ def mentioned_files(text, files, roots=()):
                 break
     # The rare name with a space or another sign that _PATH does not take.
     for name, path in names.items():
-        if (
-            not _PATH.fullmatch(name)
-            and name in text
-            and re.search(r"(?<![\w/])" + re.escape(name) + r"(?!\w)", text)
-        ):
+        if not _PATH.fullmatch(name) and name in text and re.search(r"(?<![\w/])" + re.escape(name) + r"(?!\w)", text):
             found.add(path)
     return found
 
@@ -249,9 +245,7 @@ def score(answer, key):
         shown = set(symbols(fenced_code(answer))) - given
         needed = min(len(truth), scoring["code_symbols"])
         known = len(shown & (truth | wanted)) / len(shown) if shown else 0.0
-        components["code_blocks"] = min(1.0, len(shown & truth) / needed) * min(
-            1.0, known / scoring["code_precision"]
-        )
+        components["code_blocks"] = min(1.0, len(shown & truth) / needed) * min(1.0, known / scoring["code_precision"])
         metrics["code"] = {"precision": known, "matched_symbols": sorted(shown & truth), "needed": needed}
 
     words = len(answer.split())
@@ -259,7 +253,7 @@ def score(answer, key):
         1.0, components["keyword_overlap"] / scoring["length_overlap"]
     )
     weights = dict(scoring["weights"])
-    # What a truth does not have (no file of the project named, no identifier) cannot be asked for: its weight goes to the words.
+    # What a truth does not have (a file of the project, an identifier) cannot be asked for: the words get its weight.
     for name in [name for name in weights if name not in components]:
         weights["keyword_overlap"] += weights.pop(name)
     reward = sum(weights[name] * components[name] for name in weights) / sum(weights.values())
