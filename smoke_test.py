@@ -21,23 +21,13 @@ def build_parser() -> cli.Parser:
     parser.add_argument("folder", type=Path, nargs="?", metavar="TASKS", help="same as --tasks_dir")
     parser.flag("tasks_dir", type=Path, default=cli.TASKS_FOLDER, help="folder of tasks, or one task")
     parser.flag("task_ids", nargs="+", metavar="ID", help="only these tasks")
-    parser.flag(
-        "limit_per_language", type=cli.count, metavar="N", help="only the first N tasks of each language"
-    )
-    parser.flag(
-        "local", action="store_true", help="oracle and nop on this machine: no Docker, no images, seconds"
-    )
-    parser.flag(
-        "jobs", type=cli.count, default=min(4, os.cpu_count() or 1), help="how many things to do at once"
-    )
+    parser.flag("limit_per_language", type=cli.count, metavar="N", help="only the first N tasks of each language")
+    parser.flag("local", action="store_true", help="oracle and nop on this machine: no Docker, no images, seconds")
+    parser.flag("jobs", type=cli.count, default=min(4, os.cpu_count() or 1), help="how many things to do at once")
     parser.flag("timeout", type=float, default=300, help="seconds for one command in a container")
     parser.flag("build_timeout", type=float, default=900, help="seconds for building one image")
-    parser.flag(
-        "report", type=Path, metavar="FILE", help="write the result as Markdown, e.g. SMOKE_TEST_RESULTS.md"
-    )
-    parser.flag(
-        "quiet", action="store_true", help="no progress and no table; the summary only when something failed"
-    )
+    parser.flag("report", type=Path, metavar="FILE", help="write the result as Markdown, e.g. SMOKE_TEST_RESULTS.md")
+    parser.flag("quiet", action="store_true", help="no progress and no table; the summary only when something failed")
     return parser
 
 

@@ -145,9 +145,7 @@ class Engine:
         return found
 
     @contextlib.contextmanager
-    def container(
-        self, image: str, *, memory_mb: int | None = None, logs: Path | None = None
-    ) -> Iterator[Box]:
+    def container(self, image: str, *, memory_mb: int | None = None, logs: Path | None = None) -> Iterator[Box]:
         """Start a waiting container, no network, with the folders of `logs` at /logs; remove it after."""
         folders = sorted(logs.iterdir()) if logs else []
         mounts = [docker.types.Mount(f"/logs/{folder.name}", str(folder), "bind") for folder in folders]

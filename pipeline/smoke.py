@@ -54,7 +54,7 @@ class ImageCheck:
     project_tests: str = "none"
     """`pass`, `fail`, or `none` where the project's Makefile has no target `test`."""
     leaks: frozenset[bytes] = frozenset()
-    """The telltales of tasks that were found in the image."""
+    """The pieces of ground truths that were found in the image."""
     faults: tuple[str, ...] = ()
     output: str = ""
     """Last lines of what failed."""
@@ -97,8 +97,7 @@ def check_image(engine: Engine, tasks: list[TaskFolder], limits: Limits) -> Imag
     faults: list[str] = []
     try:
         found["build_seconds"], found["size"] = engine.build(task.environment, tag, timeout=limits.build)
-        telltales = {task.telltale for task in tasks if task.telltale is not None}
-        found["leaks"] = frozenset(engine.search(tag, telltales))
+        found["leaks"] = frozenset(engine.search(tag, {piece for task in tasks for piece in task.telltales}))
         command = load_languages().get(task.language, {}).get("check")
         with engine.container(tag, memory_mb=task.memory_mb) as box:
             if command is None:
@@ -169,15 +168,11 @@ def smoke(
             raise
     for task in tasks:
         own = {agent: trials[task, agent] for agent in EXPECTED_REWARD if (task, agent) in trials}
-        rows[task.path] = _judge(
-            task, images[task.digest], own, shares_image=task is not groups[task.digest][0]
-        )
+        rows[task.path] = _judge(task, images[task.digest], own, shares_image=task is not groups[task.digest][0])
     return list(rows.values())
 
 
-def _read_tasks(
-    paths: list[Path], limit_per_language: int | None
-) -> tuple[dict[Path, Row], list[TaskFolder]]:
+def _read_tasks(paths: list[Path], limit_per_language: int | None) -> tuple[dict[Path, Row], list[TaskFolder]]:
     """Return a row for every task to check (a place-holder unless it is broken) and the whole tasks."""
     rows: dict[Path, Row] = {}
     tasks: list[TaskFolder] = []
@@ -197,8 +192,8 @@ def _read_tasks(
 
 def _judge(task: TaskFolder, image: ImageCheck, trials: dict[Agent, Trial], *, shares_image: bool) -> Row:
     faults = list(image.faults)
-    if task.telltale is not None and task.telltale in image.leaks:
-        faults.append(f"the image holds ground truth: {task.telltale.decode()[:60]!r}")
+    if task.telltales and task.telltales <= image.leaks:
+        faults.append(f"the image holds the ground truth: {max(task.telltales, key=len).decode()[:60]!r}")
     for agent, trial in trials.items():
         if trial.fault:
             faults.append(trial.fault)

@@ -88,11 +88,7 @@ def write_markdown(rows: list[Row], path: Path, *, engine: Engine | None, second
         "# Smoke test results",
         "",
         "Written by `python smoke_test.py --report`: "
-        + (
-            "images built, oracle and nop run in them without network."
-            if engine
-            else "oracle and nop, no images."
-        ),
+        + ("images built, oracle and nop run in them without network." if engine else "oracle and nop, no images."),
         "",
         f"**{summary(rows)}**",
         "",
@@ -124,9 +120,7 @@ def harbor_version() -> str | None:
         return None
     environment = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
     try:
-        answer = subprocess.run(
-            [command, "--version"], capture_output=True, text=True, timeout=60, env=environment
-        )
+        answer = subprocess.run([command, "--version"], capture_output=True, text=True, timeout=60, env=environment)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return answer.stdout.strip() if answer.returncode == 0 else None

@@ -15,7 +15,9 @@ from typing import Any
 from pipeline.cli import InputError
 
 # Plain characters read the same in Markdown and inside a JSON string, so one search finds both spellings.
-_PLAIN_RUN = re.compile(r"[ !#-\[\]-~]{24,200}")
+_PLAIN_PIECE = re.compile(r"[ !#-\[\]-~]{24,200}")
+_ANY_PIECE = re.compile(r'[^"\\\x00-\x1f]{8,200}')
+_TELLTALES = 3
 _TEST_TARGET = re.compile(r"^test[ \t]*:(?!=)", re.MULTILINE)
 
 
@@ -37,8 +39,8 @@ class TaskFolder:
     """SHA-256 (hex) over everything the image is built from: equal digests mean the same image."""
     has_project_tests: bool
     """Whether the project has a Makefile with a target `test`."""
-    telltale: bytes | None
-    """A piece of the ground truth that the environment does not hold; None when there is no such piece."""
+    telltales: frozenset[bytes]
+    """The longest pieces of the ground truth. An image may quote one, where they quote its code, but not all."""
 
     @property
     def name(self) -> str:
@@ -103,7 +105,7 @@ def read_task_folder(path: Path) -> TaskFolder:
             base_image=_base_image(path / "environment" / "Dockerfile"),
             digest=_environment_digest(path / "environment"),
             has_project_tests=_has_test_target(path / "environment" / "project" / "Makefile"),
-            telltale=_find_telltale(path),
+            telltales=_telltales(path / "tests" / "ground_truth.json"),
         )
     except OSError as error:
         raise TaskError(f"{error.filename}: {error.strerror}") from None
@@ -146,30 +148,29 @@ def _environment_digest(folder: Path) -> str:
             content = hashlib.sha256(path.read_bytes()).digest() + bytes([bool(path.stat().st_mode & 0o100)])
         else:
             continue
-        digest.update(
-            str(path.relative_to(folder)).encode(errors="surrogateescape") + b"\0" + content + b"\n"
-        )
+        digest.update(str(path.relative_to(folder)).encode(errors="surrogateescape") + b"\0" + content + b"\n")
     return digest.hexdigest()
 
 
 def _has_test_target(makefile: Path) -> bool:
-    return makefile.is_file() and bool(
-        _TEST_TARGET.search(makefile.read_text(encoding="utf-8", errors="replace"))
-    )
+    return makefile.is_file() and bool(_TEST_TARGET.search(makefile.read_text(encoding="utf-8", errors="replace")))
 
 
-def _find_telltale(task: Path) -> bytes | None:
-    """Return the longest plain piece of the ground truth that no file of the environment holds."""
+def _telltales(ground_truth: Path) -> frozenset[bytes]:
+    """Return the longest pieces of the ground truth."""
     try:
-        truth = json.loads((task / "tests" / "ground_truth.json").read_text(encoding="utf-8"))
+        truth = json.loads(ground_truth.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise TaskError("no tests/ground_truth.json") from None
+        raise TaskError(f"no tests/{ground_truth.name}") from None
     except ValueError as error:
-        raise TaskError(f"tests/ground_truth.json: {error}") from None
-    pieces = {piece.strip() for text in _texts(truth) for piece in _PLAIN_RUN.findall(text)}
-    visible = b"\n".join(path.read_bytes() for path in (task / "environment").rglob("*") if path.is_file())
-    candidates = (piece.encode() for piece in sorted(pieces, key=lambda piece: (-len(piece), piece)))
-    return next((piece for piece in candidates if piece not in visible), None)
+        raise TaskError(f"tests/{ground_truth.name}: {error}") from None
+    texts = list(_texts(truth))
+    for kind in (_PLAIN_PIECE, _ANY_PIECE):
+        pieces = {piece.strip() for text in texts for piece in kind.findall(text)}
+        if pieces:
+            break
+    longest = sorted(pieces, key=lambda piece: (-len(piece), piece))[:_TELLTALES]
+    return frozenset(piece.encode() for piece in longest)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -42,9 +42,7 @@ def run_locally(task: TaskFolder, agent: Agent, *, timeout: float) -> Trial:
             _bash(task.path / "tests" / "test.sh", root, timeout)
             return Trial(read_reward(root / "logs" / "verifier"))
         except subprocess.TimeoutExpired as error:
-            return Trial(
-                fault=f"{agent}: {Path(error.cmd[1]).name} still ran after {timeout:g} s and was killed"
-            )
+            return Trial(fault=f"{agent}: {Path(error.cmd[1]).name} still ran after {timeout:g} s and was killed")
         except TaskError as error:
             return Trial(fault=f"{agent}: {error}")
 
@@ -71,9 +69,7 @@ def run_in_container(engine: Engine, image: str, task: TaskFolder, agent: Agent,
                 step = "test.sh"
                 box.put(task.path / "tests", "tests")
                 box.run("chmod +x /tests/test.sh", timeout=timeout, user="root")
-                box.run(
-                    "(/tests/test.sh) > /logs/verifier/test-stdout.txt 2>&1", timeout=timeout, user="root"
-                )
+                box.run("(/tests/test.sh) > /logs/verifier/test-stdout.txt 2>&1", timeout=timeout, user="root")
                 # The files are root's; whoever runs this must be able to read and delete them.
                 box.run(f"chown -R {os.getuid()}:{os.getgid()} /logs", timeout=timeout, user="root")
             return Trial(read_reward(logs / "verifier"))
