@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import os
+import platform
 import sys
 import time
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -41,13 +43,14 @@ def main(argv: list[str] | None) -> int:
     from pipeline.task_reader import find_task_folders
 
     folders = find_task_folders(options.folder or options.tasks_dir, options.task_ids)
-    engine = None
+    engine, facts = None, {"Docker engine": f"none (--local), Python {platform.python_version()}"}
     if not options.local:
-        from pipeline.containers import Engine, NoEngine
+        from pipeline.containers import Engine, EngineError, NoEngine
 
         try:
             engine = Engine(connections=options.jobs)
-        except NoEngine as error:
+            facts = engine.describe()
+        except (EngineError, NoEngine) as error:
             raise cli.InputError(str(error)) from None
     started = time.monotonic()
     rows = smoke.smoke(
@@ -64,7 +67,11 @@ def main(argv: list[str] | None) -> int:
     for row in failed:
         print(f"{row.task}: {row.verdict}", file=sys.stderr)
     if options.report is not None:
-        smoke_report.write_markdown(rows, options.report, engine=engine, seconds=time.monotonic() - started)
+        facts["Run"] = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {time.monotonic() - started:.0f} s wall time"
+        facts["Harbor"] = smoke_report.harbor_version() or "not found"
+        if engine is not None:
+            facts |= {f"Base image {name}": engine.image_id(name) for name in smoke_report.base_images(rows)}
+        smoke_report.write_markdown(rows, options.report, facts, local=options.local)
     return cli.SOME_FAILED if failed else cli.DONE
 
 

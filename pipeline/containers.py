@@ -87,10 +87,14 @@ class Engine:
         }
 
     def image_id(self, name: str) -> str:
-        """Return the registry digest of a local image, or its id where it came from no registry."""
-        with self._talking():
+        """Return the digest of an image: the registry's, or the image's own id where it came from no registry."""
+        with contextlib.suppress(*_ENGINE_ERRORS):
             attributes = self._client.images.get(name).attrs
-        return str((attributes.get("RepoDigests") or [attributes["Id"]])[0])
+            return str((attributes.get("RepoDigests") or [attributes["Id"]])[0])
+        # BuildKit keeps the images it builds on to itself.
+        with contextlib.suppress(*_ENGINE_ERRORS):
+            return str(self._client.images.get_registry_data(name).id)
+        return "unknown"
 
     def build(self, context: Path, tag: str, *, timeout: float, no_cache: bool = False) -> tuple[float, int]:
         """Build the Dockerfile of the folder `context`; return seconds taken and the image's size in bytes.

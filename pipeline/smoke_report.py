@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import os
-import platform
 import shutil
 import subprocess
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pipeline.catalog import REPOSITORY
 from pipeline.smoke import Row
-
-if TYPE_CHECKING:
-    from pipeline.containers import Engine
 
 # Columns in their order: heading, the cell of a row, and whether it says anything without an engine.
 COLUMNS: tuple[tuple[str, Callable[[Row], str], bool], ...] = (
@@ -64,31 +58,16 @@ def print_table(rows: list[Row], *, local: bool) -> None:
     console.print(summary(rows))
 
 
-def write_markdown(rows: list[Row], path: Path, *, engine: Engine | None, seconds: float) -> None:
-    """Write the rows, with the versions of what ran them, to `path`.
-
-    Args:
-        rows: What was found.
-        path: The file, written whole or not at all.
-        engine: The engine that ran them, None for a local run.
-        seconds: Wall time of the whole run.
-    """
+def write_markdown(rows: list[Row], path: Path, facts: dict[str, str], *, local: bool) -> None:
+    """Write the rows and the `facts` about what made them (names and values) to `path`, whole or not at all."""
     from pipeline.files import whole_file
 
-    facts = {"Run": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {seconds:.0f} s wall time"}
-    if engine is None:
-        facts["Engine"] = f"none (--local), Python {platform.python_version()}"
-    else:
-        facts |= engine.describe()
-        facts["Harbor"] = harbor_version() or "not found on this machine"
-        for base in sorted({row.image.base for row in rows if row.image.size is not None}):
-            facts[f"Base image {base}"] = engine.image_id(base)
-    columns = [column for column in COLUMNS if column[2] or engine is not None]
+    columns = [column for column in COLUMNS if column[2] or not local]
     lines = [
         "# Smoke test results",
         "",
         "Written by `python smoke_test.py --report`: "
-        + ("images built, oracle and nop run in them without network." if engine else "oracle and nop, no images."),
+        + ("oracle and nop, no images." if local else "images built, oracle and nop run in them without network."),
         "",
         f"**{summary(rows)}**",
         "",
@@ -110,6 +89,11 @@ def write_markdown(rows: list[Row], path: Path, *, engine: Engine | None, second
             ]
     with whole_file(path) as stream:
         stream.write(("\n".join(lines) + "\n").encode())
+
+
+def base_images(rows: list[Row]) -> list[str]:
+    """Return the names of the images that the rows' images build on, sorted."""
+    return sorted({row.image.base for row in rows if row.image.size is not None})
 
 
 def harbor_version() -> str | None:
