@@ -293,7 +293,7 @@ class Outcome(NamedTuple):
 
 
 class LoCoBenchAdapter:
-    """Writes Harbor task directories: `output_dir`/<id>/ for tasks of a dataset, projects from `data_dir`/generated/."""
+    """Writes a dataset's tasks as Harbor task directories: `output_dir`/<id>/, projects from `data_dir`/generated/."""
 
     def __init__(
         self,

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+import re
 import sys
-from argparse import Namespace
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,11 +27,23 @@ def build_parser() -> cli.Parser:
     parser.flag("task_ids", nargs="+", metavar="ID", help="generate these tasks only")
     parser.flag("limit", type=cli.count, help="generate at most this many tasks")
     parser.flag("data_dir", type=Path, help="folder with generated/ and output/ (default: data/, else data/sample/)")
-    parser.flag("base_image", default="ubuntu:24.04", help="Debian or Ubuntu image that the tasks' images start from")
+    parser.flag(
+        "base_image",
+        type=image_name,
+        default="ubuntu:24.04",
+        help="Debian or Ubuntu image that the tasks' images start from",
+    )
     parser.flag("overwrite", action="store_true", help="write tasks again even when nothing changed")
     parser.flag("include_hints", action="store_true", help="put expected approach and criteria into the instruction")
     parser.flag("quiet", action="store_true", help="no progress and no summary")
     return parser
+
+
+def image_name(text: str) -> str:
+    """Read an image reference (for `type=` of a flag): it becomes a line of a Dockerfile."""
+    if not re.fullmatch(r"[A-Za-z0-9][\w.:/@-]*", text, re.ASCII):
+        raise argparse.ArgumentTypeError(f"not an image name: {text!r}")
+    return text
 
 
 def read_selection(path: Path) -> list[str]:
@@ -47,7 +60,7 @@ def read_selection(path: Path) -> list[str]:
         raise cli.InputError(f"{path}: not a selection ({error!r}); write it again with select_tasks.py") from None
 
 
-def chosen_ids(options: Namespace, loader: LoCoBenchLoader) -> list[str]:
+def chosen_ids(options: argparse.Namespace, loader: LoCoBenchLoader) -> list[str]:
     """Return the ids to generate: --task_ids, else the selection, else the whole dataset; at most --limit of them.
 
     Raises:

@@ -119,8 +119,9 @@ def grade_key(
     """
     verify = verifier()
     files, roots = sorted(files), sorted(roots)
-    truth = as_markdown(task.ground_truth)
-    given = verify.keywords("\n".join((instruction, *roots, _keys(task.ground_truth))))
+    text = as_markdown(task.ground_truth)
+    truth = verify.plain(text)
+    given = verify.keywords("\n".join((verify.plain(instruction), *roots, _keys(task.ground_truth))))
     wanted = verify.keywords(truth) - given
     if not wanted:
         raise GradingError("ground_truth: holds no informative word that the task does not give away")
@@ -135,14 +136,14 @@ def grade_key(
     fenced = set(verify.symbols(verify.fenced_code(truth))) - given
     code = fenced or identifiers
 
-    oracle = truth
+    oracle = text
     if not relevant <= named:
         oracle += "\n\n## Files\n\n" + "\n".join(f"- `{path}`" for path in sorted(relevant))
     if not fenced and code:
         oracle += "\n\n## Code\n\n" + fence("\n".join(spelled[name] for name in sorted(code)))
     key = {
         "scoring": scoring.model_dump(),
-        "length_words": min(scoring.length_words, len(oracle.split())),
+        "length_words": min(scoring.length_words, len(verify.plain(oracle).split())),
         "given": sorted(given),
         "keywords": sorted(wanted),
         "files": files,
@@ -151,6 +152,10 @@ def grade_key(
         "relevant_files": sorted(relevant),
         "symbols": sorted(code),
     }
+    if len(oracle.encode()) > verify.MAX_ANSWER_BYTES:
+        raise GradingError(
+            f"ground_truth: more than {verify.MAX_ANSWER_BYTES:,} bytes, which is all the verifier reads"
+        )
     reward = verify.score(oracle, key)["reward"]
     if reward != 1.0:
         raise GradingError(f"ground_truth: its own answer scores {reward}, not 1.0")

@@ -91,6 +91,11 @@ yet you your
 """
 
 
+def plain(text):
+    """Return `text` without control characters and terminal colours."""
+    return _CONTROL.sub(" ", text)
+
+
 def stem(word):
     """Cut a lower-case word's inflection, so that `caches`, `cached` and `caching` are one word."""
     for suffix, keep in _SUFFIXES:
@@ -102,7 +107,8 @@ def stem(word):
 # Longest first; the number is how many letters must remain.
 _SUFFIXES = (
     ("ations", 4), ("ation", 4), ("ities", 4), ("ments", 4), ("ings", 4), ("ment", 4), ("ions", 4), ("ies", 3),
-    ("ing", 4), ("ion", 4), ("ity", 4), ("ers", 4), ("ors", 4), ("ed", 3), ("es", 3), ("er", 4), ("or", 4), ("ly", 4), ("s", 3),
+    ("ing", 4), ("ion", 4), ("ity", 4), ("ers", 4), ("ors", 4), ("ed", 3), ("es", 3), ("er", 4), ("or", 4),
+    ("ly", 4), ("s", 3),
     ("e", 3), ("y", 3),
 )  # fmt: skip
 COMMON = frozenset(stem(word) for word in _COMMON.split())
@@ -216,7 +222,7 @@ def score(answer, key):
     """Return the metrics of `answer`: `reward` (0-1), each component (0-1), and what they were made from."""
     scoring = key["scoring"]
     given, wanted = set(key["given"]), set(key["keywords"])
-    answer = _CONTROL.sub(" ", answer)
+    answer = plain(answer)
 
     claimed = keywords(answer) - given
     matched = claimed & wanted

@@ -59,7 +59,8 @@ data=information
 )
 FILLER = (
     "The system should be analysed with care. It is important to look at every part and to think about how the parts "
-    "work together. A good solution takes all requirements into account and is easy to maintain. We need to make sure that "
+    "work together. A good solution takes all requirements into account and is easy to maintain. "
+    "We need to make sure that "
     "everything works as expected and that nothing is forgotten. "
 ) * 8
 
