@@ -35,6 +35,11 @@ def generate_sample(folder: Path, base_image: str) -> Path:
     return tasks
 
 
+def task_folders(tasks: Path) -> list[Path]:
+    """Return the task directories in the folder `tasks`, sorted; what the generator keeps beside them is left out."""
+    return sorted(path for path in tasks.iterdir() if path.is_dir() and not path.name.startswith("."))
+
+
 @pytest.fixture(scope="session")
 def provided() -> dict[str, str]:
     """What engine.sh wrote down: BASE_IMAGE, HARBOR, HARBOR_PYTHON."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import generate_sample
+from tests.e2e.conftest import generate_sample, task_folders
 
 pytestmark = pytest.mark.e2e
 
@@ -62,7 +62,7 @@ def rewards(trials: dict[str, dict[str, Any]]) -> Counter[str]:
 
 
 def names(tasks: Path) -> set[str]:
-    return {path.name for path in tasks.iterdir() if path.is_dir()}
+    return {path.name for path in task_folders(tasks)}
 
 
 def test_every_task_fits_harbors_schema_to_the_last_key(provided: dict[str, str], tasks: Path) -> None:
@@ -94,7 +94,7 @@ def test_doing_nothing_earns_nothing_on_every_task(provided: dict[str, str], tas
 
 
 def test_the_oracles_answer_comes_home_as_an_artifact(provided: dict[str, str], tasks: Path, tmp_path: Path) -> None:
-    task = min(path for path in tasks.iterdir() if path.is_dir())
+    task = task_folders(tasks)[0]
 
     run_all(provided, task, "oracle", tmp_path)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import docker
 import pytest
 
-from tests.e2e.conftest import script
+from tests.e2e.conftest import script, task_folders
 from tests.e2e.proxy import FragileSocket
 
 pytestmark = pytest.mark.e2e
@@ -44,7 +44,7 @@ def one_of_each(tasks: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[
 def test_one_task_of_each_language_is_found_sound(one_of_each: tuple[int, Table, str], tasks: Path) -> None:
     code, table, _ = one_of_each
 
-    assert {row["language"] for row in table.values()} == {path.name.split("_")[0] for path in tasks.iterdir()}
+    assert {row["language"] for row in table.values()} == {path.name.split("_")[0] for path in task_folders(tasks)}
     assert {name: row["verdict"] for name, row in table.items() if row["verdict"] != "ok"} == {}
     assert code == 0
 
@@ -69,7 +69,7 @@ def test_the_report_names_the_versions_that_it_was_made_with(
 def mixed(tasks: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[int, Table, str, str]:
     """One good task and, of the same, one copy for every way to break it: exit code, rows, stderr, report."""
     folder = tmp_path_factory.mktemp("mixed")
-    original = min(path for path in tasks.iterdir() if path.is_dir())
+    original = task_folders(tasks)[0]
     broken = {
         name: shutil.copytree(original, folder / "tasks" / name)
         for name in ("good", "no_dockerfile", "no_build", "endless_test", "endless_answer", "leaky", "generous")
@@ -125,7 +125,7 @@ def test_an_engine_that_goes_away_is_a_fault_of_each_task_it_leaves_undone(tasks
     FragileSocket(path, engine, last_request=b"/exec HTTP/1.1")
 
     result, table = smoke_test(
-        min(path for path in tasks.iterdir() if path.is_dir()),
+        task_folders(tasks)[0],
         tmp_path / "report.md",
         env={**os.environ, "DOCKER_HOST": f"unix://{path}"},
     )
