@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from pipeline import cli
+from pipeline import cli, smoke
 
 
 def build_parser() -> cli.Parser:
@@ -26,8 +26,8 @@ def build_parser() -> cli.Parser:
     parser.flag("limit_per_language", type=cli.count, metavar="N", help="only the first N tasks of each language")
     parser.flag("local", action="store_true", help="oracle and nop on this machine: no Docker, no images, seconds")
     parser.flag("jobs", type=cli.count, default=min(4, os.cpu_count() or 1), help="how many things to do at once")
-    parser.flag("timeout", type=float, default=300, help="seconds for one command in a container")
-    parser.flag("build_timeout", type=float, default=900, help="seconds for building one image")
+    parser.flag("timeout", type=float, default=smoke.Limits.step, help="seconds for one command in a container")
+    parser.flag("build_timeout", type=float, default=smoke.Limits.build, help="seconds for building one image")
     parser.flag("report", type=Path, metavar="FILE", help="write the result as Markdown, e.g. SMOKE_TEST_RESULTS.md")
     parser.flag("quiet", action="store_true", help="no progress and no table; the summary only when something failed")
     return parser
@@ -39,7 +39,7 @@ def main(argv: list[str] | None) -> int:
     if options.jobs < 1 or options.timeout <= 0 or options.build_timeout <= 0:
         parser.error("--jobs, --timeout and --build_timeout must be above 0")
 
-    from pipeline import smoke, smoke_report
+    from pipeline import smoke_report
     from pipeline.task_reader import find_task_folders
 
     folders = find_task_folders(options.folder or options.tasks_dir, options.task_ids)

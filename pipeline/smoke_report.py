@@ -19,14 +19,18 @@ COLUMNS: tuple[tuple[str, Callable[[Row], str], bool], ...] = (
     ("image MB", lambda row: _number(row.image.size and row.image.size / 1e6, ".0f"), False),
     ("toolchain", lambda row: row.image.toolchain[:40] or "-", False),
     ("project's tests", lambda row: row.image.project_tests, False),
-    ("oracle", lambda row: _number(row.rewards.get("oracle"), ".4g"), True),
-    ("nop", lambda row: _number(row.rewards.get("nop"), ".4g"), True),
+    ("oracle", lambda row: _reward(row.rewards.get("oracle")), True),
+    ("nop", lambda row: _reward(row.rewards.get("nop")), True),
     ("verdict", lambda row: row.verdict, True),
 )
 
 
 def _number(value: float | None, form: str) -> str:
     return "-" if value is None else format(float(value), form)
+
+
+def _reward(value: float | None) -> str:
+    return "-" if value is None else str(round(value, 4))
 
 
 def summary(rows: list[Row]) -> str:

@@ -110,6 +110,13 @@ import_image() {
   rm -rf "$root"
   quietly debootstrap debootstrap --variant=minbase "$VERSION_CODENAME" "$root" "$site" || die "debootstrap failed (see $cache/debootstrap.log)"
   rm -rf "$root"/var/lib/apt/lists/* "$root"/var/cache/apt/archives/*.deb "$root"/var/log/bootstrap.log
+  # What the registry's images are set up with: no sync after each file (an image that dies half-built is thrown away),
+  # no translations, no package archives kept, no documentation.
+  echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/no-sync"
+  printf 'path-exclude=/usr/share/%s/*\n' doc info man locale >"$root/etc/dpkg/dpkg.cfg.d/slim"
+  printf '%s\n' 'Acquire::Languages "none";' 'APT::Keep-Downloaded-Packages "false";' \
+    'Binary::apt::APT::Keep-Downloaded-Packages "false";' >"$root/etc/apt/apt.conf.d/slim"
+  rm -rf "$root"/usr/share/{doc,info,man,locale}/*
   # Authorities that only this machine trusts (a proxy's, say): they take effect once an image installs ca-certificates.
   mkdir -p "$root/usr/local/share/ca-certificates"
   find /usr/local/share/ca-certificates -name '*.crt' -exec cp {} "$root/usr/local/share/ca-certificates/" \; 2>/dev/null || true
