@@ -1,0 +1,63 @@
+"""The data models of the harness under one name: definitions a user writes, records a run leaves behind."""
+
+from __future__ import annotations
+
+from harness._definitions import (
+    CHECK_FIELDS,
+    LLM_WEIGHT_KEY,
+    Assertion,
+    AssertionType,
+    CodeAssertion,
+    CodeCheckType,
+    Config,
+    LLMAssertion,
+    Task,
+    TaskCategory,
+    TaskDifficulty,
+    assertion_ids,
+)
+from harness._records import (
+    SCHEMA_VERSION,
+    ClaudeConfigSnapshot,
+    ConfigSnapshot,
+    CriterionScore,
+    EvalResult,
+    ExecutionTrace,
+    FileChange,
+    Fingerprints,
+    GradeResult,
+    JudgeRecord,
+    Outcome,
+    ResultsFile,
+    TokenUsage,
+    ToolCall,
+)
+
+__all__ = [
+    "CHECK_FIELDS",
+    "LLM_WEIGHT_KEY",
+    "SCHEMA_VERSION",
+    "Assertion",
+    "AssertionType",
+    "ClaudeConfigSnapshot",
+    "CodeAssertion",
+    "CodeCheckType",
+    "Config",
+    "ConfigSnapshot",
+    "CriterionScore",
+    "EvalResult",
+    "ExecutionTrace",
+    "FileChange",
+    "Fingerprints",
+    "GradeResult",
+    "JudgeRecord",
+    "LLMAssertion",
+    "Outcome",
+    "ResultsFile",
+    "Task",
+    "TaskCategory",
+    "TaskDifficulty",
+    "TokenUsage",
+    "ToolCall",
+    "assertion_ids",
+]
