@@ -124,7 +124,7 @@ def _measured(results: Sequence[EvalResult], key_of: Callable[[EvalResult], Unit
     for result in results:
         if result.measured:
             runs[key_of(result)].append(result)
-    return runs
+    return {key: sorted(found, key=lambda r: r.run_index) for key, found in runs.items()}
 
 
 def _unit(key: UnitKey, a: list[EvalResult], b: list[EvalResult], metric: Metric) -> UnitComparison:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations
+from itertools import accumulate, combinations, takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ SEED = 20_240_229
 """Fixed, so that the same results always give the same report."""
 TIE = 1e-9
 """Two means closer than this are one value: sums of thirds and fifths are not exact in binary."""
+STEPS_TO = 0.05
+"""Attainable p-values are kept up to here; larger ones call nothing."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +36,15 @@ class Interval:
 
 @dataclass(frozen=True)
 class OneSided:
-    """The two one-sided p-values of one test, and the smallest that the data could have given."""
+    """The two one-sided p-values of one test, and what they could have been."""
 
     less: float
     greater: float
     attainable: float
+    """The smallest that either could have been."""
+    steps_less: tuple[float, ...] = ()
+    """What `less` could have been, up to STEPS_TO, ascending."""
+    steps_greater: tuple[float, ...] = ()
 
     @property
     def two_sided(self) -> float:
@@ -143,7 +149,17 @@ def fisher_test(passed_a: int, runs_a: int, passed_b: int, runs_b: int) -> OneSi
     lowest, highest = max(0, passes - runs_a), min(passes, runs_b)
     ways = [math.comb(runs_b, x) * math.comb(runs_a, passes - x) for x in range(lowest, highest + 1)]
     total, at = sum(ways), passed_b - lowest
-    return OneSided(sum(ways[: at + 1]) / total, sum(ways[at:]) / total, min(ways[0], ways[-1]) / total)
+    return OneSided(
+        sum(ways[: at + 1]) / total,
+        sum(ways[at:]) / total,
+        min(ways[0], ways[-1]) / total,
+        _steps(accumulate(ways), total),
+        _steps(accumulate(reversed(ways)), total),
+    )
+
+
+def _steps(ways: Iterable[int], total: int) -> tuple[float, ...]:
+    return tuple(takewhile(lambda p: p <= STEPS_TO, (way / total for way in ways)))
 
 
 def mean_permutation_test(a: Sequence[float], b: Sequence[float]) -> OneSided:
@@ -155,18 +171,19 @@ def mean_permutation_test(a: Sequence[float], b: Sequence[float]) -> OneSided:
     pooled = np.concatenate([np.asarray(a, dtype=float), np.asarray(b, dtype=float)])
     if not len(a) or not len(b) or float(np.ptp(pooled)) < TIE:
         return OneSided(1.0, 1.0, 1.0)
+    sums = np.round(pooled[_assignments(len(pooled), len(b))].sum(axis=1) / TIE) * TIE
     observed = float(np.sum(b))
-    chosen = _assignments(len(pooled), len(b))
-    sums = pooled[chosen].sum(axis=1)
-    extra = 0 if math.comb(len(pooled), len(b)) <= RESAMPLES else 1
-    total = len(sums) + extra
-    ordered = np.sort(pooled)
-    lowest, highest = float(ordered[: len(b)].sum()), float(ordered[-len(b) :].sum())
-    at_edge = min(np.count_nonzero(sums <= lowest + TIE), np.count_nonzero(sums >= highest - TIE))
+    sampled = 0 if math.comb(len(pooled), len(b)) <= RESAMPLES else 1
+    total = len(sums) + sampled
+    _, ties = np.unique(sums, return_counts=True)
+    down = [int(way) + sampled for way in np.cumsum(ties)]
+    up = [int(way) + sampled for way in np.cumsum(ties[::-1])]
     return OneSided(
-        float(np.count_nonzero(sums <= observed + TIE) + extra) / total,
-        float(np.count_nonzero(sums >= observed - TIE) + extra) / total,
-        max(float(at_edge), 1.0) / total,
+        float(np.count_nonzero(sums <= observed + TIE) + sampled) / total,
+        float(np.count_nonzero(sums >= observed - TIE) + sampled) / total,
+        min(down[0], up[0]) / total,
+        _steps(down, total),
+        _steps(up, total),
     )
 
 
@@ -186,23 +203,28 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     return [float(p) for p in stats.false_discovery_control(p_values)] if len(p_values) else []
 
 
-def discrete_benjamini_hochberg(
-    p_values: Sequence[float], attainable: Sequence[float], q: float
-) -> list[float]:
-    """Benjamini-Hochberg over the tests that could have rejected at all; the others get 1.
+def discrete_benjamini_hochberg(p_values: Sequence[float], steps: Sequence[Sequence[float]]) -> list[float]:
+    """Benjamini-Hochberg that knows which p-values each test can give at all, in the order given.
 
-    With few runs most tasks can not reach any useful level whatever happens, and counting them hides the one
-    that broke. Gilbert 2005, "A modified false discovery rate multiple-comparisons procedure for discrete
-    data", JRSS C 54, 143-158, after Tarone 1990: the smallest K such that at most K tests can attain q / K.
-    `attainable` depends on the margins alone, so the choice does not look at which way the result went.
+    With few runs most tasks can not reach any useful level whatever happens, and counting them in full hides
+    the one that broke. The j-th smallest p is multiplied not by (number of tests) / j but by the sum over all
+    tests of their chance to come below it, divided by j: Heyse 2011, "A False Discovery Rate Procedure for
+    Categorical Data"; Döhler, Durand & Roquain 2018, "New FDR bounds for discrete and heterogeneous tests",
+    Electron. J. Stat. 12, 1867-1900. `steps` holds, for each test, its attainable p-values up to STEPS_TO,
+    ascending; they depend on the margins alone, so they do not look at which way the result went.
     """
-    count = len(p_values)
-    within = next(k for k in range(1, count + 2) if sum(a <= q / k for a in attainable) <= k)
-    able = [i for i in range(count) if attainable[i] <= q / within]
-    adjusted = [1.0] * count
-    for i, p in zip(able, benjamini_hochberg([p_values[i] for i in able]), strict=True):
-        adjusted[i] = p
-    return adjusted
+    values = np.asarray(p_values, dtype=float)
+    order = np.argsort(values, kind="stable")
+    ranked = values[order]
+    chance = np.zeros(len(values))
+    for attainable in steps:
+        at = np.searchsorted(np.asarray(attainable), ranked + TIE, side="right")
+        below = np.concatenate([[0.0], attainable])[at]
+        chance += np.where(ranked > STEPS_TO, ranked, below)
+    adjusted = np.minimum.accumulate((chance / np.arange(1, len(values) + 1))[::-1])[::-1]
+    result = np.empty(len(values))
+    result[order] = np.minimum(adjusted, 1.0)
+    return [float(p) for p in result]
 
 
 def minimal_detectable_effect(

@@ -178,9 +178,10 @@ def decide(units: Sequence[UnitComparison], *, threshold: float = 0.0) -> Decisi
 
 
 def _judge_units(units: Sequence[UnitComparison], threshold: float) -> list[UnitComparison]:
-    attainable = [unit.p.attainable for unit in units]
-    less = statistics.discrete_benjamini_hochberg([u.p.less for u in units], attainable, TASK_Q)
-    greater = statistics.discrete_benjamini_hochberg([u.p.greater for u in units], attainable, TASK_Q)
+    less = statistics.discrete_benjamini_hochberg([u.p.less for u in units], [u.p.steps_less for u in units])
+    greater = statistics.discrete_benjamini_hochberg(
+        [u.p.greater for u in units], [u.p.steps_greater for u in units]
+    )
     judged = []
     for unit, down, up in zip(units, less, greater, strict=True):
         verdict = Verdict.NO_EVIDENCE

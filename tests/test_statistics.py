@@ -130,19 +130,39 @@ def test_benjamini_hochberg_rejects_what_the_paper_rejects() -> None:
 
 
 def test_tasks_that_can_not_be_called_do_not_hide_the_one_that_can() -> None:
-    broken = statistics.fisher_test(6, 6, 0, 6)
-    stable = statistics.fisher_test(6, 6, 6, 6)
-    p, attainable = [broken.less] + [1.0] * 19, [broken.attainable] + [stable.attainable] * 19
+    tests = [statistics.fisher_test(6, 6, 0, 6)] + [statistics.fisher_test(6, 6, 6, 6)] * 19
+    p = [test.less for test in tests]
     assert statistics.benjamini_hochberg(p)[0] > 0.01
-    assert statistics.discrete_benjamini_hochberg(p, attainable, 0.01)[0] == broken.less
+    assert statistics.discrete_benjamini_hochberg(p, [test.steps_less for test in tests])[0] == p[0]
 
 
-@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), max_size=30))
-def test_discrete_adjustment_never_makes_a_p_value_smaller(pairs: list[tuple[float, float]]) -> None:
-    attainable = [min(pair) for pair in pairs]
-    p = [max(pair) for pair in pairs]
-    adjusted = statistics.discrete_benjamini_hochberg(p, attainable, 0.05)
-    assert all(after >= before for before, after in zip(p, adjusted, strict=True))
+@given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=30))
+def test_the_discrete_adjustment_is_never_harder_than_benjamini_hochbergs(
+    counts: list[tuple[int, int]],
+) -> None:
+    tests = [statistics.fisher_test(a, 8, b, 8) for a, b in counts]
+    p = [test.less for test in tests]
+    discrete = statistics.discrete_benjamini_hochberg(p, [test.steps_less for test in tests])
+    for ours, classic in zip(discrete, statistics.benjamini_hochberg(p), strict=True):
+        assert ours <= classic + 1e-9
+
+
+def test_where_all_p_values_are_possible_the_discrete_adjustment_is_benjamini_hochberg() -> None:
+    grid = tuple(np.arange(1, 501) / 10_000)
+    p = [0.001, 0.004, 0.03, 0.2, 0.7]
+    ours = statistics.discrete_benjamini_hochberg(p, [grid] * 5)
+    assert ours == pytest.approx(statistics.benjamini_hochberg(p))
+
+
+@given(st.integers(1, 9), st.integers(1, 9), st.integers(0, 18))
+def test_the_steps_of_a_test_are_the_p_values_of_its_possible_outcomes(
+    runs_a: int, runs_b: int, passes: int
+) -> None:
+    passes = min(passes, runs_a + runs_b)
+    outcomes = range(max(0, passes - runs_a), min(passes, runs_b) + 1)
+    tests = [statistics.fisher_test(passes - b, runs_a, b, runs_b) for b in outcomes]
+    expected = sorted(test.less for test in tests if test.less <= statistics.STEPS_TO)
+    assert all(list(test.steps_less) == pytest.approx(expected) for test in tests)
 
 
 def test_bootstrap_interval_agrees_with_students_on_normal_differences() -> None:
