@@ -18,9 +18,6 @@ from harness.models import FileChange
 AMBIENT_NAMES = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", ".claude", ".mcp.json")
 """What Claude Code picks up from the parents of its working directory."""
 
-INSTRUCTIONS_LOG = "instructions.jsonl"
-"""File in the temp root where the CLI's InstructionsLoaded hook notes every memory file it loads."""
-
 FRONT_MATTER_NAME = re.compile(r"\A---\n(?:.*\n)*?name:[ \t]*([A-Za-z0-9_-]+)[ \t]*\n(?:.*\n)*?---(?:\n|\Z)")
 
 
@@ -34,11 +31,6 @@ class IsolatedEnv:
     """Everything of the run, the home included."""
     variables: Mapping[str, str] = field(default_factory=dict)
     """Environment variables that send the agent to these directories; give them as env_override."""
-
-    @property
-    def instructions_log(self) -> Path:
-        """Where the CLI notes the memory files it loads."""
-        return self.temp_root / INSTRUCTIONS_LOG
 
     def cleanup(self) -> None:
         """Remove the whole temp root, whatever modes the agent left."""
@@ -177,6 +169,7 @@ def _refuse_ambient_instructions(root: Path) -> None:
 
 
 def _variables(root: Path) -> dict[str, str]:
+    """Home and its kin, and the file where the CLI is to note the memory files it loads."""
     home = root / "home"
     folders = {
         "HOME": home,
@@ -189,7 +182,10 @@ def _variables(root: Path) -> dict[str, str]:
     }
     for folder in folders.values():
         folder.mkdir(parents=True, exist_ok=True)
-    return {name: str(folder) for name, folder in folders.items()}
+    return {
+        **{name: str(folder) for name, folder in folders.items()},
+        "HARNESS_INSTRUCTIONS_LOG": str(root / "instructions.jsonl"),
+    }
 
 
 def _make_writable_and_retry(function: object, path: str, _info: object) -> None:
