@@ -210,13 +210,21 @@ class Config(Definition):
     model: str = Field(default=DEFAULT_AGENT_MODEL, min_length=1)
     max_turns: int = Field(default=10, gt=0)
     allowed_tools: list[str] | Literal["all"] = "all"
-    """The only tools the agent has; names of built-in tools, or mcp__<server>[__<tool>]."""
+    """The only tools the agent has: names of built-in tools, mcp__<server> or mcp__<server>__<tool>."""
     max_budget_usd: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
     mcp_config: Path | dict[str, Any] | None = None
     """MCP servers: a JSON file relative to the config file, or its content ({"mcpServers": {...}})."""
     env: dict[str, str] = {}
     """Environment variables of the agent, on top of the isolated ones."""
+
+    @model_validator(mode="after")
+    def _skills_can_be_used(self) -> Config:
+        if self.skills_path is not None and self.allowed_tools != "all" and "Skill" not in self.allowed_tools:
+            raise ValueError(
+                "skills_path has no effect while allowed_tools lacks Skill; add Skill to the list"
+            )
+        return self
 
     @field_validator("env")
     @classmethod

@@ -43,6 +43,39 @@ class Outcome(StrEnum):
         return self in (Outcome.COMPLETED, Outcome.AGENT_ERROR, Outcome.TIMEOUT)
 
 
+class ErrorKind(StrEnum):
+    """Why a run ended in any other way than completed; decides what the runner does next."""
+
+    NONE = ""
+    MAX_TURNS = "max_turns"
+    MAX_BUDGET = "max_budget"
+    AGENT_STOPPED = "agent_stopped"
+    """The agent's own doing: a prompt grown too long, a hook of the project that stopped it."""
+    TIME_LIMIT = "time_limit"
+    AUTH = "auth"
+    CREDIT = "credit"
+    MODEL_NOT_FOUND = "model_not_found"
+    RATE_LIMIT = "rate_limit"
+    OVERLOADED = "overloaded"
+    API_ERROR = "api_error"
+    CLI_REFUSED = "cli_refused"
+    """The CLI did not start: not found, unknown flag, root without IS_SANDBOX."""
+    SILENT = "silent"
+    """No output for too long."""
+    NO_RESULT = "no_result"
+    """The CLI ended without a result line."""
+    INTERRUPTED = "interrupted"
+    FIXTURE = "fixture"
+    """The environment could not be built."""
+    NOT_LOADED = "not_loaded"
+    """A skill, CLAUDE.md, subagent or MCP server of the config was not there when the agent started."""
+
+    @property
+    def stops_matrix(self) -> bool:
+        """Whether every further run would fail in the same way."""
+        return self in (ErrorKind.AUTH, ErrorKind.CREDIT, ErrorKind.MODEL_NOT_FOUND, ErrorKind.CLI_REFUSED)
+
+
 class TokenUsage(Record):
     """Token counts of a run, subagents included."""
 
@@ -130,6 +163,7 @@ class ExecutionTrace(Record):
     outcome: Outcome = Outcome.COMPLETED
     error: str = ""
     """Why the outcome is not completed, in one line."""
+    error_kind: ErrorKind = ErrorKind.NONE
     error_status: int | None = None
     """HTTP status of the API error that ended the run."""
     cost_usd: float | None = None
