@@ -1,4 +1,4 @@
-"""Does the agent's work meet a rubric? A language model judges; an unusable verdict is an error, not a fail."""
+"""Does the agent's work meet a rubric? A language model judges; an unusable verdict is an error, no fail."""
 
 from __future__ import annotations
 
