@@ -67,6 +67,8 @@ class ErrorKind(StrEnum):
     INTERRUPTED = "interrupted"
     FIXTURE = "fixture"
     """The environment could not be built."""
+    GRADING = "grading"
+    """The agent finished, and grading it failed in an unforeseen way; `grade` can do it again."""
     NOT_LOADED = "not_loaded"
     """A skill, CLAUDE.md, subagent or MCP server of the config was not there when the agent started."""
 
@@ -230,7 +232,7 @@ class GradeResult(Record):
 
 
 def weighted_score(grades: list[GradeResult], weights: Mapping[str, float]) -> float:
-    """Weighted mean of grades, 0 to 1; failed judges and weight 0 do not count; 0.0 when nothing has weight."""
+    """Weighted mean of grades, 0 to 1; failed judges and weight 0 do not count; 0.0 if nothing has weight."""
     counted = [(g.resolve_weight(weights), g.score) for g in grades if g.status == "graded"]
     total = sum(weight for weight, _ in counted)
     return sum(weight * score for weight, score in counted) / total if total > 0 else 0.0
@@ -269,6 +271,8 @@ class EvalResult(Record):
     language: str = ""
     attempts: int = 1
     """Tries it took, infrastructure failures included."""
+    retry_cost_usd: float = 0.0
+    """Known cost of the failed tries before this one."""
     source: str = ""
     """Where a result comes from that this harness did not run itself, for example a trial directory."""
 
