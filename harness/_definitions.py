@@ -80,7 +80,7 @@ class CodeAssertion(Assertion):
     type: Literal[AssertionType.CODE] = AssertionType.CODE
     check: CodeCheckType
     command: str | None = None
-    """Command line for tests_pass and command_succeeds; split like a shell does, but run without one."""
+    """For tests_pass and command_succeeds: run by bash with pipefail, in a copy of the project."""
     file: str | None = None
     """Path inside the project, with forward slashes."""
     pattern: str | None = None

@@ -67,6 +67,8 @@ class ErrorKind(StrEnum):
     INTERRUPTED = "interrupted"
     FIXTURE = "fixture"
     """The environment could not be built."""
+    GRADING = "grading"
+    """The agent finished, and grading it failed in an unforeseen way; `grade` can do it again."""
     NOT_LOADED = "not_loaded"
     """A skill, CLAUDE.md, subagent or MCP server of the config was not there when the agent started."""
 
@@ -229,6 +231,13 @@ class GradeResult(Record):
         return next((weights[key] for key in keys if key and key in weights), 1.0)
 
 
+def weighted_score(grades: list[GradeResult], weights: Mapping[str, float]) -> float:
+    """Weighted mean of grades, 0 to 1; failed judges and weight 0 do not count; 0.0 if nothing has weight."""
+    counted = [(g.resolve_weight(weights), g.score) for g in grades if g.status == "graded"]
+    total = sum(weight for weight, _ in counted)
+    return sum(weight * score for weight, score in counted) / total if total > 0 else 0.0
+
+
 class Fingerprints(Record):
     """Hashes of all content a run depends on; two runs with equal ones are the same experiment."""
 
@@ -262,6 +271,8 @@ class EvalResult(Record):
     language: str = ""
     attempts: int = 1
     """Tries it took, infrastructure failures included."""
+    retry_cost_usd: float = 0.0
+    """Known cost of the failed tries before this one."""
     source: str = ""
     """Where a result comes from that this harness did not run itself, for example a trial directory."""
 
@@ -276,9 +287,7 @@ class EvalResult(Record):
         Weights resolve by assertion id, then check name, then `llm_quality` for judges, else 1.
         0.0 without grades, or when nothing has weight.
         """
-        counted = [(g.resolve_weight(weights), g.score) for g in self.grades if g.status == "graded"]
-        total = sum(weight for weight, _ in counted)
-        return sum(weight * score for weight, score in counted) / total if total > 0 else 0.0
+        return weighted_score(self.grades, weights)
 
 
 class ResultsFile(Record):

@@ -49,7 +49,7 @@ HOST_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}\Z")
 
 
 def agent_environment(config: Config, isolated: Mapping[str, str]) -> dict[str, str]:
-    """All variables of the CLI's process; the config's own win over the isolated ones and these over the user's.
+    """Variables of the CLI's process: the config's own win over the isolated ones, those over the user's.
 
     InputError when the config refers to a variable that this host does not have.
     """
@@ -69,6 +69,6 @@ def resolve_env(config: Config) -> dict[str, str]:
 
 
 def tool_environment() -> dict[str, str]:
-    """Variables for commands of the graders: where tools are, language and the way out, and no credentials."""
+    """Variables for the graders' commands: where tools are, language, the way out, and no credentials."""
     groups = ("where tools are", "language and time", "the way out")
     return {n: os.environ[n] for group in groups for n in PASSED_VARIABLES[group] if n in os.environ}

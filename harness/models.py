@@ -32,6 +32,7 @@ from harness._records import (
     ResultsFile,
     TokenUsage,
     ToolCall,
+    weighted_score,
 )
 
 __all__ = [
@@ -62,4 +63,5 @@ __all__ = [
     "TokenUsage",
     "ToolCall",
     "assertion_ids",
+    "weighted_score",
 ]

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.errors import InputError
+from harness.agent_env import resolve_env
+from harness.errors import InputError, IsolationError
 from harness.isolator import agent_name, find_skills
 from harness.models import Config
 
@@ -34,6 +35,20 @@ def mcp_servers(config: Config) -> dict[str, Any]:
     if not isinstance(servers, dict):
         raise InputError(f'{where}: mcp_config needs the key "mcpServers" with one object per server')
     return servers
+
+
+def check(config: Config) -> None:
+    """Raise InputError when the config asks for something that this host does not have.
+
+    Skills without SKILL.md, an MCP file that is none, a variable of `env` that is not set.
+    """
+    resolve_env(config)
+    mcp_servers(config)
+    if config.skills_path is not None:
+        try:
+            find_skills(config.skills_path)
+        except IsolationError as error:
+            raise InputError(f"config {config.name}: {error}") from error
 
 
 def missing_at_start(config: Config, init: Mapping[str, Any]) -> list[str]:

@@ -117,6 +117,15 @@ def snapshot(root: Path, patterns: list[str] | None = None) -> Snapshot:
     return Snapshot({path: _entry(root / path) for path in _files(root, patterns)})
 
 
+def digest(root: Path) -> str:
+    """SHA-256 over paths, modes and contents of all files below `root`, caches and .git aside."""
+    lines = []
+    for path in _files(root, None):
+        entry = _entry(root / path)
+        lines.append(f"{path}\0{entry.mode:o}\0{entry.digest}\n")
+    return _sha256("".join(lines).encode(errors="surrogateescape"))
+
+
 def diff(before: Mapping[str, str], root: Path, patterns: list[str] | None = None) -> list[FileChange]:
     """Changes since `before`: a Snapshot, or any mapping of relative path to content."""
     old = (
