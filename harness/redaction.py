@@ -60,38 +60,56 @@ OPAQUE = re.compile(
 )
 """A whole value that is long and random-looking: hexadecimal, or mixed case with digits."""
 
-SECRET_SHAPES: dict[str, str] = {
-    "Anthropic, OpenAI and similar keys": r"\bsk-[A-Za-z0-9_-]{16,}",
-    "Stripe keys": r"\b[srp]k_(?:live|test)_[A-Za-z0-9]{10,}",
-    "webhook signing secrets": r"\bwhsec_[A-Za-z0-9+/=]{16,}",
-    "GitHub tokens": r"\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}",
-    "GitLab tokens": r"\bgl(?:pat|dt|rt|cbt|ptt|ft|soat|agent)-[A-Za-z0-9_-]{16,}",
-    "AWS key ids": r"\b(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{16}\b",
-    "Google keys": r"\bAIza[A-Za-z0-9_-]{30,}|\bya29\.[A-Za-z0-9._-]{20,}|\bGOCSPX-[A-Za-z0-9_-]{20,}",
-    "Slack tokens": r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bxapp-[A-Za-z0-9-]{10,}",
-    "webhook addresses": r"https://hooks\.slack\.com/services/[A-Za-z0-9/_-]+"
-    r"|https://(?:\w+\.)?discord(?:app)?\.com/api/webhooks/[0-9]+/[A-Za-z0-9_-]+",
-    "npm, PyPI, Cargo tokens": r"\bnpm_[A-Za-z0-9]{20,}|\bpypi-[A-Za-z0-9_-]{16,}|\bcio[A-Za-z0-9]{32}\b",
-    "Hugging Face, Groq, Replicate": r"\bhf_[A-Za-z0-9]{20,}|\bgsk_[A-Za-z0-9]{20,}|\br8_[A-Za-z0-9]{20,}",
-    "xAI, Perplexity, Tavily": r"\bxai-[A-Za-z0-9]{20,}|\bpplx-[A-Za-z0-9]{20,}|\btvly-[A-Za-z0-9-]{16,}",
-    "SendGrid, Mailgun, Twilio": r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|\bkey-[0-9a-f]{32}\b"
-    r"|\bSK[0-9a-f]{32}\b",
-    "DigitalOcean, Linear, Notion": r"\bdo[opr]_v1_[a-f0-9]{40,}|\blin_(?:api|oauth)_[A-Za-z0-9]{20,}"
-    r"|\b(?:secret|ntn)_[A-Za-z0-9]{30,}",
-    "Databricks, Grafana, Vault": r"\bdapi[a-f0-9]{32}\b|\bgl(?:sa|c)_[A-Za-z0-9_=]{20,}"
-    r"|\bhv[sbr]\.[A-Za-z0-9_-]{20,}",
-    "Docker, Shopify, Square, Telegram": r"\bdckr_pat_[A-Za-z0-9_-]{20,}|\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"
-    r"|\bsq0[a-z]{3}-[A-Za-z0-9_-]{22,}|\b\d{8,10}:AA[A-Za-z0-9_-]{32,}",
-    "Azure": r"\b(?:AccountKey|SharedAccessKey)=[A-Za-z0-9+/=]{20,}|[?&]sig=[A-Za-z0-9%+/=]{20,}",
-    "JSON web tokens": r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
-    "private keys": r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
-    "passwords in addresses": r"(?<=://)[^\s/:@\"']*:[^\s/@\"']+(?=@)|(?<=://)[^\s/:@\"']{12,}(?=@)",
-    "authorization headers": r"\b[Aa](?:uthorization|UTHORIZATION)[\"']?\s*[:=]\s*[\"']?[^\n\"']{4,}"
-    r"|\b(?:[Bb]earer|[Bb]asic|BEARER|BASIC)\s+[A-Za-z0-9._~+/=-]{8,}",
-}
-"""How secrets look, by who issues them."""
+SECRET_SHAPES: tuple[tuple[str, str], ...] = (
+    ("sk-", r"\bsk-[A-Za-z0-9_-]{16,}"),  # Anthropic, OpenAI and many others
+    ("k_", r"\b[srp]k_(?:live|test)_[A-Za-z0-9]{10,}"),  # Stripe
+    ("whsec_", r"\bwhsec_[A-Za-z0-9+/=]{16,}"),
+    ("gh", r"\bgh[pousr]_[A-Za-z0-9]{20,}"),  # GitHub
+    ("github_pat_", r"\bgithub_pat_[A-Za-z0-9_]{20,}"),
+    ("gl", r"\bgl(?:pat|dt|rt|cbt|ptt|ft|soat|agent)-[A-Za-z0-9_-]{16,}"),  # GitLab
+    ("A", r"\b(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{16}\b"),  # AWS
+    ("AIza", r"\bAIza[A-Za-z0-9_-]{30,}"),  # Google
+    ("ya29.", r"\bya29\.[A-Za-z0-9._-]{20,}"),
+    ("GOCSPX-", r"\bGOCSPX-[A-Za-z0-9_-]{20,}"),
+    ("xox", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}"),  # Slack
+    ("xapp-", r"\bxapp-[A-Za-z0-9-]{10,}"),
+    ("hooks.slack.com", r"\bhooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]+"),
+    ("/api/webhooks/", r"/api/webhooks/[0-9]+/[A-Za-z0-9_-]+"),  # Discord
+    ("npm_", r"\bnpm_[A-Za-z0-9]{20,}"),
+    ("pypi-", r"\bpypi-[A-Za-z0-9_-]{16,}"),
+    ("cio", r"\bcio[A-Za-z0-9]{32}\b"),  # Cargo
+    ("hf_", r"\bhf_[A-Za-z0-9]{20,}"),  # Hugging Face
+    ("gsk_", r"\bgsk_[A-Za-z0-9]{20,}"),  # Groq
+    ("r8_", r"\br8_[A-Za-z0-9]{20,}"),  # Replicate
+    ("xai-", r"\bxai-[A-Za-z0-9]{20,}"),
+    ("pplx-", r"\bpplx-[A-Za-z0-9]{20,}"),
+    ("tvly-", r"\btvly-[A-Za-z0-9-]{16,}"),
+    ("SG.", r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),  # SendGrid
+    ("key-", r"\bkey-[0-9a-f]{32}\b"),  # Mailgun
+    ("SK", r"\bSK[0-9a-f]{32}\b"),  # Twilio
+    ("_v1_", r"\bdo[opr]_v1_[a-f0-9]{40,}"),  # DigitalOcean
+    ("lin_", r"\blin_(?:api|oauth)_[A-Za-z0-9]{20,}"),  # Linear
+    ("secret_", r"\bsecret_[A-Za-z0-9]{30,}"),  # Notion
+    ("ntn_", r"\bntn_[A-Za-z0-9]{30,}"),
+    ("dapi", r"\bdapi[a-f0-9]{32}\b"),  # Databricks
+    ("gl", r"\bgl(?:sa|c)_[A-Za-z0-9_=]{20,}"),  # Grafana
+    ("hv", r"\bhv[sbr]\.[A-Za-z0-9_-]{20,}"),  # Vault
+    ("dckr_pat_", r"\bdckr_pat_[A-Za-z0-9_-]{20,}"),
+    ("shp", r"\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),  # Shopify
+    ("sq0", r"\bsq0[a-z]{3}-[A-Za-z0-9_-]{22,}"),  # Square
+    (":AA", r"\b\d{8,10}:AA[A-Za-z0-9_-]{32,}"),  # Telegram
+    ("Key=", r"\b(?:AccountKey|SharedAccessKey)=[A-Za-z0-9+/=]{20,}"),  # Azure
+    ("sig=", r"[?&]sig=[A-Za-z0-9%+/=]{20,}"),
+    ("eyJ", r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),  # JSON web tokens
+    ("PRIVATE KEY", r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"),
+    ("://", r"(?<=://)(?:[^\s/:@\"']*:[^\s/@\"']+|[^\s/:@\"']{12,})(?=@)"),  # https://user:password@host
+    ("uthorization", r"\b[Aa]uthorization[\"']?\s*[:=]\s*[\"']?[^\n\"']{4,}"),
+    ("earer", r"\b[Bb]earer\s+[A-Za-z0-9._~+/=-]{8,}"),
+    ("Basic", r"\bBasic\s+[A-Za-z0-9._~+/=-]{8,}"),
+)
+"""How secrets look: a text that any such secret contains, which is quick to look for, and the whole shape."""
 
-SECRET_SHAPE = re.compile("|".join(SECRET_SHAPES.values()))
+SHAPES = tuple((needle, re.compile(shape)) for needle, shape in SECRET_SHAPES)
 
 ASSIGNED = re.compile(r"""(?P<name>[A-Za-z_][A-Za-z0-9_.-]*)["']?\s*[=:]\s*""")
 ASSIGNED_VALUE = re.compile(r""""[^"\n]*"|'[^'\n]*'|[^\s"',;&]{4,}""")
@@ -115,7 +133,10 @@ def is_secret_name(name: str) -> bool:
 
 def redact_shapes(text: str) -> str:
     """The text without what looks like a secret; names are not looked at, so code keeps its sense."""
-    return SECRET_SHAPE.sub(REDACTED, text)
+    for needle, shape in SHAPES:
+        if needle in text:
+            text = shape.sub(REDACTED, text)
+    return text
 
 
 def redact_text(text: str) -> str:

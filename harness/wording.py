@@ -63,7 +63,9 @@ def verdict_sentence(comparison: Comparison) -> str:
     name = comparison.metric.replace("_", " ")
     suite = comparison.decision.suite
     interval = f", 95 % interval {interval_text(primary)}" if primary.interval else ""
-    moved = f"The {name} of {comparison.label_b} is {points(primary.difference)} from {comparison.label_a}"
+    moved = (
+        f"{comparison.label_b} differs from {comparison.label_a} by {points(primary.difference)} of {name}"
+    )
     moved += f" over {primary.tasks} tasks{interval}"
     if comparison.verdict is Verdict.NOT_ENOUGH_DATA:
         return f"{moved}. Not enough data to call it: use more tasks, more runs, or repeat the lost runs."
