@@ -318,6 +318,8 @@ class ClaudeConfigSnapshot(Record):
     """Path below skills/ to base64 content of every other file."""
     files: dict[str, str] = {}
     """Path below .claude/ to content of agents, commands and hooks."""
+    files_binary: dict[str, str] = {}
+    """Path below .claude/ to base64 content of those of them that are no text."""
     executable: list[str] = []
     """Paths below .claude/ that were executable."""
     redacted: list[str] = []

@@ -103,7 +103,10 @@ SECRET_SHAPES: tuple[tuple[str, str], ...] = (
     ("eyJ", r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),  # JSON web tokens
     ("PRIVATE KEY", r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"),
     ("://", r"(?<=://)(?:[^\s/:@\"']*:[^\s/@\"']+|[^\s/:@\"']{12,})(?=@)"),  # https://user:password@host
-    ("uthorization", r"\b[Aa]uthorization[\"']?\s*[:=]\s*[\"']?[^\n\"']{4,}"),
+    (
+        "uthorization",
+        r"\b[Aa]uthorization[\"']?\s*[:=]\s*[\"']?(?:[A-Za-z]+\s+)?[A-Za-z0-9._~+/=-]{4,}(?![\w(.])",
+    ),
     ("earer", r"\b[Bb]earer\s+[A-Za-z0-9._~+/=-]{8,}"),
     ("Basic", r"\bBasic\s+[A-Za-z0-9._~+/=-]{8,}"),
 )
@@ -114,6 +117,10 @@ SHAPES = tuple((needle, re.compile(shape)) for needle, shape in SECRET_SHAPES)
 ASSIGNED = re.compile(r"""(?P<name>[A-Za-z_][A-Za-z0-9_.-]*)["']?\s*[=:]\s*""")
 ASSIGNED_VALUE = re.compile(r""""[^"\n]*"|'[^'\n]*'|[^\s"',;&]{4,}""")
 """NAME=value, name: value and "name": "value" in free text."""
+ASSIGNED_LITERAL = re.compile(
+    r""""[^"\n$]{8,}"|'[^'\n$]{8,}'|(?<==)(?=[^\s]*[0-9])[^\s"',;&()\[\]{}$.]{8,}(?=\s|\Z)"""
+)
+"""The same in source code: quoted, or unquoted right after = with a digit in it."""
 
 ARGUMENT = re.compile(r"--?(?P<name>[A-Za-z][A-Za-z0-9_-]*)\Z")
 
@@ -141,11 +148,19 @@ def redact_shapes(text: str) -> str:
 
 def redact_text(text: str) -> str:
     """The text without what looks like a secret or is assigned to a secret name."""
-    text = redact_shapes(text)
+    return _redact_assigned(redact_shapes(text), ASSIGNED_VALUE)
+
+
+def redact_source(text: str) -> str:
+    """The same for scripts, where `token = read_token()` must stay: only literals and NAME=value go."""
+    return _redact_assigned(redact_shapes(text), ASSIGNED_LITERAL)
+
+
+def _redact_assigned(text: str, values: re.Pattern[str]) -> str:
     parts: list[str] = []
     done = 0
     for assigned in ASSIGNED.finditer(text):
-        value = ASSIGNED_VALUE.match(text, assigned.end())
+        value = values.match(text, assigned.end())
         if assigned.start() < done or value is None or not is_secret_name(assigned["name"]):
             continue
         bare = value[0].strip("\"'")
@@ -156,39 +171,45 @@ def redact_text(text: str) -> str:
     return "".join([*parts, text[done:]])
 
 
-def redact(value: Any, where: str = "") -> tuple[Any, list[str]]:
-    """A JSON value without secrets, and the dotted paths of what was taken out. Keys are kept."""
+def redact(value: Any, where: str = "", *, omit: bool = False) -> tuple[Any, list[str]]:
+    """A JSON value without secrets, and the dotted paths of what was taken out, now or before.
+
+    Secrets become a placeholder; with `omit`, entries of objects that are secret by name are left out.
+    """
     if isinstance(value, dict):
-        return _redact_mapping(value, where)
+        return _redact_mapping(value, where, omit)
     if isinstance(value, list):
-        return _redact_list(value, where)
+        return _redact_list(value, where, omit)
     if isinstance(value, str):
         clean = REDACTED if OPAQUE.match(value) else redact_text(value)
-        return clean, [where] if clean != value else []
+        return clean, [where] if REDACTED in clean else []
     return value, []
 
 
-def _redact_mapping(value: dict[str, Any], where: str) -> tuple[dict[str, Any], list[str]]:
+def _redact_mapping(value: dict[str, Any], where: str, omit: bool) -> tuple[dict[str, Any], list[str]]:
     headers = where.rpartition(".")[2].lower() == "headers"
     clean: dict[str, Any] = {}
     found: list[str] = []
     for key, item in value.items():
-        here = f"{where}.{key}" if where else str(key)
-        secret = str(key).lower() not in HARMLESS_HEADERS if headers else is_secret_name(str(key))
-        if secret and not isinstance(item, dict | list):
-            harmless = item is None or isinstance(item, bool) or HARMLESS.match(str(item))
-            clean[key] = item if harmless else REDACTED
-            found += [] if harmless or item == REDACTED else [here]
-        elif secret and isinstance(item, list):
-            clean[key] = [entry if HARMLESS.match(str(entry)) else REDACTED for entry in item]
-            found += [here] if clean[key] != item else []
+        here = f"{where}.{key}" if where else key
+        secret = key.lower() not in HARMLESS_HEADERS if headers else is_secret_name(key)
+        if secret and not isinstance(item, dict) and not _harmless(item):
+            found.append(here)
+            if not omit:
+                clean[key] = [REDACTED for _ in item] if isinstance(item, list) else REDACTED
         else:
-            clean[key], below = redact(item, here)
+            clean[key], below = redact(item, here, omit=omit)
             found += below
     return clean, found
 
 
-def _redact_list(value: list[Any], where: str) -> tuple[list[Any], list[str]]:
+def _harmless(item: Any) -> bool:
+    if isinstance(item, list):
+        return all(map(_harmless, item))
+    return item is None or isinstance(item, bool) or HARMLESS.match(str(item)) is not None
+
+
+def _redact_list(value: list[Any], where: str, omit: bool) -> tuple[list[Any], list[str]]:
     """Like a mapping, but `--api-key` makes a secret of the argument after it."""
     clean: list[Any] = []
     found: list[str] = []
@@ -196,11 +217,11 @@ def _redact_list(value: list[Any], where: str) -> tuple[list[Any], list[str]]:
         here = f"{where}[{index}]"
         before = value[index - 1] if index else None
         argument = ARGUMENT.match(before) if isinstance(before, str) else None
-        if argument and is_secret_name(argument["name"]) and isinstance(item, str):
-            clean.append(item if HARMLESS.match(item) else REDACTED)
-            found += [here] if clean[-1] != item else []
+        if argument and is_secret_name(argument["name"]) and not _harmless(item):
+            clean.append(REDACTED)
+            found.append(here)
         else:
-            kept, below = redact(item, here)
+            kept, below = redact(item, here, omit=omit)
             clean.append(kept)
             found += below
     return clean, found
