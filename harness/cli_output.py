@@ -28,7 +28,10 @@ def parse_messages(output: str) -> list[Message]:
 
 
 def parse_line(line: str | bytes) -> Message | None:
-    """One line of stream-json; None when it is not a whole JSON object. Invalid UTF-8 becomes U+FFFD."""
+    """One line of stream-json; None when it is not a whole JSON object.
+
+    Invalid UTF-8 becomes U+FFFD, and escapes of half a surrogate pair a question mark: no file could hold them.
+    """
     text = line.decode("utf-8", errors="replace") if isinstance(line, bytes) else line
     if not text.lstrip().startswith("{"):
         return None
@@ -36,7 +39,12 @@ def parse_line(line: str | bytes) -> Message | None:
         message = json.loads(text)
     except ValueError:
         return None
-    return message if isinstance(message, dict) else None
+    if not isinstance(message, dict):
+        return None
+    if "\\ud" in text.lower():
+        whole = json.dumps(message, ensure_ascii=False).encode("utf-8", errors="replace")
+        message = json.loads(whole)
+    return dict(message)
 
 
 def result_message(messages: Iterable[Message]) -> Message | None:

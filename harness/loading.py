@@ -87,7 +87,7 @@ def load_results_file(path: Path) -> ResultsFile:
     except ValidationError as error:
         first = error.errors()[0]
         raise InputError(
-            f"{path}: {_dotted(first['loc'])}: {first['msg']}; is this a results file?"
+            f"{path}: {_dotted(first['loc']) or 'file'}: {first['msg']}; is this a results file?"
         ) from error
 
 

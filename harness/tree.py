@@ -135,7 +135,7 @@ def diff(before: Mapping[str, str], root: Path, patterns: list[str] | None = Non
     changes = []
     left = MAX_TOTAL_CHARS
     for path in sorted(old.keys() | new.keys()):
-        change = _change(path, old.get(path), new.get(path), min(left, MAX_DIFF_CHARS))
+        change = _change(_printable(path), old.get(path), new.get(path), min(left, MAX_DIFF_CHARS))
         if change is not None:
             left -= len(change.diff or "") + len(change.content_after or "")
             changes.append(change)
@@ -158,7 +158,12 @@ def _entry(path: Path) -> Entry:
     status = path.lstat()
     if stat.S_ISLNK(status.st_mode):
         target = os.readlink(path)  # noqa: PTH115 - the bytes of the link, not a normalised path
-        return Entry(0o120000, len(target), _sha256(target.encode(errors="surrogateescape")), f"-> {target}")
+        return Entry(
+            0o120000,
+            len(target),
+            _sha256(target.encode(errors="surrogateescape")),
+            f"-> {_printable(target)}",
+        )
     mode = 0o100755 if status.st_mode & stat.S_IXUSR else 0o100644
     if not stat.S_ISREG(status.st_mode):
         return Entry(stat.S_IFMT(status.st_mode), 0, "special", None)
@@ -229,6 +234,11 @@ def _diff_text(path: str, old: str | None, new: str | None, limit: int) -> tuple
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
     )
     return text[:limit], len(text) > limit
+
+
+def _printable(name: str) -> str:
+    """A file name as text that can be written; bytes that are no UTF-8 become escapes."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _sha256(content: bytes) -> str:
