@@ -37,6 +37,23 @@ COMMANDS: dict[str, Entry] = {
     ),
     "ls": Entry("harness.cli_check", "List tasks or configs."),
     "env-status": Entry("harness.cli_check", "Show whether this machine is ready to run."),
+    "report": Entry("harness.cli_report", "Summary of results; HTML, Markdown, JUnit, CSV, JSON."),
+    "analyze": Entry("harness.cli_report", "List runs with what failed in them."),
+    "explain": Entry("harness.cli_report", "Everything about one run."),
+    "diff": Entry("harness.cli_report", "Two sets of results side by side."),
+    "compare": Entry("harness.cli_report", "Did B do better than A, by how much, how sure, at what cost?"),
+    "regression": Entry("harness.cli_report", "Is the current version worse than the baseline?"),
+    "power": Entry("harness.cli_design", "How many tasks and runs it takes to find an effect."),
+    "confirm": Entry("harness.cli_design", "Run the suspects of a comparison again, more often."),
+    "grade": Entry("harness.cli_judge", "Judge saved runs again, without running the agent."),
+    "calibrate": Entry("harness.cli_judge", "How far the judge agrees with people."),
+    "export-config": Entry(
+        "harness.cli_snapshot", "Snapshot of Claude Code's configuration, without secrets."
+    ),
+    "import-config": Entry("harness.cli_snapshot", "Set a configuration up from a snapshot."),
+    "check-version": Entry(
+        "harness.cli_snapshot", "Which Claude Code is installed, and is it the expected one."
+    ),
 }
 """Every command by its name; help texts stand here so that --help imports nothing."""
 
