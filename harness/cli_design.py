@@ -173,7 +173,7 @@ def confirm(
     if not quiet:
         Reporter().print_comparison(confirmed, all_tasks=True)
     click.echo(f"saved to {output}")
-    worse = confirmed.verdict is Verdict.REGRESSION or confirmed.decision.named(Verdict.REGRESSION)
+    worse = confirmed.verdict is Verdict.REGRESSION or confirmed.decision.having(Verdict.REGRESSION)
     ctx.exit(1 if worse else 2 if stop_reason or confirmed.verdict is Verdict.NOT_ENOUGH_DATA else 0)
 
 

@@ -19,6 +19,7 @@ from harness.verdicts import (
     UnitKey,
     Verdict,
     decide,
+    readable,
 )
 
 MAX_ERROR_SHARE = 0.2
@@ -65,6 +66,7 @@ def compare(
     )
     if lost and not decision.verdict.decided:
         decision = decision.model_copy(update={"verdict": Verdict.NOT_ENOUGH_DATA})
+    names = readable(runs_a.keys() | runs_b.keys())
     comparison = Comparison(
         label_a=label_a,
         label_b=label_b,
@@ -77,8 +79,8 @@ def compare(
             if (found := _metric_difference(name, {k: runs_a[k] for k in both}, runs_b)) is not None
         ),
         detectable=_detectable(units, metric),
-        only_a=tuple(str(key) for key in sorted(runs_a.keys() - runs_b.keys())),
-        only_b=tuple(str(key) for key in sorted(runs_b.keys() - runs_a.keys())),
+        only_a=tuple(names[key] for key in sorted(runs_a.keys() - runs_b.keys())),
+        only_b=tuple(names[key] for key in sorted(runs_b.keys() - runs_a.keys())),
         errors_a=errors_a,
         errors_b=errors_b,
     )

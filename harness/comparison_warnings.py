@@ -8,7 +8,8 @@ from fnmatch import fnmatchcase
 
 from harness import statistics
 from harness.models import EvalResult
-from harness.verdicts import SUITE_ALPHA, Comparison, Decision, decide
+from harness.verdicts import SUITE_ALPHA, Comparison, Decision, UnitComparison, decide_without
+from harness.wording import runs_text
 
 MANY_ERRORS = 0.1
 """Share of runs lost to infrastructure, setup or judge that is worth a sentence."""
@@ -125,24 +126,25 @@ def _hangs_on_one_group(comparison: Comparison) -> Iterator[str]:
         if len(values) < 2:
             continue
         for value in values:
-            without = [unit for unit in decision.units if unit.groups.get(dimension) != value]
-            other = decide(without, threshold=comparison.threshold)
-            if other.verdict is not decision.verdict:
+            group = [unit for unit in decision.units if unit.groups.get(dimension) == value]
+            verdict, difference = decide_without(decision.units, group, threshold=comparison.threshold)
+            if verdict is not decision.verdict:
                 yield (
-                    f"The verdict hangs on {dimension} {value!r}: without it, it would be '{other.verdict}' "
-                    f"({_points(other.difference)} over {len(without)} tasks)."
+                    f"The verdict hangs on {dimension} {value!r}: without it, it would be '{verdict}' "
+                    f"({_points(difference)} over the others)."
                 )
     if decision.verdict.decided:
         yield from _hangs_on_one_task(decision, comparison.threshold)
 
 
 def _hangs_on_one_task(decision: Decision, threshold: float) -> Iterator[str]:
-    tasks = sorted({unit.key.task_id for unit in decision.units})
+    tasks: dict[str, list[UnitComparison]] = defaultdict(list)
+    for unit in decision.units:
+        tasks[unit.key.task_id].append(unit)
     moving = [
         task
-        for task in tasks
-        if decide([u for u in decision.units if u.key.task_id != task], threshold=threshold).verdict
-        is not decision.verdict
+        for task, units in tasks.items()
+        if decide_without(decision.units, units, threshold=threshold)[0] is not decision.verdict
     ]
     if moving and len(tasks) > 1:
         yield f"The verdict hangs on single tasks: it would be another one without {_some(moving, 'or')}."
@@ -152,15 +154,16 @@ def _mixed(comparison: Comparison) -> Iterator[str]:
     for unit in comparison.decision.units:
         if unit.verdict.decided and unit.verdict is not comparison.verdict:
             yield (
-                f"Against the verdict on the whole, task {unit.key} by itself shows: {unit.verdict} "
-                f"({unit.passed_a}/{len(unit.scores_a)} to {unit.passed_b}/{len(unit.scores_b)} passed)."
+                f"Against the verdict on the whole, {comparison.decision.name(unit)} by itself shows: "
+                f"{unit.verdict}, {runs_text(unit)}."
             )
 
 
 def _unequal_trials(comparison: Comparison) -> Iterator[str]:
     unequal = [u for u in comparison.decision.units if len(u.scores_a) != len(u.scores_b)]
     if unequal:
-        examples = [f"{u.key} {len(u.scores_a)} against {len(u.scores_b)}" for u in unequal]
+        name = comparison.decision.name
+        examples = [f"{name(u)} {len(u.scores_a)} against {len(u.scores_b)}" for u in unequal]
         yield f"Unequal numbers of measured runs: {_some(examples)}."
 
 

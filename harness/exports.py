@@ -113,7 +113,7 @@ def comparison_junit(comparison: Comparison) -> str:
     elif comparison.verdict is Verdict.NOT_ENOUGH_DATA:
         _problem(whole, "error", verdict_sentence(comparison), "\n".join(comparison.warnings))
     for unit in comparison.decision.units:
-        case = _case(suite, "compare", str(unit.key), 0.0)
+        case = _case(suite, "compare", comparison.decision.name(unit), 0.0)
         if unit.verdict is Verdict.REGRESSION:
             _problem(case, "failure", f"{runs_text(unit)}, adjusted p = {unit.adjusted.less:.2g}", "")
     _count(suite)
@@ -142,7 +142,10 @@ def comparison_markdown(comparison: Comparison) -> str:
     moved = [u for u in comparison.decision.units if u.verdict.decided or u.suspect]
     if moved:
         lines += ["", "### Tasks that moved", "", f"| task | {a} | {b} | difference | adjusted p | |"]
-        lines += ["|---|---:|---:|---:|---:|---|", *map(_unit_row, moved)]
+        lines += [
+            "|---|---:|---:|---:|---:|---|",
+            *(_unit_row(u, comparison.decision.name(u)) for u in moved),
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -175,11 +178,11 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
     return {"schema_version": SCHEMA_VERSION, "verdict": str(comparison.verdict), **data}
 
 
-def _unit_row(unit: UnitComparison) -> str:
+def _unit_row(unit: UnitComparison, name: str) -> str:
     p = min(unit.adjusted.less, unit.adjusted.greater)
     verdict = str(unit.verdict) if unit.verdict.decided else "suspect"
     passes = f"{unit.passed_a}/{len(unit.scores_a)} | {unit.passed_b}/{len(unit.scores_b)}"
-    return f"| {_cell(str(unit.key))} | {passes} | {points(unit.difference)} | {p:.2g} | {verdict} |"
+    return f"| {_cell(name)} | {passes} | {points(unit.difference)} | {p:.2g} | {verdict} |"
 
 
 def _interval(metrics: AggregatedMetrics) -> str:

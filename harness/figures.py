@@ -6,7 +6,7 @@ import io
 import re
 from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harness.metrics import aggregate, by_arm, by_task
 from harness.models import EvalResult
@@ -14,6 +14,7 @@ from harness.statistics import paired_bootstrap
 from harness.verdicts import Comparison, Verdict
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MISSING = "No figures: matplotlib is not installed (pip install 'locobench-harbor[figures]')."
@@ -31,6 +32,7 @@ CSS_COLOURS = {
 """Colours that matplotlib draws with, and the page's variables that take their place."""
 INK, FAINT, GOOD, BAD, *SERIES = CSS_COLOURS
 
+WIDTH = 7.2
 ROW_INCHES = 0.19
 NAME_CHARS = 42
 
@@ -49,8 +51,8 @@ def paired_differences(comparison: Comparison) -> str:
         verdicts.setdefault(unit.key.task_id, set()).add(unit.verdict)
     means = {task: sum(values) / len(values) for task, values in per_task.items()}
     tasks = sorted(means, key=lambda task: (means[task], task))
-    figure = _figure(7.2, 1.1 + ROW_INCHES * len(tasks))
-    axes = figure.add_subplot()
+    names = [_short(task) for task in tasks]
+    figure, axes = _axes(1.1 + ROW_INCHES * len(tasks), 0.2 + 0.062 * max(map(len, names)))
     values = [100 * means[task] for task in tasks]
     colours = [
         BAD if Verdict.REGRESSION in verdicts[t] else GOOD if Verdict.IMPROVEMENT in verdicts[t] else INK
@@ -64,7 +66,7 @@ def paired_differences(comparison: Comparison) -> str:
     interval = paired_bootstrap(list(means.values()))
     if interval:
         axes.axvspan(100 * interval.low, 100 * interval.high, color=SERIES[0], alpha=0.15, linewidth=0)
-    axes.set_yticks(range(len(tasks)), [_short(task) for task in tasks], fontsize=7)
+    axes.set_yticks(range(len(tasks)), names)
     axes.set_ylim(-1, len(tasks))
     axes.set_xlabel(
         f"{comparison.metric.replace('_', ' ')}: {comparison.label_b} minus {comparison.label_a}, points"
@@ -74,8 +76,7 @@ def paired_differences(comparison: Comparison) -> str:
 
 def cost_against_score(results: Sequence[EvalResult]) -> str:
     """Mean cost and score of every config and model; faint dots are its tasks. Empty without any cost."""
-    figure = _figure(7.2, 3.6)
-    axes = figure.add_subplot()
+    figure, axes = _axes(3.6, 0.6)
     drawn = 0
     for (config, model), runs in by_arm(results).items():
         known = [run for run in runs if run.measured and run.cost_usd is not None]
@@ -83,7 +84,7 @@ def cost_against_score(results: Sequence[EvalResult]) -> str:
             continue
         colour, marker = SERIES[drawn % len(SERIES)], "osD^v"[drawn // len(SERIES) % 5]
         dots = [(m.avg_cost or 0.0, m.avg_score) for m in map(aggregate, by_task(known).values())]
-        costs, scores = zip(*dots, strict=True)
+        costs, scores = [cost for cost, _ in dots], [score for _, score in dots]
         axes.scatter(costs, scores, c=colour, marker=marker, s=12, alpha=0.35)
         whole = aggregate(known)
         axes.scatter(
@@ -102,19 +103,22 @@ def cost_against_score(results: Sequence[EvalResult]) -> str:
     return _svg(figure, axes, "Cost and score of each config (large) and of its tasks (small)")
 
 
-def _figure(width: float, height: float) -> Figure:
+def _axes(height: float, left: float) -> tuple[Figure, Axes]:
+    """A figure WIDTH wide with room for titles and, on its left, for names; all in inches."""
     import matplotlib
     from matplotlib.figure import Figure
 
     matplotlib.rcParams["text.parse_math"] = False  # a task may have a $ in its name
-    return Figure(figsize=(width, height), layout="constrained")
+    figure = Figure(figsize=(WIDTH, height))
+    figure.subplots_adjust(left / WIDTH, 0.5 / height, 1 - 0.1 / WIDTH, 1 - 0.3 / height)
+    return figure, figure.add_subplot()
 
 
-def _svg(figure: Figure, axes: Any, title: str) -> str:
+def _svg(figure: Figure, axes: Axes, title: str) -> str:
     import matplotlib
 
     axes.set_title(title, fontsize=9, color=INK, loc="left")
-    axes.tick_params(colors=INK, labelsize=axes.yaxis.get_ticklabels()[0].get_fontsize() if axes.yaxis else 8)
+    axes.tick_params(colors=INK, labelsize=7)
     axes.xaxis.label.set_color(INK)
     axes.yaxis.label.set_color(INK)
     axes.set_facecolor("none")

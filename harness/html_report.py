@@ -22,10 +22,12 @@ from harness.verdicts import Comparison
 from harness.wording import interval_text, number, percent, points, signed, verdict_sentence
 
 MAX_BYTES = 18_000_000
-"""Of all runs together; longer texts are cut harder until they fit."""
+"""Of all runs together; texts are cut harder until they fit."""
 TEXT_CHARS = 40_000
-"""Longest single text of a run (prompt, answer, diff, tool output) at first; it halves until all fits."""
+"""Longest single text of a run (prompt, answer, diff, tool output), when all fit."""
 LEAST_CHARS = 300
+LONGEST_SECRET = 4000
+"""Characters beyond a cut that are looked at, so that half a secret is not left before it."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,9 @@ class Row:
     def why(self) -> str:
         """What failed or was lost, in one line."""
         failed = [grade.assertion_id for grade in self.result.grades if not grade.passed]
-        return "; ".join([*([self.result.trace.error] if self.result.trace.error else []), *failed])
+        return redact_shapes(
+            "; ".join([self.result.trace.error, *failed] if self.result.trace.error else failed)
+        )
 
     @property
     def words(self) -> str:
@@ -123,27 +127,28 @@ def _rows(arms: Sequence[Arm]) -> list[Row]:
             for result in arm.results:
                 packed = _pack(_run_page(len(rows), result, limit))
                 rows.append(Row(len(rows), arm.label if len(arms) > 1 else "", result, packed))
-        if limit <= LEAST_CHARS or sum(len(row.packed) for row in rows) <= MAX_BYTES:
+        size = sum(len(row.packed) for row in rows)
+        if limit <= LEAST_CHARS or size <= MAX_BYTES:
             return rows
-        limit //= 2
+        limit = max(LEAST_CHARS, int(0.8 * limit * MAX_BYTES / size))
 
 
 def _run_page(index: int, result: EvalResult, limit: int) -> str:
-    def clip(text: object) -> str:
-        """A text as the page shows it: without secrets, its middle left out when it is too long."""
-        whole = redact_shapes(
-            text if isinstance(text, str) else json.dumps(text, ensure_ascii=False, indent=1)
-        )
-        if len(whole) <= limit:
-            return whole
+    def clip(content: object) -> str:
+        """A text as the page shows it: its middle left out when it is too long, and without secrets."""
+        text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, indent=1)
+        if len(text) <= limit:
+            return redact_shapes(text)
         half = limit // 2
-        return f"{whole[:half]}\n[... {len(whole) - 2 * half} characters left out ...]\n{whole[-half:]}"
+        head = redact_shapes(text[: half + LONGEST_SECRET])[:half]
+        tail = redact_shapes(text[-half - LONGEST_SECRET :])[-half:]
+        return f"{head}\n[... of {len(text)} characters the middle is left out ...]\n{tail}"
 
     return _environment().get_template("run.html.j2").render(number=index, r=result, clip=clip)
 
 
 def _pack(text: str) -> str:
-    return base64.b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(text.encode(), compresslevel=4, mtime=0)).decode()
 
 
 def _diff_class(line: str) -> str:

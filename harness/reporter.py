@@ -129,16 +129,17 @@ class Reporter:
         colour = COLOURS[comparison.verdict]
         self.console.print(Text(f"{b} against {a}: {comparison.verdict}", style=f"bold {colour}".strip()))
         self.console.print(Text(verdict_sentence(comparison)))
-        table = new_table("", "mean over tasks", "unit")
+        table = new_table("Means over tasks", "")
         for name in (a, b, "difference", "95 %", "tasks"):
-            table.add_column(Text(name), justify="right")
+            table.add_column(Text(name), justify="right", no_wrap=True)
         for m in comparison.metrics:
             cells = (number(m, m.mean_a), number(m, m.mean_b), signed(m), interval_text(m), str(m.tasks))
-            table.add_row(m.name.replace("_", " "), m.unit, *cells)
+            table.add_row(m.name.replace("_", " "), *cells)
         self.console.print(table)
         for text in comparison.warnings:
             self.console.print(Text("! ", style="yellow").append(text, style="default"))
-        units = [u for u in comparison.decision.units if all_tasks or u.verdict.decided or u.suspect]
+        decision = comparison.decision
+        units = {decision.name(u): u for u in decision.units if all_tasks or u.verdict.decided or u.suspect}
         if units:
             self.console.print(unit_table(units, a, b))
 
@@ -170,8 +171,8 @@ class Reporter:
         """
         comparison = compare(baseline, current, label_a="baseline", label_b="current", threshold=threshold)
         rows = {str(unit.key): _regression_row(unit) for unit in comparison.decision.units}
-        regressed = [rows[str(u.key)] for u in comparison.decision.named(Verdict.REGRESSION)]
-        improved = [rows[str(u.key)] for u in comparison.decision.named(Verdict.IMPROVEMENT)]
+        regressed = [rows[str(u.key)] for u in comparison.decision.having(Verdict.REGRESSION)]
+        improved = [rows[str(u.key)] for u in comparison.decision.having(Verdict.IMPROVEMENT)]
         found = comparison.verdict is Verdict.REGRESSION or bool(regressed)
         primary = comparison.primary
         return found, {
@@ -190,7 +191,7 @@ class Reporter:
             else None,
             "p_value": comparison.decision.suite.less,
             "minimal_detectable_effect": comparison.detectable,
-            "suspects": [str(u.key) for u in comparison.decision.units if u.suspect],
+            "suspects": [comparison.decision.name(u) for u in comparison.decision.units if u.suspect],
             "unmatched": {"baseline": list(comparison.only_a), "current": list(comparison.only_b)},
             "errors": {"baseline": comparison.errors_a, "current": comparison.errors_b},
             "warnings": list(comparison.warnings),

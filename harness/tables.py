@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from rich import box
 from rich.table import Table
 from rich.text import Text
 
@@ -11,7 +12,7 @@ from harness.metrics import by_arm, by_task
 from harness.models import EvalResult
 from harness.statistics import wilson_interval
 from harness.verdicts import UnitComparison, Verdict
-from harness.wording import percent, points
+from harness.wording import percent
 
 COLOURS = {
     Verdict.IMPROVEMENT: "green",
@@ -23,7 +24,7 @@ COLOURS = {
 
 def new_table(title: str, *columns: str) -> Table:
     """An empty table in the house style."""
-    table = Table(title=title or None, title_justify="left", header_style="bold")
+    table = Table(title=title or None, title_justify="left", header_style="bold", box=box.SIMPLE_HEAD)
     for name in columns:
         table.add_column(name)
     return table
@@ -64,20 +65,21 @@ def assertion_table(results: Sequence[EvalResult]) -> Table:
     return table
 
 
-def unit_table(units: Sequence[UnitComparison], a: str, b: str) -> Table:
+def unit_table(units: Mapping[str, UnitComparison], a: str, b: str) -> Table:
     """Task by task: runs passed in both arms, difference, p before and after correction, verdict."""
-    table = new_table("Tasks", "task", "config", "model")
-    for name in (a, b, "difference", "p", "adjusted"):
-        table.add_column(Text(name), justify="right")
+    table = new_table("Tasks", "task")
+    for title in (a, b, "points", "p", "adjusted"):
+        table.add_column(Text(title), justify="right")
     table.add_column("")
-    for u in units:
+    for name, u in units.items():
         p, adjusted = min(u.p.less, u.p.greater), min(u.adjusted.less, u.adjusted.greater)
         verdict = Text("suspect", style="yellow") if u.suspect else Text("")
         if u.verdict.decided:
             verdict = Text(str(u.verdict), style=COLOURS[u.verdict])
         counts = (f"{u.passed_a}/{len(u.scores_a)}", f"{u.passed_b}/{len(u.scores_b)}")
-        numbers = (points(u.difference), f"{p:.2g}", f"{adjusted:.2g}")
-        table.add_row(*map(Text, u.key), *counts, *numbers, verdict)
+        table.add_row(
+            Text(name), *counts, f"{100 * u.difference:+.1f}", f"{p:.2g}", f"{adjusted:.2g}", verdict
+        )
     return table
 
 

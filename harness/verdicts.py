@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
+from functools import cached_property
 from statistics import fmean
 from typing import Literal, NamedTuple
 
@@ -47,6 +48,13 @@ class UnitKey(NamedTuple):
 
     def __str__(self) -> str:
         return " | ".join(part for part in self if part)
+
+
+def readable(keys: Iterable[UnitKey]) -> dict[UnitKey, str]:
+    """A name for each key, without the config or model that all of them have."""
+    listed = list(keys)
+    kept = [0, *(at for at in (1, 2) if len({key[at] for key in listed}) > 1)]
+    return {key: " | ".join(key[at] for at in kept if key[at]) for key in listed}
 
 
 class Frozen(BaseModel):
@@ -113,9 +121,17 @@ class Decision(Frozen):
     suite: OneSided
     units: tuple[UnitComparison, ...]
 
-    def named(self, verdict: Verdict) -> list[UnitComparison]:
+    def having(self, verdict: Verdict) -> list[UnitComparison]:
         """The single tasks that have this verdict of their own."""
         return [unit for unit in self.units if unit.verdict is verdict]
+
+    def name(self, unit: UnitComparison) -> str:
+        """How a report calls the task."""
+        return self._names[unit.key]
+
+    @cached_property
+    def _names(self) -> dict[UnitKey, str]:
+        return readable(unit.key for unit in self.units)
 
 
 class Comparison(Frozen):
@@ -151,30 +167,46 @@ class Comparison(Frozen):
 
 
 def decide(units: Sequence[UnitComparison], *, threshold: float = 0.0) -> Decision:
-    """Verdict over the tasks together and over each alone; the suite's counts first when both are decided.
+    """Verdict over the tasks together and over each alone.
 
     The suite: sign-flip test over tasks (configs and models of one task averaged) at SUITE_ALPHA. Each task:
-    permutation test of its runs (Fisher's exact test for passes), false discovery rate TASK_Q.
+    permutation test of its runs (Fisher's exact test for passes), false discovery rate TASK_Q. The suite's
+    verdict comes first; without one, a task that broke comes before tasks that gained.
     """
     judged = _judge_units(units, threshold)
+    verdict, difference, suite = _over_all(judged, threshold)
+    return Decision(verdict=verdict, difference=difference, suite=suite, units=tuple(judged))
+
+
+def decide_without(
+    units: Sequence[UnitComparison], left_out: Collection[UnitComparison], *, threshold: float
+) -> tuple[Verdict, float]:
+    """Verdict and mean difference had these tasks not been there."""
+    rest = [unit for unit in units if unit not in left_out]
+    # No task can be called by itself when none is below TASK_Q before the correction.
+    open_ = any(min(unit.p.less, unit.p.greater) <= TASK_Q for unit in rest)
+    return _over_all(_judge_units(rest, threshold) if open_ else rest, threshold)[:2]
+
+
+def _over_all(units: Sequence[UnitComparison], threshold: float) -> tuple[Verdict, float, OneSided]:
     per_task: dict[str, list[float]] = defaultdict(list)
     for unit in units:
         per_task[unit.key.task_id].append(unit.difference)
     differences = [fmean(values) for values in per_task.values()]
     suite = statistics.sign_flip_test(differences)
     difference = fmean(differences) if differences else 0.0
-    directions = {unit.verdict for unit in judged if unit.verdict.decided}
+    directions = {unit.verdict for unit in units if unit.verdict.decided}
     verdict = Verdict.NO_EVIDENCE
     callable_ = suite.attainable <= SUITE_ALPHA
     if callable_ and suite.less <= SUITE_ALPHA and difference < -threshold:
         verdict = Verdict.REGRESSION
     elif callable_ and suite.greater <= SUITE_ALPHA and difference > threshold:
         verdict = Verdict.IMPROVEMENT
-    elif directions:  # a suite that breaks here and gains there is reported by what broke
+    elif directions:
         verdict = Verdict.REGRESSION if Verdict.REGRESSION in directions else Verdict.IMPROVEMENT
     elif not _could_decide(units, len(differences)):
         verdict = Verdict.NOT_ENOUGH_DATA
-    return Decision(verdict=verdict, difference=difference, suite=suite, units=tuple(judged))
+    return verdict, difference, suite
 
 
 def _judge_units(units: Sequence[UnitComparison], threshold: float) -> list[UnitComparison]:

@@ -22,7 +22,8 @@ def number(metric: MetricDifference, value: float) -> str:
     """A mean of the metric in its own unit."""
     if metric.name in SHARES:
         return percent(value)
-    return {"cost": f"${value:.4f}", "tokens": f"{value:,.0f}"}.get(metric.name, f"{value:.1f}")
+    formats = {"cost": f"${value:.4f}", "tokens": f"{value:,.0f}", "time": f"{value:.1f} s"}
+    return formats.get(metric.name, f"{value:.1f}")
 
 
 def signed(metric: MetricDifference) -> str:
@@ -74,7 +75,9 @@ def verdict_sentence(comparison: Comparison) -> str:
     if comparison.verdict.decided and called:
         return f"{moved} (one-sided p = {p:.2g})."
     if comparison.verdict.decided:
-        tasks = ", ".join(str(unit.key) for unit in comparison.decision.named(comparison.verdict)[:5])
+        tasks = ", ".join(
+            comparison.decision.name(unit) for unit in comparison.decision.having(comparison.verdict)[:5]
+        )
         return f"{moved}. The suite as a whole is not called, but these tasks are: {tasks}."
     detectable = comparison.detectable
     reach = f" This design finds {100 * detectable:.0f} points in 80 % of cases." if detectable else ""

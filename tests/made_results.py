@@ -23,10 +23,11 @@ def made(
 ) -> list[EvalResult]:
     """An arm of `tasks` x `runs`; each task passes with a chance around `chance`."""
     rng = random.Random(seed)
-    words = [f"word{number}" for number in range(3000)]
+    pool = " ".join(f"word{rng.randrange(3000)}" for _ in range(30_000))
 
     def text(chars: int) -> str:
-        return " ".join(rng.choice(words) for _ in range(chars // 8))
+        start = rng.randrange(len(pool) - chars)
+        return pool[start : start + chars]
 
     results = []
     for number in range(tasks):

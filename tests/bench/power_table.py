@@ -56,7 +56,7 @@ def simulate(
         decision = decide([_unit(i, int(a), int(b), runs) for i, (a, b) in enumerate(counts)])
         if decision.verdict in found:
             found[decision.verdict] += 1
-        regressed = {unit.key.task_id for unit in decision.named(Verdict.REGRESSION)}
+        regressed = {unit.key.task_id for unit in decision.having(Verdict.REGRESSION)}
         named += broken > 0 and all(str(i) in regressed for i in range(broken))
     return Rates(
         found[Verdict.REGRESSION] / repetitions, found[Verdict.IMPROVEMENT] / repetitions, named / repetitions
