@@ -202,14 +202,14 @@ def test_searching_and_filtering_narrow_the_list(opened: Page) -> None:
     lost = opened.page.locator('#rows tr[data-state="lost"]').count()
     assert opened.shown() == lost
     opened.page.click("text=clear")
-    opened.page.wait_for_function("document.getElementById('count').textContent === '72 of 72 runs'")
+    opened.page.wait_for_selector("#count:text('72 of 72 runs')")
 
 
 def test_the_search_can_look_inside_transcripts(opened: Page) -> None:
     opened.page.fill("#words", "+new &amp; line")
     assert opened.shown() == 0
     opened.page.check("#deep")
-    opened.page.wait_for_function("document.getElementById('count').textContent.startsWith('72 of')")
+    opened.page.wait_for_selector("#count:text('72 of 72 runs')")
 
 
 def test_a_cell_of_the_heat_map_lists_its_runs(opened: Page) -> None:
@@ -223,7 +223,7 @@ def test_run_pages_open_link_to_each_other_and_back(opened: Page) -> None:
     assert "task-000" in opened.page.inner_text("#run h1")
     assert not opened.page.is_visible("a[rel=prev]")
     opened.page.click("a[rel=next]")
-    opened.page.wait_for_function("location.hash === '#run-1'")
+    opened.page.wait_for_url("**/*#run-1")
     opened.page.click("text=all runs")
     opened.page.wait_for_selector("#overview:not([hidden])")
 
