@@ -62,9 +62,11 @@ class ClaudeExecutor(Executor):
         grace_seconds: float = 5.0,
     ) -> None:
         """`silence_seconds`: longest without output; `grace_seconds`: from the result line to the kill."""
-        self.claude_path = claude_path
+        # Runs have working directories of their own, so relative paths must be resolved here.
+        is_path = Path(claude_path).name != claude_path
+        self.claude_path = str(Path(claude_path).expanduser().absolute()) if is_path else claude_path
         self.ci_mode = ci_mode
-        self.mcp_config_path = mcp_config_path
+        self.mcp_config_path = mcp_config_path.expanduser().absolute() if mcp_config_path else None
         self.skip_permissions = skip_permissions
         self.silence_seconds = silence_seconds
         self.grace_seconds = grace_seconds

@@ -63,7 +63,7 @@ class EvalRunner:
         """
         runs = plan(tasks, configs, models, runs_per_combo)
         path = journal or self.results_dir / f"matrix_{_stamp()}.journal.jsonl"
-        with storage.Journal(path, storage.Redactor(run.config for run in runs)) as open_journal:
+        with storage.Journal(path) as open_journal:
             matrix = Matrix(
                 self._run,
                 open_journal,
@@ -119,7 +119,10 @@ class EvalRunner:
         return loading.load_configs(pattern)
 
     def _run(self, run: PlannedRun) -> EvalResult:
-        """One try of one run."""
+        """One try of one run, with what is secret taken out of its result."""
+        return storage.Redactor([run.config]).clean(self._try(run))
+
+    def _try(self, run: PlannedRun) -> EvalResult:
         started = datetime.now(UTC)
         task, config = run.task, run.config
         try:
@@ -127,8 +130,7 @@ class EvalRunner:
                 task.fixture_path, config.claude_md, config.skills_path, config.agents_md
             )
         except (IsolationError, OSError) as error:
-            trace = _failed(config, Outcome.SETUP_ERROR, ErrorKind.FIXTURE, str(error))
-            return _result(run, started, trace)
+            return _result(run, started, _not_set_up(config, str(error)))
         with env:
             before = self.isolator.snapshot_files(env.path)
             trace = self.executor.run(
@@ -139,18 +141,9 @@ class EvalRunner:
             try:
                 grades, score, passed = self.grader.grade(task, trace, env.path)
             except Exception as error:  # the run is paid for; it can be graded again
-                why = f"grading failed: {error}"
-                update = {
-                    "outcome": Outcome.INFRA_ERROR,
-                    "error_kind": ErrorKind.GRADING,
-                    "error": why,
-                    "is_error": True,
-                    "stderr": f"{trace.stderr}\n{traceback.format_exc()}",
-                }
-                return _result(run, started, trace.model_copy(update=update))
-        return _result(run, started, trace).model_copy(
-            update={"grades": grades, "overall_score": score, "passed": passed}
-        )
+                return _result(run, started, _not_graded(trace, error))
+        verdict = {"grades": grades, "overall_score": score, "passed": passed}
+        return _result(run, started, trace).model_copy(update=verdict)
 
 
 def _result(run: PlannedRun, started: datetime, trace: ExecutionTrace) -> EvalResult:
@@ -169,9 +162,25 @@ def _result(run: PlannedRun, started: datetime, trace: ExecutionTrace) -> EvalRe
     )
 
 
-def _failed(config: Config, outcome: Outcome, kind: ErrorKind, error: str) -> ExecutionTrace:
+def _not_set_up(config: Config, error: str) -> ExecutionTrace:
     return ExecutionTrace(
-        is_error=True, outcome=outcome, error_kind=kind, error=error, config_snapshot=snapshot_of(config)
+        is_error=True,
+        outcome=Outcome.SETUP_ERROR,
+        error_kind=ErrorKind.FIXTURE,
+        error=error,
+        config_snapshot=snapshot_of(config),
+    )
+
+
+def _not_graded(trace: ExecutionTrace, error: Exception) -> ExecutionTrace:
+    return trace.model_copy(
+        update={
+            "is_error": True,
+            "outcome": Outcome.INFRA_ERROR,
+            "error_kind": ErrorKind.GRADING,
+            "error": f"grading failed: {error}",
+            "stderr": "\n".join([trace.stderr, *traceback.format_exception(error)]),
+        }
     )
 
 
