@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import traceback
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -33,6 +34,9 @@ class EvalRunner:
         self.grader = grader or CompositeGrader()
         self.isolator = isolator or EnvironmentIsolator()
         self.results_dir = results_dir or DEFAULT_RESULTS_DIR
+        # Copying and hashing hold the interpreter: in turns, each worker's agent starts as early as it can;
+        # side by side, all of them would wait for the last.
+        self._turn = threading.Lock()
 
     def run_single(self, task: Task, config: Config, run_index: int = 0) -> EvalResult:
         """Run a task once with a config and grade it. Failures are outcomes of the result, not exceptions.
@@ -126,17 +130,20 @@ class EvalRunner:
         started = datetime.now(UTC)
         task, config = run.task, run.config
         try:
-            env = self.isolator.create_environment_for_task(
-                task.fixture_path, config.claude_md, config.skills_path, config.agents_md
-            )
+            with self._turn:
+                env = self.isolator.create_environment_for_task(
+                    task.fixture_path, config.claude_md, config.skills_path, config.agents_md
+                )
         except (IsolationError, OSError) as error:
             return _result(run, started, _not_set_up(config, str(error)))
         with env:
-            before = self.isolator.snapshot_files(env.path)
+            with self._turn:
+                before = self.isolator.snapshot_files(env.path)
             trace = self.executor.run(
                 task.prompt, config, env.path, task.timeout_seconds, dict(env.variables)
             )
-            changes = self.isolator.diff_files(before, env.path)
+            with self._turn:
+                changes = self.isolator.diff_files(before, env.path)
             trace = trace.model_copy(update={"file_changes": changes})
             try:
                 grades, score, passed = self.grader.grade(task, trace, env.path)
