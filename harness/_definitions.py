@@ -142,14 +142,17 @@ class Task(Definition):
     id: str = Field(min_length=1, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     category: TaskCategory
     description: str
+    """What this task tests."""
     difficulty: TaskDifficulty = TaskDifficulty.MEDIUM
     prompt: str = Field(min_length=1)
+    """Given to the agent on stdin, as it is."""
     assertions: list[AnyAssertion] = []
     scoring: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = {}
     """Weight by assertion id, by check name, or by llm_quality for judges; 1 without a key, and 0 means 0."""
     fixture_path: Path | None = None
     """Project the agent starts in, relative to the task file; None is an empty project."""
     timeout_seconds: int = Field(default=300, gt=0)
+    """Seconds the agent has; grading has limits of its own."""
     hidden_path: Path | None = None
     """Files laid over a copy of the project before grading, which the agent never sees (tests above all)."""
     solution_path: Path | None = None
@@ -209,14 +212,17 @@ class Config(Definition):
     """Content of the project's AGENTS.md. Claude Code reads it only in a project without CLAUDE.md."""
     model: str = Field(default=DEFAULT_AGENT_MODEL, min_length=1)
     max_turns: int = Field(default=10, gt=0)
+    """API round trips of the main agent."""
     allowed_tools: list[str] | Literal["all"] = "all"
     """The only tools the agent has: names of built-in tools, mcp__<server> or mcp__<server>__<tool>."""
     max_budget_usd: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    """Dollars after which the CLI ends a run; it may overshoot by one request."""
     effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
+    """How hard the model thinks; None is the CLI's default."""
     mcp_config: Path | dict[str, Any] | None = None
     """MCP servers: a JSON file relative to the config file, or its content ({"mcpServers": {...}})."""
     env: dict[str, str] = {}
-    """Environment variables of the agent, on top of the isolated ones."""
+    """Environment variables of the agent; a value ${NAME} is taken from the host."""
 
     @model_validator(mode="after")
     def _skills_can_be_used(self) -> Config:

@@ -35,6 +35,7 @@ COMMANDS: dict[str, Entry] = {
     "validate": Entry(
         "harness.cli_check", "Check that solutions pass and untouched fixtures fail, without a model."
     ),
+    "import-harbor": Entry("harness.cli_harbor", "Read the trials of Harbor jobs into a results file."),
     "ls": Entry("harness.cli_check", "List tasks or configs."),
     "env-status": Entry("harness.cli_check", "Show whether this machine is ready to run."),
     "report": Entry("harness.cli_report", "Summary of results; HTML, Markdown, JUnit, CSV, JSON."),

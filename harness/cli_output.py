@@ -30,7 +30,7 @@ def parse_messages(output: str) -> list[Message]:
 def parse_line(line: str | bytes) -> Message | None:
     """One line of stream-json; None when it is not a whole JSON object.
 
-    Invalid UTF-8 becomes U+FFFD, and escapes of half a surrogate pair a question mark: no file could hold them.
+    Invalid UTF-8 becomes U+FFFD and half a surrogate pair a question mark, since no file could hold them.
     """
     text = line.decode("utf-8", errors="replace") if isinstance(line, bytes) else line
     if not text.lstrip().startswith("{"):

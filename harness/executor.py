@@ -6,6 +6,8 @@ import json
 import tempfile
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -62,9 +64,11 @@ class ClaudeExecutor(Executor):
         grace_seconds: float = 5.0,
     ) -> None:
         """`silence_seconds`: longest without output; `grace_seconds`: from the result line to the kill."""
-        self.claude_path = claude_path
+        # Runs have working directories of their own, so relative paths must be resolved here.
+        is_path = Path(claude_path).name != claude_path
+        self.claude_path = str(Path(claude_path).expanduser().absolute()) if is_path else claude_path
         self.ci_mode = ci_mode
-        self.mcp_config_path = mcp_config_path
+        self.mcp_config_path = mcp_config_path.expanduser().absolute() if mcp_config_path else None
         self.skip_permissions = skip_permissions
         self.silence_seconds = silence_seconds
         self.grace_seconds = grace_seconds
@@ -87,8 +91,8 @@ class ClaudeExecutor(Executor):
         log = env.get(INSTRUCTIONS_LOG_VARIABLE)
         watch = _StreamWatch(config)
         limits = Limits(wall=timeout, silence=self.silence_seconds, grace=self.grace_seconds)
-        with tempfile.TemporaryDirectory(prefix="eval_mcp_") as mcp_dir:
-            argv = self._build_command(config, self._mcp_files(config, Path(mcp_dir)), log is not None)
+        with self._mcp_files(config) as mcp_files:
+            argv = self._build_command(config, mcp_files, log is not None)
             try:
                 finished = run_process(
                     argv,
@@ -150,15 +154,18 @@ class ClaudeExecutor(Executor):
         unlisted = [f"mcp__{name}" for name in mcp_servers(config) if f"mcp__{name}" not in listed]
         return [*flags, *(["--disallowedTools", *unlisted] if unlisted else []), *skip]
 
-    def _mcp_files(self, config: Config, directory: Path) -> list[Path]:
-        """The MCP configuration files for the CLI; inline servers are written below `directory`."""
+    @contextmanager
+    def _mcp_files(self, config: Config) -> Iterator[list[Path]]:
+        """The MCP files for the CLI; the servers of the config in one that only the user can read."""
+        given = [self.mcp_config_path] if self.mcp_config_path is not None else []
         servers = mcp_servers(config)
-        files = [self.mcp_config_path] if self.mcp_config_path is not None else []
-        if servers:
-            path = directory / "mcp.json"
+        if not servers:
+            yield given
+            return
+        with tempfile.TemporaryDirectory(prefix="eval_mcp_") as folder:
+            path = Path(folder, "mcp.json")
             path.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
-            files.append(path)
-        return files
+            yield [*given, path]
 
     def _parse_output(self, stdout: str, returncode: int = 0, stderr: str = "") -> ExecutionTrace:
         """Trace of an output of the CLI: stream-json lines, a json object, or the array of --verbose json."""

@@ -104,7 +104,8 @@ def run_process(
         returncode = process.returncode if cause is StopCause.EXITED else None
         duration = time.monotonic() - started
     finally:
-        kill_tree(process, marker, grace=0.0 if process.poll() is not None else min(limits.grace, 2.0))
+        at_once = pump.verdict is LineVerdict.ABORT or process.poll() is not None
+        kill_tree(process, marker, grace=0.0 if at_once else min(limits.grace, 2.0))
         pump.close()
     return Finished(returncode, bytes(pump.stdout), bytes(pump.stderr), cause, duration)
 

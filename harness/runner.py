@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import traceback
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -33,6 +34,9 @@ class EvalRunner:
         self.grader = grader or CompositeGrader()
         self.isolator = isolator or EnvironmentIsolator()
         self.results_dir = results_dir or DEFAULT_RESULTS_DIR
+        # Copying and hashing hold the interpreter: in turns, each worker's agent starts as early as it can;
+        # side by side, all of them would wait for the last.
+        self._turn = threading.Lock()
 
     def run_single(self, task: Task, config: Config, run_index: int = 0) -> EvalResult:
         """Run a task once with a config and grade it. Failures are outcomes of the result, not exceptions.
@@ -63,7 +67,7 @@ class EvalRunner:
         """
         runs = plan(tasks, configs, models, runs_per_combo)
         path = journal or self.results_dir / f"matrix_{_stamp()}.journal.jsonl"
-        with storage.Journal(path, storage.Redactor(run.config for run in runs)) as open_journal:
+        with storage.Journal(path) as open_journal:
             matrix = Matrix(
                 self._run,
                 open_journal,
@@ -119,38 +123,34 @@ class EvalRunner:
         return loading.load_configs(pattern)
 
     def _run(self, run: PlannedRun) -> EvalResult:
-        """One try of one run."""
+        """One try of one run, with what is secret taken out of its result."""
+        return storage.Redactor([run.config]).clean(self._try(run))
+
+    def _try(self, run: PlannedRun) -> EvalResult:
         started = datetime.now(UTC)
         task, config = run.task, run.config
         try:
-            env = self.isolator.create_environment_for_task(
-                task.fixture_path, config.claude_md, config.skills_path, config.agents_md
-            )
+            with self._turn:
+                env = self.isolator.create_environment_for_task(
+                    task.fixture_path, config.claude_md, config.skills_path, config.agents_md
+                )
         except (IsolationError, OSError) as error:
-            trace = _failed(config, Outcome.SETUP_ERROR, ErrorKind.FIXTURE, str(error))
-            return _result(run, started, trace)
+            return _result(run, started, _not_set_up(config, str(error)))
         with env:
-            before = self.isolator.snapshot_files(env.path)
+            with self._turn:
+                before = self.isolator.snapshot_files(env.path)
             trace = self.executor.run(
                 task.prompt, config, env.path, task.timeout_seconds, dict(env.variables)
             )
-            changes = self.isolator.diff_files(before, env.path)
+            with self._turn:
+                changes = self.isolator.diff_files(before, env.path)
             trace = trace.model_copy(update={"file_changes": changes})
             try:
                 grades, score, passed = self.grader.grade(task, trace, env.path)
             except Exception as error:  # the run is paid for; it can be graded again
-                why = f"grading failed: {error}"
-                update = {
-                    "outcome": Outcome.INFRA_ERROR,
-                    "error_kind": ErrorKind.GRADING,
-                    "error": why,
-                    "is_error": True,
-                    "stderr": f"{trace.stderr}\n{traceback.format_exc()}",
-                }
-                return _result(run, started, trace.model_copy(update=update))
-        return _result(run, started, trace).model_copy(
-            update={"grades": grades, "overall_score": score, "passed": passed}
-        )
+                return _result(run, started, _not_graded(trace, error))
+        verdict = {"grades": grades, "overall_score": score, "passed": passed}
+        return _result(run, started, trace).model_copy(update=verdict)
 
 
 def _result(run: PlannedRun, started: datetime, trace: ExecutionTrace) -> EvalResult:
@@ -169,9 +169,25 @@ def _result(run: PlannedRun, started: datetime, trace: ExecutionTrace) -> EvalRe
     )
 
 
-def _failed(config: Config, outcome: Outcome, kind: ErrorKind, error: str) -> ExecutionTrace:
+def _not_set_up(config: Config, error: str) -> ExecutionTrace:
     return ExecutionTrace(
-        is_error=True, outcome=outcome, error_kind=kind, error=error, config_snapshot=snapshot_of(config)
+        is_error=True,
+        outcome=Outcome.SETUP_ERROR,
+        error_kind=ErrorKind.FIXTURE,
+        error=error,
+        config_snapshot=snapshot_of(config),
+    )
+
+
+def _not_graded(trace: ExecutionTrace, error: Exception) -> ExecutionTrace:
+    return trace.model_copy(
+        update={
+            "is_error": True,
+            "outcome": Outcome.INFRA_ERROR,
+            "error_kind": ErrorKind.GRADING,
+            "error": f"grading failed: {error}",
+            "stderr": "\n".join([trace.stderr, *traceback.format_exception(error)]),
+        }
     )
 
 

@@ -45,6 +45,12 @@ class Redactor:
             text = text.replace(secret, REDACTED)
         return text
 
+    def clean(self, result: EvalResult) -> EvalResult:
+        """The result without secrets: agents print their environment, and write it to files."""
+        text = result.model_dump_json()
+        cleaned = self(text)
+        return result if cleaned == text else EvalResult.model_validate_json(cleaned)
+
 
 class Journal:
     """Append-only JSONL of results: each is on disk before the next one starts to be written.
@@ -52,11 +58,10 @@ class Journal:
     A context manager that holds a lock, so that two matrices cannot share one journal.
     """
 
-    def __init__(self, path: Path, redact: Redactor) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
         self.results: list[EvalResult] = []
         """What the journal held when it was opened."""
-        self._redact = redact
         self._lock = FileLock(path.with_name(f".{path.name}.lock"))
 
     def __enter__(self) -> Journal:
@@ -81,7 +86,7 @@ class Journal:
 
     def append(self, result: EvalResult) -> None:
         """Write one result and wait until the disk has it."""
-        self._file.write(self._redact(result.model_dump_json()).encode() + b"\n")
+        self._file.write(result.model_dump_json().encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
 

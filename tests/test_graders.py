@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
+from typing import Any, cast
 
 import psutil
 import pytest
@@ -47,7 +48,7 @@ def judged(score: float, **more: object) -> CompositeGrader:
     grade = GradeResult.model_validate(
         {"assertion_type": "llm", "passed": score >= 0.7, "score": score, **more}
     )
-    return CompositeGrader(llm_grader=FixedJudge(grade))  # type: ignore[arg-type]
+    return CompositeGrader(llm_grader=cast(Any, FixedJudge(grade)))
 
 
 @pytest.mark.parametrize(
