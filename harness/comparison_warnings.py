@@ -85,6 +85,10 @@ def _unused_treatment(
     if not runs:
         return
     tools = list(treatment) or sorted(_offered(b, "tools") - _offered(a, "tools"))
+    if not tools:  # Harbor records servers, not their tools
+        tools = [
+            f"mcp__{name}__*" for name in sorted(_offered(b, "mcp_servers") - _offered(a, "mcp_servers"))
+        ]
     skills = [] if treatment else sorted(_offered(b, "skills") - _offered(a, "skills"))
     for kind, names, used in (
         ("tool", tools, [any(_calls(r, pattern) for pattern in tools) for r in runs]),
@@ -104,7 +108,8 @@ def _offered(results: Iterable[EvalResult], key: str) -> set[str]:
     for result in results:
         init = result.trace.raw_output.get("init")
         names = init.get(key) if isinstance(init, dict) else None
-        offered |= {name for name in names or [] if isinstance(name, str)}
+        for entry in names or []:
+            offered.add(str(entry.get("name") if isinstance(entry, dict) else entry))
     return offered
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 from harness.errors import InputError
+from harness.harbor import load_jobs
 from harness.loading import load_results
 from harness.models import EvalResult
 from harness.storage import read_journal
@@ -16,9 +15,7 @@ from harness.storage import read_journal
 def load_source(path: Path) -> list[EvalResult]:
     """Results of a path of any of the kinds; InputError when there is nothing to read."""
     if path.is_dir():
-        if find_spec("harness.harbor") is None:
-            raise InputError(f"{path} is a folder; name a results file")
-        results: list[EvalResult] = import_module("harness.harbor").load_job(path)
+        results = load_jobs(path)
     elif path.name.endswith(".jsonl"):
         if not path.is_file():
             raise InputError(f"{path}: no such file")

@@ -92,6 +92,12 @@ def test_the_treatment_can_be_named_by_pattern_where_no_init_line_was_recorded()
     assert "tool mcp__*" in warnings(arm(same(3), 3), b, treatment=["mcp__*"])
 
 
+def test_a_server_whose_tools_no_run_used_is_pointed_out() -> None:
+    servers = {"init": {"mcp_servers": [{"name": "search", "status": "connected"}]}}
+    a, b = arm(same(3), 3), arm(same(3), 3, trace={"raw_output": servers})
+    assert "tool mcp__search__*" in warnings(a, b)
+
+
 def test_unequal_trials_are_pointed_out() -> None:
     b = [*arm(same(3), 3), run("t00", index=3)]
     assert "t00 3 against 4" in warnings(arm(same(3), 3), b)
