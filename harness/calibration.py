@@ -53,6 +53,7 @@ class Calibration:
 
     @property
     def compared(self) -> int:
+        """Verdicts that both gave."""
         return self.both_pass + self.both_fail + self.only_judge_passes + self.only_human_passes
 
     @property

@@ -41,6 +41,7 @@ class Reporter:
     """Prints reports to a rich console and writes the JSON export."""
 
     def __init__(self, console: Console | None = None) -> None:
+        """`console`: where it prints; standard output by default."""
         self.console = console or Console()
 
     def print_summary(self, results: list[EvalResult]) -> None:

@@ -46,10 +46,6 @@ class OneSided:
     """What `less` could have been, up to STEPS_TO, ascending."""
     steps_greater: tuple[float, ...] = ()
 
-    @property
-    def two_sided(self) -> float:
-        return min(1.0, 2 * min(self.less, self.greater))
-
 
 def pass_at_k(n: int, c: int, k: int) -> float | None:
     """Probability that at least one of `k` runs passes, estimated without bias from `c` passes in `n` runs.

@@ -36,6 +36,7 @@ class Verdict(StrEnum):
 
     @property
     def decided(self) -> bool:
+        """Whether it says that something changed."""
         return self in (Verdict.IMPROVEMENT, Verdict.REGRESSION)
 
 
@@ -81,10 +82,12 @@ class UnitComparison(Frozen):
 
     @property
     def rate_a(self) -> float:
+        """Pass rate in A, 0 to 1."""
         return self.passed_a / len(self.scores_a)
 
     @property
     def rate_b(self) -> float:
+        """Pass rate in B, 0 to 1."""
         return self.passed_b / len(self.scores_b)
 
     @property
@@ -155,9 +158,11 @@ class Comparison(Frozen):
 
     @property
     def verdict(self) -> Verdict:
+        """The verdict on B against A."""
         return self.decision.verdict
 
     def metric_named(self, name: str) -> MetricDifference | None:
+        """One of pass_rate, score, tokens, cost, time, turns; None when no task has it in both arms."""
         return next((m for m in self.metrics if m.name == name), None)
 
     @property

@@ -79,6 +79,7 @@ class LLMGrader:
     def __init__(
         self, model: str = DEFAULT_JUDGE_MODEL, api_key: str | None = None, *, samples: int = 1
     ) -> None:
+        """`samples`: how many verdicts are asked for; an odd number leaves no ties."""
         if samples < 1:
             raise ValueError(f"samples must be at least 1, got {samples}")
         self.model = model
