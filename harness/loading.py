@@ -69,16 +69,7 @@ def load_results(path: Path) -> list[EvalResult]:
 
 
 def load_results_file(path: Path) -> ResultsFile:
-    """A whole results file with its header; a folder is read as a Harbor job.
-
-    InputError when it cannot be read or is of a newer version.
-    """
-    if path.is_dir():
-        from harness.harbor import load_jobs  # which few callers need
-
-        trials = load_jobs(path)
-        times = [trial.timestamp for trial in trials]
-        return ResultsFile(timestamp=max(times), num_results=len(trials), results=trials)
+    """A whole results file with its header; InputError when it cannot be read or is of a newer version."""
     text = _read(path)
     try:
         if text.lstrip().startswith("["):
