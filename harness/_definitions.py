@@ -116,7 +116,8 @@ class LLMAssertion(Assertion):
     """A quality a language model judges against a rubric."""
 
     type: Literal[AssertionType.LLM] = AssertionType.LLM
-    rubric: str = Field(min_length=1)
+    rubric: str = Field(pattern=r"\S")
+    """What the judge is to look for, in words."""
 
 
 AnyAssertion = Annotated[CodeAssertion | LLMAssertion, Field(discriminator="type")]
@@ -144,7 +145,7 @@ class Task(Definition):
     description: str
     """What this task tests."""
     difficulty: TaskDifficulty = TaskDifficulty.MEDIUM
-    prompt: str = Field(min_length=1)
+    prompt: str = Field(pattern=r"\S")
     """Given to the agent on stdin, as it is."""
     assertions: list[AnyAssertion] = []
     scoring: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import glob
-import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -69,35 +69,31 @@ def load_results(path: Path) -> list[EvalResult]:
 
 
 def load_results_file(path: Path) -> ResultsFile:
-    """A whole results file with its header; a folder is read as a Harbor job.
-
-    InputError when it cannot be read or is of a newer version.
-    """
-    if path.is_dir():
-        from harness.harbor import load_jobs  # which few callers need
-
-        trials = load_jobs(path)
-        times = [trial.timestamp for trial in trials]
-        return ResultsFile(timestamp=max(times), num_results=len(trials), results=trials)
+    """A whole results file with its header; InputError when it cannot be read or is of a newer version."""
     text = _read(path)
     try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}:{error.lineno}: not JSON ({error.msg}); is this a results file?") from error
-    if isinstance(data, list):
-        data = {"timestamp": 0, "num_results": len(data), "results": data}
-    version = data.get("schema_version", SCHEMA_VERSION) if isinstance(data, dict) else None
-    if isinstance(version, int) and version > SCHEMA_VERSION:
-        raise InputError(
-            f"{path}: schema_version {version} is newer than {SCHEMA_VERSION}; update the harness"
-        )
-    try:
-        return ResultsFile.model_validate(data)
+        if text.lstrip().startswith("["):
+            text = f'{{"timestamp": 0, "num_results": 0, "results": {text}}}'
+        file = ResultsFile.model_validate_json(text)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise InputError(
-            f"{path}: {_dotted(first['loc']) or 'file'}: {first['msg']}; is this a results file?"
-        ) from error
+        raise InputError(f"{path}: {_why_no_results(text, error)}") from error
+    if file.schema_version > SCHEMA_VERSION:
+        raise InputError(f"{path}: {_too_new(file.schema_version)}")
+    return file
+
+
+def _why_no_results(text: str, error: ValidationError) -> str:
+    first = error.errors()[0]
+    if first["type"] == "json_invalid":
+        return f"not JSON ({first['ctx']['error']}); is this a results file?"
+    version = re.match(r'\s*\{\s*"schema_version":\s*(\d+)', text)
+    if version and int(version.group(1)) > SCHEMA_VERSION:
+        return _too_new(int(version.group(1)))
+    return f"{_dotted(first['loc']) or 'file'}: {first['msg']}; is this a results file?"
+
+
+def _too_new(version: int) -> str:
+    return f"schema_version {version} is newer than {SCHEMA_VERSION}, which this harness reads; update it"
 
 
 def _load_all(pattern: str, load: Any, key: str) -> list[Any]:

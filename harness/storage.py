@@ -22,7 +22,7 @@ SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|CUSTOM_HE
 SHORTEST_SECRET = 8
 """Characters; shorter values are words that occur anywhere."""
 
-REDACTED = "[redacted]"
+REDACTED = "[REDACTED]"
 
 
 class Redactor:

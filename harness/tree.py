@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import hashlib
 import os
@@ -114,7 +115,11 @@ def escaping_symlink(root: Path) -> str | None:
 
 def snapshot(root: Path, patterns: list[str] | None = None) -> Snapshot:
     """Every file below `root` (or those that match a glob of `patterns`), symlinks as their target."""
-    return Snapshot({path: _entry(root / path) for path in _files(root, patterns)})
+    entries = {}
+    for path in _files(root, patterns):
+        with contextlib.suppress(FileNotFoundError):  # it went away since the folder was read
+            entries[path] = _entry(root / path)
+    return Snapshot(entries)
 
 
 def digest(root: Path) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -282,6 +284,31 @@ def test_debug_results_lie_beside_the_results(tmp_path: Path) -> None:
     matrix(root, "-r", "1", "-o", "out.json", "--debug")
     debug = json.loads((root / "out.debug.json").read_text())
     assert [call["name"] for call in debug["results"][0]["trace"]["tool_call_timeline"]] == ["Bash", "Read"]
+
+
+def test_ci_mode_and_mcp_servers_can_be_given_on_the_command_line(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s", tasks=1, configs=1)
+    (root / "mcp.json").write_text('{"mcpServers": {}}')
+    matrix(root, "-r", "1", "--ci", "--mcp-config", "mcp.json", "-o", "out.json")
+    argv = calls(root / "bin/claude")[0]["argv"]
+    assert "--no-session-persistence" in argv
+    assert argv[argv.index("--mcp-config") + 1] == str(root / "mcp.json")
+
+
+def test_a_terminal_shows_a_bar_with_passes_and_cost(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s", tasks=2, configs=1)
+    ours, theirs = pty.openpty()
+    command = matrix_command(root, "-r", "1", "-o", "out.json")
+    process = subprocess.Popen(command, cwd=root, env=environment(TERM="xterm"), stdout=theirs, stdin=theirs)
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # how Linux tells that the other side is closed
+        while chunk := os.read(ours, 65536):
+            shown += chunk
+    os.close(ours)
+    assert process.wait(timeout=60) == 0
+    assert b"2 of 2 passed, $0.04" in shown
+    assert b"2/2" in shown
 
 
 def test_runs_of_the_matrix_are_isolated_from_each_other(tmp_path: Path) -> None:

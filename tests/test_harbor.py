@@ -211,11 +211,6 @@ def test_a_folder_of_jobs_is_read_whole(tmp_path: Path) -> None:
     assert {r.config_name for r in load_jobs(tmp_path)} == {"with", "without"}
 
 
-def test_a_job_folder_serves_where_a_results_file_does(tmp_path: Path) -> None:
-    write_trial(tmp_path)
-    assert load_results(tmp_path / "with-search") == load_jobs(tmp_path / "with-search")
-
-
 def test_a_folder_without_trials_is_bad_input(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no Harbor trials there"):
         load_jobs(tmp_path)

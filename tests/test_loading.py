@@ -161,4 +161,4 @@ def test_secrets_do_not_get_into_results(tmp_path: Path, monkeypatch: pytest.Mon
     path = EvalRunner(results_dir=tmp_path).save_results([result(trace=trace)], "r.json", save_debug=True)
     for file in (path, tmp_path / "r.debug.json"):
         assert "secret" not in file.read_text()
-        assert "[redacted]" in file.read_text()
+        assert "[REDACTED]" in file.read_text()

@@ -165,6 +165,13 @@ def test_assertions_that_cannot_be_checked_are_refused(assertion: dict[str, str]
         task(assertions=[assertion])
 
 
+@pytest.mark.parametrize("prompt", ["", " \n"])
+def test_an_empty_prompt_is_refused(prompt: str) -> None:
+    """The CLI does not start with one."""
+    with pytest.raises(ValidationError, match="prompt"):
+        task(prompt=prompt)
+
+
 @pytest.mark.parametrize("weight", [-1, float("nan"), float("inf")])
 def test_weights_that_are_no_weights_are_refused(weight: float) -> None:
     with pytest.raises(ValidationError):

@@ -331,7 +331,7 @@ def test_secrets_of_a_config_do_not_get_into_journal_and_results(
     journal = tmp_path / "j.jsonl"
     results = made.run_matrix(TASKS[:1], [config], None, 1, journal=journal)
     assert "very-secret-value" not in journal.read_text()
-    assert results[0].trace.stderr == "token: [redacted]"
+    assert results[0].trace.stderr == "token: [REDACTED]"
 
 
 def test_no_results_folder_appears_before_something_is_saved(
