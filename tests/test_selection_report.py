@@ -152,13 +152,13 @@ def test_every_task_is_in_one_bar_and_no_bar_mixes_both_sides_of_the_threshold(
 
 
 def test_scatter_draws_a_dot_for_each_task_that_is_not_selected_and_a_diamond_for_each_that_is() -> None:
-    tasks = [candidate(str(n), context_length=20_000 * n, files_count=10 * n) for n in range(1, 11)]
+    tasks = [candidate(str(n), context_length=5_000 * n, files_count=n) for n in range(1, 201)]
     scatter = page(tasks, Criteria(top_n=3)).decode().partition('id="scatter-figure_1"')[2].partition("</svg>")[0]
     drawn = {
         group: sum(path.count("M") for path in re.findall(rf'<path d="([^"]*)"[^>]*stroke: var\(--{group}\)', scatter))
         for group in ("failing", "passing")
     }
-    assert drawn == {"failing": 2, "passing": 5}
+    assert drawn == {"failing": 10, "passing": 187}
     assert len(re.findall(r'<use[^>]*class="mark"/>', scatter)) == 3
 
 
