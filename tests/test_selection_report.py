@@ -155,7 +155,7 @@ def test_scatter_draws_a_dot_for_each_task_that_is_not_selected_and_a_diamond_fo
     tasks = [candidate(str(n), context_length=5_000 * n, files_count=n) for n in range(1, 201)]
     scatter = page(tasks, Criteria(top_n=3)).decode().partition('id="scatter-figure_1"')[2].partition("</svg>")[0]
     drawn = {
-        group: sum(path.count("M") for path in re.findall(rf'<path d="([^"]*)"[^>]*stroke: var\(--{group}\)', scatter))
+        group: sum(path.count("L") for path in re.findall(rf'<path d="([^"]*)"[^>]*stroke: var\(--{group}\)', scatter))
         for group in ("failing", "passing")
     }
     assert drawn == {"failing": 10, "passing": 187}
