@@ -7,10 +7,11 @@ taken over the tasks that pass the thresholds and filters. context_length counts
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,8 @@ class Candidate:
     context_length: int
     """Characters."""
     files_count: int
+    title: str = ""
+    """For people: shown on the report page, not part of selected_tasks.json."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,8 @@ class Selection:
         """Return what selected_tasks.json holds."""
         criteria = asdict(self.criteria)
         tasks = [{**asdict(task), "score": round(score, SCORE_DIGITS)} for score, task in self.selected]
+        for task in tasks:
+            del task["title"]
         return {
             "selection_criteria": {
                 **criteria,
@@ -145,7 +150,7 @@ def read_candidates(dataset_path: Path) -> list[Candidate]:
 
     try:
         return [
-            Candidate(t.id, t.task_category, t.difficulty, t.language, t.context_length, t.files_count)
+            Candidate(t.id, t.task_category, t.difficulty, t.language, t.context_length, t.files_count, t.title)
             for t in LoCoBenchLoader(dataset_path)
         ]
     except DatasetError as error:
@@ -202,23 +207,50 @@ def build_parser() -> cli.Parser:
             metavar="NAME",
             help=f"{name} to keep, of: {', '.join(known)} (default: all)",
         )
+    parser.flag("report", type=Path, metavar="FILE", help="HTML page to write as well (needs the extra `figures`)")
     parser.flag("quiet", action="store_true", help="no summary")
     return parser
+
+
+def report_maker() -> Callable[[Sequence[Candidate], Selection, str], bytes]:
+    """Return the function that makes the report page.
+
+    Raises:
+        InputError: what it draws with is not installed.
+    """
+    try:
+        from pipeline.selection_report import selection_page
+    except ModuleNotFoundError as error:
+        raise cli.InputError(
+            f"--report needs {error.name}, which is not installed: pip install 'locobench-harbor[figures]'"
+        ) from None
+    return selection_page
 
 
 def main(argv: list[str] | None) -> int:
     options = build_parser().parse_args(argv)
     from pipeline.files import whole_file
 
+    if options.report:
+        if options.report.absolute() == options.output.absolute():
+            raise cli.InputError(f"{options.report}: --report and --output name the same file")
+        make_report = report_maker()
     given = {field.name: getattr(options, field.name) for field in fields(Criteria)}
     criteria = Criteria(**{name: value for name, value in given.items() if value is not None})
     criteria.check()
-    selection = select(read_candidates(options.dataset_path), criteria)
-    with whole_file(options.output) as stream:
-        stream.write(json.dumps(selection.as_json(), indent=2).encode() + b"\n")
+    tasks = read_candidates(options.dataset_path)
+    selection = select(tasks, criteria)
+    contents = {options.output: json.dumps(selection.as_json(), indent=2).encode() + b"\n"}
+    if options.report:
+        contents[options.report] = make_report(tasks, selection, options.dataset_path.name)
+    with contextlib.ExitStack() as files:
+        for path, content in contents.items():
+            files.enter_context(whole_file(path)).write(content)
     if not options.quiet:
         print_summary(selection)
         print(f"{len(selection.selected)} tasks written to {options.output}")
+        if options.report:
+            print(f"Report written to {options.report}")
     return cli.DONE
 
 

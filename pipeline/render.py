@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 BASE_IMAGE = "ubuntu:24.04"
 AUTHORS = ("Salesforce AI Research",)
 
+# The modules that decide what is in a task: a change of one makes every task out of date.
+TASK_MODULES = ("catalog", "grading", "markdown", "project", "records", "render")
+
 LANGUAGE_NAMES = {
     "cpp": "C++",
     "csharp": "C#",
@@ -118,7 +121,7 @@ def templates() -> jinja2.Environment:
 def generator_digest() -> str:
     """Return a digest of what makes every task: the templates (not the languages' table) and the code filling them."""
     files = [path for path in TEMPLATES.rglob("*") if path.is_file() and path.name != "languages.toml"]
-    files += [REPOSITORY / "adapter.py", *(REPOSITORY / "pipeline").glob("*.py")]
+    files += [REPOSITORY / "adapter.py", *(REPOSITORY / "pipeline" / f"{name}.py" for name in TASK_MODULES)]
     total = hashlib.sha256()
     for path in sorted(path for path in files if "__pycache__" not in path.parts):
         total.update(f"{path.relative_to(REPOSITORY)}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
