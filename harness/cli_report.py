@@ -13,7 +13,7 @@ from harness import exports, html_report
 from harness.comparison import compare as compare_results
 from harness.errors import InputError
 from harness.models import EvalResult
-from harness.reporter import Reporter
+from harness.reporter import Reporter, regression_evidence
 from harness.sources import choose, load_source
 from harness.storage import write_whole
 from harness.verdicts import Comparison, Metric, Verdict
@@ -135,14 +135,18 @@ def regression(
 
     Exit code 0 no evidence of it, 1 a regression, 2 the data cannot tell.
     """
-    before, after = load_source(baseline), load_source(current)
-    reporter = Reporter()
-    found, evidence = reporter.check_regression(before, after, threshold)
-    reporter.print_comparison(
-        compare_results(before, after, label_a="baseline", label_b="current", threshold=threshold)
+    comparison = compare_results(
+        load_source(baseline),
+        load_source(current),
+        label_a="baseline",
+        label_b="current",
+        threshold=threshold,
     )
+    evidence = regression_evidence(comparison)
+    Reporter().print_comparison(comparison)
     _write(json_path, lambda: json.dumps(evidence, indent=2, ensure_ascii=False) + "\n")
-    ctx.exit(1 if found else 2 if evidence["verdict"] == Verdict.NOT_ENOUGH_DATA else 0)
+    undecided = comparison.verdict is Verdict.NOT_ENOUGH_DATA
+    ctx.exit(1 if evidence["has_regressions"] else 2 if undecided else 0)
 
 
 @click.command()

@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from harness import cli_output
+from harness import cli_output, ending
 from harness.agent_env import INSTRUCTIONS_LOG_VARIABLE, agent_environment
-from harness.cli_output import Ending, Message
+from harness.cli_output import Message
+from harness.ending import Ending
 from harness.models import (
     Config,
     ConfigSnapshot,
@@ -105,16 +106,16 @@ class ClaudeExecutor(Executor):
                 )
             except OSError as error:
                 text = f"{self.claude_path} cannot be started ({error.strerror}); install it or name its path"
-                ending = Ending(Outcome.INFRA_ERROR, ErrorKind.CLI_REFUSED, text)
-                return _trace([], ending, prompt, config, stderr=text)
+                refused = Ending(Outcome.INFRA_ERROR, ErrorKind.CLI_REFUSED, text)
+                return _trace([], refused, prompt, config, stderr=text)
         messages = watch.messages or cli_output.parse_messages(finished.stdout.decode("utf-8", "replace"))
         missing = watch.missing
         if not missing and log is not None:
             init = cli_output.init_message(messages)
             missing = missing_claude_md(config, init, Path(log), working_dir) if init else []
-        ending = _ending(messages, finished, missing)
+        end = _ending(messages, finished, missing)
         stderr = finished.stderr.decode("utf-8", errors="replace")
-        return _trace(messages, ending, prompt, config, stderr=stderr, seconds=finished.duration_seconds)
+        return _trace(messages, end, prompt, config, stderr=stderr, seconds=finished.duration_seconds)
 
     def _build_command(
         self, config: Config, mcp_files: list[Path] | None = None, log_instructions: bool = False
@@ -170,8 +171,8 @@ class ClaudeExecutor(Executor):
     def _parse_output(self, stdout: str, returncode: int = 0, stderr: str = "") -> ExecutionTrace:
         """Trace of an output of the CLI: stream-json lines, a json object, or the array of --verbose json."""
         messages = cli_output.parse_messages(stdout)
-        ending = cli_output.ending(messages, returncode=returncode, stderr=stderr)
-        return _trace(messages, ending, "", None, stderr=stderr)
+        end = ending.decide(messages, returncode=returncode, stderr=stderr)
+        return _trace(messages, end, "", None, stderr=stderr)
 
     def _extract_tool_calls(self, messages: list[Message]) -> list[ToolCall]:
         """Tool calls with inputs, outputs, errors and times, in the order they were made."""
@@ -205,7 +206,7 @@ def _ending(messages: list[Message], finished: Finished, missing: list[str]) -> 
     if missing and finished.cause is not StopCause.CANCELLED:
         error = f"not loaded: {', '.join(missing)}"
         return Ending(Outcome.SETUP_ERROR, ErrorKind.NOT_LOADED, error)
-    return cli_output.ending(
+    return ending.decide(
         messages,
         cause=finished.cause,
         returncode=finished.returncode,
@@ -215,7 +216,7 @@ def _ending(messages: list[Message], finished: Finished, missing: list[str]) -> 
 
 def _trace(
     messages: list[Message],
-    ending: Ending,
+    end: Ending,
     prompt: str,
     config: Config | None,
     *,
@@ -229,7 +230,7 @@ def _trace(
     return ExecutionTrace(
         session_id=result.get("session_id") or init.get("session_id"),
         result=str(result.get("result") or ""),
-        is_error=ending.outcome is not Outcome.COMPLETED,
+        is_error=end.outcome is not Outcome.COMPLETED,
         usage=cli_output.usage(messages),
         tool_calls=cli_output.tool_calls(messages),
         duration_seconds=seconds or float(result.get("duration_ms") or 0) / 1000,
@@ -239,15 +240,15 @@ def _trace(
         claude_response=response or str(result.get("result") or ""),
         config_snapshot=snapshot_of(config) if config else ConfigSnapshot(),
         max_turns=config.max_turns if config else 0,
-        hit_turn_limit=ending.kind is ErrorKind.MAX_TURNS,
+        hit_turn_limit=end.kind is ErrorKind.MAX_TURNS,
         stderr=stderr,
-        outcome=ending.outcome,
-        error=ending.error,
-        error_kind=ending.kind,
-        error_status=ending.status,
+        outcome=end.outcome,
+        error=end.error,
+        error_kind=end.kind,
+        error_status=end.status,
         cost_usd=float(cost) if isinstance(cost, int | float) else None,
         claude_code_version=str(init.get("claude_code_version") or ""),
-        retry_after_seconds=ending.retry_after_seconds,
+        retry_after_seconds=end.retry_after_seconds,
         permission_denials=[str(d.get("tool_name")) for d in result.get("permission_denials") or []],
     )
 

@@ -34,6 +34,7 @@ INK, FAINT, GOOD, BAD, *SERIES = CSS_COLOURS
 
 WIDTH = 7.2
 ROW_INCHES = 0.19
+LEGEND_ROW_INCHES = 0.22
 NAME_CHARS = 42
 
 
@@ -76,12 +77,15 @@ def paired_differences(comparison: Comparison) -> str:
 
 def cost_against_score(results: Sequence[EvalResult]) -> str:
     """Mean cost and score of every config and model; faint dots are its tasks. Empty without any cost."""
-    figure, axes = _axes(3.6, 0.6)
-    drawn = 0
-    for (config, model), runs in by_arm(results).items():
-        known = [run for run in runs if run.measured and run.cost_usd is not None]
-        if not known:
-            continue
+    arms = {
+        name: known
+        for name, runs in by_arm(results).items()
+        if (known := [run for run in runs if run.measured and run.cost_usd is not None])
+    }
+    if not arms:
+        return ""
+    figure, axes = _axes(3.6, 0.6, LEGEND_ROW_INCHES * len(arms))
+    for drawn, ((config, model), known) in enumerate(arms.items()):
         colour, marker = SERIES[drawn % len(SERIES)], "osD^v"[drawn // len(SERIES) % 5]
         dots = [(m.avg_cost or 0.0, m.avg_score) for m in map(aggregate, by_task(known).values())]
         costs, scores = [cost for cost, _ in dots], [score for _, score in dots]
@@ -91,26 +95,31 @@ def cost_against_score(results: Sequence[EvalResult]) -> str:
             [whole.avg_cost or 0.0], [whole.avg_score], c=colour, marker=marker, s=90, edgecolors=INK,
             label=_short(f"{config} | {model}"), zorder=3,
         )  # fmt: skip
-        drawn += 1
-    if not drawn:
-        return ""
     axes.set_ylim(-0.04, 1.04)
     axes.set_xlim(left=0)
     axes.set_xlabel("US$ a run")
     axes.set_ylabel("score")
-    legend = axes.legend(frameon=False, fontsize=8, labelcolor=INK, loc="best")
-    legend.set_zorder(4)
+    below = -0.5 / (3.6 - 0.8)  # under the axis label, so that no marker of the legend reads as data
+    axes.legend(
+        frameon=False,
+        fontsize=8,
+        labelcolor=INK,
+        loc="upper left",
+        bbox_to_anchor=(0, below),
+        markerscale=0.7,
+    )
     return _svg(figure, axes, "Cost and score of each config (large) and of its tasks (small)")
 
 
-def _axes(height: float, left: float) -> tuple[Figure, Axes]:
-    """A figure WIDTH wide with room for titles and, on its left, for names; all in inches."""
+def _axes(height: float, left: float, below: float = 0.0) -> tuple[Figure, Axes]:
+    """A figure WIDTH wide, with room for names on its left and for a legend below; all in inches."""
     import matplotlib
     from matplotlib.figure import Figure
 
     matplotlib.rcParams["text.parse_math"] = False  # a task may have a $ in its name
+    height += below
     figure = Figure(figsize=(WIDTH, height))
-    figure.subplots_adjust(left / WIDTH, 0.5 / height, 1 - 0.1 / WIDTH, 1 - 0.3 / height)
+    figure.subplots_adjust(left / WIDTH, (0.5 + below) / height, 1 - 0.1 / WIDTH, 1 - 0.3 / height)
     return figure, figure.add_subplot()
 
 

@@ -145,6 +145,10 @@ def _trace(folder: Path, trial: Mapping[str, Any]) -> ExecutionTrace:
         claude_code_version=str(agent.get("version") or "") if agent.get("name") == "claude-code" else "",
         raw_output={
             "agent_info": agent,
+            # as Claude Code's own first line has it, so that reports can ask whether the server was used
+            "init": {
+                "mcp_servers": ((trial.get("config") or {}).get("agent") or {}).get("mcp_servers") or []
+            },
             "rewards": (trial.get("verifier_result") or {}).get("rewards") or {},
         },
     )

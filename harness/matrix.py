@@ -160,11 +160,13 @@ class Matrix:
         interrupted = False
         try:
             self._collect(threads, len(runs), done, callback)
-        except KeyboardInterrupt:
-            interrupted = True
+        except BaseException as error:  # the runs in progress must end, and those that did be journalled
+            interrupted = isinstance(error, KeyboardInterrupt)
+            if not interrupted:
+                self._fault = error
             self._stop("interrupted")
             self._cancel()
-            self._collect(threads, len(runs), done, callback)
+            self._collect(threads, len(runs), done, None)
         if self._fault is not None:
             raise self._fault
         results = [done[run.key] for run in runs if run.key in done]

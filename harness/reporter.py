@@ -170,33 +170,10 @@ class Reporter:
         one task, and a difference that chance does not explain (see `harness.comparison.compare`). Tasks of
         one side only are listed under `unmatched` and never count as a change.
         """
-        comparison = compare(baseline, current, label_a="baseline", label_b="current", threshold=threshold)
-        rows = {str(unit.key): _regression_row(unit) for unit in comparison.decision.units}
-        regressed = [rows[str(u.key)] for u in comparison.decision.having(Verdict.REGRESSION)]
-        improved = [rows[str(u.key)] for u in comparison.decision.having(Verdict.IMPROVEMENT)]
-        found = comparison.verdict is Verdict.REGRESSION or bool(regressed)
-        primary = comparison.primary
-        return found, {
-            "has_regressions": found,
-            "regression_count": len(regressed),
-            "improvement_count": len(improved),
-            "threshold": threshold,
-            "regressions": regressed,
-            "improvements": improved,
-            "comparisons": list(rows.values()),
-            "verdict": str(comparison.verdict),
-            "evidence": verdict_sentence(comparison),
-            "delta": comparison.decision.difference,
-            "interval": [primary.interval.low, primary.interval.high]
-            if primary and primary.interval
-            else None,
-            "p_value": comparison.decision.suite.less,
-            "minimal_detectable_effect": comparison.detectable,
-            "suspects": [comparison.decision.name(u) for u in comparison.decision.units if u.suspect],
-            "unmatched": {"baseline": list(comparison.only_a), "current": list(comparison.only_b)},
-            "errors": {"baseline": comparison.errors_a, "current": comparison.errors_b},
-            "warnings": list(comparison.warnings),
-        }
+        evidence = regression_evidence(
+            compare(baseline, current, label_a="baseline", label_b="current", threshold=threshold)
+        )
+        return evidence["has_regressions"], evidence
 
     def _print_head(self, result: EvalResult) -> None:
         trace = result.trace
@@ -253,6 +230,34 @@ class Reporter:
         if text.strip():
             self.console.print(Text(title, style="bold"))
             self.console.print(Padding(Text(text.rstrip()), (0, 0, 0, 2)))
+
+
+def regression_evidence(comparison: Comparison) -> dict[str, Any]:
+    """What `check_regression` tells about a comparison of a baseline (A) with the current state (B)."""
+    decision = comparison.decision
+    rows = {unit.key: _regression_row(unit) for unit in decision.units}
+    regressed = [rows[unit.key] for unit in decision.having(Verdict.REGRESSION)]
+    improved = [rows[unit.key] for unit in decision.having(Verdict.IMPROVEMENT)]
+    primary = comparison.primary
+    return {
+        "has_regressions": comparison.verdict is Verdict.REGRESSION or bool(regressed),
+        "regression_count": len(regressed),
+        "improvement_count": len(improved),
+        "threshold": comparison.threshold,
+        "regressions": regressed,
+        "improvements": improved,
+        "comparisons": list(rows.values()),
+        "verdict": str(comparison.verdict),
+        "evidence": verdict_sentence(comparison),
+        "delta": decision.difference,
+        "interval": [primary.interval.low, primary.interval.high] if primary and primary.interval else None,
+        "p_value": decision.suite.less,
+        "minimal_detectable_effect": comparison.detectable,
+        "suspects": [decision.name(unit) for unit in decision.units if unit.suspect],
+        "unmatched": {"baseline": list(comparison.only_a), "current": list(comparison.only_b)},
+        "errors": {"baseline": comparison.errors_a, "current": comparison.errors_b},
+        "warnings": list(comparison.warnings),
+    }
 
 
 def _regression_row(unit: UnitComparison) -> dict[str, Any]:

@@ -35,8 +35,8 @@ class EvalRunner:
         self.isolator = isolator or EnvironmentIsolator()
         self.results_dir = results_dir or DEFAULT_RESULTS_DIR
         # Copying and hashing hold the interpreter: in turns, each worker's agent starts as early as it can;
-        # side by side, all of them would wait for the last.
-        self._turn = threading.Lock()
+        # side by side, all of them would wait for the last. Two at a time, since one may wait for the disk.
+        self._turn = threading.BoundedSemaphore(2)
 
     def run_single(self, task: Task, config: Config, run_index: int = 0) -> EvalResult:
         """Run a task once with a config and grade it. Failures are outcomes of the result, not exceptions.

@@ -191,16 +191,10 @@ def _assignments(pool: int, chosen: int) -> NDArray[np.int64]:
     return rng.permuted(np.tile(np.arange(pool), (RESAMPLES, 1)), axis=1)[:, :chosen].astype(np.int64)
 
 
-def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
+def discrete_benjamini_hochberg(p_values: Sequence[float], steps: Sequence[Sequence[float]]) -> list[float]:
     """Adjusted p-values, in the order given: reject those <= q to keep the false discovery rate at q.
 
-    Benjamini & Hochberg 1995, "Controlling the False Discovery Rate", JRSS B 57, 289-300.
-    """
-    return [float(p) for p in stats.false_discovery_control(p_values)] if len(p_values) else []
-
-
-def discrete_benjamini_hochberg(p_values: Sequence[float], steps: Sequence[Sequence[float]]) -> list[float]:
-    """Benjamini-Hochberg that knows which p-values each test can give at all, in the order given.
+    Benjamini & Hochberg 1995, JRSS B 57, 289-300, knowing which p-values each test can give at all.
 
     With few runs most tasks can not reach any useful level whatever happens, and counting them in full hides
     the one that broke. The j-th smallest p is multiplied not by (number of tests) / j but by the sum over all

@@ -8,6 +8,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness.executor import ClaudeExecutor
+from harness.models import Config, ExecutionTrace
+
 RECORDED = Path(__file__).parent / "fixtures/claude_cli"
 
 SCRIPT = """#!{python} -S
@@ -79,3 +82,25 @@ def calls(claude: Path) -> list[dict[str, Any]]:
     """Every call of an installed fake: argv, prompt, env, cwd and the files it found."""
     log = claude.with_name("calls.jsonl")
     return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+
+
+def play(
+    tmp_path: Path,
+    fake: FakeClaude | None = None,
+    config: Config | None = None,
+    *,
+    timeout: int = 20,
+    **options: float,
+) -> ExecutionTrace:
+    """Run the executor once with a fake that is installed for it; `options` are the executor's."""
+    claude = (fake or FakeClaude()).install(tmp_path / "bin")
+    project = tmp_path / "project"
+    project.mkdir(exist_ok=True)
+    executor = ClaudeExecutor(str(claude), **options)  # type: ignore[arg-type]
+    return executor.run("do it", config or Config(name="c"), project, timeout)
+
+
+def parse_recorded(name: str, returncode: int = 0) -> ExecutionTrace:
+    """Trace of a recorded file without running anything."""
+    output = (RECORDED / name).read_text(encoding="utf-8")
+    return ClaudeExecutor()._parse_output(output, returncode)

@@ -16,6 +16,7 @@ from harness.models import EvalResult, GradeResult, JudgeRecord
 from harness.storage import results_json
 from tests.results import arm, judge_failed, run
 from tests.stand_in.messages_api import MessagesAPI, Text, always
+from tests.test_harbor import write_trial
 
 TASKS = [f"t{i:02}" for i in range(20)]
 
@@ -154,6 +155,26 @@ def test_the_journal_of_a_matrix_can_be_reported(tmp_path: Path) -> None:
     path = tmp_path / "m.journal.jsonl"
     path.write_text("".join(result.model_dump_json() + "\n" for result in arm({"a": 1}, 2)))
     assert "1/2" in call("report", "-r", path).output
+
+
+def test_harbor_jobs_are_compared_by_their_reward(tmp_path: Path) -> None:
+    for job, reward, servers in (("plain", 0.3, []), ("search", 0.6, [{"name": "search"}])):
+        agent = {"name": "claude-code", "model_name": "m", "mcp_servers": servers}
+        for task in range(8):
+            for trial in range(3):
+                write_trial(
+                    tmp_path,
+                    job=job,
+                    name=f"task-{task}__{trial}",
+                    task=f"task-{task}",
+                    reward=reward + task / 50,
+                    agent=agent,
+                    started=f"2026-11-21T10:0{trial}:00Z",
+                )
+    result = call("compare", tmp_path / "plain", tmp_path / "search", "--metric", "score")
+    assert "search against plain: improvement" in result.output
+    assert "+30.0 points" in result.output
+    assert "no run of search called the tool mcp__search__*" in result.output
 
 
 def test_power_says_how_many_tasks_an_effect_takes() -> None:

@@ -38,6 +38,18 @@ def rows(text: str) -> set[str]:
     return set(re.findall(r"^\| `([\w()]+)` \|", text, re.MULTILINE))
 
 
+def signature(owner: type, name: str) -> str:
+    """A member's parameters as the page shows them: without self, annotations and modules plain."""
+    member = inspect.getattr_static(owner, name)
+    if isinstance(member, property):
+        return "property"
+    function = getattr(member, "__func__", member)
+    parameters = list(inspect.signature(function).parameters.values())
+    kept = [p for p in parameters if p.name != "self"]
+    text = str(inspect.signature(function).replace(parameters=kept))
+    return re.sub(r"(: |-> )'([^']*)'", r"\1\2", text).replace("|", "\\|")
+
+
 def members(owner: type) -> set[str]:
     """Fields, values, public methods and properties that a class defines or shows."""
     if issubclass(owner, Enum):
@@ -61,6 +73,8 @@ def test_class_section_has_every_member_and_no_other(name: str, module: str, tex
     values = re.search(r"^Values: (.*)\.$", text, re.MULTILINE)
     documented = set(re.findall(r"`(\w+)`", values.group(1))) if values else rows(text)
     assert documented == members(owner)
+    shown = re.findall(r"^\| `(\w+)` \| `(property|\(.*?\)(?: -> .*?)?)` \|", text, re.MULTILINE)
+    assert shown == [(member, signature(owner, member)) for member, _ in shown]
 
 
 def test_every_model_has_a_section() -> None:

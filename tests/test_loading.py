@@ -9,6 +9,7 @@ import pytest
 
 from harness.errors import InputError
 from harness.runner import EvalRunner
+from harness.storage import write_whole
 
 TASK = """\
 id: fix
@@ -150,6 +151,14 @@ def test_an_output_path_is_honoured(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert path == tmp_path / "deep/er/out.json"
     assert path.exists()
     assert not (tmp_path / "evals").exists()
+
+
+def test_a_file_that_cannot_be_written_leaves_the_old_one_whole(tmp_path: Path) -> None:
+    path = write(tmp_path / "r.json", "old")
+    with pytest.raises(UnicodeEncodeError):
+        write_whole(path, "x" * 1_000_000 + "\ud800")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_secrets_do_not_get_into_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,7 @@ class JudgePrompt:
 def build_prompt(assertion: LLMAssertion, task: Task, trace: ExecutionTrace) -> JudgePrompt:
     """The request for one sample. Every call draws a new fence, which the agent's work can not contain."""
     material, omitted = _material(trace)
-    fence = f"work-{secrets.token_hex(16)}"
+    fence = f"graded-{secrets.token_hex(16)}"
     return JudgePrompt(
         system=SYSTEM.format(fence=fence),
         user=USER.format(

@@ -365,3 +365,16 @@ def test_nothing_of_a_run_stays_on_disk(
     task = Task.model_validate({"id": "t", "category": "coding", "description": "d", "prompt": "do it"})
     assert runner.run_single(task, Config(name="c")).outcome is Outcome.COMPLETED
     assert list(base.iterdir()) == []
+
+
+def test_every_bundled_config_reaches_the_agent(
+    claude: Path, api: Callable[[Responder], MessagesAPI]
+) -> None:
+    """A skill, CLAUDE.md or subagent that did not load would make the run a setup error."""
+    api(always(Text("I did nothing.")))
+    runner = EvalRunner(ClaudeExecutor(str(claude), grace_seconds=2.0))
+    task = runner.load_task(REPOSITORY / "evals/tasks/coding/ledger-split-cents.task.yaml")
+    configs = runner.load_configs_from_glob(str(REPOSITORY / "evals/configs/*/config.yaml"))
+    results = [runner.run_single(task, config) for config in configs]
+    assert [r.config_name for r in results] == ["baseline", "claude-md-only", "full", "skills-only"]
+    assert [(r.outcome, r.passed) for r in results] == [(Outcome.COMPLETED, False)] * 4
