@@ -116,7 +116,8 @@ import_image() {
   printf 'path-exclude=/usr/share/%s/*\n' doc info man locale >"$root/etc/dpkg/dpkg.cfg.d/slim"
   printf '%s\n' 'Acquire::Languages "none";' 'APT::Keep-Downloaded-Packages "false";' \
     'Binary::apt::APT::Keep-Downloaded-Packages "false";' >"$root/etc/apt/apt.conf.d/slim"
-  rm -rf "$root"/usr/share/{doc,info,man,locale}/*
+  # The folders stay: Java's installation puts links into those of the manual.
+  find "$root"/usr/share/{doc,info,man,locale} ! -type d -delete
   # Authorities that only this machine trusts (a proxy's, say): they take effect once an image installs ca-certificates.
   mkdir -p "$root/usr/local/share/ca-certificates"
   find /usr/local/share/ca-certificates -name '*.crt' -exec cp {} "$root/usr/local/share/ca-certificates/" \; 2>/dev/null || true
