@@ -49,6 +49,8 @@ start_engine() {
     command -v apt-get >/dev/null || no_engine "none is installed and this machine has no apt-get to install one"
     say "installing the distribution's engine"
     apt_install docker.io ca-certificates || no_engine "apt-get could not install docker.io (see $cache/apt-install.log)"
+    # Newer Debians have the command in a package of its own.
+    command -v docker >/dev/null || apt_install docker-cli || no_engine "apt-get could not install docker-cli"
   fi
   say "starting dockerd"
   if [ -d /run/systemd/system ]; then
@@ -102,13 +104,15 @@ has_image() { docker image inspect "$1" >/dev/null 2>&1; }
 # A minimal file system of this machine's own distribution, under the name it has in the registry.
 import_image() {
   [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || die "$wanted_image cannot be pulled, and only root can build a base image"
-  local site root="$cache/rootfs"
+  local site root="$cache/rootfs" components=main
   site="$(mirror)"
   [ -n "$site" ] || die "$wanted_image cannot be pulled, and apt's configuration names no mirror of $VERSION_CODENAME"
   command -v debootstrap >/dev/null || apt_install debootstrap || die "apt-get could not install debootstrap"
+  # Ubuntu keeps most toolchains in universe.
+  [ "$ID" != ubuntu ] || components=main,universe
   say "no registry has answered: making $1 from this machine's package mirror"
   rm -rf "$root"
-  quietly debootstrap debootstrap --variant=minbase "$VERSION_CODENAME" "$root" "$site" || die "debootstrap failed (see $cache/debootstrap.log)"
+  quietly debootstrap debootstrap --variant=minbase --components="$components" "$VERSION_CODENAME" "$root" "$site" || die "debootstrap failed (see $cache/debootstrap.log)"
   rm -rf "$root"/var/lib/apt/lists/* "$root"/var/cache/apt/archives/*.deb "$root"/var/log/bootstrap.log
   # What the registry's images are set up with: no sync after each file (an image that dies half-built is thrown away),
   # no translations, no package archives kept, no documentation.
@@ -134,7 +138,7 @@ provide_image() {
   for image in "$wanted_image" "$own"; do
     if has_image "$image"; then base_image="$image"; return; fi
   done
-  if quietly pull timeout 300 docker pull -q "$wanted_image" 2>/dev/null; then
+  if quietly pull docker pull -q "$wanted_image" 2>/dev/null; then
     base_image="$wanted_image"
   else
     import_image "$own"
