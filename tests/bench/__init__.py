@@ -1,0 +1,1 @@
+"""Measurements against the project's own bounds; run by `make bench`."""

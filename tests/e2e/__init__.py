@@ -1,0 +1,1 @@
+"""Tests with the real programs this project drives; run by `make e2e`."""

@@ -1,0 +1,44 @@
+"""What each request does."""
+
+from shelf.http import Request, Response
+from shelf.store import Store
+
+PAGE_SIZE = 10
+
+
+def list_books(store: Store, request: Request) -> Response:
+    """One page of books; ?page=1 is the first, ?size= between 1 and 50."""
+    page = int(request.query.get("page", "1"))
+    size = int(request.query.get("size", str(PAGE_SIZE)))
+    books = store.books()
+    start = page * size
+    pages = len(books) // size
+    return Response(200, {"books": books[start : start + size], "page": page, "pages": pages})
+
+
+def add_book(store: Store, request: Request) -> Response:
+    """Add a book from title and author."""
+    title, author = request.body.get("title"), request.body.get("author")
+    if not title or not author:
+        return Response(400, {"error": "title and author are needed"})
+    return Response(201, {"id": store.add_book(str(title), str(author))})
+
+
+def lend(store: Store, request: Request) -> Response:
+    """Lend a book to a member."""
+    try:
+        store.lend(int(str(request.body["book"])), str(request.body["member"]))
+    except KeyError:
+        return Response(404, {"error": "no such book"})
+    except ValueError as error:
+        return Response(409, {"error": str(error)})
+    return Response(201, {})
+
+
+def give_back(store: Store, request: Request) -> Response:
+    """Take a book back."""
+    try:
+        store.give_back(int(str(request.body["book"])))
+    except KeyError:
+        return Response(404, {"error": "that book is not out"})
+    return Response(200, {})

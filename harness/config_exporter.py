@@ -1,0 +1,172 @@
+"""What does Claude Code run with on this machine? A snapshot of its configuration, freed of secrets."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import platform
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from harness.config_layout import (
+    FOLDERS,
+    REDACTIONS_FILE,
+    SECRET_FILES,
+    SKIPPED_NAMES,
+    default_claude_home,
+    installed_version,
+    state_files,
+)
+from harness.errors import InputError
+from harness.models import ClaudeConfigSnapshot
+from harness.redaction import redact, redact_shapes, redact_source, redact_text
+from harness.storage import write_whole
+
+
+class ConfigExporter:
+    """Reads what is below `claude_home` ($CLAUDE_CONFIG_DIR or ~/.claude), and a project's .mcp.json."""
+
+    def __init__(self, claude_home: Path | None = None, *, project: Path | None = None) -> None:
+        self.claude_home = (claude_home or default_claude_home()).expanduser()
+        self.project = project
+
+    def export_snapshot(self) -> ClaudeConfigSnapshot:
+        """The configuration without secrets; `redacted` names what was taken out.
+
+        Secret entries of settings.json are left out, so that they can not shadow the real ones where the
+        snapshot is used; everywhere else a placeholder stands in. InputError for unreadable or broken files.
+        """
+        if not self.claude_home.is_dir():
+            raise InputError(f"{self.claude_home}: no such folder; name the configuration with --claude-home")
+        settings, found = redact(_json(self.claude_home / "settings.json"), "settings", omit=True)
+        servers, in_servers = redact(self._servers(), "mcp_servers")
+        found += in_servers
+        memory = self._memory(found)
+        skills, skills_binary, skills_executable = _files(self.claude_home, ("skills",), found)
+        files, files_binary, files_executable = _files(self.claude_home, FOLDERS, found)
+        return ClaudeConfigSnapshot(
+            claude_version=installed_version(),
+            snapshot_timestamp=datetime.now(UTC),
+            global_claude_md=memory,
+            settings=settings,
+            mcp_servers=servers,
+            skills={path.removeprefix("skills/"): text for path, text in skills.items()},
+            skills_binary={path.removeprefix("skills/"): text for path, text in skills_binary.items()},
+            files=files,
+            files_binary=files_binary,
+            executable=sorted([*skills_executable, *files_executable]),
+            source_machine=platform.node(),
+            redacted=sorted({*found, *_json_list(self.claude_home / REDACTIONS_FILE)}),
+        )
+
+    def save_snapshot(self, output_path: Path) -> None:
+        """Export to a JSON file, written whole."""
+        write_whole(output_path, self.export_snapshot().model_dump_json(indent=2) + "\n")
+
+    def _servers(self) -> dict[str, Any]:
+        """MCP servers of the user, then of the project, which win by name as they do in the CLI."""
+        servers: dict[str, Any] = {}
+        sources = [*state_files(self.claude_home), *([self.project / ".mcp.json"] if self.project else [])]
+        for path in sources:
+            found = _json(path).get("mcpServers", {})
+            if not isinstance(found, dict):
+                raise InputError(f"{path}: mcpServers must be an object with one entry per server")
+            servers |= found
+        return servers
+
+    def _memory(self, found: list[str]) -> str | None:
+        path = self.claude_home / "CLAUDE.md"
+        if not path.is_file():
+            return None
+        text = _bytes(path).decode("utf-8", errors="replace")
+        clean = redact_text(text)
+        found += ["CLAUDE.md"] if clean != text else []
+        return clean
+
+
+def _files(
+    home: Path, folders: tuple[str, ...], found: list[str]
+) -> tuple[dict[str, str], dict[str, str], list[str]]:
+    """Text files, base64 of other files, and executable files below the folders, by path below `home`."""
+    texts: dict[str, str] = {}
+    binaries: dict[str, str] = {}
+    executable: list[str] = []
+    for folder in folders:
+        for path in _walk(home / folder):
+            name = path.relative_to(home).as_posix()
+            if any(fnmatch(path.name.lower(), pattern) for pattern in SECRET_FILES):
+                found.append(name)
+                continue
+            content = _bytes(path)
+            text = _as_text(content)
+            if text is not None:
+                texts[name] = redact_text(text) if path.suffix == ".json" else redact_source(text)
+                found += [name] if texts[name] != text else []
+            elif redact_shapes(content.decode("latin-1")) != content.decode("latin-1"):
+                found.append(name)
+                continue
+            else:
+                binaries[name] = base64.b64encode(content).decode()
+            if os.access(path, os.X_OK):
+                executable.append(name)
+    return texts, binaries, executable
+
+
+def _walk(root: Path) -> Iterator[Path]:
+    """Files below a folder, sorted; linked folders are entered once, since skills are often links."""
+    seen: set[Path] = set()
+
+    def below(folder: Path) -> Iterator[Path]:
+        real = folder.resolve()
+        if real in seen:
+            return
+        seen.add(real)
+        for path in sorted(folder.iterdir()):
+            if path.name in SKIPPED_NAMES:
+                continue
+            if path.is_dir():
+                yield from below(path)
+            elif path.is_file():
+                yield path
+
+    if root.is_dir():
+        yield from below(root)
+
+
+def _as_text(content: bytes) -> str | None:
+    """The text, when writing it back gives the same bytes; None for everything else."""
+    if b"\0" in content:
+        return None
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+
+
+def _json(path: Path) -> dict[str, Any]:
+    """The object in a JSON file; empty when there is no such file."""
+    if not path.is_file():
+        return {}
+    try:
+        data = json.loads(_bytes(path))
+    except ValueError as error:
+        raise InputError(f"{path}: not JSON ({error}); repair it and export again") from error
+    if not isinstance(data, dict):
+        raise InputError(f"{path}: must hold a JSON object")
+    return data
+
+
+def _json_list(path: Path) -> list[str]:
+    redacted = _json(path).get("redacted", [])
+    return [name for name in redacted if isinstance(name, str)] if isinstance(redacted, list) else []

@@ -1,0 +1,127 @@
+"""How does a snapshot become a configuration for a run? Nothing outside its own folder is written."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+import shutil
+import tempfile
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from pydantic import ValidationError
+
+from harness.config_layout import FOLDERS, REDACTIONS_FILE, TELEMETRY_OFF, TELEMETRY_ON_PREFIXES
+from harness.errors import InputError
+from harness.models import SCHEMA_VERSION, ClaudeConfigSnapshot
+
+UNSAFE = re.compile(r"[\x00-\x1f\\:]")
+"""Characters that mean something else to some file system."""
+
+
+class ConfigImporter:
+    """Sets up a Claude Code environment from a snapshot."""
+
+    def load_snapshot(self, snapshot_path: Path) -> ClaudeConfigSnapshot:
+        """Snapshot of a JSON file; InputError when it is none or of a newer version."""
+        try:
+            snapshot = ClaudeConfigSnapshot.model_validate_json(snapshot_path.read_bytes())
+        except OSError as error:
+            raise InputError(f"{snapshot_path}: cannot be read ({error.strerror})") from error
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"])) or "file"
+            raise InputError(
+                f"{snapshot_path}: {where}: {first['msg']}; is this a file of export-config?"
+            ) from error
+        if snapshot.schema_version > SCHEMA_VERSION:
+            raise InputError(
+                f"{snapshot_path}: schema_version {snapshot.schema_version} is newer than {SCHEMA_VERSION}; "
+                "update the harness"
+            )
+        return snapshot
+
+    def setup_ci_environment(
+        self, snapshot: ClaudeConfigSnapshot, temp_dir: Path, disable_mcp: bool = True
+    ) -> dict[str, str]:
+        """Write `temp_dir`/.claude and return the environment variables that make the CLI use it.
+
+        HOME, CLAUDE_CONFIG_DIR and CLAUDE_HOME point to it, telemetry and updates are off, and MCP servers
+        are left out unless `disable_mcp` is False. The folder appears whole or not at all. InputError for a
+        path in the snapshot that is not inside, before anything is written, and for a folder that exists.
+        """
+        contents = _contents(snapshot, disable_mcp)
+        target = temp_dir.absolute() / ".claude"
+        if target.exists() or target.is_symlink():
+            raise InputError(f"{target}: exists already; remove it or choose another folder")
+        temp_dir.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(prefix=".claude-import-", dir=temp_dir))
+        try:
+            for name, content in contents.items():
+                path = staging / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+                path.chmod(0o755 if name in snapshot.executable else 0o644)
+            staging.chmod(0o700)
+            staging.rename(target)
+        except OSError as error:
+            raise InputError(f"{target}: cannot be written ({error})") from error
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+        home = str(target.parent)
+        return {"HOME": home, "CLAUDE_CONFIG_DIR": str(target), "CLAUDE_HOME": str(target), **TELEMETRY_OFF}
+
+
+def _contents(snapshot: ClaudeConfigSnapshot, disable_mcp: bool) -> dict[str, bytes]:
+    """Path below .claude/ to content of everything an import writes."""
+    contents = {f"skills/{path}": text.encode() for path, text in snapshot.skills.items()}
+    contents |= {f"skills/{path}": _decoded(path, text) for path, text in snapshot.skills_binary.items()}
+    contents |= {path: text.encode() for path, text in snapshot.files.items()}
+    contents |= {path: _decoded(path, text) for path, text in snapshot.files_binary.items()}
+    for path in contents:
+        _check_inside(path, contents)
+    if snapshot.global_claude_md is not None:
+        contents["CLAUDE.md"] = snapshot.global_claude_md.encode()
+    if snapshot.settings:
+        contents["settings.json"] = _json(_without_telemetry(snapshot.settings))
+    if snapshot.mcp_servers and not disable_mcp:
+        contents[".claude.json"] = _json({"mcpServers": snapshot.mcp_servers})
+    if snapshot.redacted:
+        contents[REDACTIONS_FILE] = _json({"redacted": snapshot.redacted})
+    return contents
+
+
+def _check_inside(path: str, contents: dict[str, bytes]) -> None:
+    parts = path.split("/")
+    parents = {str(parent) for parent in PurePosixPath(path).parents} - {"."}
+    known = parts[0] in ("skills", *FOLDERS) and len(parts) > 1
+    if not known or UNSAFE.search(path) or any(part in ("", ".", "..") for part in parts):
+        raise InputError(
+            f"snapshot: {path!r} is no path inside skills/ or another folder of .claude; "
+            "the snapshot was not imported"
+        )
+    if parents & contents.keys():
+        raise InputError(f"snapshot: {path!r} lies below another file; the snapshot was not imported")
+
+
+def _decoded(path: str, text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except binascii.Error as error:
+        raise InputError(
+            f"snapshot: {path!r}: not base64 ({error}); the snapshot was not imported"
+        ) from error
+
+
+def _without_telemetry(settings: dict[str, Any]) -> dict[str, Any]:
+    variables = settings.get("env")
+    if not isinstance(variables, dict):
+        return settings
+    kept = {name: value for name, value in variables.items() if not name.startswith(TELEMETRY_ON_PREFIXES)}
+    return {**settings, "env": kept}
+
+
+def _json(data: dict[str, Any]) -> bytes:
+    return (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode()

@@ -1,0 +1,59 @@
+"""Where Claude Code keeps its configuration, and which of it a snapshot takes along."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+FOLDERS = ("agents", "commands", "hooks", "output-styles", "rules")
+"""Folders below .claude/ that a snapshot holds beside skills/."""
+
+SKIPPED_NAMES = frozenset((".git", ".venv", "__pycache__", "node_modules", ".DS_Store"))
+"""Files and folders that are no configuration."""
+
+SECRET_FILES = (".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "id_rsa*", "id_ed25519*", "id_ecdsa*",
+                ".netrc", ".npmrc", ".pypirc", "*credentials*", "*.keystore", "*.kdbx")  # fmt: skip
+"""Names of files that are secrets as a whole."""
+
+REDACTIONS_FILE = ".redacted-by-export.json"
+"""Written by an import below .claude/: what the export had taken out, for whoever looks for it there."""
+
+TELEMETRY_OFF = {
+    "DISABLE_TELEMETRY": "1",
+    "DISABLE_ERROR_REPORTING": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+}
+TELEMETRY_ON_PREFIXES = ("CLAUDE_CODE_ENABLE_TELEMETRY", "OTEL_")
+"""Variables in the `env` of settings.json that would turn telemetry on again."""
+
+VERSION_TIMEOUT_SECONDS = 10
+
+
+def default_claude_home() -> Path:
+    """$CLAUDE_CONFIG_DIR, else ~/.claude."""
+    configured = os.environ.get("CLAUDE_CONFIG_DIR")
+    return Path(configured).expanduser() if configured else Path.home() / ".claude"
+
+
+def state_files(claude_home: Path) -> list[Path]:
+    """Where .claude.json (user's MCP servers) may lie: beside ~/.claude, or in a CLAUDE_CONFIG_DIR."""
+    inside = claude_home / ".claude.json"
+    return [claude_home.parent / ".claude.json", inside] if claude_home.name == ".claude" else [inside]
+
+
+def installed_version(claude_path: str = "claude") -> str:
+    """Version of the CLI, for example 2.1.330; empty when it is not there or does not answer."""
+    try:
+        said = subprocess.run(
+            [claude_path, "--version"],
+            capture_output=True,
+            text=True,
+            timeout=VERSION_TIMEOUT_SECONDS,
+            check=True,
+            stdin=subprocess.DEVNULL,
+        ).stdout
+    except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
+        return ""
+    return said.split()[0] if said.split() else ""

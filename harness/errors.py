@@ -1,0 +1,11 @@
+"""Which errors end a command with one line on stderr and exit code 2, and nothing else."""
+
+from __future__ import annotations
+
+
+class InputError(ValueError):
+    """Something the user gave cannot be used; the message names the thing, the place and the way out."""
+
+
+class IsolationError(RuntimeError):
+    """The environment of a run could not be built as the task and config ask, so the run must not start."""

@@ -1,0 +1,270 @@
+"""How a prompt is given to Claude Code, and what comes back as a trace."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from harness import cli_output
+from harness.agent_env import INSTRUCTIONS_LOG_VARIABLE, agent_environment
+from harness.cli_output import Ending, Message
+from harness.models import (
+    Config,
+    ConfigSnapshot,
+    ErrorKind,
+    ExecutionTrace,
+    Outcome,
+    ToolCall,
+)
+from harness.processes import Finished, Limits, LineVerdict, StopCause, run_process
+from harness.treatment import mcp_servers, missing_at_start, missing_claude_md
+
+SILENCE_SECONDS = 660.0
+"""The CLI prints nothing while a tool runs, and its shell tool may run for 600 s."""
+
+
+class Executor(ABC):
+    """Abstract base class for code execution."""
+
+    @abstractmethod
+    def run(
+        self,
+        prompt: str,
+        config: Config,
+        working_dir: Path,
+        timeout: int = 300,
+        env_override: dict[str, str] | None = None,
+    ) -> ExecutionTrace:
+        """Give the prompt to an agent in `working_dir` and return what it did; `timeout` in seconds.
+
+        Failures of the agent or the service are outcomes of the trace, not exceptions.
+        """
+
+    def cancel(self) -> None:  # noqa: B027 - an executor that cannot be interrupted is a valid one
+        """End all runs in progress; they return with error kind `interrupted`."""
+
+
+class ClaudeExecutor(Executor):
+    """Executor that uses the Claude Code CLI."""
+
+    def __init__(
+        self,
+        claude_path: str = "claude",
+        ci_mode: bool = False,
+        mcp_config_path: Path | None = None,
+        skip_permissions: bool = True,
+        *,
+        silence_seconds: float = SILENCE_SECONDS,
+        grace_seconds: float = 5.0,
+    ) -> None:
+        """`silence_seconds`: longest without output; `grace_seconds`: from the result line to the kill."""
+        # Runs have working directories of their own, so relative paths must be resolved here.
+        is_path = Path(claude_path).name != claude_path
+        self.claude_path = str(Path(claude_path).expanduser().absolute()) if is_path else claude_path
+        self.ci_mode = ci_mode
+        self.mcp_config_path = mcp_config_path.expanduser().absolute() if mcp_config_path else None
+        self.skip_permissions = skip_permissions
+        self.silence_seconds = silence_seconds
+        self.grace_seconds = grace_seconds
+        self._cancelled = threading.Event()
+
+    def cancel(self) -> None:
+        """End all runs in progress; they return with error kind `interrupted`."""
+        self._cancelled.set()
+
+    def run(
+        self,
+        prompt: str,
+        config: Config,
+        working_dir: Path,
+        timeout: int = 300,
+        env_override: dict[str, str] | None = None,
+    ) -> ExecutionTrace:
+        """Run the CLI once. InputError when the config's env or MCP servers cannot be resolved."""
+        env = agent_environment(config, env_override or {})
+        log = env.get(INSTRUCTIONS_LOG_VARIABLE)
+        watch = _StreamWatch(config)
+        limits = Limits(wall=timeout, silence=self.silence_seconds, grace=self.grace_seconds)
+        with self._mcp_files(config) as mcp_files:
+            argv = self._build_command(config, mcp_files, log is not None)
+            try:
+                finished = run_process(
+                    argv,
+                    cwd=working_dir,
+                    env=env,
+                    limits=limits,
+                    stdin=prompt.encode("utf-8", errors="replace"),
+                    on_line=watch,
+                    cancelled=self._cancelled,
+                )
+            except OSError as error:
+                text = f"{self.claude_path} cannot be started ({error.strerror}); install it or name its path"
+                ending = Ending(Outcome.INFRA_ERROR, ErrorKind.CLI_REFUSED, text)
+                return _trace([], ending, prompt, config, stderr=text)
+        messages = watch.messages or cli_output.parse_messages(finished.stdout.decode("utf-8", "replace"))
+        missing = watch.missing
+        if not missing and log is not None:
+            init = cli_output.init_message(messages)
+            missing = missing_claude_md(config, init, Path(log), working_dir) if init else []
+        ending = _ending(messages, finished, missing)
+        stderr = finished.stderr.decode("utf-8", errors="replace")
+        return _trace(messages, ending, prompt, config, stderr=stderr, seconds=finished.duration_seconds)
+
+    def _build_command(
+        self, config: Config, mcp_files: list[Path] | None = None, log_instructions: bool = False
+    ) -> list[str]:
+        """The CLI's argument list; the prompt is not in it, since it goes to stdin."""
+        command = [self.claude_path, "-p", "--output-format", "stream-json", "--verbose"]
+        command += ["--model", config.model, "--max-turns", str(config.max_turns)]
+        command += ["--setting-sources", "project", "--strict-mcp-config"]
+        if mcp_files:
+            command += ["--mcp-config", *map(str, mcp_files)]
+        command += self._permission_flags(config)
+        if config.max_budget_usd is not None:
+            command += ["--max-budget-usd", str(config.max_budget_usd)]
+        if config.effort is not None:
+            command += ["--effort", config.effort]
+        if self.ci_mode:
+            command += ["--no-session-persistence"]
+        if log_instructions:
+            command += ["--settings", json.dumps({"hooks": {"InstructionsLoaded": [{"hooks": [LOG_HOOK]}]}})]
+        return command
+
+    def _permission_flags(self, config: Config) -> list[str]:
+        """Flags that make `allowed_tools` the only tools there are.
+
+        --allowedTools alone restricts nothing once permissions are skipped. --tools does, for built-in tools;
+        servers that are not listed are removed. Where single tools of a server are listed, only the dontAsk
+        mode can refuse the others.
+        """
+        skip = ["--dangerously-skip-permissions"] if self.skip_permissions else []
+        if config.allowed_tools == "all":
+            return skip
+        built_in = [name for name in config.allowed_tools if not name.startswith("mcp__")]
+        listed = [name for name in config.allowed_tools if name.startswith("mcp__")]
+        flags = ["--tools", ",".join(built_in)]
+        if any(name.count("__") > 1 for name in listed):
+            return [*flags, "--permission-mode", "dontAsk", "--allowedTools", *config.allowed_tools]
+        unlisted = [f"mcp__{name}" for name in mcp_servers(config) if f"mcp__{name}" not in listed]
+        return [*flags, *(["--disallowedTools", *unlisted] if unlisted else []), *skip]
+
+    @contextmanager
+    def _mcp_files(self, config: Config) -> Iterator[list[Path]]:
+        """The MCP files for the CLI; the servers of the config in one that only the user can read."""
+        given = [self.mcp_config_path] if self.mcp_config_path is not None else []
+        servers = mcp_servers(config)
+        if not servers:
+            yield given
+            return
+        with tempfile.TemporaryDirectory(prefix="eval_mcp_") as folder:
+            path = Path(folder, "mcp.json")
+            path.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
+            yield [*given, path]
+
+    def _parse_output(self, stdout: str, returncode: int = 0, stderr: str = "") -> ExecutionTrace:
+        """Trace of an output of the CLI: stream-json lines, a json object, or the array of --verbose json."""
+        messages = cli_output.parse_messages(stdout)
+        ending = cli_output.ending(messages, returncode=returncode, stderr=stderr)
+        return _trace(messages, ending, "", None, stderr=stderr)
+
+    def _extract_tool_calls(self, messages: list[Message]) -> list[ToolCall]:
+        """Tool calls with inputs, outputs, errors and times, in the order they were made."""
+        return cli_output.tool_calls(messages)
+
+
+LOG_HOOK = {"type": "command", "command": f'cat >> "${INSTRUCTIONS_LOG_VARIABLE}"'}
+"""Hook of the CLI that notes each memory file it loads; nothing of it reaches the model."""
+
+
+class _StreamWatch:
+    """Reads the stream while it grows: keeps its messages, stops a run whose treatment did not load."""
+
+    def __init__(self, config: Config) -> None:
+        self.messages: list[Message] = []
+        self.missing: list[str] = []
+        self._config = config
+
+    def __call__(self, line: bytes) -> LineVerdict:
+        message = cli_output.parse_line(line)
+        if message is None:
+            return LineVerdict.CONTINUE
+        self.messages.append(message)
+        if message.get("type") == "system" and message.get("subtype") == "init":
+            self.missing = missing_at_start(self._config, message)
+            return LineVerdict.ABORT if self.missing else LineVerdict.CONTINUE
+        return LineVerdict.LAST if message.get("type") == "result" else LineVerdict.CONTINUE
+
+
+def _ending(messages: list[Message], finished: Finished, missing: list[str]) -> Ending:
+    if missing and finished.cause is not StopCause.CANCELLED:
+        error = f"not loaded: {', '.join(missing)}"
+        return Ending(Outcome.SETUP_ERROR, ErrorKind.NOT_LOADED, error)
+    return cli_output.ending(
+        messages,
+        cause=finished.cause,
+        returncode=finished.returncode,
+        stderr=finished.stderr.decode("utf-8", errors="replace"),
+    )
+
+
+def _trace(
+    messages: list[Message],
+    ending: Ending,
+    prompt: str,
+    config: Config | None,
+    *,
+    stderr: str = "",
+    seconds: float = 0.0,
+) -> ExecutionTrace:
+    init = cli_output.init_message(messages) or {}
+    result = cli_output.result_message(messages) or {}
+    cost = result.get("total_cost_usd")
+    response = cli_output.response_text(messages)
+    return ExecutionTrace(
+        session_id=result.get("session_id") or init.get("session_id"),
+        result=str(result.get("result") or ""),
+        is_error=ending.outcome is not Outcome.COMPLETED,
+        usage=cli_output.usage(messages),
+        tool_calls=cli_output.tool_calls(messages),
+        duration_seconds=seconds or float(result.get("duration_ms") or 0) / 1000,
+        num_turns=cli_output.turns(messages),
+        raw_output=_raw(messages, init, result),
+        claude_prompt=prompt,
+        claude_response=response or str(result.get("result") or ""),
+        config_snapshot=snapshot_of(config) if config else ConfigSnapshot(),
+        max_turns=config.max_turns if config else 0,
+        hit_turn_limit=ending.kind is ErrorKind.MAX_TURNS,
+        stderr=stderr,
+        outcome=ending.outcome,
+        error=ending.error,
+        error_kind=ending.kind,
+        error_status=ending.status,
+        cost_usd=float(cost) if isinstance(cost, int | float) else None,
+        claude_code_version=str(init.get("claude_code_version") or ""),
+        retry_after_seconds=ending.retry_after_seconds,
+        permission_denials=[str(d.get("tool_name")) for d in result.get("permission_denials") or []],
+    )
+
+
+def snapshot_of(config: Config) -> ConfigSnapshot:
+    """The part of a config that explains a result on its own."""
+    return ConfigSnapshot(
+        model=config.model,
+        claude_md=config.claude_md[:200] if config.claude_md is not None else None,
+        skills_path=str(config.skills_path) if config.skills_path is not None else None,
+        max_turns=config.max_turns,
+    )
+
+
+def _raw(messages: list[Message], init: Message, result: Message) -> dict[str, Any]:
+    raw: dict[str, Any] = {"init": init, "result": result}
+    for name in ("api_retry", "permission_denied", "compact_boundary"):
+        raw[name] = cli_output.system_messages(messages, name)
+    raw["rate_limit_event"] = [m for m in messages if m.get("type") == "rate_limit_event"]
+    return {name: value for name, value in raw.items() if value}

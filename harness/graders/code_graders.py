@@ -1,0 +1,173 @@
+"""Whether a deterministic check holds: files by pattern, commands by exit code in a copy of the project."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from harness import tree
+from harness.agent_env import tool_environment
+from harness.models import CodeAssertion, CodeCheckType, GradeResult
+from harness.processes import Finished, Limits, StopCause, run_process
+
+DEFAULT_TEST_COMMAND = "pytest"
+TIMEOUTS = {CodeCheckType.TESTS_PASS: 120, CodeCheckType.COMMAND_SUCCEEDS: 60}
+"""Seconds for a command whose assertion names no limit."""
+
+DETAIL_LINES = 15
+"""Last lines of a failing command that go into `details`; `full_output` has all."""
+
+SHELL = ("bash", "-o", "pipefail", "-c")
+"""One known shell everywhere, in which a failing command left of a pipe fails the check."""
+
+STEADY_VARIABLES = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "TZ": "UTC", "CI": "1"}
+"""What would otherwise make the same project pass on one machine and fail on another."""
+
+
+class CodeGrader:
+    """Grades code assertions. Commands never touch the agent's tree: each gets a copy of its own."""
+
+    def __init__(self, hidden_path: Path | None = None) -> None:
+        """`hidden_path`: files laid over the copy, so that tests the agent edited do not count."""
+        self.hidden_path = hidden_path
+
+    def grade(self, assertion: CodeAssertion, env_path: Path) -> GradeResult:
+        """Grade one assertion on the project at `env_path`; a check that cannot be carried out fails."""
+        started = time.monotonic()
+        grade = self._grade(assertion, env_path)
+        return grade.model_copy(update={"duration_seconds": time.monotonic() - started})
+
+    def _grade(self, assertion: CodeAssertion, env_path: Path) -> GradeResult:
+        file, pattern = assertion.file or "", assertion.pattern or ""
+        match assertion.check:
+            case CodeCheckType.TESTS_PASS:
+                command = assertion.command or DEFAULT_TEST_COMMAND
+                return self.grade_tests_pass(env_path, command, assertion.timeout_seconds)
+            case CodeCheckType.COMMAND_SUCCEEDS:
+                return self.grade_command_succeeds(
+                    env_path, assertion.command or "", assertion.timeout_seconds
+                )
+            case CodeCheckType.FILE_EXISTS:
+                return self.grade_file_exists(env_path, file)
+            case CodeCheckType.FILE_CONTAINS:
+                return self.grade_file_contains(env_path, file, pattern)
+            case CodeCheckType.FILE_NOT_CONTAINS:
+                return self.grade_file_not_contains(env_path, file, pattern)
+
+    def grade_tests_pass(
+        self, env_path: Path, command: str = DEFAULT_TEST_COMMAND, timeout_seconds: int | None = None
+    ) -> GradeResult:
+        """Passes when the test command exits with 0, with the hidden files in place."""
+        return self._grade_command(CodeCheckType.TESTS_PASS, env_path, command, timeout_seconds)
+
+    def grade_command_succeeds(
+        self, env_path: Path, command: str, timeout_seconds: int | None = None
+    ) -> GradeResult:
+        """Passes when the command exits with 0, with the hidden files in place."""
+        return self._grade_command(CodeCheckType.COMMAND_SUCCEEDS, env_path, command, timeout_seconds)
+
+    def grade_file_exists(self, env_path: Path, file: str) -> GradeResult:
+        """Passes when `file` is a regular file or folder inside the project."""
+        found = _inside(env_path, file)
+        details = f"{file} exists" if found else f"{file} does not exist"
+        return _verdict(CodeCheckType.FILE_EXISTS, found is not None, details)
+
+    def grade_file_contains(self, env_path: Path, file: str, pattern: str) -> GradeResult:
+        """Passes when the regular expression is found in `file`; ^ and $ match at lines."""
+        text = _text(env_path, file)
+        if text is None:
+            return _verdict(CodeCheckType.FILE_CONTAINS, False, f"{file} does not exist")
+        match = re.search(pattern, text, re.MULTILINE)
+        where = f"in line {text.count(chr(10), 0, match.start()) + 1}" if match else "nowhere"
+        return _verdict(
+            CodeCheckType.FILE_CONTAINS, match is not None, f"{pattern!r} found {where} of {file}"
+        )
+
+    def grade_file_not_contains(self, env_path: Path, file: str, pattern: str) -> GradeResult:
+        """Passes when `file` exists and the regular expression is not found in it.
+
+        A deleted file fails: otherwise deleting it would be the cheapest way to pass.
+        """
+        text = _text(env_path, file)
+        if text is None:
+            return _verdict(CodeCheckType.FILE_NOT_CONTAINS, False, f"{file} does not exist")
+        match = re.search(pattern, text, re.MULTILINE)
+        where = f"in line {text.count(chr(10), 0, match.start()) + 1}" if match else "nowhere"
+        return _verdict(
+            CodeCheckType.FILE_NOT_CONTAINS, match is None, f"{pattern!r} found {where} of {file}"
+        )
+
+    def _grade_command(
+        self, check: CodeCheckType, env_path: Path, command: str, timeout_seconds: int | None
+    ) -> GradeResult:
+        limit = timeout_seconds or TIMEOUTS[check]
+        try:
+            with self._copy(env_path) as (project, env):
+                finished = run_process(
+                    [*SHELL, command], cwd=project, env=env, limits=Limits(wall=limit, grace=1.0)
+                )
+        except OSError as error:
+            return _verdict(check, False, f"{command}: cannot be run ({error})")
+        output = _output(finished)
+        if finished.cause is StopCause.TIMEOUT:
+            return _verdict(check, False, f"{command}: not done after {limit} s", output)
+        passed = finished.returncode == 0
+        details = f"{command}: exit code {finished.returncode}"
+        if not passed:
+            details = "\n".join([details, *output.splitlines()[-DETAIL_LINES:]])
+        return _verdict(check, passed, details, output)
+
+    @contextmanager
+    def _copy(self, env_path: Path) -> Iterator[tuple[Path, dict[str, str]]]:
+        """A throw-away copy of the project with the hidden files, and variables for commands in it."""
+        root = Path(tempfile.mkdtemp(prefix="eval_grade_"))
+        try:
+            project, home = root / "project", root / "home"
+            home.mkdir()
+            tree.copy(env_path, project)
+            if self.hidden_path is not None:
+                tree.lay_over(self.hidden_path, project)
+            env = {**tool_environment(), **STEADY_VARIABLES, "HOME": str(home), "TMPDIR": str(home)}
+            # `python` and `pytest` of the harness itself serve where the machine has none.
+            env["PATH"] = os.pathsep.join([env.get("PATH", os.defpath), str(Path(sys.executable).parent)])
+            yield project, env
+        finally:
+            shutil.rmtree(root, ignore_errors=True)
+
+
+def _verdict(check: CodeCheckType, passed: bool, details: str, output: str = "") -> GradeResult:
+    return GradeResult(
+        assertion_type="code",
+        assertion_name=str(check),
+        passed=passed,
+        score=1.0 if passed else 0.0,
+        details=details,
+        full_output=output,
+    )
+
+
+def _inside(env_path: Path, file: str) -> Path | None:
+    """The file or folder when it exists and no symlink leads it out of the project, else None."""
+    try:
+        path = (env_path / file).resolve(strict=True)
+    except (OSError, RuntimeError, ValueError):
+        return None
+    return path if path.is_relative_to(env_path.resolve()) else None
+
+
+def _text(env_path: Path, file: str) -> str | None:
+    path = _inside(env_path, file)
+    return path.read_text(encoding="utf-8", errors="replace") if path is not None and path.is_file() else None
+
+
+def _output(finished: Finished) -> str:
+    out = finished.stdout.decode("utf-8", errors="replace")
+    err = finished.stderr.decode("utf-8", errors="replace")
+    return out if not err else f"{out}\n--- stderr ---\n{err}" if out else err

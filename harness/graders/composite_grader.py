@@ -1,0 +1,89 @@
+"""What a run scores as a whole: every assertion graded, weighed, and turned into pass or fail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.graders.code_graders import CodeGrader
+from harness.model_ids import DEFAULT_JUDGE_MODEL
+from harness.models import (
+    LLM_WEIGHT_KEY,
+    CodeAssertion,
+    ExecutionTrace,
+    GradeResult,
+    LLMAssertion,
+    Outcome,
+    Task,
+    assertion_ids,
+    weighted_score,
+)
+
+if TYPE_CHECKING:
+    from harness.graders.llm_graders import LLMGrader
+
+PASS_SCORE = 0.7
+"""A completed run passes from this score on, or when all its code assertions pass."""
+
+
+class CompositeGrader:
+    """Combines code and LLM graders with weighted scoring."""
+
+    def __init__(
+        self,
+        llm_model: str = DEFAULT_JUDGE_MODEL,
+        api_key: str | None = None,
+        *,
+        llm_grader: LLMGrader | None = None,
+    ) -> None:
+        """`llm_grader` replaces the judge that the first two describe, which is made at first use."""
+        self.llm_model = llm_model
+        self.api_key = api_key
+        self._llm_grader = llm_grader
+
+    def grade(
+        self, task: Task, trace: ExecutionTrace, env_path: Path
+    ) -> tuple[list[GradeResult], float, bool]:
+        """Grade all assertions: (grades, weighted score 0 to 1, passed).
+
+        A run that says nothing about the agent (infrastructure or setup error) gets no grades.
+        """
+        if not trace.outcome.measured:
+            return [], 0.0, False
+        grades = []
+        for name, assertion in zip(assertion_ids(task.assertions), task.assertions, strict=True):
+            grade = self.grade_single_assertion(assertion, task, trace, env_path)
+            grade = grade.model_copy(update={"assertion_id": name})
+            grades.append(grade.model_copy(update={"weight": grade.resolve_weight(task.scoring)}))
+        score = weighted_score(grades, task.scoring)
+        return grades, score, has_passed(trace, grades, score)
+
+    def grade_single_assertion(
+        self, assertion: CodeAssertion | LLMAssertion, task: Task, trace: ExecutionTrace, env_path: Path
+    ) -> GradeResult:
+        """Grade one assertion of a task; its id and weight are the caller's to set."""
+        if isinstance(assertion, CodeAssertion):
+            return CodeGrader(task.hidden_path).grade(assertion, env_path)
+        grade = self._judge().grade(assertion, task, trace, env_path)
+        return grade.model_copy(update={"assertion_name": grade.assertion_name or LLM_WEIGHT_KEY})
+
+    def _judge(self) -> LLMGrader:
+        if self._llm_grader is None:
+            # The judge needs the anthropic package, which tasks without LLM assertions do not.
+            from harness.graders.llm_graders import LLMGrader
+
+            self._llm_grader = LLMGrader(model=self.llm_model, api_key=self.api_key)
+        return self._llm_grader
+
+
+def has_passed(trace: ExecutionTrace, grades: list[GradeResult], score: float) -> bool:
+    """Score at least PASS_SCORE, or all code assertions pass; never without grades or a completed run.
+
+    A failed judge leaves the verdict open: the run does not pass, and `EvalResult.measured` leaves it out.
+    """
+    if trace.outcome is not Outcome.COMPLETED or trace.is_error or not grades:
+        return False
+    if any(grade.status != "graded" for grade in grades):
+        return False
+    code = [grade.passed for grade in grades if grade.assertion_type == "code"]
+    return score >= PASS_SCORE or (bool(code) and all(code))

@@ -1,0 +1,204 @@
+"""Where a run happens: a throw-away home and project that hold what the config gives and no more."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+
+from harness import tree
+from harness.errors import IsolationError
+from harness.models import FileChange
+
+AMBIENT_NAMES = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", ".claude", ".mcp.json")
+"""What Claude Code picks up from the parents of its working directory."""
+
+FRONT_MATTER_NAME = re.compile(r"\A---\n(?:.*\n)*?name:[ \t]*([A-Za-z0-9_-]+)[ \t]*\n(?:.*\n)*?---(?:\n|\Z)")
+
+
+@dataclass(frozen=True)
+class IsolatedEnv:
+    """A run's directories; a context manager that removes them."""
+
+    path: Path
+    """Working directory of the agent."""
+    temp_root: Path
+    """Everything of the run, the home included."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables that send the agent to these directories; give them as env_override."""
+
+    def cleanup(self) -> None:
+        """Remove the whole temp root, whatever modes the agent left."""
+        shutil.rmtree(self.temp_root, onerror=_make_writable_and_retry)
+
+    def __enter__(self) -> IsolatedEnv:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> None:
+        self.cleanup()
+
+
+class EnvironmentIsolator:
+    """Creates isolated environments for evaluation runs."""
+
+    def __init__(self, base_dir: Path | None = None) -> None:
+        """`base_dir`: where temp roots are made; default the system's temp folder."""
+        self.base_dir = base_dir
+
+    def create_environment(
+        self,
+        fixture_path: Path | None = None,
+        claude_md: str | None = None,
+        skills_path: Path | None = None,
+        agents_md: str | None = None,
+    ) -> IsolatedEnv:
+        """Copy the fixture and put CLAUDE.md, skills and agents into it, as project files only.
+
+        IsolationError when the fixture or a skill is missing or leads outside by a symlink, when AGENTS.md
+        would have no effect, or when a parent folder holds instructions that would reach the agent.
+        """
+        root = Path(tempfile.mkdtemp(prefix="eval_", dir=self.base_dir)).resolve()
+        try:
+            _refuse_ambient_instructions(root)
+            project = root / "project"
+            if fixture_path is None:
+                project.mkdir()
+            else:
+                _copy_fixture(fixture_path.expanduser(), project)
+            if claude_md is not None:
+                (project / "CLAUDE.md").write_text(claude_md, encoding="utf-8")
+            if skills_path is not None:
+                for skill in find_skills(skills_path):
+                    shutil.copytree(skill, project / ".claude/skills" / skill.name, dirs_exist_ok=True)
+            if agents_md is not None:
+                _write_agents(project, agents_md)
+            return IsolatedEnv(project, root, _variables(root))
+        except BaseException:
+            shutil.rmtree(root, ignore_errors=True)
+            raise
+
+    def create_environment_for_task(
+        self,
+        task_fixture: Path | None,
+        claude_md: str | None = None,
+        skills_path: Path | None = None,
+        agents_md: str | None = None,
+    ) -> IsolatedEnv:
+        """The same for the fixture of a task."""
+        return self.create_environment(task_fixture, claude_md, skills_path, agents_md)
+
+    def snapshot_files(self, env_path: Path, patterns: list[str] | None = None) -> dict[str, str]:
+        """Content of every file before the run, by relative path; binary and large files as a hash.
+
+        `patterns` are globs such as `**/*.py`; None takes everything but caches and .git.
+        """
+        return tree.snapshot(env_path, patterns)
+
+    def diff_files(
+        self, before: dict[str, str], env_path: Path, patterns: list[str] | None = None
+    ) -> list[FileChange]:
+        """What was created, modified (content or mode) or deleted since `before`, sorted by path."""
+        return tree.diff(before, env_path, patterns)
+
+
+def find_skills(skills_path: Path) -> list[Path]:
+    """Skill folders of a path: itself when it holds SKILL.md, else its children that do; sorted by name.
+
+    IsolationError when there is none.
+    """
+    path = skills_path.expanduser()
+    if (path / "SKILL.md").is_file():
+        return [path.resolve()]
+    skills = sorted(p.parent for p in path.glob("*/SKILL.md")) if path.is_dir() else []
+    if not skills:
+        raise IsolationError(f"skills_path {path}: no skill there (a skill is a folder with SKILL.md)")
+    return skills
+
+
+def agent_name(agents_md: str) -> str | None:
+    """Name of the subagent that agents_md defines by its front matter; None when it is an AGENTS.md."""
+    match = FRONT_MATTER_NAME.match(agents_md)
+    return match.group(1) if match else None
+
+
+def _copy_fixture(fixture: Path, project: Path) -> None:
+    if not fixture.is_dir():
+        raise IsolationError(f"fixture {fixture} is not a directory; correct fixture_path in the task file")
+    link = tree.escaping_symlink(fixture)
+    if link is not None:
+        raise IsolationError(
+            f"fixture {fixture}: symlink {link} leads outside or nowhere; replace it by a file"
+        )
+    tree.copy(fixture, project)
+
+
+def _write_agents(project: Path, agents_md: str) -> None:
+    name = agent_name(agents_md)
+    if name is not None:
+        agents = project / ".claude/agents"
+        agents.mkdir(parents=True, exist_ok=True)
+        (agents / f"{name}.md").write_text(agents_md, encoding="utf-8")
+        return
+    memory = project / "CLAUDE.md"
+    if memory.exists() and "@AGENTS.md" not in memory.read_text(encoding="utf-8", errors="replace"):
+        raise IsolationError(
+            "agents_md has no effect beside a CLAUDE.md: Claude Code reads AGENTS.md only without one; "
+            "add the line @AGENTS.md to claude_md, or give agents_md the front matter of a subagent"
+        )
+    (project / "AGENTS.md").write_text(agents_md, encoding="utf-8")
+
+
+def _refuse_ambient_instructions(root: Path) -> None:
+    for parent in root.parents:
+        for name in AMBIENT_NAMES:
+            if (parent / name).exists():
+                raise IsolationError(
+                    f"{parent / name} would reach the agent, since runs happen below {root.parent}; "
+                    "remove it or set TMPDIR to another folder"
+                )
+
+
+def _variables(root: Path) -> dict[str, str]:
+    """Home and its kin, and the file where the CLI is to note the memory files it loads."""
+    home = root / "home"
+    folders = {
+        "HOME": home,
+        "CLAUDE_CONFIG_DIR": home / ".claude",
+        "XDG_CONFIG_HOME": home / ".config",
+        "XDG_CACHE_HOME": home / ".cache",
+        "XDG_DATA_HOME": home / ".local/share",
+        "XDG_STATE_HOME": home / ".local/state",
+        "TMPDIR": root / "tmp",
+    }
+    for folder in folders.values():
+        folder.mkdir(parents=True, exist_ok=True)
+    return {
+        **{name: str(folder) for name, folder in folders.items()},
+        "HARNESS_INSTRUCTIONS_LOG": str(root / "instructions.jsonl"),
+    }
+
+
+def _make_writable_and_retry(function: object, path: str, _info: object) -> None:
+    """For rmtree: the agent may have left read-only folders, as module caches do."""
+    for target in (os.path.dirname(path), path):  # noqa: PTH120
+        if not os.path.islink(target):  # noqa: PTH114
+            try:
+                os.chmod(target, 0o700)  # noqa: PTH101
+            except OSError:
+                return
+    try:
+        Path(path).unlink()
+    except IsADirectoryError:
+        shutil.rmtree(path, ignore_errors=True)
+    except OSError:
+        return

@@ -1,0 +1,272 @@
+"""What do results say to somebody at a terminal? Tables of arms, tasks, comparisons and single runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from harness.comparison import compare
+from harness.exports import results_json
+from harness.metrics import AggregatedMetrics, aggregate, by_arm
+from harness.models import EvalResult, FileChange, GradeResult
+from harness.storage import write_whole
+from harness.tables import (
+    COLOURS,
+    assertion_table,
+    ks_text,
+    mark,
+    new_table,
+    passed_text,
+    passes_by_task,
+    rate_text,
+    unit_table,
+    why,
+)
+from harness.verdicts import Comparison, UnitComparison, Verdict
+from harness.wording import interval_text, number, runs_text, signed, verdict_sentence
+
+__all__ = ["AggregatedMetrics", "Reporter", "aggregate"]
+
+PREVIEW_CHARS = 300
+"""Of a tool's input or output in a detailed view; `explain` shows all."""
+
+
+class Reporter:
+    """Prints reports to a rich console and writes the JSON export."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        """`console`: where it prints; standard output by default."""
+        self.console = console or Console()
+
+    def print_summary(self, results: list[EvalResult]) -> None:
+        """Rates with 95 % intervals, pass@k, cost and lost runs of every config and model, then by task."""
+        table = new_table("Summary", "config", "model", "passed", "rate", "95 %", "score", "pass@k", "pass^k")
+        for name in ("tokens", "cost/run", "time/run", "lost"):
+            table.add_column(name, justify="right")
+        for (config, model), runs in by_arm(results).items():
+            m = aggregate(runs)
+            table.add_row(
+                Text(config),
+                Text(model),
+                f"{m.passed}/{m.total_runs}",
+                rate_text(m.pass_rate) if m.total_runs else "-",
+                f"{100 * m.pass_interval.low:.0f}-{100 * m.pass_interval.high:.0f}"
+                if m.pass_interval
+                else "-",
+                f"{m.avg_score:.2f}",
+                ks_text(m.pass_at_k),
+                ks_text(m.pass_hat_k),
+                f"{m.avg_tokens:,}",
+                "-" if m.avg_cost is None else f"${m.avg_cost:.4f}",
+                f"{m.avg_duration:.1f} s",
+                ", ".join(f"{count} {name}" for name, count in m.errors.items()) or "-",
+            )
+        self.console.print(table)
+        self.console.print(passes_by_task(results))
+        total = sum(aggregate(runs).total_cost for runs in by_arm(results).values())
+        self.console.print(f"{len(results)} runs, ${total:.2f} in all (judges and lost runs included)")
+
+    def print_regression_comparison(self, baseline: list[EvalResult], current: list[EvalResult]) -> None:
+        """Verdict of current against baseline, with every task that moved."""
+        self.print_comparison(
+            compare(baseline, current, label_a="baseline", label_b="current", threshold=0.05), all_tasks=True
+        )
+
+    def print_detailed_result(self, result: EvalResult, verbose: bool = False) -> None:
+        """One run: how it ended, its grades with reasons, files and tools; `verbose` adds what tools said."""
+        self._print_head(result)
+        self._print_grades(result.grades)
+        self._print_tools(result, PREVIEW_CHARS if verbose else 0)
+        self._print_changes(result.trace.file_changes, diffs=verbose)
+        if verbose:
+            self._print_block("Answer", result.trace.result)
+            self._print_block("Standard error", result.trace.stderr)
+
+    def print_analysis(
+        self, results: list[EvalResult], task_filter: str | None = None, failed_only: bool = False
+    ) -> None:
+        """Every run of the tasks whose id contains `task_filter`, with what failed in it or was lost."""
+        chosen = [
+            (index, result)
+            for index, result in enumerate(results)
+            if (task_filter or "") in result.task_id and not (failed_only and result.passed)
+        ]
+        table = new_table("Runs", "#", "task", "config", "model", "run", "", "score", "outcome", "why")
+        for index, result in chosen:
+            table.add_row(
+                str(index),
+                Text(result.task_id),
+                Text(result.config_name),
+                Text(result.model),
+                str(result.run_index),
+                mark(result),
+                f"{result.overall_score:.2f}",
+                str(result.outcome),
+                Text(why(result)),
+            )
+        self.console.print(table)
+        self.console.print(assertion_table([result for _, result in chosen]))
+        self.console.print(f"{len(chosen)} of {len(results)} runs; `explain RESULTS -i #` shows one whole")
+
+    def print_diff(
+        self,
+        results_a: list[EvalResult],
+        results_b: list[EvalResult],
+        label_a: str = "A",
+        label_b: str = "B",
+    ) -> None:
+        """Two sets of results side by side, task by task, with the verdict."""
+        self.print_comparison(compare(results_a, results_b, label_a=label_a, label_b=label_b), all_tasks=True)
+
+    def print_comparison(self, comparison: Comparison, all_tasks: bool = False) -> None:
+        """A comparison: verdict, quantities, doubts, and the tasks that moved or all of them."""
+        a, b = comparison.label_a, comparison.label_b
+        colour = COLOURS[comparison.verdict]
+        self.console.print(Text(f"{b} against {a}: {comparison.verdict}", style=f"bold {colour}".strip()))
+        self.console.print(Text(verdict_sentence(comparison)))
+        table = new_table("Means over tasks", "")
+        for name in (a, b, "difference", "95 %", "tasks"):
+            table.add_column(Text(name), justify="right", no_wrap=True)
+        for m in comparison.metrics:
+            cells = (number(m, m.mean_a), number(m, m.mean_b), signed(m), interval_text(m), str(m.tasks))
+            table.add_row(m.name.replace("_", " "), *cells)
+        self.console.print(table)
+        for text in comparison.warnings:
+            self.console.print(Text("! ", style="yellow").append(text, style="default"))
+        decision = comparison.decision
+        units = {decision.name(u): u for u in decision.units if all_tasks or u.verdict.decided or u.suspect}
+        if units:
+            self.console.print(unit_table(units, a, b))
+
+    def print_explain(self, result: EvalResult) -> None:
+        """Everything about one run: prompt, transcript, changes, grades with the judge's prompt, stderr."""
+        self._print_head(result)
+        self._print_block("Prompt", result.trace.claude_prompt)
+        self._print_tools(result, None)
+        self._print_block("Response", result.trace.claude_response or result.trace.result)
+        self._print_changes(result.trace.file_changes, diffs=True)
+        self._print_grades(result.grades)
+        for grade in result.grades:
+            self._print_block(f"Output of {grade.assertion_id}", grade.full_output)
+            self._print_block(f"Prompt of the judge of {grade.assertion_id}", grade.grading_prompt)
+        self._print_block("Standard error", result.trace.stderr)
+
+    def export_json(self, results: list[EvalResult], path: Path) -> None:
+        """Write results with a summary; `load_results` reads the file."""
+        write_whole(path, results_json(results))
+
+    def check_regression(
+        self, baseline: list[EvalResult], current: list[EvalResult], threshold: float = 0.05
+    ) -> tuple[bool, dict[str, Any]]:
+        """Whether `current` is worse than `baseline`, and the evidence.
+
+        A regression needs both: a pass rate that fell by more than `threshold` (0 to 1), for the suite or for
+        one task, and a difference that chance does not explain (see `harness.comparison.compare`). Tasks of
+        one side only are listed under `unmatched` and never count as a change.
+        """
+        comparison = compare(baseline, current, label_a="baseline", label_b="current", threshold=threshold)
+        rows = {str(unit.key): _regression_row(unit) for unit in comparison.decision.units}
+        regressed = [rows[str(u.key)] for u in comparison.decision.having(Verdict.REGRESSION)]
+        improved = [rows[str(u.key)] for u in comparison.decision.having(Verdict.IMPROVEMENT)]
+        found = comparison.verdict is Verdict.REGRESSION or bool(regressed)
+        primary = comparison.primary
+        return found, {
+            "has_regressions": found,
+            "regression_count": len(regressed),
+            "improvement_count": len(improved),
+            "threshold": threshold,
+            "regressions": regressed,
+            "improvements": improved,
+            "comparisons": list(rows.values()),
+            "verdict": str(comparison.verdict),
+            "evidence": verdict_sentence(comparison),
+            "delta": comparison.decision.difference,
+            "interval": [primary.interval.low, primary.interval.high]
+            if primary and primary.interval
+            else None,
+            "p_value": comparison.decision.suite.less,
+            "minimal_detectable_effect": comparison.detectable,
+            "suspects": [comparison.decision.name(u) for u in comparison.decision.units if u.suspect],
+            "unmatched": {"baseline": list(comparison.only_a), "current": list(comparison.only_b)},
+            "errors": {"baseline": comparison.errors_a, "current": comparison.errors_b},
+            "warnings": list(comparison.warnings),
+        }
+
+    def _print_head(self, result: EvalResult) -> None:
+        trace = result.trace
+        title = f"{result.task_id} | {result.config_name} | {result.model} | run {result.run_index}"
+        self.console.print(Text(title, style="bold"), mark(result))
+        cost = "unknown cost" if result.cost_usd is None else f"${result.cost_usd:.4f}"
+        facts = (
+            f"score {result.overall_score:.2f}, {result.outcome}, {trace.duration_seconds:.1f} s, "
+            f"{trace.num_turns} turns, {trace.usage.total_tokens_with_cache:,} tokens with cache, {cost}"
+        )
+        self.console.print(Text(facts))
+        if trace.error:
+            self.console.print(Text(trace.error, style="yellow"))
+
+    def _print_grades(self, grades: Sequence[GradeResult]) -> None:
+        table = new_table("Grades", "assertion", "", "score", "weight", "details")
+        for g in grades:
+            status = Text("judge error", style="yellow") if g.status != "graded" else passed_text(g.passed)
+            reasons = [g.details, g.reasoning]
+            reasons += [
+                f"{c.score:.2f} {c.criterion}: {c.reasoning} [{c.evidence}]" for c in g.criteria_scores
+            ]
+            if g.judge:
+                spread = "" if g.judge.spread is None else f", spread {g.judge.spread:.2f}"
+                reasons.append(f"judged by {g.judge.model}{spread}")
+            weight = "-" if g.weight is None else f"{g.weight:g}"
+            body = Text("\n".join(reason for reason in reasons if reason))
+            table.add_row(Text(g.assertion_id), status, f"{g.score:.2f}", weight, body)
+        if grades:
+            self.console.print(table)
+
+    def _print_tools(self, result: EvalResult, limit: int | None) -> None:
+        """Tool calls; `limit` characters of what went in and out, 0 for names only, None for all."""
+        self.console.print(Text(f"{len(result.trace.tool_calls)} tool calls", style="bold"))
+        for call in result.trace.tool_calls:
+            line = Text(f"  {call.name}", style="cyan")
+            if limit != 0:
+                line.append(" " + json.dumps(call.input, ensure_ascii=False)[:limit], style="default")
+            self.console.print(line)
+            said = call.error or call.output
+            if said and limit != 0:
+                self.console.print(
+                    Padding(Text(said[:limit], style="red" if call.error else "dim"), (0, 0, 0, 4))
+                )
+
+    def _print_changes(self, changes: Sequence[FileChange], diffs: bool) -> None:
+        self.console.print(Text(f"{len(changes)} files changed", style="bold"))
+        for change in changes:
+            self.console.print(Text(f"  {change.action} {change.path}"))
+            if diffs and (change.diff or change.content_after):
+                self.console.print(Padding(Text(change.diff or change.content_after or ""), (0, 0, 0, 4)))
+
+    def _print_block(self, title: str, text: str) -> None:
+        if text.strip():
+            self.console.print(Text(title, style="bold"))
+            self.console.print(Padding(Text(text.rstrip()), (0, 0, 0, 2)))
+
+
+def _regression_row(unit: UnitComparison) -> dict[str, Any]:
+    return {
+        "task_id": unit.key.task_id,
+        "config": unit.key.config,
+        "model": unit.key.model,
+        "baseline_pass_rate": unit.rate_a,
+        "current_pass_rate": unit.rate_b,
+        "delta": unit.difference,
+        "baseline_runs": len(unit.scores_a),
+        "current_runs": len(unit.scores_b),
+        "p_value": unit.p.less,
+        "adjusted_p_value": unit.adjusted.less,
+        "verdict": str(unit.verdict),
+        "summary": runs_text(unit),
+    }

@@ -1,0 +1,195 @@
+"""Orchestrates evaluation runs across tasks, configs and models."""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from harness import fingerprint, loading, storage
+from harness.errors import IsolationError
+from harness.executor import ClaudeExecutor, Executor, snapshot_of
+from harness.graders.composite_grader import CompositeGrader
+from harness.isolator import EnvironmentIsolator
+from harness.matrix import Callback, Matrix, PlannedRun, RetryPolicy, plan
+from harness.models import Config, ErrorKind, EvalResult, ExecutionTrace, Outcome, Task
+
+DEFAULT_RESULTS_DIR = Path("evals/results")
+
+
+class EvalRunner:
+    """Runs tasks with configs and keeps what comes out."""
+
+    def __init__(
+        self,
+        executor: Executor | None = None,
+        grader: CompositeGrader | None = None,
+        isolator: EnvironmentIsolator | None = None,
+        results_dir: Path | None = None,
+    ) -> None:
+        """`results_dir`: where results go that are saved without a path; made when something is saved."""
+        self.executor = executor or ClaudeExecutor()
+        self.grader = grader or CompositeGrader()
+        self.isolator = isolator or EnvironmentIsolator()
+        self.results_dir = results_dir or DEFAULT_RESULTS_DIR
+        # Copying and hashing hold the interpreter: in turns, each worker's agent starts as early as it can;
+        # side by side, all of them would wait for the last.
+        self._turn = threading.Lock()
+
+    def run_single(self, task: Task, config: Config, run_index: int = 0) -> EvalResult:
+        """Run a task once with a config and grade it. Failures are outcomes of the result, not exceptions.
+
+        InputError when the config names a variable or MCP file that this host does not have.
+        """
+        return self._run(PlannedRun(task, config, run_index, fingerprint.fingerprints(task, config)))
+
+    def run_matrix(
+        self,
+        tasks: Iterable[Task],
+        configs: Iterable[Config],
+        models: Iterable[str] | None = None,
+        runs_per_combo: int = 3,
+        callback: Callback | None = None,
+        *,
+        workers: int = 1,
+        journal: Path | None = None,
+        retry: RetryPolicy | None = None,
+        max_cost_usd: float | None = None,
+    ) -> list[EvalResult]:
+        """Run every task with every config and model, `runs_per_combo` times each, in the plan's order.
+
+        Each finished run is in `journal` (default: a new file in results_dir) at once; runs that it already
+        holds, of the same content, are not run again. `models` replaces the models of the configs.
+        `max_cost_usd` starts no further run once that much is spent; runs in progress still finish.
+        MatrixStopped, with the results so far, when it ends early.
+        """
+        runs = plan(tasks, configs, models, runs_per_combo)
+        path = journal or self.results_dir / f"matrix_{_stamp()}.journal.jsonl"
+        with storage.Journal(path) as open_journal:
+            matrix = Matrix(
+                self._run,
+                open_journal,
+                workers=workers,
+                retry=retry,
+                max_cost_usd=max_cost_usd,
+                cancel=self.executor.cancel,
+            )
+            return matrix.run(runs, callback)
+
+    def save_results(
+        self,
+        results: list[EvalResult],
+        filename: str | None = None,
+        save_debug: bool = False,
+        *,
+        stop_reason: str = "",
+    ) -> Path:
+        """Write a results file and return its path; a relative `filename` is below results_dir.
+
+        `save_debug` writes <name>.debug.json beside it. A `stop_reason` marks the file as incomplete.
+        """
+        path = self.results_dir / (filename or f"results_{_stamp()}.json")
+        redact = storage.Redactor()
+        storage.write_whole(path, redact(storage.results_json(results, stop_reason=stop_reason)))
+        if save_debug:
+            storage.write_whole(path.with_suffix(".debug.json"), redact(storage.debug_json(results)))
+        return path
+
+    @staticmethod
+    def load_results(path: Path) -> list[EvalResult]:
+        """Results of a results file; InputError when it is none."""
+        return loading.load_results(path)
+
+    @staticmethod
+    def load_task(path: Path) -> Task:
+        """Task of a YAML file; InputError names file, line and key of every mistake."""
+        return loading.load_task(path)
+
+    @staticmethod
+    def load_config(path: Path) -> Config:
+        """Config of a YAML file; InputError names file, line and key of every mistake."""
+        return loading.load_config(path)
+
+    @staticmethod
+    def load_tasks_from_glob(pattern: str) -> list[Task]:
+        """Tasks of all matching files, sorted by path; the pattern may be absolute."""
+        return loading.load_tasks(pattern)
+
+    @staticmethod
+    def load_configs_from_glob(pattern: str) -> list[Config]:
+        """Configs of all matching files, sorted by path; the pattern may be absolute."""
+        return loading.load_configs(pattern)
+
+    def _run(self, run: PlannedRun) -> EvalResult:
+        """One try of one run, with what is secret taken out of its result."""
+        return storage.Redactor([run.config]).clean(self._try(run))
+
+    def _try(self, run: PlannedRun) -> EvalResult:
+        started = datetime.now(UTC)
+        task, config = run.task, run.config
+        try:
+            with self._turn:
+                env = self.isolator.create_environment_for_task(
+                    task.fixture_path, config.claude_md, config.skills_path, config.agents_md
+                )
+        except (IsolationError, OSError) as error:
+            return _result(run, started, _not_set_up(config, str(error)))
+        with env:
+            with self._turn:
+                before = self.isolator.snapshot_files(env.path)
+            trace = self.executor.run(
+                task.prompt, config, env.path, task.timeout_seconds, dict(env.variables)
+            )
+            with self._turn:
+                changes = self.isolator.diff_files(before, env.path)
+            trace = trace.model_copy(update={"file_changes": changes})
+            try:
+                grades, score, passed = self.grader.grade(task, trace, env.path)
+            except Exception as error:  # the run is paid for; it can be graded again
+                return _result(run, started, _not_graded(trace, error))
+        verdict = {"grades": grades, "overall_score": score, "passed": passed}
+        return _result(run, started, trace).model_copy(update=verdict)
+
+
+def _result(run: PlannedRun, started: datetime, trace: ExecutionTrace) -> EvalResult:
+    return EvalResult(
+        task_id=run.task.id,
+        config_name=run.config.name,
+        model=run.config.model,
+        run_index=run.run_index,
+        timestamp=datetime.now(UTC),
+        started_at=started,
+        trace=trace,
+        fingerprints=run.fingerprints,
+        category=run.task.category,
+        difficulty=run.task.difficulty,
+        language=run.task.language,
+    )
+
+
+def _not_set_up(config: Config, error: str) -> ExecutionTrace:
+    return ExecutionTrace(
+        is_error=True,
+        outcome=Outcome.SETUP_ERROR,
+        error_kind=ErrorKind.FIXTURE,
+        error=error,
+        config_snapshot=snapshot_of(config),
+    )
+
+
+def _not_graded(trace: ExecutionTrace, error: Exception) -> ExecutionTrace:
+    return trace.model_copy(
+        update={
+            "is_error": True,
+            "outcome": Outcome.INFRA_ERROR,
+            "error_kind": ErrorKind.GRADING,
+            "error": f"grading failed: {error}",
+            "stderr": "\n".join([trace.stderr, *traceback.format_exception(error)]),
+        }
+    )
+
+
+def _stamp() -> str:
+    return datetime.now().strftime("%Y%m%d_%H%M%S")

@@ -1,0 +1,92 @@
+"""How long do reports take: `compare` with HTML on 2 x 50 tasks x 3 runs, and opening a page of 500 runs.
+
+Prints one line a measurement with its bound; exit code 1 when one is not met. Run by `make bench`.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from harness.html_report import Arm, render
+from harness.storage import results_json
+from tests.made_results import made
+
+COMPARE_SECONDS = 3.0
+OPEN_SECONDS = 2.0
+PAGE_BYTES = 20_000_000
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
+
+
+def compare_seconds(folder: Path) -> float:
+    """Best of three, since the first one fills caches."""
+    for name, chance, seed in (("a", 0.7, 1), ("b", 0.85, 2)):
+        (folder / f"{name}.json").write_text(results_json(made(50, 3, config=name, chance=chance, seed=seed)))
+    seconds = []
+    for _ in range(3):
+        started = time.monotonic()
+        subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "harness",
+                "compare",
+                folder / "a.json",
+                folder / "b.json",
+                "--html",
+                folder / "c.html",
+            ],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+        seconds.append(time.monotonic() - started)
+    return min(seconds)
+
+
+def open_seconds(page: Path) -> float | None:
+    """From the request to a complete list, best of three; None without playwright or Chromium."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        return None
+    if CHROMIUM is None:
+        return None
+    seconds = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
+        for _ in range(3):
+            tab = browser.new_page()
+            started = time.monotonic()
+            tab.goto(page.as_uri())
+            tab.wait_for_selector("#count:text('500 of 500 runs')")
+            seconds.append(time.monotonic() - started)
+            tab.close()
+        browser.close()
+    return min(seconds)
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        measured = [("compare 2 x 50 x 3 with HTML, s", compare_seconds(folder), COMPARE_SECONDS)]
+        page = folder / "500.html"
+        results = made(100, 5, config="c", chance=0.7, seed=3, text_chars=20_000)
+        page.write_text(render([Arm("c", results)]), encoding="utf-8")
+        measured.append(("page of 500 long runs, MB", page.stat().st_size / 1e6, PAGE_BYTES / 1e6))
+        seconds = open_seconds(page)
+        if seconds is None:
+            print("opening the page: not measured, playwright or chromium is missing")
+        else:
+            measured.append(("opening it in Chromium, s", seconds, OPEN_SECONDS))
+    for what, value, bound in measured:
+        print(f"{'ok  ' if value <= bound else 'FAIL'} {what}: {value:.2f} (bound {bound:g})")
+    return int(any(value > bound for _, value, bound in measured))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

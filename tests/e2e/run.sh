@@ -1,0 +1,19 @@
+#!/bin/bash
+# make e2e: the real Harbor, Docker, claude CLI and Chromium. What cannot be had here is skipped with a line that says so.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+
+if bash tests/e2e/engine.sh; then
+  rm -f .cache/e2e/no-engine
+elif [ $? = 3 ]; then
+  echo "e2e: no Docker engine can be had here; everything that needs one is skipped" >&2
+  touch .cache/e2e/no-engine
+else
+  exit 1
+fi
+bash tests/e2e/claude.sh || exit 1
+if ! command -v chromium >/dev/null && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+  { apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium; } >.cache/e2e/chromium.log 2>&1 ||
+    echo "e2e: chromium cannot be installed (see .cache/e2e/chromium.log); the pages are not opened" >&2
+fi
+exec .venv/bin/python -m pytest -m e2e -rs tests "$@"

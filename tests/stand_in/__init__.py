@@ -1,0 +1,1 @@
+"""Stand-ins for services that tests must not depend on."""

@@ -1,0 +1,214 @@
+"""The formulas against scipy, statsmodels' published values and the papers they come from."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from harness import statistics
+
+
+@pytest.mark.parametrize(("n", "c", "k"), [(5, 2, 1), (5, 2, 3), (10, 7, 4), (6, 0, 2), (6, 6, 6)])
+def test_pass_at_k_is_the_share_of_k_subsets_with_a_pass(n: int, c: int, k: int) -> None:
+    runs = [True] * c + [False] * (n - c)
+    subsets = list(combinations(runs, k))
+    assert statistics.pass_at_k(n, c, k) == pytest.approx(sum(any(s) for s in subsets) / len(subsets))
+    assert statistics.pass_hat_k(n, c, k) == pytest.approx(sum(all(s) for s in subsets) / len(subsets))
+
+
+def test_pass_at_k_equals_the_product_form_of_chen_et_al() -> None:
+    n, c, k = 200, 31, 100
+    product = 1 - np.prod(1 - k / np.arange(n - c + 1, n + 1))
+    assert statistics.pass_at_k(n, c, k) == pytest.approx(product)
+
+
+def test_one_pass_in_three_is_pass_at_3_of_one_and_pass_hat_3_of_zero() -> None:
+    assert statistics.pass_at_k(3, 1, 3) == 1.0
+    assert statistics.pass_hat_k(3, 1, 3) == 0.0
+
+
+def test_more_k_than_runs_has_no_estimate() -> None:
+    assert statistics.pass_at_k(3, 3, 5) is None
+    assert statistics.pass_hat_k(3, 3, 5) is None
+
+
+@pytest.mark.parametrize(("n", "c", "k"), [(3, 4, 1), (3, -1, 1), (3, 1, 0)])
+def test_impossible_counts_are_refused(n: int, c: int, k: int) -> None:
+    with pytest.raises(ValueError, match="need 0 <= passes <= runs"):
+        statistics.pass_at_k(n, c, k)
+
+
+def test_pass_at_k_is_unbiased() -> None:
+    p, n, k = 0.3, 5, 3
+    weights = stats.binom(n, p).pmf(range(n + 1))
+    mean = sum(w * (statistics.pass_at_k(n, c, k) or 0) for c, w in enumerate(weights))
+    assert mean == pytest.approx(1 - (1 - p) ** k)
+
+
+@pytest.mark.parametrize(
+    ("passed", "total", "low", "high"),
+    [(3, 3, 0.4385, 1.0), (8, 10, 0.4902, 0.9433), (0, 20, 0.0, 0.1611), (81, 263, 0.2553, 0.3662)],
+)
+def test_wilson_interval_has_the_published_values(passed: int, total: int, low: float, high: float) -> None:
+    interval = statistics.wilson_interval(passed, total)  # the last line: Newcombe 1998, table I
+    assert interval is not None
+    assert (interval.low, interval.high) == pytest.approx((low, high), abs=5e-5)
+
+
+def test_no_runs_have_no_interval() -> None:
+    assert statistics.wilson_interval(0, 0) is None
+
+
+@pytest.mark.parametrize("count", [6, 11])
+def test_sign_flip_is_scipys_permutation_test_with_ties_halved(count: int) -> None:
+    differences = np.random.default_rng(count).integers(-3, 4, count) / 3
+    reference = stats.permutation_test(
+        [differences], np.sum, permutation_type="samples", n_resamples=10**6, vectorized=False
+    )
+    null = reference.null_distribution
+    below = np.mean(null < reference.statistic - 1e-9)
+    tied = np.mean(np.abs(null - reference.statistic) <= 1e-9)
+    ours = statistics.sign_flip_test(list(differences))
+    assert ours.less == pytest.approx(below + tied / 2)
+    assert ours.less + ours.greater == pytest.approx(1)
+
+
+def test_sampled_sign_flips_agree_with_the_normal_limit() -> None:
+    differences = np.random.default_rng(1).normal(0.2, 1, 200)
+    z = differences.sum() / math.sqrt((differences**2).sum())
+    assert statistics.sign_flip_test(list(differences)).greater == pytest.approx(stats.norm.sf(z), abs=0.01)
+
+
+def test_no_moved_task_is_no_evidence_either_way() -> None:
+    p = statistics.sign_flip_test([0.0] * 20)
+    assert (p.less, p.greater, p.attainable) == (0.5, 0.5, 1.0)
+
+
+@given(st.integers(1, 12), st.integers(1, 12), st.data())
+def test_fisher_is_scipys(runs_a: int, runs_b: int, data: st.DataObject) -> None:
+    a, b = data.draw(st.integers(0, runs_a)), data.draw(st.integers(0, runs_b))
+    table = np.array([[b, runs_b - b], [a, runs_a - a]])
+    ours = statistics.fisher_test(a, runs_a, b, runs_b)
+    assert ours.less == pytest.approx(stats.fisher_exact(table, alternative="less").pvalue)
+    assert ours.greater == pytest.approx(stats.fisher_exact(table, alternative="greater").pvalue)
+    assert ours.attainable <= min(ours.less, ours.greater) + 1e-12
+
+
+@given(st.integers(1, 6), st.integers(1, 6), st.data())
+def test_permutation_of_zeros_and_ones_is_fishers_test(runs_a: int, runs_b: int, data: st.DataObject) -> None:
+    a, b = data.draw(st.integers(0, runs_a)), data.draw(st.integers(0, runs_b))
+    ours = statistics.mean_permutation_test(
+        [1.0] * a + [0.0] * (runs_a - a), [1.0] * b + [0.0] * (runs_b - b)
+    )
+    fisher = statistics.fisher_test(a, runs_a, b, runs_b)
+    assert (ours.less, ours.greater) == pytest.approx((fisher.less, fisher.greater))
+
+
+def test_permutation_of_scores_is_scipys() -> None:
+    rng = np.random.default_rng(3)
+    a, b = rng.random(5), rng.random(6)
+    reference = stats.permutation_test(
+        [b, a],
+        lambda x, y: float(np.mean(x) - np.mean(y)),
+        vectorized=False,
+        alternative="less",
+        n_resamples=10**6,
+    )
+    assert statistics.mean_permutation_test(list(a), list(b)).less == pytest.approx(reference.pvalue)
+
+
+def test_benjamini_hochberg_rejects_what_the_paper_rejects() -> None:
+    p = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240]
+    p += [0.4262, 0.5719, 0.6528, 0.7590, 1.0]  # Benjamini & Hochberg 1995, section 3.2: four at q = 0.05
+    assert sum(adjusted <= 0.05 for adjusted in statistics.benjamini_hochberg(p)) == 4
+
+
+def test_tasks_that_can_not_be_called_do_not_hide_the_one_that_can() -> None:
+    tests = [statistics.fisher_test(6, 6, 0, 6)] + [statistics.fisher_test(6, 6, 6, 6)] * 19
+    p = [test.less for test in tests]
+    assert statistics.benjamini_hochberg(p)[0] > 0.01
+    assert statistics.discrete_benjamini_hochberg(p, [test.steps_less for test in tests])[0] == p[0]
+
+
+@given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=30))
+def test_the_discrete_adjustment_is_never_harder_than_benjamini_hochbergs(
+    counts: list[tuple[int, int]],
+) -> None:
+    tests = [statistics.fisher_test(a, 8, b, 8) for a, b in counts]
+    p = [test.less for test in tests]
+    discrete = statistics.discrete_benjamini_hochberg(p, [test.steps_less for test in tests])
+    for ours, classic in zip(discrete, statistics.benjamini_hochberg(p), strict=True):
+        assert ours <= classic + 1e-9
+
+
+def test_where_all_p_values_are_possible_the_discrete_adjustment_is_benjamini_hochberg() -> None:
+    grid = tuple(np.arange(1, 501) / 10_000)
+    p = [0.001, 0.004, 0.03, 0.2, 0.7]
+    ours = statistics.discrete_benjamini_hochberg(p, [grid] * 5)
+    assert ours == pytest.approx(statistics.benjamini_hochberg(p))
+
+
+@given(st.integers(1, 9), st.integers(1, 9), st.integers(0, 18))
+def test_the_steps_of_a_test_are_the_p_values_of_its_possible_outcomes(
+    runs_a: int, runs_b: int, passes: int
+) -> None:
+    passes = min(passes, runs_a + runs_b)
+    outcomes = range(max(0, passes - runs_a), min(passes, runs_b) + 1)
+    tests = [statistics.fisher_test(passes - b, runs_a, b, runs_b) for b in outcomes]
+    expected = sorted(test.less for test in tests if test.less <= statistics.STEPS_TO)
+    assert all(list(test.steps_less) == pytest.approx(expected) for test in tests)
+
+
+def test_bootstrap_interval_agrees_with_students_on_normal_differences() -> None:
+    differences = np.random.default_rng(2).normal(0.1, 0.3, 100)
+    interval = statistics.paired_bootstrap(list(differences))
+    student = stats.ttest_1samp(differences, 0).confidence_interval()
+    assert interval is not None
+    assert (interval.low, interval.high) == pytest.approx((student.low, student.high), abs=0.01)
+
+
+@pytest.mark.parametrize("differences", [[], [0.5], [0.1, 0.2], [0.0] * 30])
+def test_no_spread_has_no_bootstrap_interval(differences: list[float]) -> None:
+    assert statistics.paired_bootstrap(differences) is None
+
+
+def test_power_at_the_minimal_detectable_effect_is_what_was_asked() -> None:
+    effect = statistics.minimal_detectable_effect(0.3, 50, 0.05, power=0.8)
+    assert effect is not None
+    assert statistics.paired_power(effect, 0.3, 50, 0.05) == pytest.approx(0.8, abs=0.005)
+
+
+def test_paired_power_has_the_value_of_cohens_table() -> None:
+    # d = 0.5, n = 27, one-sided .05: G*Power and Cohen's table give .81
+    assert statistics.paired_power(0.5, 1.0, 27, 0.05) == pytest.approx(0.812, abs=0.002)
+
+
+def test_power_without_any_noise_or_tasks() -> None:
+    assert statistics.paired_power(0.1, 0.0, 10, 0.05) == 1.0
+    assert statistics.paired_power(0.1, 0.3, 1, 0.05) == 0.0
+    assert statistics.minimal_detectable_effect(0.3, 1, 0.05) is None
+
+
+def test_design_sd_is_the_spread_of_simulated_differences() -> None:
+    rng = np.random.default_rng(4)
+    runs = 5
+    differences = (rng.binomial(runs, 0.7, 200_000) - rng.binomial(runs, 0.8, 200_000)) / runs
+    assert statistics.design_sd(0.8, -0.1, runs) == pytest.approx(differences.std(), rel=0.01)
+
+
+def test_kappa_has_the_textbook_value() -> None:
+    # 20 yes-yes, 5 yes-no, 10 no-yes, 15 no-no: (0.7 - 0.5) / (1 - 0.5)
+    a = [True] * 25 + [False] * 25
+    b = [True] * 20 + [False] * 5 + [True] * 10 + [False] * 15
+    assert statistics.cohen_kappa(a, b) == pytest.approx(0.4)
+
+
+def test_kappa_of_one_label_only_is_undefined() -> None:
+    assert statistics.cohen_kappa([True, True], [True, True]) is None
+    assert statistics.cohen_kappa([], []) is None
