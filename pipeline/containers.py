@@ -96,7 +96,7 @@ class Engine:
             return str(self._client.images.get_registry_data(name).id)
         return "unknown"
 
-    def build(self, context: Path, tag: str, *, timeout: float, no_cache: bool = False) -> tuple[float, int]:
+    def build(self, context: Path, tag: str, *, timeout: float) -> tuple[float, int]:
         """Build the Dockerfile of the folder `context`; return seconds taken and the image's size in bytes.
 
         By the `docker build` command, because the SDK speaks only to the classic builder, and the layers that
@@ -105,7 +105,7 @@ class Engine:
         Raises:
             BuildError: the build failed or took longer than `timeout` seconds.
         """
-        command = ["docker", "build", "--tag", tag, *(["--no-cache"] if no_cache else []), str(context)]
+        command = ["docker", "build", "--tag", tag, str(context)]
         started = time.monotonic()
         # A process group of its own: `docker build` leaves the work to a plugin that must be stopped with it.
         with subprocess.Popen(

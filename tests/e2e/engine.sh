@@ -49,6 +49,8 @@ start_engine() {
     command -v apt-get >/dev/null || no_engine "none is installed and this machine has no apt-get to install one"
     say "installing the distribution's engine"
     apt_install docker.io ca-certificates || no_engine "apt-get could not install docker.io (see $cache/apt-install.log)"
+    # Newer Debians have the command in a package of its own.
+    command -v docker >/dev/null || apt_install docker-cli || no_engine "apt-get could not install docker-cli"
   fi
   say "starting dockerd"
   if [ -d /run/systemd/system ]; then
@@ -102,13 +104,15 @@ has_image() { docker image inspect "$1" >/dev/null 2>&1; }
 # A minimal file system of this machine's own distribution, under the name it has in the registry.
 import_image() {
   [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || die "$wanted_image cannot be pulled, and only root can build a base image"
-  local site root="$cache/rootfs"
+  local site root="$cache/rootfs" components=main
   site="$(mirror)"
   [ -n "$site" ] || die "$wanted_image cannot be pulled, and apt's configuration names no mirror of $VERSION_CODENAME"
   command -v debootstrap >/dev/null || apt_install debootstrap || die "apt-get could not install debootstrap"
+  # Ubuntu keeps most toolchains in universe.
+  [ "$ID" != ubuntu ] || components=main,universe
   say "no registry has answered: making $1 from this machine's package mirror"
   rm -rf "$root"
-  quietly debootstrap debootstrap --variant=minbase "$VERSION_CODENAME" "$root" "$site" || die "debootstrap failed (see $cache/debootstrap.log)"
+  quietly debootstrap debootstrap --variant=minbase --components="$components" "$VERSION_CODENAME" "$root" "$site" || die "debootstrap failed (see $cache/debootstrap.log)"
   rm -rf "$root"/var/lib/apt/lists/* "$root"/var/cache/apt/archives/*.deb "$root"/var/log/bootstrap.log
   # What the registry's images are set up with: no sync after each file (an image that dies half-built is thrown away),
   # no translations, no package archives kept, no documentation.
@@ -116,7 +120,8 @@ import_image() {
   printf 'path-exclude=/usr/share/%s/*\n' doc info man locale >"$root/etc/dpkg/dpkg.cfg.d/slim"
   printf '%s\n' 'Acquire::Languages "none";' 'APT::Keep-Downloaded-Packages "false";' \
     'Binary::apt::APT::Keep-Downloaded-Packages "false";' >"$root/etc/apt/apt.conf.d/slim"
-  rm -rf "$root"/usr/share/{doc,info,man,locale}/*
+  # The folders stay: Java's installation puts links into those of the manual.
+  find "$root"/usr/share/{doc,info,man,locale} ! -type d -delete
   # Authorities that only this machine trusts (a proxy's, say): they take effect once an image installs ca-certificates.
   mkdir -p "$root/usr/local/share/ca-certificates"
   find /usr/local/share/ca-certificates -name '*.crt' -exec cp {} "$root/usr/local/share/ca-certificates/" \; 2>/dev/null || true
@@ -133,7 +138,7 @@ provide_image() {
   for image in "$wanted_image" "$own"; do
     if has_image "$image"; then base_image="$image"; return; fi
   done
-  if quietly pull timeout 300 docker pull -q "$wanted_image" 2>/dev/null; then
+  if quietly pull docker pull -q "$wanted_image" 2>/dev/null; then
     base_image="$wanted_image"
   else
     import_image "$own"

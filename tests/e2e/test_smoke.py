@@ -83,7 +83,7 @@ def mixed(tasks: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[int, T
     (broken["generous"] / "tests" / "test.sh").write_text(
         "#!/bin/bash\necho '{\"reward\": 0.5}' > /logs/verifier/reward.json\n"
     )
-    result, table = smoke_test(folder / "tasks", folder / "report.md", "--timeout", "15")
+    result, table = smoke_test(folder / "tasks", folder / "report.md", "--timeout", "30")
     return result.returncode, table, result.stderr, (folder / "report.md").read_text()
 
 
@@ -93,8 +93,8 @@ def mixed(tasks: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[int, T
         ("good", "ok"),
         ("no_dockerfile", "no environment/Dockerfile"),
         ("no_build", "build failed (exit code 1)"),
-        ("endless_test", "test.sh still ran after 15 s and was killed"),
-        ("endless_answer", "oracle: solve.sh still ran after 15 s and was killed"),
+        ("endless_test", "test.sh still ran after 30 s and was killed"),
+        ("endless_answer", "oracle: solve.sh still ran after 30 s and was killed"),
         ("leaky", "the image holds the ground truth"),
         ("generous", "oracle: reward 0.5, not 1.0; nop: reward 0.5, not 0.0"),
     ],
