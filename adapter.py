@@ -137,7 +137,9 @@ class LoCoBenchTask(BaseModel):
 
 def _single_slashes(path: Any) -> Any:
     """`a//b/` -> `a/b`: some projects were listed with doubled separators. What is not text is left to validation."""
-    return "/".join(part for part in path.split("/") if part) if isinstance(path, str) and "/" in path else path
+    if isinstance(path, str) and ("//" in path or path.startswith("/") or path.endswith("/")):
+        return "/".join(part for part in path.split("/") if part)
+    return path
 
 
 class DatasetError(Exception):
