@@ -339,11 +339,12 @@ class LoCoBenchAdapter:
         """
         outcomes: list[Outcome] = []
         project: Project | None = None
+        copies: dict[str, Path] = {}
         for task_id in task_ids:
             try:
                 if project is None:
                     project = Project.scan(self._get_project_dir(task_id), known)
-                outcomes.append(self.generate_task(task_id, project))
+                outcomes.append(self.generate_task(task_id, project, copies))
             except (DatasetError, GradingError, NotOurs) as error:
                 outcomes.append(Outcome(task_id, "failed", str(error)))
             except OSError as error:
@@ -352,11 +353,14 @@ class LoCoBenchAdapter:
         written = any(outcome.status != "failed" for outcome in outcomes)
         return outcomes, Known(project.state, project.content) if project and written else None
 
-    def generate_task(self, task_id: str, project: Project | None = None) -> Outcome:
+    def generate_task(
+        self, task_id: str, project: Project | None = None, copies: dict[str, Path] | None = None
+    ) -> Outcome:
         """Write one task's directory, unless it is there and made from the same input.
 
         Args:
             project: the task's project, when it was scanned before.
+            copies: copies of the project that this run has made, by root folder; hard links are made to them.
 
         Raises:
             UnknownTaskError, DatasetError: the record is not there or not valid.
@@ -382,7 +386,14 @@ class LoCoBenchAdapter:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(content)
                 target.chmod(0o755 if path.endswith(".sh") else 0o644)
-            mapping.copy_to(building / "environment" / "project", self.options.link_mode)
+            mapping.copy_to(
+                building / "environment" / "project",
+                link_mode=self.options.link_mode,
+                strip_code_fences=self.options.strip_code_fences,
+                twin=copies.get(mapping.root) if copies else None,
+            )
+        if copies is not None:
+            copies.setdefault(mapping.root, folder / "environment" / "project")
         return Outcome(task_id, "written", warnings=_warnings(task, mapping))
 
     def _get_project_dir(self, task_id: str) -> Path:

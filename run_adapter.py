@@ -35,6 +35,18 @@ def build_parser() -> cli.Parser:
     )
     parser.flag("overwrite", action="store_true", help="write tasks again even when nothing changed")
     parser.flag("include_hints", action="store_true", help="put expected approach and criteria into the instruction")
+    parser.flag("scoring", type=Path, metavar="FILE", help="TOML file with weights and thresholds (docs/VERIFIER.md)")
+    parser.flag("separate_verifier", action="store_true", help="score in a container that the agent never touched")
+    parser.flag(
+        "strip_code_fences", action="store_true", help="take the Markdown fence off files that are wrapped in one"
+    )
+    parser.flag(
+        "link_mode",
+        choices=("auto", "copy", "hardlink", "reflink"),
+        default="auto",
+        help="how project files get into the tasks; hardlink: the tasks of a project share one copy, an edit shows in all",
+    )
+    parser.flag("mirror_repos", type=Path, metavar="DIR", help="also write the projects as git repositories")
     parser.flag("quiet", action="store_true", help="no progress and no summary")
     return parser
 
@@ -84,6 +96,7 @@ def main(argv: list[str] | None) -> int:
     options = build_parser().parse_args(argv)
     from adapter import DatasetError, LoCoBenchAdapter, LoCoBenchLoader
     from pipeline.generation import generate
+    from pipeline.grading import Scoring
     from pipeline.render import Options
 
     say = (lambda _: None) if options.quiet else print
@@ -97,7 +110,14 @@ def main(argv: list[str] | None) -> int:
         loader,
         options.output_dir,
         data_dir,
-        Options(base_image=options.base_image, include_hints=options.include_hints),
+        Options(
+            base_image=options.base_image,
+            include_hints=options.include_hints,
+            separate_verifier=options.separate_verifier,
+            strip_code_fences=options.strip_code_fences,
+            link_mode=options.link_mode,
+            scoring=Scoring.load(options.scoring) if options.scoring else Scoring(),
+        ),
         overwrite=options.overwrite,
     )
     counts: Counter[str] = Counter()
@@ -109,6 +129,14 @@ def main(argv: list[str] | None) -> int:
             print(f"{outcome.task_id}: {outcome.reason}; not written", file=sys.stderr)
     rest = f"{counts['unchanged']} unchanged, {counts['failed']} failed"
     say(f"{counts['written']} tasks written to {options.output_dir}, {rest}")
+    if options.mirror_repos:
+        from pipeline.mirror import INDEX_FILE, mirror_repos
+
+        failures = mirror_repos(adapter, task_ids, options.mirror_repos)
+        for project, reason in failures.items():
+            print(f"{project}: {reason}; not mirrored", file=sys.stderr)
+        counts["failed"] += len(failures)
+        say(f"repositories listed in {options.mirror_repos / INDEX_FILE}, {len(failures)} failed")
     return cli.SOME_FAILED if counts["failed"] else cli.DONE
 
 

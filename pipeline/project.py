@@ -21,6 +21,7 @@ LEFT_OUT = frozenset({".git", ".hg", ".svn"})
 
 LinkMode = Literal["auto", "copy", "hardlink", "reflink"]
 _FICLONE = 0x40049409
+_BOM = b"\xef\xbb\xbf"
 
 
 class Known(NamedTuple):
@@ -171,10 +172,20 @@ class Mapping:
         with open_source(source) as descriptor, os.fdopen(descriptor, "rb", closefd=False) as stream:
             return stream.read().decode("utf-8", "replace")
 
-    def copy_to(self, target: Path, link_mode: LinkMode = "auto", twin: Path | None = None) -> None:
+    def copy_to(
+        self,
+        target: Path,
+        *,
+        link_mode: LinkMode = "auto",
+        strip_code_fences: bool = False,
+        twin: Path | None = None,
+    ) -> None:
         """Write the files below the folder `target`, which must not exist.
 
-        With link_mode "hardlink" and a `twin` (a folder that this mapping was copied to before), files are links to it.
+        Args:
+            link_mode: "copy" and "auto" let the kernel share blocks where it can, "reflink" insists on it; "hardlink"
+                makes the files links to those of `twin`, a folder that the same mapping was copied to before.
+            strip_code_fences: take the Markdown fence off files that are wrapped in one.
 
         Raises:
             OSError: a file cannot be read or written, or "reflink" is asked for and the file system cannot.
@@ -192,7 +203,13 @@ class Mapping:
             elif twin is not None and link_mode == "hardlink":
                 os.link(f"{twin}/{path}", f"{target}/{path}")
             else:
-                copy_file(f"{self.project.folder}/{file.path}", f"{target}/{path}", file.executable, link_mode)
+                copy_file(
+                    f"{self.project.folder}/{file.path}",
+                    f"{target}/{path}",
+                    file.executable,
+                    link_mode,
+                    strip_code_fences,
+                )
 
 
 @contextlib.contextmanager
@@ -207,12 +224,15 @@ def open_source(path: str | Path) -> Iterator[int]:
         os.close(descriptor)
 
 
-def copy_file(source: str, target: str, executable: bool, link_mode: LinkMode) -> None:
+def copy_file(source: str, target: str, executable: bool, link_mode: LinkMode, strip_code_fence: bool = False) -> None:
     """Copy one file's bytes; the kernel shares blocks where the file system can (copy_file_range, FICLONE)."""
     with open_source(source) as read:
+        stripped = _without_fence(read, source) if strip_code_fence else None
         write = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o755 if executable else 0o644)
         try:
-            if link_mode == "reflink":
+            if stripped is not None:
+                _write_all(write, stripped)
+            elif link_mode == "reflink":
                 fcntl.ioctl(write, _FICLONE, read)
             else:
                 _copy_bytes(read, write)
@@ -231,8 +251,30 @@ def _copy_bytes(read: int, write: int) -> None:
             if error.errno not in (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
                 raise
     while data := os.read(read, 1 << 20):
-        while data:
-            data = data[os.write(write, data) :]
+        _write_all(write, data)
+
+
+def _write_all(write: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(write, data) :]
+
+
+def _without_fence(read: int, path: str) -> bytes | None:
+    """Return the file's content without the Markdown fence around it, or None when there is none.
+
+    A Markdown file may well begin and end with fences of its own: it is unwrapped only from a `markdown` fence.
+    """
+    if not os.pread(read, 16, 0).removeprefix(_BOM).startswith(b"```"):
+        return None
+    size = os.fstat(read).st_size
+    first, _, rest = os.pread(read, size, 0).removeprefix(_BOM).partition(b"\n")
+    body, _, last = rest.rstrip().rpartition(b"\n")
+    language = first.strip().strip(b"`").strip().lower()
+    if last.strip() != b"```" or b" " in language:
+        return None
+    if path.lower().endswith((".md", ".markdown")) and language not in (b"md", b"markdown"):
+        return None
+    return body + b"\n"
 
 
 def _parents(path: str) -> Iterator[str]:

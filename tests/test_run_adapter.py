@@ -237,3 +237,72 @@ def test_help_imports_nothing_heavy(name: str) -> None:
         [sys.executable, "-c", code, name], cwd=REPOSITORY, capture_output=True, text=True, check=True
     )
     assert done.stdout.endswith("[]\n")
+
+
+def test_hard_links_share_one_copy_among_the_tasks_of_a_project(
+    data: Data, tmp_path: Path, script: Script, three: list[str]
+) -> None:
+    script("run_adapter.py", *command(data, tmp_path, "--link_mode", "hardlink"))
+    copies = [tmp_path / "tasks" / name / "environment" / "project" / "README.md" for name in three]
+    assert copies[1].samefile(copies[2]) and not copies[0].samefile(copies[1])
+    source = data.folder / "generated" / "c_os_medium_002" / "shop" / "README.md"
+    assert not any(copy.samefile(source) for copy in copies) and copies[0].read_text() == source.read_text()
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after"),
+    [
+        ("a.py", "```python\nx = 1\n```", "x = 1\n"),
+        ("a.py", "```python\nx = 1\n```\n", "x = 1\n"),
+        ("a.py", "\ufeff```\nx = 1\n\n```  \n", "x = 1\n\n"),
+        ("a.py", "x = 1", "x = 1"),
+        ("a.py", "```python\ncut off", "```python\ncut off"),
+        ("a.md", "```markdown\n# T\n```", "# T\n"),
+        ("a.md", "```bash\nls\n```\ntext\n```bash\nls\n```", "```bash\nls\n```\ntext\n```bash\nls\n```"),
+    ],
+)
+def test_code_fences_are_taken_off_when_asked(
+    data: Data, tmp_path: Path, script: Script, path: str, before: str, after: str
+) -> None:
+    data.project({**FILES, path: before})
+    scenario = data.scenario()
+    script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl")
+    copy = tmp_path / "tasks" / scenario / "environment" / "project" / path
+    script("run_adapter.py", *command(data, tmp_path))
+    assert copy.read_text() == before
+    assert "1 tasks written" in script("run_adapter.py", *command(data, tmp_path, "--strip_code_fences")).stdout
+    assert copy.read_text() == after
+
+
+def test_scoring_file_changes_the_effective_scoring(data: Data, tmp_path: Path, script: Script) -> None:
+    data.project()
+    scenario = data.scenario()
+    script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl")
+    (tmp_path / "scoring.toml").write_text("length_words = 10\n[weights]\nfile_references = 0.5\n")
+    assert script("run_adapter.py", *command(data, tmp_path, "--scoring", tmp_path / "scoring.toml")).returncode == 0
+    key = json.loads((tmp_path / "tasks" / scenario / "tests" / "ground_truth.json").read_text())["key"]
+    assert key["scoring"]["weights"]["file_references"] == 0.5 and key["scoring"]["weights"]["keyword_overlap"] == 0.5
+    assert key["length_words"] == 10
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[weights]\nkeywords = 1", "weights.keywords: Extra inputs"),
+        ("keyword_floor = 1.5", "keyword_floor: "),
+        ("a b", "--scoring wants a TOML file"),
+    ],
+)
+def test_scoring_file_that_cannot_be_used_is_one_line(
+    data: Data, tmp_path: Path, script: Script, three: list[str], text: str, words: str
+) -> None:
+    (tmp_path / "scoring.toml").write_text(text)
+    done = script("run_adapter.py", *command(data, tmp_path, "--scoring", tmp_path / "scoring.toml", "--quiet"))
+    assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_separate_verifier_is_written_into_the_task(
+    data: Data, tmp_path: Path, script: Script, three: list[str]
+) -> None:
+    script("run_adapter.py", *command(data, tmp_path, "--separate_verifier"))
+    assert 'environment_mode = "separate"' in (tmp_path / "tasks" / three[0] / "task.toml").read_text()
