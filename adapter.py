@@ -105,7 +105,8 @@ class LoCoBenchTask(BaseModel):
             raise RecordError(f"id: {error}") from None
         record = {**data, **parts._asdict()}
         if isinstance(files := data.get("context_files"), list):
-            record["context_files"] = [_single_slashes(path) for path in files]
+            # The slashes around the path make doubled, leading and trailing ones look alike.
+            record["context_files"] = [_single_slashes(path) if "//" in f"/{path}/" else path for path in files]
         metadata = data.get("metadata")
         if isinstance(metadata, dict) and metadata.get("files_count") is not None:
             record["files_count"] = metadata["files_count"]
@@ -137,9 +138,7 @@ class LoCoBenchTask(BaseModel):
 
 def _single_slashes(path: Any) -> Any:
     """`a//b/` -> `a/b`: some projects were listed with doubled separators. What is not text is left to validation."""
-    if isinstance(path, str) and ("//" in path or path.startswith("/") or path.endswith("/")):
-        return "/".join(part for part in path.split("/") if part)
-    return path
+    return "/".join(part for part in path.split("/") if part) if isinstance(path, str) else path
 
 
 class DatasetError(Exception):
