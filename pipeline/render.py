@@ -18,7 +18,7 @@ from pipeline.markdown import as_markdown
 from pipeline.project import LinkMode, Mapping
 
 if TYPE_CHECKING:
-    from adapter import LoCoBenchTask
+    from pipeline.scenario import LoCoBenchTask
 
 BASE_IMAGE = "ubuntu:24.04"
 AUTHORS = ("Salesforce AI Research",)
