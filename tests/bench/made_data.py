@@ -6,9 +6,10 @@ import json
 import os
 import random
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pipeline.catalog import CATEGORIES, LANGUAGES
 
@@ -16,6 +17,7 @@ PROJECTS = 1000
 DISTINCT_PROJECTS = 125
 """Projects with files of their own (1 MB each); the rest are hard links to them, so that the disk holds 125 MB."""
 FILES_PER_PROJECT = 90
+SELECTION = "thousand.json"
 _MADE = "made by version 3 of made_data.py\n"
 
 _SUFFIXES = {
@@ -23,38 +25,35 @@ _SUFFIXES = {
     "python": ".py", "rust": ".rs", "typescript": ".ts",
 }  # fmt: skip
 _DOMAINS = ("api_graphql", "web_social", "ml_nlp", "data_etl", "game_engine", "system_security", "fintech_trading")
-_STEMS = tuple(
+_WORDS = """
+anchor basket beacon bridge bucket cable carrier cell chain cluster column courier crate cursor depot digest docket
+drain dune ember fabric ferry flume gauge glacier grove harbour hatch hinge ingot kiln ladder lattice ledger lever
+lintel locket magnet marsh meadow metric mill mortar nectar nozzle orchard pallet parcel pebble pivot plank pulley
+quarry quiver rafter reef relay rivet rudder saddle sensor shard shutter silo sluice spindle spruce stencil summit
+tally tank tether ticket tiller token trellis tunnel turbine valve vault vessel wharf willow winch
+"""
+_STEMS = tuple(_WORDS.split())
+
+
+def make(folder: Path) -> None:
+    """Make the benchmark in `folder`/data and a selection of 1,000 tasks beside it, unless they are there whole.
+
+    The tasks are eight each of the projects that have files of their own. The same bytes every time.
     """
-    anchor basket beacon bridge bucket cable carrier cell chain cluster column courier crate cursor depot digest
-    docket drain dune ember fabric ferry flume gauge glacier grove harbour hatch hinge ingot kiln ladder lattice
-    ledger lever lintel locket magnet marsh meadow metric mill mortar nectar nozzle orchard pallet parcel pebble
-    pivot plank pulley quarry quiver rafter reef relay rivet rudder saddle sensor shard shutter silo sluice spindle
-    spruce stencil summit tally tank tether ticket tiller token trellis tunnel turbine valve vault vessel wharf
-    willow winch
-    """.split()
-)
-
-
-class Bench(NamedTuple):
-    """Where the made benchmark lies."""
-
-    data_dir: Path
-    thousand: Path
-    """A selection of 1,000 tasks: eight each of the 125 projects that have files of their own."""
-
-
-def make(folder: Path) -> Bench:
-    """Make the benchmark below `folder`, unless it is there whole. The same bytes every time."""
-    bench = Bench(folder / "data", folder / "thousand.json")
     stamp = folder / "made"
-    if not stamp.is_file() or stamp.read_text() != _MADE:
-        shutil.rmtree(folder, ignore_errors=True)
-        (bench.data_dir / "output" / "scenarios").mkdir(parents=True)
-        ids = [task_id for number in range(PROJECTS) for task_id in _make_project(bench.data_dir, number)]
-        chosen = ids[: DISTINCT_PROJECTS * len(CATEGORIES)]
-        bench.thousand.write_text(json.dumps({"tasks": [{"id": task_id} for task_id in chosen]}))
-        stamp.write_text(_MADE)
-    return bench
+    if stamp.is_file() and stamp.read_text() == _MADE:
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "data" / "output" / "scenarios").mkdir(parents=True)
+    ids = [task_id for number in range(PROJECTS) for task_id in _make_project(folder / "data", number)]
+    chosen = ids[: DISTINCT_PROJECTS * len(CATEGORIES)]
+    (folder / SELECTION).write_text(json.dumps({"tasks": [{"id": task_id} for task_id in chosen]}))
+    stamp.write_text(_MADE)
+
+
+def distinct_projects(folder: Path) -> list[Path]:
+    """Return the folders of the projects that have files of their own."""
+    return [folder / "data" / "generated" / _project_name(number) for number in range(DISTINCT_PROJECTS)]
 
 
 def _make_project(data_dir: Path, number: int) -> Iterator[str]:
@@ -145,3 +144,7 @@ def _scenario(rng: random.Random, project: str, category: str, paths: list[str])
             "generation_timestamp": "2025-01-01T00:00:00",
         },
     }
+
+
+if __name__ == "__main__":
+    make(Path(sys.argv[1]))
