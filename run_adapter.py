@@ -44,7 +44,7 @@ def build_parser() -> cli.Parser:
         "link_mode",
         choices=("auto", "copy", "hardlink", "reflink"),
         default="auto",
-        help="how project files get into tasks; hardlink: a project's tasks share one copy, an edit shows in all",
+        help="how project files get into the tasks; hardlink: the tasks of a project share one copy",
     )
     parser.flag("mirror_repos", type=Path, metavar="DIR", help="also write the projects as git repositories")
     parser.flag("quiet", action="store_true", help="no progress and no summary")

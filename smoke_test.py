@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Prove generated tasks: build the images, run oracle and nop, look for toolchains and for leaked answers."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import time
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from pipeline import cli, smoke
+
+
+def build_parser() -> cli.Parser:
+    parser = cli.Parser(
+        "Build the image of every task and run oracle and nop in it, without network: the oracle must earn "
+        "1.0, doing nothing 0.0; the toolchain must answer, and no ground truth may lie in the image. The "
+        "project's own tests are run and shown, but not judged: LoCoBench's projects need not build."
+    )
+    parser.add_argument("folder", type=Path, nargs="?", metavar="TASKS", help="same as --tasks_dir")
+    parser.flag("tasks_dir", type=Path, default=cli.TASKS_FOLDER, help="folder of tasks, or one task")
+    parser.flag("task_ids", nargs="+", metavar="ID", help="only these tasks")
+    parser.flag("limit_per_language", type=cli.count, metavar="N", help="only the first N tasks of each language")
+    parser.flag("local", action="store_true", help="oracle and nop on this machine: no Docker, no images, seconds")
+    parser.flag("jobs", type=cli.count, default=min(4, os.cpu_count() or 1), help="how many things to do at once")
+    parser.flag("timeout", type=float, default=smoke.Limits.step, help="seconds for one command in a container")
+    parser.flag("build_timeout", type=float, default=smoke.Limits.build, help="seconds for building one image")
+    parser.flag("report", type=Path, metavar="FILE", help="write the result as Markdown, e.g. SMOKE_TEST_RESULTS.md")
+    parser.flag("quiet", action="store_true", help="no progress and no table; the summary only when something failed")
+    return parser
+
+
+def main(argv: list[str] | None) -> int:
+    parser = build_parser()
+    options = parser.parse_args(argv)
+    if options.jobs < 1 or options.timeout <= 0 or options.build_timeout <= 0:
+        parser.error("--jobs, --timeout and --build_timeout must be above 0")
+
+    from pipeline import smoke_report
+    from pipeline.task_reader import find_task_folders
+
+    folders = find_task_folders(options.folder or options.tasks_dir, options.task_ids)
+    engine, facts = None, {"Docker engine": f"none (--local), Python {platform.python_version()}"}
+    if not options.local:
+        from pipeline.containers import Engine, EngineError, NoEngine
+
+        try:
+            engine = Engine(connections=options.jobs)
+            facts = engine.describe()
+        except (EngineError, NoEngine) as error:
+            raise cli.InputError(str(error)) from None
+    started = time.monotonic()
+    rows = smoke.smoke(
+        folders,
+        engine=engine,
+        jobs=options.jobs,
+        limits=smoke.Limits(build=options.build_timeout, step=options.timeout),
+        limit_per_language=options.limit_per_language,
+        watch=partial(cli.progress, quiet=options.quiet),
+    )
+    failed = [row for row in rows if not row.ok]
+    if not options.quiet:
+        smoke_report.print_table(rows, local=options.local)
+    for row in failed:
+        print(f"{row.task}: {row.verdict}", file=sys.stderr)
+    if options.report is not None:
+        facts["Run"] = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {time.monotonic() - started:.0f} s wall time"
+        facts["Harbor"] = smoke_report.harbor_version() or "not found"
+        if engine is not None:
+            facts |= {f"Base image {name}": engine.image_id(name) for name in smoke_report.base_images(rows)}
+        smoke_report.write_markdown(rows, options.report, facts, local=options.local)
+    return cli.SOME_FAILED if failed else cli.DONE
+
+
+if __name__ == "__main__":
+    cli.run(main)

@@ -43,15 +43,18 @@ def verifier() -> ModuleType:
     return module
 
 
+_DEFAULT = verifier().SCORING
+
+
 class Weights(BaseModel):
     """Weights of the four components; they are normalised by their sum."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    keyword_overlap: Share = 0.5
-    file_references: Share = 0.2
-    code_blocks: Share = 0.2
-    length_score: Share = 0.1
+    keyword_overlap: Share = _DEFAULT["weights"]["keyword_overlap"]
+    file_references: Share = _DEFAULT["weights"]["file_references"]
+    code_blocks: Share = _DEFAULT["weights"]["code_blocks"]
+    length_score: Share = _DEFAULT["weights"]["length_score"]
 
     @model_validator(mode="after")
     def _words_count(self) -> Weights:
@@ -66,11 +69,12 @@ class Scoring(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     weights: Weights = Weights()
-    keyword_floor: float = Field(default=verifier().SCORING["keyword_floor"], ge=0, lt=1)
-    code_symbols: int = Field(default=verifier().SCORING["code_symbols"], ge=1)
-    code_precision: float = Field(default=verifier().SCORING["code_precision"], gt=0, le=1)
-    length_words: int = Field(default=verifier().SCORING["length_words"], ge=1)
-    length_overlap: float = Field(default=verifier().SCORING["length_overlap"], gt=0, le=1)
+    symbol_weight: float = Field(default=_DEFAULT["symbol_weight"], ge=0)
+    keyword_floor: float = Field(default=_DEFAULT["keyword_floor"], ge=0, lt=1)
+    support: float = Field(default=_DEFAULT["support"], gt=0, le=1)
+    code_symbols: int = Field(default=_DEFAULT["code_symbols"], ge=1)
+    code_precision: float = Field(default=_DEFAULT["code_precision"], gt=0, le=1)
+    length_words: int = Field(default=_DEFAULT["length_words"], ge=1)
 
     @classmethod
     def load(cls, path: Path) -> Scoring:
@@ -121,15 +125,16 @@ def grade_key(
     files, roots = sorted(files), sorted(roots)
     text = as_markdown(task.ground_truth)
     truth = verify.plain(text)
-    given = verify.keywords("\n".join((verify.plain(instruction), *roots, _keys(task.ground_truth))))
-    wanted = verify.keywords(truth) - given
-    if not wanted:
+    # The keys of an object are headings of the oracle's answer, not knowledge.
+    given_text = "\n".join((verify.plain(instruction), *roots, _keys(task.ground_truth)))
+    given = verify.words(given_text) | set(verify.symbols(given_text))
+    spelled = verify.symbols(truth)
+    words, identifiers = verify.words(truth) - given, set(spelled) - given
+    if not words and not identifiers:
         raise GradingError("ground_truth: holds no informative word that the task does not give away")
 
     given_files = verify.mentioned_files(told, files, roots)
     named = verify.mentioned_files(truth, files, roots)
-    spelled = verify.symbols(truth)
-    identifiers = set(spelled) - given
     relevant = (named or _holders(identifiers, {path: read_text(path) for path in files})) - given_files
     if len(relevant) > MOST_RELEVANT_SHARE * (len(files) - len(given_files)):
         relevant = set()
@@ -145,12 +150,13 @@ def grade_key(
         "scoring": scoring.model_dump(),
         "length_words": min(scoring.length_words, len(verify.plain(oracle).split())),
         "given": sorted(given),
-        "keywords": sorted(wanted),
+        "words": sorted(words),
+        "symbols": sorted(identifiers),
+        "code_symbols": sorted(code),
         "files": files,
         "roots": roots,
         "given_files": sorted(given_files),
         "relevant_files": sorted(relevant),
-        "symbols": sorted(code),
     }
     if len(oracle.encode()) > verify.MAX_ANSWER_BYTES:
         raise GradingError(
@@ -174,7 +180,7 @@ def _holders(identifiers: set[str], texts: Mapping[str, str]) -> set[str]:
 
 
 def _keys(value: Any) -> str:
-    """Return the keys of all objects in `value`: they are headings of the oracle's answer, not knowledge."""
+    """Return the keys of all objects in `value`."""
     if isinstance(value, dict):
         return " ".join([*(key.replace("_", " ") for key in value), *map(_keys, value.values())])
     return " ".join(map(_keys, value)) if isinstance(value, (list, tuple)) else ""

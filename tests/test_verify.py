@@ -20,22 +20,32 @@ from pipeline.grading import Scoring, verifier
 
 verify = verifier()
 
-FILES = ["src/cache/store.py", "src/cache/index.py", "src/web/index.py", "docs/api guide.md", "README.md", "src/a.c"]
+FILES = [
+    "src/cache/store.py",
+    "src/cache/index.py",
+    "src/web/index.py",
+    "docs/api guide.md",
+    "README.md",
+    "src/a.c",
+    "src/PriceCache.java",
+]
 TRUTH = (
     "`src/cache/store.py` holds `evict_expired`, which walks `segment_ring` backwards; a segment that was promoted "
     "during the walk is visited twice and its tombstone is freed twice. Guard promotion with `generation_counter`.\n\n"
     "```python\nif segment.generation_counter != self.generation_counter:\n    segment_ring.skip(tombstone_ttl)\n```\n"
 )
+PROMPT = "Why does the cache crash under load? Python "
 KEY: dict[str, Any] = {
     "scoring": Scoring().model_dump(),
     "length_words": len(TRUTH.split()),
-    "given": sorted(verify.keywords("Why does the cache crash under load? Python")),
-    "keywords": sorted(verify.keywords(TRUTH) - verify.keywords("Why does the cache crash under load? Python")),
+    "given": sorted(verify.words(PROMPT)),
+    "words": sorted(verify.words(TRUTH) - verify.words(PROMPT)),
+    "symbols": sorted(verify.symbols(TRUTH)),
+    "code_symbols": sorted(verify.symbols(verify.fenced_code(TRUTH))),
     "files": FILES,
     "roots": ["store"],
     "given_files": [],
     "relevant_files": ["src/cache/store.py"],
-    "symbols": sorted(verify.symbols(verify.fenced_code(TRUTH))),
 }
 
 
@@ -59,6 +69,7 @@ def reward(answer: str) -> float:
         ("mystore.py, store.pyc, store.py2, xREADME.md, data.a.cc", set()),
         ("other/src/cache/store.py", set()),
         ("store", set()),
+        ("PriceCache is a base name that is an identifier", {"src/PriceCache.java"}),
     ],
 )
 def test_files_count_by_path_unique_ending_or_unique_name(text: str, named: set[str]) -> None:
@@ -81,17 +92,17 @@ def test_code_is_what_stands_in_fences(text: str, code: str) -> None:
 
 
 def test_identifiers_count_whole_and_by_their_parts() -> None:
-    assert verify.keywords("evict_expired segmentRing HTTPServer2") >= {
-        "evict_expired", "evict", "expir", "segmentring", "segment", "ring", "httpserver2", "http", "serv"
-    }  # fmt: skip
+    text = "evict_expired segmentRing HTTPServer2"
+    assert set(verify.symbols(text)) == {"evict_expired", "segmentring", "httpserver2"}
+    assert verify.words(text) == {"evict", "expir", "segment", "ring", "http", "serv"}
 
 
 def test_inflected_words_are_one_word() -> None:
-    assert len(verify.keywords("promote promoted promotes promoting promotion")) == 1
+    assert len(verify.words("promote promoted promotes promoting promotion")) == 1
 
 
 def test_everyday_words_are_no_knowledge() -> None:
-    assert verify.keywords("The function should then return the value to the caller of this module.") == set()
+    assert verify.words("The function should then return the value to the caller of this module.") == set()
 
 
 def test_truth_is_worth_one_and_more_than_its_parts() -> None:
@@ -100,7 +111,7 @@ def test_truth_is_worth_one_and_more_than_its_parts() -> None:
 
 
 def test_words_that_the_agent_was_given_earn_nothing() -> None:
-    assert reward("Why does the cache crash under load? Python " * 20) == 0.0
+    assert reward(PROMPT * 20) == 0.0
 
 
 def test_naming_every_file_earns_nothing() -> None:
@@ -117,7 +128,7 @@ def test_length_earns_nothing_without_overlap() -> None:
 
 
 def test_component_that_the_truth_cannot_ask_for_gives_its_weight_to_the_words() -> None:
-    metrics = verify.score(TRUTH, {**KEY, "relevant_files": [], "symbols": []})
+    metrics = verify.score(TRUTH, {**KEY, "relevant_files": [], "code_symbols": []})
     assert metrics["reward"] == 1.0
     assert metrics["weights"] == pytest.approx({"keyword_overlap": 0.9, "length_score": 0.1})
 

@@ -19,15 +19,18 @@ VERSION = "1.0"
 # What a scoring may set, with the defaults. The four weights are the benchmark's; the rest say what earns credit.
 SCORING = {
     "weights": {"keyword_overlap": 0.5, "file_references": 0.2, "code_blocks": 0.2, "length_score": 0.1},
-    # Keyword F1 that unrelated technical prose reaches; credit starts above it.
-    "keyword_floor": 0.1,
+    # How many words one identifier counts for: it cannot be guessed, and it cannot be worded otherwise.
+    "symbol_weight": 3,
+    # F1 that prose about another part of the same code base reaches; credit starts above it.
+    "keyword_floor": 0.2,
+    # Keyword credit from which on code and length count fully: alone they prove nothing.
+    "support": 0.2,
     # Identifiers of the truth that fenced code must show for full credit (fewer when the truth has fewer).
     "code_symbols": 5,
     # Share of the fenced code's identifiers that the truth must know; a dump of unrelated code falls below.
-    "code_precision": 0.2,
-    # Words for the full length score, and the keyword credit from which on length counts fully.
+    "code_precision": 0.35,
+    # Words for the full length score.
     "length_words": 100,
-    "length_overlap": 0.2,
 }
 
 # Nobody writes a longer report; what follows is not read, so that no answer can be too large to score.
@@ -114,44 +117,43 @@ _SUFFIXES = (
 COMMON = frozenset(stem(word) for word in _COMMON.split())
 
 
-def keywords(text):
+def words(text):
     """Return the informative words of `text`: stems of words of 3 letters or more that are not everyday ones.
 
-    An identifier of several parts (snake_case, camelCase, letters with digits) counts as a whole and by its parts.
+    The parts of an identifier (snake_case, camelCase) are words, too.
     """
     found = set()
     for token in set(_WORD.findall(text)):
-        found.update(_informative(token))
-    return found
+        if token.isascii():
+            found.update(stem(part.lower()) for part in _PART.findall(token) if len(part) > 2)
+        else:
+            found.add(token.lower())
+    return found - COMMON
 
 
 def symbols(text):
-    """Map the identifiers of several parts in `text`, lower-case, to a spelling that occurs there."""
-    return {token.strip("_").lower(): token for token in sorted(set(_WORD.findall(text))) if _is_symbol(token)}
+    """Map identifiers of several parts (snake_case, camelCase, with digits), lower-case, to a spelling in `text`."""
+    return {token.strip("_").lower(): token for token in sorted(set(_WORD.findall(text))) if is_symbol(token)}
 
 
-def _is_symbol(token):
+def is_symbol(token):
     return len(_PART.findall(token)) > 1 or any(character.isdigit() for character in token.strip("_"))
 
 
-def _informative(token):
-    if not token.isascii():
-        return {token.lower()}
-    words = {stem(part.lower()) for part in _PART.findall(token) if len(part) > 2}
-    found = {word for word in words if word not in COMMON}
-    if _is_symbol(token):
-        found.add(token.strip("_").lower())
-    return found
-
-
 def spellings(files):
-    """Map every way to name one of `files` to it: its path and those of its endings that no other file shares."""
+    """Map every way to name one of `files` to it: its path and those of its endings that no other file shares.
+
+    A base name that is an identifier of several parts (`OrderBook.java`, `price_cache.py`) does without its extension.
+    """
     names, shared = {}, set()
     for path in files:
         parts = path.split("/")
-        for start in range(len(parts)):
-            name = "/".join(parts[start:])
-            if start and (name in names or name in files):
+        endings = ["/".join(parts[start:]) for start in range(len(parts))]
+        short = parts[-1].partition(".")[0]
+        if short != parts[-1] and is_symbol(short):
+            endings.append(short)
+        for name in endings:
+            if name != path and (name in names or name in files):
                 shared.add(name)
             names.setdefault(name, path)
     for name in shared - set(files):
@@ -221,43 +223,48 @@ def above(value, floor):
 def score(answer, key):
     """Return the metrics of `answer`: `reward` (0-1), each component (0-1), and what they were made from."""
     scoring = key["scoring"]
-    given, wanted = set(key["given"]), set(key["keywords"])
     answer = plain(answer)
+    given, wanted_words, wanted_symbols = set(key["given"]), set(key["words"]), set(key["symbols"])
 
-    claimed = keywords(answer) - given
-    matched = claimed & wanted
-    precision, recall, overlap = f1(len(matched), len(claimed), len(wanted))
-    components = {"keyword_overlap": above(overlap, scoring["keyword_floor"])}
+    said, named = words(answer) - given, set(symbols(answer)) - given
+    weight = scoring["symbol_weight"]
+    precision, recall, overlap = f1(
+        len(said & wanted_words) + weight * len(named & wanted_symbols),
+        len(said) + weight * len(named),
+        len(wanted_words) + weight * len(wanted_symbols),
+    )
+    credit = above(overlap, scoring["keyword_floor"])
+    support = min(1.0, credit / scoring["support"])
+    components = {"keyword_overlap": credit}
     metrics = {
         "keywords": {"precision": precision, "recall": recall, "f1": overlap},
-        "matched_keywords": sorted(matched),
-        "missed_keywords": sorted(wanted - matched),
+        "matched_keywords": sorted(said & wanted_words | named & wanted_symbols),
+        "missed_keywords": sorted(wanted_words - said | wanted_symbols - named),
     }
 
     if key["relevant_files"]:
         relevant = set(key["relevant_files"])
-        named = mentioned_files(answer, key["files"], key["roots"]) - set(key["given_files"])
-        precision, recall, overlap = f1(len(named & relevant), len(named), len(relevant))
+        claimed = mentioned_files(answer, key["files"], key["roots"]) - set(key["given_files"])
+        precision, recall, overlap = f1(len(claimed & relevant), len(claimed), len(relevant))
         # Naming every file has full recall; what that earns is chance and is taken off.
         chance = f1(len(relevant), len(set(key["files"]) - set(key["given_files"])), len(relevant))[2]
         components["file_references"] = above(overlap, chance)
         metrics["files"] = {"precision": precision, "recall": recall, "f1": overlap, "chance": chance}
-        metrics["matched_files"] = sorted(named & relevant)
-        metrics["missed_files"] = sorted(relevant - named)
-        metrics["other_files"] = sorted(named - relevant)
+        metrics["matched_files"] = sorted(claimed & relevant)
+        metrics["missed_files"] = sorted(relevant - claimed)
+        metrics["other_files"] = sorted(claimed - relevant)
 
-    if key["symbols"]:
-        truth = set(key["symbols"])
+    if key["code_symbols"]:
+        truth = set(key["code_symbols"])
         shown = set(symbols(fenced_code(answer))) - given
         needed = min(len(truth), scoring["code_symbols"])
-        known = len(shown & (truth | wanted)) / len(shown) if shown else 0.0
-        components["code_blocks"] = min(1.0, len(shown & truth) / needed) * min(1.0, known / scoring["code_precision"])
+        known = len(shown & wanted_symbols) / len(shown) if shown else 0.0
+        enough = min(1.0, len(shown & truth) / needed) * min(1.0, known / scoring["code_precision"])
+        components["code_blocks"] = enough * support
         metrics["code"] = {"precision": known, "matched_symbols": sorted(shown & truth), "needed": needed}
 
-    words = len(answer.split())
-    components["length_score"] = min(1.0, words / key["length_words"]) * min(
-        1.0, components["keyword_overlap"] / scoring["length_overlap"]
-    )
+    length = len(answer.split())
+    components["length_score"] = min(1.0, length / key["length_words"]) * support
     weights = dict(scoring["weights"])
     # What a truth does not have (a file of the project, an identifier) cannot be asked for: the words get its weight.
     for name in [name for name in weights if name not in components]:
@@ -267,7 +274,7 @@ def score(answer, key):
         "reward": round(min(1.0, max(0.0, reward)), 6),
         "components": {name: round(value, 6) for name, value in components.items()},
         "weights": weights,
-        "words": words,
+        "length_words": length,
         "scoring_version": VERSION,
         **metrics,
     }

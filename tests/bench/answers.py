@@ -125,10 +125,7 @@ def project_text(case: Case) -> str:
 def benchmark_vocabulary(case: Case, others: Sequence[Case], size: int = 400) -> str:
     """Return the words that most ground truths of the other projects share: the best dictionary that could be made."""
     spread = Counter(
-        word
-        for other in others
-        if other.task.project_id != case.task.project_id
-        for word in other.grading.key["keywords"]
+        word for other in others if other.task.project_id != case.task.project_id for word in other.grading.key["words"]
     )
     return " ".join(word for word, _ in sorted(spread.items(), key=lambda item: (-item[1], item[0]))[:size])
 
@@ -138,8 +135,10 @@ def truths_of_project(case: Case, others: Sequence[Case]) -> list[str]:
     return [o.grading.oracle for o in others if o.task.project_id == case.task.project_id and o.task.id != case.task.id]
 
 
-def truths_of_language(case: Case, others: Sequence[Case]) -> list[str]:
-    """Return the oracle's answers to the tasks of other projects in the same language (else in any language)."""
+def truths_elsewhere(case: Case, others: Sequence[Case]) -> list[str]:
+    """Return the oracle's answers to tasks of other projects: in the same language, else of the same category."""
     strange = [other for other in others if other.task.project_id != case.task.project_id]
     same = [other for other in strange if other.task.language == case.task.language]
-    return [other.grading.oracle for other in same or strange]
+    return [
+        other.grading.oracle for other in same or strange if same or other.task.task_category == case.task.task_category
+    ]

@@ -1,0 +1,3 @@
+module cadence
+
+go 1.19

@@ -1,0 +1,271 @@
+"""The Docker engine as the smoke test needs it: build images, search them, run commands without network."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import signal
+import subprocess
+import tarfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import docker
+import requests
+import urllib3
+from docker.errors import APIError, DockerException
+
+if TYPE_CHECKING:
+    from docker.models.containers import Container
+
+# Lines of a failed build or command that are worth showing, and the bytes of output kept to find them in.
+_SHOWN_LINES = 8
+_KEPT_BYTES = 16_384
+_ENGINE_ERRORS = (DockerException, requests.RequestException, urllib3.exceptions.HTTPError, OSError)
+
+
+class NoEngine(Exception):
+    """No Docker engine can be used. The message is one line with the way out."""
+
+
+class EngineError(Exception):
+    """The engine refused, failed or stopped answering. The message is one line."""
+
+
+class BuildError(Exception):
+    """An image that cannot be built. The message is one line; `tail` holds the last lines of its output."""
+
+    def __init__(self, message: str, tail: str) -> None:
+        super().__init__(message)
+        self.tail = tail
+
+
+class CommandTimeout(Exception):
+    """A command that was killed because it took too long. The message is one line."""
+
+
+class Engine:
+    """A connection to the Docker engine that the environment names (DOCKER_HOST, else the local socket).
+
+    Methods may be called from several threads at once, and raise EngineError when the engine fails.
+    """
+
+    def __init__(self, *, connections: int = 8) -> None:
+        """Connect; `connections` is how many threads will call at once.
+
+        Raises:
+            NoEngine: no engine answers, or the `docker` command is missing.
+        """
+        way_out = "start one, or pass --local to run oracle and nop without images"
+        try:
+            # A request may wait for a busy engine, but not for ever.
+            self._client = docker.from_env(timeout=600, max_pool_size=connections * 2)
+            self._client.ping()
+        except _ENGINE_ERRORS as error:
+            raise NoEngine(f"no Docker engine answers ({_first_line(error)}); {way_out}") from None
+        try:
+            subprocess.run(["docker", "--version"], check=True, capture_output=True)
+        except (OSError, subprocess.CalledProcessError):
+            raise NoEngine(
+                f"the docker command, which builds the images, is not on PATH; install it, or {way_out}"
+            ) from None
+        self._live: set[Container] = set()
+        self._builds: set[subprocess.Popen[bytes]] = set()
+
+    def describe(self) -> dict[str, str]:
+        """Return the engine's version, operating system and storage driver, ready to print."""
+        with self._talking():
+            version, info = self._client.version(), self._client.info()
+        return {
+            "Docker engine": f"{version['Version']} (API {version['ApiVersion']}, {info['Driver']})",
+            "Host": f"{info['OperatingSystem']}, {info['NCPU']} CPUs, {info['MemTotal'] / 2**30:.0f} GiB",
+        }
+
+    def image_id(self, name: str) -> str:
+        """Return the digest of an image: the registry's, or the image's own id where it came from no registry."""
+        with contextlib.suppress(*_ENGINE_ERRORS):
+            attributes = self._client.images.get(name).attrs
+            return str((attributes.get("RepoDigests") or [attributes["Id"]])[0])
+        # BuildKit keeps the images it builds on to itself.
+        with contextlib.suppress(*_ENGINE_ERRORS):
+            return str(self._client.images.get_registry_data(name).id)
+        return "unknown"
+
+    def build(self, context: Path, tag: str, *, timeout: float, no_cache: bool = False) -> tuple[float, int]:
+        """Build the Dockerfile of the folder `context`; return seconds taken and the image's size in bytes.
+
+        By the `docker build` command, because the SDK speaks only to the classic builder, and the layers that
+        Harbor finds again are those of BuildKit.
+
+        Raises:
+            BuildError: the build failed or took longer than `timeout` seconds.
+        """
+        command = ["docker", "build", "--tag", tag, *(["--no-cache"] if no_cache else []), str(context)]
+        started = time.monotonic()
+        # A process group of its own: `docker build` leaves the work to a plugin that must be stopped with it.
+        with subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            process_group=0,
+        ) as process:
+            self._builds.add(process)
+            try:
+                output, _ = process.communicate(timeout=timeout)
+            except subprocess.TimeoutExpired as error:
+                raise BuildError(
+                    f"build still ran after {timeout:g} s", last_lines(_clean(error.stdout or b""))
+                ) from None
+            finally:
+                self._builds.discard(process)
+                _stop(process)
+        seconds = time.monotonic() - started
+        if process.returncode != 0:
+            self._assert_alive()
+            raise BuildError(f"build failed (exit code {process.returncode})", last_lines(_clean(output)))
+        with self._talking():
+            return seconds, int(self._client.images.get(tag).attrs["Size"])
+
+    def search(self, image: str, needles: set[bytes]) -> set[bytes]:
+        """Return those of `needles` that occur in the image's file system, in contents or names of files."""
+        if not needles:
+            return set()
+        found: set[bytes] = set()
+        overlap = max(map(len, needles)) - 1
+        with self._talking():
+            container = self._client.containers.create(image, command="true", network_mode="none")
+            with self._removing(container):
+                tail = b""
+                for chunk in cast("Iterator[bytes]", container.export()):
+                    window = tail + chunk
+                    found |= {needle for needle in needles - found if needle in window}
+                    tail = window[-overlap:]
+        return found
+
+    @contextlib.contextmanager
+    def container(self, image: str, *, memory_mb: int | None = None, logs: Path | None = None) -> Iterator[Box]:
+        """Start a waiting container, no network, with the folders of `logs` at /logs; remove it after."""
+        folders = sorted(logs.iterdir()) if logs else []
+        mounts = [docker.types.Mount(f"/logs/{folder.name}", str(folder), "bind") for folder in folders]
+        with self._talking():
+            container = self._client.containers.create(
+                image,
+                command=["sh", "-c", "sleep infinity"],
+                network_mode="none",
+                mem_limit=f"{memory_mb}m" if memory_mb else None,
+                mounts=mounts,
+            )
+            with self._removing(container):
+                container.start()
+                yield Box(container)
+
+    def kill_all(self) -> None:
+        """Stop every build and remove every container; the threads that wait for them get their errors."""
+        for process in list(self._builds):
+            _stop(process)
+        for container in list(self._live):
+            with contextlib.suppress(*_ENGINE_ERRORS):
+                container.remove(force=True, v=True)
+
+    @contextlib.contextmanager
+    def _removing(self, container: Container) -> Iterator[None]:
+        self._live.add(container)
+        try:
+            yield
+        finally:
+            self._live.discard(container)
+            with contextlib.suppress(*_ENGINE_ERRORS):
+                container.remove(force=True, v=True)
+
+    @contextlib.contextmanager
+    def _talking(self) -> Iterator[None]:
+        try:
+            yield
+        except _ENGINE_ERRORS as error:
+            self._assert_alive()
+            raise EngineError(f"engine: {_first_line(error)}") from error
+
+    def _assert_alive(self) -> None:
+        try:
+            self._client.ping()
+        except _ENGINE_ERRORS:
+            raise EngineError("the Docker engine stopped answering") from None
+
+
+class Box:
+    """A running container that commands can be run in."""
+
+    def __init__(self, container: Container) -> None:
+        self._container = container
+
+    def put(self, folder: Path, name: str) -> None:
+        """Copy `folder` into the container as /`name`, owned by root."""
+        buffer = io.BytesIO()
+        with tarfile.open(fileobj=buffer, mode="w") as archive:
+            archive.add(folder, name, filter=_owned_by_root)
+        self._container.put_archive("/", buffer.getvalue())
+
+    def run(self, command: str, *, timeout: float, user: str = "") -> tuple[int, str]:
+        """Run `command` with bash in the working directory; return its exit code and the end of its output.
+
+        Raises:
+            CommandTimeout: it took longer than `timeout` seconds; the container is dead then.
+        """
+        expired = threading.Event()
+
+        def kill() -> None:
+            expired.set()
+            with contextlib.suppress(*_ENGINE_ERRORS):
+                self._container.kill()
+
+        api = self._container.client.api  # type: ignore[union-attr]
+        watchdog = threading.Timer(timeout, kill)
+        watchdog.start()
+        try:
+            execution = api.exec_create(self._container.id, ["bash", "-c", command], user=user)["Id"]
+            output = b""
+            for chunk in api.exec_start(execution, stream=True):
+                output = (output + chunk)[-_KEPT_BYTES:]
+            code = api.exec_inspect(execution)["ExitCode"]
+        except _ENGINE_ERRORS:
+            if not expired.is_set():
+                raise
+        finally:
+            watchdog.cancel()
+        if expired.is_set():
+            raise CommandTimeout(f"still ran after {timeout:g} s and was killed")
+        return code, _clean(output)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _owned_by_root(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = "root"
+    return entry
+
+
+def last_lines(text: str) -> str:
+    """Return the last lines of a command's output, as many as are worth showing."""
+    return "\n".join([line.rstrip() for line in text.splitlines() if line.strip()][-_SHOWN_LINES:])
+
+
+def _clean(output: bytes) -> str:
+    """Decode without terminal escapes and the carriage returns of progress displays, which garble tables."""
+    text = output[-_KEPT_BYTES:].decode("utf-8", "replace")
+    return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text).replace("\r", "\n")
+
+
+def _first_line(error: Any) -> str:
+    text = error.explanation if isinstance(error, APIError) and error.explanation else str(error)
+    return next(iter(str(text).splitlines()), "") or type(error).__name__

@@ -1,0 +1,54 @@
+"""What the end-to-end tests stand on: what engine.sh provided, and the tasks generated from the bundled sample."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+ENVIRONMENT_FILE = REPOSITORY / ".cache" / "e2e" / "env"
+
+
+def script(name: str, *arguments: str | Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a script of the repository as a user would."""
+    command = [sys.executable, str(REPOSITORY / name), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, env=env)
+
+
+def generate_sample(folder: Path, base_image: str) -> Path:
+    """Run the three scripts on data/sample and return the folder of tasks."""
+    dataset, selection, tasks = folder / "dataset.jsonl", folder / "selection.json", folder / "tasks"
+    sample = REPOSITORY / "data" / "sample"
+    keep_all = ["--min_context_length", "0", "--min_files_count", "0", "--top_n", "1000"]
+    stages: list[list[str | Path]] = [
+        ["extract_dataset.py", "--data_dir", sample, "--output", dataset],
+        ["select_tasks.py", "--dataset_path", dataset, "--output", selection, *keep_all],
+        ["run_adapter.py", "--dataset_path", dataset, "--data_dir", sample, "--selected_tasks", selection],
+    ]
+    stages[-1] += ["--output_dir", tasks, "--base_image", base_image]
+    for name, *arguments in stages:
+        result = script(str(name), *arguments)
+        assert result.returncode == 0, result.stderr
+    return tasks
+
+
+def task_folders(tasks: Path) -> list[Path]:
+    """Return the task directories in the folder `tasks`, sorted; what the generator keeps beside them is left out."""
+    return sorted(path for path in tasks.iterdir() if path.is_dir() and not path.name.startswith("."))
+
+
+@pytest.fixture(scope="session")
+def provided() -> dict[str, str]:
+    """What engine.sh wrote down: BASE_IMAGE, HARBOR, HARBOR_PYTHON."""
+    if not ENVIRONMENT_FILE.is_file():
+        pytest.fail("run tests/e2e/engine.sh first (`make e2e` does)")
+    return dict(line.split("=", 1) for line in ENVIRONMENT_FILE.read_text().splitlines())
+
+
+@pytest.fixture(scope="session")
+def tasks(provided: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of all tasks of the bundled sample."""
+    return generate_sample(tmp_path_factory.mktemp("sample"), provided["BASE_IMAGE"])

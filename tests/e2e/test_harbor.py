@@ -1,0 +1,108 @@
+"""The sample's tasks in the real Harbor: all of them are seen, the oracle earns 1.0, doing nothing earns 0.0."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.conftest import generate_sample, task_folders
+
+pytestmark = pytest.mark.e2e
+
+OVERLAY = Path(__file__).with_name("offline.yaml")
+# A trial mostly waits for the engine; twice the processors is where more stops helping.
+CONCURRENCY = 2 * (os.cpu_count() or 1)
+
+
+def harbor(provided: dict[str, str], *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    # Without the first variable Harbor fetches a price list at each start, with a narrow table it cuts names.
+    environment = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True", "COLUMNS": "200"}
+    command = [provided["HARBOR"], *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, env=environment)
+
+
+def harbor_view(provided: dict[str, str], tasks: Path) -> dict[str, dict[str, Any]]:
+    program = Path(__file__).with_name("harbor_view.py")
+    result = subprocess.run([provided["HARBOR_PYTHON"], program, tasks], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    view: dict[str, dict[str, Any]] = json.loads(result.stdout)
+    return view
+
+
+def run_all(provided: dict[str, str], tasks: Path, agent: str, folder: Path) -> dict[str, dict[str, Any]]:
+    """Run `agent` on all tasks; return each trial's result.json by the name of its task's folder."""
+    started = time.monotonic()
+    result = harbor(
+        provided,
+        *("run", "--path", tasks, "--agent", agent, "--n-concurrent", str(CONCURRENCY), "--yes", "--quiet"),
+        *("--jobs-dir", folder, "--job-name", agent, "--extra-docker-compose", OVERLAY),
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    trials = [json.loads(path.read_text()) for path in sorted((folder / agent).glob("*/result.json"))]
+    print(f"harbor: {agent}, {len(trials)} trials in {time.monotonic() - started:.0f} s, {CONCURRENCY} at once")
+    return {Path(trial["task_id"]["path"]).name: trial for trial in trials}
+
+
+def rewards(trials: dict[str, dict[str, Any]]) -> Counter[str]:
+    """Count the trials by what came out of them: the rewards as Harbor read them, or the exception."""
+    return Counter(
+        trial["exception_info"]["exception_type"]
+        if trial["exception_info"]
+        else str(trial["verifier_result"]["rewards"])
+        for trial in trials.values()
+    )
+
+
+def names(tasks: Path) -> set[str]:
+    return {path.name for path in task_folders(tasks)}
+
+
+def test_every_task_fits_harbors_schema_to_the_last_key(provided: dict[str, str], tasks: Path) -> None:
+    faults = {name: seen["faults"] for name, seen in harbor_view(provided, tasks).items() if seen["faults"]}
+
+    assert faults == {}
+
+
+def test_a_dry_run_counts_every_task(provided: dict[str, str], tasks: Path) -> None:
+    result = harbor(provided, "run", "--path", tasks, "--agent", "oracle", "--dry-run")
+
+    counted = re.search(r"(\d+) trial", result.stdout)
+    assert counted is not None, result.stdout + result.stderr
+    assert int(counted[1]) == len(names(tasks)) > 0
+
+
+def test_the_oracle_earns_one_on_every_task(provided: dict[str, str], tasks: Path, tmp_path: Path) -> None:
+    trials = run_all(provided, tasks, "oracle", tmp_path)
+
+    assert trials.keys() == names(tasks)
+    assert rewards(trials) == {"{'reward': 1.0}": len(trials)}
+
+
+def test_doing_nothing_earns_nothing_on_every_task(provided: dict[str, str], tasks: Path, tmp_path: Path) -> None:
+    trials = run_all(provided, tasks, "nop", tmp_path)
+
+    assert trials.keys() == names(tasks)
+    assert rewards(trials) == {"{'reward': 0.0}": len(trials)}
+
+
+def test_the_oracles_answer_comes_home_as_an_artifact(provided: dict[str, str], tasks: Path, tmp_path: Path) -> None:
+    task = task_folders(tasks)[0]
+
+    run_all(provided, task, "oracle", tmp_path)
+
+    (answer,) = tmp_path.glob("oracle/*/artifacts/**/solution.md")
+    assert answer.read_bytes() == (task / "solution" / "solution.md").read_bytes()
+
+
+def test_generating_again_keeps_every_digest(provided: dict[str, str], tasks: Path, tmp_path: Path) -> None:
+    again = generate_sample(tmp_path, provided["BASE_IMAGE"])
+
+    assert harbor_view(provided, again) == harbor_view(provided, tasks)

@@ -1,0 +1,147 @@
+"""smoke_test.py on a real engine: one good task of each language, and every way in which a task or the engine fails."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import docker
+import pytest
+
+from tests.e2e.conftest import script, task_folders
+from tests.e2e.proxy import FragileSocket
+
+pytestmark = pytest.mark.e2e
+
+Table = dict[str, dict[str, str]]
+
+
+def read_report(path: Path) -> Table:
+    """Return the rows of the report's table of tasks by the task's name, each as heading -> cell."""
+    lines = [line for line in path.read_text().splitlines() if line.startswith("| ")]
+    start = next(index for index, line in enumerate(lines) if line.startswith("| task "))
+    heading, *rows = ([cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[start:])
+    return {row[0]: dict(zip(heading, row, strict=True)) for row in rows}
+
+
+def smoke_test(
+    tasks: Path, report: Path, *flags: str, env: dict[str, str] | None = None
+) -> tuple[subprocess.CompletedProcess[str], Table]:
+    result = script("smoke_test.py", tasks, "--report", report, *flags, env=env)
+    print(result.stdout)
+    return result, read_report(report)
+
+
+@pytest.fixture(scope="module")
+def one_of_each(tasks: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[int, Table, str]:
+    report = tmp_path_factory.mktemp("good") / "report.md"
+    result, table = smoke_test(tasks, report, "--limit_per_language", "1")
+    return result.returncode, table, report.read_text()
+
+
+def test_one_task_of_each_language_is_found_sound(one_of_each: tuple[int, Table, str], tasks: Path) -> None:
+    code, table, _ = one_of_each
+
+    assert {row["language"] for row in table.values()} == {path.name.split("_")[0] for path in task_folders(tasks)}
+    assert {name: row["verdict"] for name, row in table.items() if row["verdict"] != "ok"} == {}
+    assert code == 0
+
+
+def test_every_sample_project_passes_its_own_tests_in_its_image(one_of_each: tuple[int, Table, str]) -> None:
+    assert {row["language"]: row["project's tests"] for row in one_of_each[1].values()} == {
+        row["language"]: "pass" for row in one_of_each[1].values()
+    }
+
+
+def test_the_report_names_the_versions_that_it_was_made_with(
+    one_of_each: tuple[int, Table, str], provided: dict[str, str]
+) -> None:
+    text = one_of_each[2]
+
+    assert "| Docker engine | " in text
+    assert f"| Base image {provided['BASE_IMAGE']} | " in text
+    assert "| Harbor | " in text
+
+
+@pytest.fixture(scope="module")
+def mixed(tasks: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[int, Table, str, str]:
+    """One good task and, of the same, one copy for every way to break it: exit code, rows, stderr, report."""
+    folder = tmp_path_factory.mktemp("mixed")
+    original = task_folders(tasks)[0]
+    broken = {
+        name: shutil.copytree(original, folder / "tasks" / name)
+        for name in ("good", "no_dockerfile", "no_build", "endless_test", "endless_answer", "leaky", "generous")
+    }
+    (broken["no_dockerfile"] / "environment" / "Dockerfile").unlink()
+    with (broken["no_build"] / "environment" / "Dockerfile").open("a") as stream:
+        stream.write("RUN echo the compiler is missing >&2; exit 7\n")
+    (broken["endless_test"] / "tests" / "test.sh").write_text("#!/bin/bash\nwhile :; do sleep 1; done\n")
+    (broken["endless_answer"] / "solution" / "solve.sh").write_text("#!/bin/bash\nsleep infinity\n")
+    shutil.copy(broken["leaky"] / "solution" / "solution.md", broken["leaky"] / "environment" / "project" / "NOTES.md")
+    (broken["generous"] / "tests" / "test.sh").write_text(
+        "#!/bin/bash\necho '{\"reward\": 0.5}' > /logs/verifier/reward.json\n"
+    )
+    result, table = smoke_test(folder / "tasks", folder / "report.md", "--timeout", "15")
+    return result.returncode, table, result.stderr, (folder / "report.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("task", "verdict"),
+    [
+        ("good", "ok"),
+        ("no_dockerfile", "no environment/Dockerfile"),
+        ("no_build", "build failed (exit code 1)"),
+        ("endless_test", "test.sh still ran after 15 s and was killed"),
+        ("endless_answer", "oracle: solve.sh still ran after 15 s and was killed"),
+        ("leaky", "the image holds the ground truth"),
+        ("generous", "oracle: reward 0.5, not 1.0; nop: reward 0.5, not 0.0"),
+    ],
+)
+def test_a_fault_is_named_in_its_own_row(mixed: tuple[int, Table, str, str], task: str, verdict: str) -> None:
+    assert verdict in mixed[1][task]["verdict"]
+
+
+def test_failed_tasks_make_the_exit_code_one_without_a_traceback(mixed: tuple[int, Table, str, str]) -> None:
+    assert mixed[0] == 1
+    assert "Traceback" not in mixed[2]
+
+
+def test_the_report_shows_the_last_lines_of_a_failed_build(mixed: tuple[int, Table, str, str]) -> None:
+    assert "the compiler is missing" in mixed[3]
+
+
+def test_no_container_is_left_behind(mixed: tuple[int, Table, str, str]) -> None:
+    left = [container.image.tags for container in docker.from_env().containers.list(all=True) if container.image]
+
+    assert not [tags for tags in left if any(tag.startswith("smoke-test:") for tag in tags)]
+
+
+def test_an_engine_that_goes_away_is_a_fault_of_each_task_it_leaves_undone(tasks: Path, tmp_path: Path) -> None:
+    path = tmp_path / "docker.sock"
+    engine = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock").removeprefix("unix://")
+    # The first command in a container: by then the image is built, and nothing else has happened.
+    FragileSocket(path, engine, last_request=b"/exec HTTP/1.1")
+
+    result, table = smoke_test(
+        task_folders(tasks)[0],
+        tmp_path / "report.md",
+        env={**os.environ, "DOCKER_HOST": f"unix://{path}"},
+    )
+
+    (row,) = table.values()
+    assert "the Docker engine stopped answering" in row["verdict"]
+    assert result.returncode == 1
+    assert "Traceback" not in result.stderr
+
+
+def test_without_an_engine_one_line_says_so(tasks: Path, tmp_path: Path) -> None:
+    missing = {**os.environ, "DOCKER_HOST": f"unix://{tmp_path / 'none.sock'}"}
+
+    result = script("smoke_test.py", tasks, env=missing)
+
+    assert result.returncode == 2
+    assert len(result.stderr.splitlines()) == 1
+    assert "no Docker engine answers" in result.stderr
+    assert "--local" in result.stderr

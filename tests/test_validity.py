@@ -1,0 +1,46 @@
+"""The verifier's promises, kept on the bundled sample and on the real scenarios."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.grading import verifier
+from tests.bench import answers
+from tests.bench.validity import check, flat, load_cases, measure
+from tests.conftest import SAMPLE
+
+
+def test_every_promise_is_kept_on_the_sample() -> None:
+    check_promises(SAMPLE)
+
+
+def test_every_promise_is_kept_on_real_scenarios(real_data: Path) -> None:
+    check_promises(real_data)
+
+
+def check_promises(data_dir: Path) -> None:
+    cases = load_cases(data_dir)
+    scores = measure(cases)
+    assert [bound for bound in check(cases, scores) if not bound.kept] == []
+    if "independent: thorough" in scores:
+        means = [
+            sum(values) / len(values)
+            for kind in ("thorough", "brief", "bluff")
+            if (values := flat(scores[f"independent: {kind}"]))
+        ]
+        assert means == sorted(means, reverse=True)
+
+
+@pytest.mark.parametrize("kind", ["blank", "anything said"])
+def test_measurement_would_notice_a_verifier_that_pays_for_anything(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = load_cases(SAMPLE)[:8]
+    monkeypatch.setattr(verifier(), "score", lambda answer, key: {"reward": 1.0 if answer or kind == "blank" else 0.0})
+    assert any(not bound.kept for bound in check(cases, measure(cases)))
+
+
+def test_parts_of_the_truth_are_drawn_the_same_way_every_time() -> None:
+    case = load_cases(SAMPLE)[0]
+    assert answers.part_of_truth(case, 0.5) == answers.part_of_truth(case, 0.5)
+    assert len(answers.units(answers.part_of_truth(case, 0.5))) < len(answers.units(case.grading.oracle))
