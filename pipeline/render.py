@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import jinja2
+import pydantic_core
 import tomli_w
 from pydantic import BaseModel, ConfigDict
 
@@ -243,4 +244,5 @@ GENERATOR = "locobench-harbor"
 
 
 def as_json(value: Any) -> str:
-    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+    """Return `value` as indented JSON (json.dumps indents in Python code, at a tenth of the speed)."""
+    return pydantic_core.to_json(value, indent=1).decode() + "\n"
