@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pipeline import cli
 
 if TYPE_CHECKING:
-    from adapter import LoCoBenchTask
+    from pipeline.scenario import LoCoBenchTask
 
 
 class Extraction(NamedTuple):
@@ -34,8 +34,8 @@ def read_scenario(path: Path) -> LoCoBenchTask:
     Raises:
         RecordError: the file cannot be read or does not hold a scenario named like the file.
     """
-    from adapter import LoCoBenchTask
     from pipeline.records import RecordError, parse_object, read_bounded
+    from pipeline.scenario import LoCoBenchTask
 
     data = parse_object(read_bounded(path))
     scenario_id = data.get("id")

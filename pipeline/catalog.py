@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,6 +44,7 @@ class ScenarioId(NamedTuple):
     project_id: str
 
 
+@cache
 def load_languages(path: Path = TEMPLATES / "environment" / "languages.toml") -> dict[str, dict[str, Any]]:
     """Return the language tables by name: `packages`, `check` and optionally `fallback`."""
     return tomllib.loads(path.read_text(encoding="utf-8"))

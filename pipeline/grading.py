@@ -19,7 +19,7 @@ from pipeline.markdown import as_markdown, fence
 from pipeline.records import explain
 
 if TYPE_CHECKING:
-    from adapter import LoCoBenchTask
+    from pipeline.scenario import LoCoBenchTask
 
 # Above this share of the files, naming them tells nothing that naming all would not.
 MOST_RELEVANT_SHARE = 0.6

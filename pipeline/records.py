@@ -27,13 +27,15 @@ def read_bounded(path: Path) -> bytes:
     try:
         # O_NONBLOCK: opening a FIFO that nobody writes to must not hang.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-        with os.fdopen(descriptor, "rb") as stream:
+        try:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
                 raise RecordError("not a regular file")
             if status.st_size > MAX_RECORD_BYTES:
                 raise RecordError(f"{status.st_size:,} bytes, more than {MAX_RECORD_BYTES:,}")
-            return stream.read(MAX_RECORD_BYTES)
+            return os.read(descriptor, status.st_size)
+        finally:
+            os.close(descriptor)
     except OSError as error:
         raise RecordError(f"cannot be read: {error.strerror}") from error
 

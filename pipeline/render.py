@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import jinja2
+import pydantic_core
 import tomli_w
 from pydantic import BaseModel, ConfigDict
 
@@ -18,7 +19,7 @@ from pipeline.markdown import as_markdown
 from pipeline.project import LinkMode, Mapping
 
 if TYPE_CHECKING:
-    from adapter import LoCoBenchTask
+    from pipeline.scenario import LoCoBenchTask
 
 BASE_IMAGE = "ubuntu:24.04"
 AUTHORS = ("Salesforce AI Research",)
@@ -246,4 +247,5 @@ GENERATOR = "locobench-harbor"
 
 
 def as_json(value: Any) -> str:
-    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+    """Return `value` as indented JSON (json.dumps indents in Python code, at a tenth of the speed)."""
+    return pydantic_core.to_json(value, indent=1).decode() + "\n"

@@ -7,6 +7,7 @@ the words of the truth and of the answer are cut the same way.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -99,6 +100,7 @@ def plain(text):
     return _CONTROL.sub(" ", text)
 
 
+@functools.lru_cache(maxsize=1 << 14)
 def stem(word):
     """Cut a lower-case word's inflection, so that `caches`, `cached` and `caching` are one word."""
     for suffix, keep in _SUFFIXES:
@@ -136,10 +138,12 @@ def symbols(text):
     return {token.strip("_").lower(): token for token in sorted(set(_WORD.findall(text))) if is_symbol(token)}
 
 
+@functools.lru_cache(maxsize=1 << 14)
 def is_symbol(token):
     return len(_PART.findall(token)) > 1 or any(character.isdigit() for character in token.strip("_"))
 
 
+@functools.lru_cache(maxsize=2)
 def spellings(files):
     """Map every way to name one of `files` to it: its path and those of its endings that no other file shares.
 
@@ -178,7 +182,7 @@ def mentioned_files(text, files, roots=()):
         # `cache.h/cpp` names cache.h and `cache.c/lookup` names cache.c: the last part may be no part of the path.
         for name in (token, path, path.rpartition("/")[0]):
             known = names.get(name)
-            if known is None:
+            if known is None and name.startswith(prefixes):
                 known = next(
                     (names[name[len(p) :]] for p in prefixes if name.startswith(p) and name[len(p) :] in names),
                     None,
