@@ -47,12 +47,17 @@ validity: $(VENV)/installed-dev  ## how well the verifier tells knowledge from p
 
 bench: $(VENV)/installed-dev  ## speed and memory, side by side with plain ways of doing the same
 	$(BIN)/python -m tests.bench.pipeline
+	$(BIN)/python -m tests.bench.harness
+	$(BIN)/python -m tests.bench.bench_reports
 
 bench-images: $(VENV)/installed-dev  ## one image with all toolchains against ten single ones
 	$(BIN)/python -m tests.bench.images
 
 power-table: $(VENV)/installed-dev  ## simulate the comparison's error rates; rewrites the table in docs/STATISTICS.md
 	$(BIN)/python -m tests.bench.power_table
+
+fuzz: $(VENV)/installed-dev  ## search for data that breaks the pipeline; MINUTES=5
+	$(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),5)
 
 clean:  ## remove what the targets above made
 	rm -rf $(VENV) $(DEMO) .cache build *.egg-info

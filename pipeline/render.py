@@ -25,7 +25,7 @@ BASE_IMAGE = "ubuntu:24.04"
 AUTHORS = ("Salesforce AI Research",)
 
 # The modules that decide what is in a task: a change of one makes every task out of date.
-TASK_MODULES = ("catalog", "grading", "markdown", "project", "records", "render")
+TASK_MODULES = ("catalog", "grading", "markdown", "project", "records", "render", "scenario")
 
 LANGUAGE_NAMES = {
     "cpp": "C++",
