@@ -38,6 +38,9 @@ def build_parser() -> cli.Parser:
     parser.flag("scoring", type=Path, metavar="FILE", help="TOML file with weights and thresholds (docs/VERIFIER.md)")
     parser.flag("separate_verifier", action="store_true", help="score in a container that the agent never touched")
     parser.flag(
+        "mcp_config", type=Path, metavar="FILE", help="MCP servers to give to the agent, as a .mcp.json has them"
+    )
+    parser.flag(
         "strip_code_fences", action="store_true", help="take the Markdown fence off files that are wrapped in one"
     )
     parser.flag(
@@ -98,6 +101,7 @@ def main(argv: list[str] | None) -> int:
     from pipeline.generation import generate
     from pipeline.grading import Scoring
     from pipeline.render import Options
+    from pipeline.task_config import McpServer
 
     say = (lambda _: None) if options.quiet else print
     data_dir = cli.find_data_dir(options.data_dir, say=say)
@@ -116,6 +120,7 @@ def main(argv: list[str] | None) -> int:
             separate_verifier=options.separate_verifier,
             strip_code_fences=options.strip_code_fences,
             link_mode=options.link_mode,
+            mcp_servers=McpServer.load(options.mcp_config) if options.mcp_config else (),
             scoring=Scoring.load(options.scoring) if options.scoring else Scoring(),
         ),
         overwrite=options.overwrite,

@@ -11,21 +11,20 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 import pydantic_core
 import tomli_w
-from pydantic import BaseModel, ConfigDict
 
 from pipeline.catalog import REPOSITORY, TEMPLATES, load_languages
 from pipeline.grading import Grading, Scoring
 from pipeline.markdown import as_markdown
 from pipeline.project import LinkMode, Mapping
+from pipeline.task_config import Environment, McpServer, Metadata, TaskConfig, TaskInfo, Verifier
 
 if TYPE_CHECKING:
     from pipeline.scenario import LoCoBenchTask
 
 BASE_IMAGE = "ubuntu:24.04"
-AUTHORS = ("Salesforce AI Research",)
 
 # The modules that decide what is in a task: a change of one makes every task out of date.
-TASK_MODULES = ("catalog", "grading", "markdown", "project", "records", "render", "scenario")
+TASK_MODULES = ("catalog", "grading", "markdown", "project", "records", "render", "scenario", "task_config")
 
 LANGUAGE_NAMES = {
     "cpp": "C++",
@@ -49,61 +48,8 @@ class Options:
     """Take the Markdown fence off project files that are wrapped in one."""
     link_mode: LinkMode = "auto"
     scoring: Scoring = field(default_factory=Scoring)
-
-
-class TaskInfo(BaseModel):
-    """[task]: what a registry shows."""
-
-    name: str
-    description: str
-    authors: tuple[dict[str, str], ...] = tuple({"name": name} for name in AUTHORS)
-    keywords: tuple[str, ...]
-
-
-class Metadata(BaseModel):
-    """[metadata]: never read by Harbor; what people filter by."""
-
-    id: str
-    title: str
-    category: str
-    difficulty: str
-    language: str
-    project_id: str
-    context_length: int
-    context_length_unit: str = "characters"
-    files_count: int
-    context_files_found: int
-
-
-class Agent(BaseModel):
-    timeout_sec: float = 1800.0
-
-
-class Verifier(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-    timeout_sec: float = 60.0
-    user: str = "root"
-    environment_mode: str = "shared"
-
-
-class Environment(BaseModel):
-    build_timeout_sec: float = 900.0
-    cpus: int = 2
-    memory_mb: int = 4096
-    storage_mb: int = 10240
-
-
-class TaskConfig(BaseModel):
-    """task.toml, as Harbor's schema 1.4 has it."""
-
-    schema_version: str = "1.4"
-    artifacts: tuple[str, ...] = ("/app/solution.md",)
-    task: TaskInfo
-    metadata: Metadata
-    agent: Agent = Agent()
-    verifier: Verifier = Verifier()
-    environment: Environment = Environment()
+    mcp_servers: tuple[McpServer, ...] = ()
+    """Tool servers that Harbor gives to the agent."""
 
 
 @cache
@@ -138,6 +84,7 @@ def fingerprint(record: bytes, language: str, content: str, options: Options) ->
         },
         "hardlink": options.link_mode == "hardlink",
         "scoring": options.scoring.model_dump(),
+        "mcp_servers": [server.model_dump() for server in options.mcp_servers],
         "language": load_languages().get(language),
     }
     parts = (
@@ -203,8 +150,9 @@ def render_config(task: LoCoBenchTask, mapping: Mapping, options: Options) -> st
             context_files_found=len(mapping.context_files),
         ),
         verifier=Verifier(environment_mode="separate" if options.separate_verifier else "shared"),
+        environment=Environment(mcp_servers=options.mcp_servers),
     )
-    return tomli_w.dumps(config.model_dump(mode="json"))
+    return tomli_w.dumps(config.model_dump(mode="json", exclude_none=True))
 
 
 def render_task(

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -306,3 +307,40 @@ def test_separate_verifier_is_written_into_the_task(
 ) -> None:
     script("run_adapter.py", *command(data, tmp_path, "--separate_verifier"))
     assert 'environment_mode = "separate"' in (tmp_path / "tasks" / three[0] / "task.toml").read_text()
+
+
+def test_mcp_servers_are_the_only_difference_between_two_sets_of_tasks(
+    data: Data, tmp_path: Path, script: Script, three: list[str]
+) -> None:
+    servers = {
+        "search": {"command": "search-mcp", "args": ["--stdio"]},
+        "index": {"type": "http", "url": "http://index:80/mcp"},
+    }
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    script("run_adapter.py", *command(data, tmp_path))
+    arguments = [*command(data, tmp_path)[:-1], tmp_path / "with", "--mcp_config", tmp_path / ".mcp.json"]
+    assert script("run_adapter.py", *arguments).returncode == 0
+    without, given = tree(tmp_path / "tasks" / three[0]), tree(tmp_path / "with" / three[0])
+    changed = {path for path in given if given[path] != without[path]}
+    assert changed == {"task.toml", "tests/task_metadata.json"}  # the latter for its fingerprint
+    assert tomllib.loads(given["task.toml"].decode())["environment"]["mcp_servers"] == [
+        {"name": "index", "transport": "streamable-http", "args": [], "url": "http://index:80/mcp"},
+        {"name": "search", "transport": "stdio", "command": "search-mcp", "args": ["--stdio"]},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"mcpServers": {"s": {"command": "x", "env": {"TOKEN": "secret"}}}}', "env: Extra inputs are not permitted"),
+        ('{"mcpServers": {"s": {"type": "http"}}}', "s: a streamable-http server needs a url"),
+        ("{}", "not a .mcp.json (KeyError('mcpServers'))"),
+    ],
+)
+def test_mcp_config_that_a_task_cannot_carry_is_one_line(
+    data: Data, tmp_path: Path, script: Script, three: list[str], text: str, words: str
+) -> None:
+    (tmp_path / ".mcp.json").write_text(text)
+    done = script("run_adapter.py", *command(data, tmp_path, "--mcp_config", tmp_path / ".mcp.json", "--quiet"))
+    assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1
+    assert "secret" not in done.stderr
