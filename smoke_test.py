@@ -67,7 +67,8 @@ def main(argv: list[str] | None) -> int:
     for row in failed:
         print(f"{row.task}: {row.verdict}", file=sys.stderr)
     if options.report is not None:
-        facts["Run"] = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {time.monotonic() - started:.0f} s wall time"
+        run = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {time.monotonic() - started:.0f} s wall time"
+        facts = {"Run": run, **facts}
         facts["Harbor"] = smoke_report.harbor_version() or "not found"
         if engine is not None:
             facts |= {f"Base image {name}": engine.image_id(name) for name in smoke_report.base_images(rows)}

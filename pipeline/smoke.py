@@ -51,10 +51,12 @@ class ImageCheck:
     """Bytes, the base image's included."""
     toolchain: str = ""
     """The first line with a version that the language's check command answers."""
-    project_tests: str = "none"
+    project_tests: str = ""
     """`pass`, `fail`, or `none` where the project's Makefile has no target `test`."""
     leaks: frozenset[bytes] = frozenset()
     """The pieces of ground truths that were found in the image."""
+    usable: bool = False
+    """Whether trials can be run: the image is built and the engine is there."""
     faults: tuple[str, ...] = ()
     output: str = ""
     """Last lines of what failed."""
@@ -93,7 +95,7 @@ def check_image(engine: Engine, tasks: list[TaskFolder], limits: Limits) -> Imag
 
     task = tasks[0]
     tag = f"smoke-test:{task.digest[:16]}"
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = {"usable": True}
     faults: list[str] = []
     try:
         found["build_seconds"], found["size"] = engine.build(task.environment, tag, timeout=limits.build)
@@ -108,17 +110,18 @@ def check_image(engine: Engine, tasks: list[TaskFolder], limits: Limits) -> Imag
                 if code != 0:
                     faults.append(f"toolchain: `{command}` failed (exit code {code})")
                     found["output"] = last_lines(output)
+            found["project_tests"] = "fail" if task.has_project_tests else "none"
             if task.has_project_tests:
-                found["project_tests"] = "fail"
                 code, output = box.run(_PROJECT_TESTS, timeout=limits.step)
                 found |= {"project_tests": "pass"} if code == 0 else {"output": last_lines(output)}
     except BuildError as error:
         faults.append(str(error))
-        found["output"] = error.tail
+        found |= {"usable": False, "output": error.tail}
     except CommandTimeout as error:
         faults.append(f"image: a command {error}")
     except EngineError as error:
         faults.append(str(error))
+        found["usable"] = False
     return ImageCheck(tag=tag, base=task.base_image, faults=tuple(faults), **found)
 
 
@@ -148,7 +151,7 @@ def smoke(
         groups.setdefault(task.digest, []).append(task)
 
     def image_of(digest: str) -> ImageCheck:
-        return check_image(engine, groups[digest], limits) if engine else ImageCheck()
+        return check_image(engine, groups[digest], limits) if engine else ImageCheck(usable=True)
 
     def trial_of(key: tuple[TaskFolder, Agent]) -> Trial:
         task, agent = key
@@ -159,8 +162,8 @@ def smoke(
     with ThreadPoolExecutor(jobs) as pool:
         try:
             images = _in_parallel(pool, image_of, list(groups), "Images", watch if engine else _unwatched)
-            built = [task for task in tasks if engine is None or images[task.digest].size is not None]
-            trials = _in_parallel(pool, trial_of, list(product(built, EXPECTED_REWARD)), "Trials", watch)
+            usable = [task for task in tasks if images[task.digest].usable]
+            trials = _in_parallel(pool, trial_of, list(product(usable, EXPECTED_REWARD)), "Trials", watch)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             if engine is not None:

@@ -18,7 +18,7 @@ COLUMNS: tuple[tuple[str, Callable[[Row], str], bool], ...] = (
     ("build s", lambda row: "shared" if row.shares_image else _number(row.image.build_seconds, ".1f"), False),
     ("image MB", lambda row: _number(row.image.size and row.image.size / 1e6, ".0f"), False),
     ("toolchain", lambda row: row.image.toolchain[:40] or "-", False),
-    ("project's tests", lambda row: row.image.project_tests, False),
+    ("project's tests", lambda row: row.image.project_tests or "-", False),
     ("oracle", lambda row: _reward(row.rewards.get("oracle")), True),
     ("nop", lambda row: _reward(row.rewards.get("nop")), True),
     ("verdict", lambda row: row.verdict, True),
