@@ -54,18 +54,14 @@ def _overhead(root: Path) -> bool:
         result = runner.run_single(task, Config(name="c", claude_md=None), index)
         spent.append(time.perf_counter() - started - result.trace.duration_seconds)
         assert result.passed, result.trace.error
-    return _report(
-        f"overhead of a run, fixture of {FIXTURE_FILES} files", median(spent), OVERHEAD_BOUND, "s", _at_most
-    )
+    return _report(f"overhead of a run, fixture of {FIXTURE_FILES} files", median(spent), OVERHEAD_BOUND, "s", _at_most)
 
 
 def _loading(root: Path) -> bool:
     runner = _runner(root / "quick", seconds=0.0)
     result = runner.run_single(_task(root / "fixture"), Config(name="c"))
     changes = [FileChange(path=f"f{n}", action="created", content_after="x = 1\n" * 300) for n in range(5)]
-    trace = result.trace.model_copy(
-        update={"file_changes": changes, "tool_calls": result.trace.tool_calls * 15}
-    )
+    trace = result.trace.model_copy(update={"file_changes": changes, "tool_calls": result.trace.tool_calls * 15})
     results = [result.model_copy(update={"trace": trace, "run_index": n}) for n in range(LOADED_RESULTS)]
     path = runner.save_results(results, str(root / "results.json"))
     spent = []
@@ -82,9 +78,7 @@ def _utilisation(root: Path) -> bool:
     runner = _runner(root / "slow", seconds=CLI_SECONDS)
     tasks = [_task(root / "fixture", f"t{n}") for n in range(WORKERS)]
     started = time.perf_counter()
-    results = runner.run_matrix(
-        tasks, [Config(name="c")], None, 5, workers=WORKERS, journal=root / "journal.jsonl"
-    )
+    results = runner.run_matrix(tasks, [Config(name="c")], None, 5, workers=WORKERS, journal=root / "journal.jsonl")
     wall = time.perf_counter() - started
     busy = sum(r.trace.duration_seconds for r in results) / (WORKERS * wall)
     label = f"time that {WORKERS} workers keep a CLI of {CLI_SECONDS:g} s busy"

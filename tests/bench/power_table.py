@@ -58,9 +58,7 @@ def simulate(
             found[decision.verdict] += 1
         regressed = {unit.key.task_id for unit in decision.having(Verdict.REGRESSION)}
         named += broken > 0 and all(str(i) in regressed for i in range(broken))
-    return Rates(
-        found[Verdict.REGRESSION] / repetitions, found[Verdict.IMPROVEMENT] / repetitions, named / repetitions
-    )
+    return Rates(found[Verdict.REGRESSION] / repetitions, found[Verdict.IMPROVEMENT] / repetitions, named / repetitions)
 
 
 def _unit(number: int, passed_a: int, passed_b: int, runs: int) -> UnitComparison:
@@ -125,9 +123,7 @@ def table(repetitions: int) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repetitions", type=int, default=2000)
-    parser.add_argument(
-        "--check", action="store_true", help="compare with the document instead of writing it"
-    )
+    parser.add_argument("--check", action="store_true", help="compare with the document instead of writing it")
     arguments = parser.parse_args()
     text = DOCUMENT.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)

@@ -303,9 +303,7 @@ def test_a_rate_limit_that_passes_within_the_run_is_no_failure(
     assert len(result.trace.raw_output["api_retry"]) == 1
 
 
-def test_an_api_that_does_not_answer_is_a_timeout(
-    claude: Path, api: Callable[[Responder], MessagesAPI]
-) -> None:
+def test_an_api_that_does_not_answer_is_a_timeout(claude: Path, api: Callable[[Responder], MessagesAPI]) -> None:
     api(always(Hang()))
     result = run(claude, Config(name="c"), timeout=6)
     assert result.outcome is Outcome.TIMEOUT
@@ -335,9 +333,7 @@ def test_what_the_agents_shell_left_running_ends_with_the_run(
     assert not [p for p in psutil.process_iter(["cmdline"]) if marker in (p.info["cmdline"] or [])]
 
 
-def test_a_prompt_that_looks_like_an_option_is_a_prompt(
-    claude: Path, api: Callable[[Responder], MessagesAPI]
-) -> None:
+def test_a_prompt_that_looks_like_an_option_is_a_prompt(claude: Path, api: Callable[[Responder], MessagesAPI]) -> None:
     server = api(by_prompt({"--help me": [bash("touch out.txt"), Text("Done.")]}))
     assert run(claude, Config(name="c"), prompt="--help me").passed
     assert "--help me" in server.main_requests[0].text
@@ -355,9 +351,7 @@ def test_root_is_refused_unless_the_user_says_that_this_is_a_sandbox(
     assert "root" in result.trace.error
 
 
-def test_nothing_of_a_run_stays_on_disk(
-    tmp_path: Path, claude: Path, api: Callable[[Responder], MessagesAPI]
-) -> None:
+def test_nothing_of_a_run_stays_on_disk(tmp_path: Path, claude: Path, api: Callable[[Responder], MessagesAPI]) -> None:
     api(by_prompt({"do it": [bash("touch out.txt"), Text("Done.")]}))
     base = tmp_path / "base"
     base.mkdir()
@@ -367,9 +361,7 @@ def test_nothing_of_a_run_stays_on_disk(
     assert list(base.iterdir()) == []
 
 
-def test_every_bundled_config_reaches_the_agent(
-    claude: Path, api: Callable[[Responder], MessagesAPI]
-) -> None:
+def test_every_bundled_config_reaches_the_agent(claude: Path, api: Callable[[Responder], MessagesAPI]) -> None:
     """A skill, CLAUDE.md or subagent that did not load would make the run a setup error."""
     api(always(Text("I did nothing.")))
     runner = EvalRunner(ClaudeExecutor(str(claude), grace_seconds=2.0))
