@@ -75,8 +75,7 @@ def count(text: str) -> int:
 def complain(message: str) -> None:
     """Print one line on stderr; what would end the line or move a terminal's cursor is shown escaped (`\\n`)."""
     shown = (
-        character if character.isprintable() else character.encode("unicode_escape").decode()
-        for character in message
+        character if character.isprintable() else character.encode("unicode_escape").decode() for character in message
     )
     print("".join(shown), file=sys.stderr)
 

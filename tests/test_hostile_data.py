@@ -379,3 +379,14 @@ def test_read_only_target_is_one_line_and_exit_code_2(
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and "Read-only file system" in done.stderr
     done = script("extract_dataset.py", "--data_dir", data.folder, "--output", small_disk / "d.jsonl", "--quiet")
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and "Read-only file system" in done.stderr
+
+
+def test_memory_of_the_last_run_that_cannot_be_written_fails_nothing(
+    data: Data, tmp_path: Path, script: Script
+) -> None:
+    data.project()
+    scenario = data.scenario()
+    (tmp_path / "tasks" / STATE_FILE).mkdir(parents=True)
+    done = run_all(data, tmp_path, script, tmp_path / "tasks")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "tasks" / scenario / "instruction.md").is_file()
