@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO := demo
+MINUTES ?= 30
 
 .PHONY: help demo test check format e2e validity bench bench-images power-table fuzz clean
 
@@ -56,8 +57,8 @@ bench-images: $(VENV)/installed-dev  ## one image with all toolchains against te
 power-table: $(VENV)/installed-dev  ## simulate the comparison's error rates; rewrites the table in docs/STATISTICS.md
 	$(BIN)/python -m tests.bench.power_table
 
-fuzz: $(VENV)/installed-dev  ## search for data that breaks the pipeline; MINUTES=5
-	$(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),5)
+fuzz: $(VENV)/installed-dev  ## search MINUTES (30) for data that breaks extraction or generation
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
 
 clean:  ## remove what the targets above made
 	rm -rf $(VENV) $(DEMO) .cache build *.egg-info

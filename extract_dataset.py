@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -93,7 +92,7 @@ def main(argv: list[str] | None) -> int:
         watch=lambda files: cli.progress(files, len(files), "Extracting", quiet=options.quiet),
     )
     for path, reason in found.failures:
-        print(f"{path}: {reason}; skipped", file=sys.stderr)
+        cli.complain(f"{path}: {reason}; skipped")
     for heading, counts in found.counts.items():
         say(f"By {heading}: " + ", ".join(f"{name} {number}" for name, number in sorted(counts.items())))
     say(f"{found.written} scenarios written to {options.output}, {len(found.failures)} skipped")

@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -67,8 +65,13 @@ def read_selection(path: Path) -> list[str]:
     Raises:
         InputError: not a file that select_tasks.py wrote.
     """
+    from pipeline.records import parse_object
+
     try:
-        return [str(task["id"]) for task in json.loads(path.read_bytes())["tasks"]]
+        tasks = parse_object(path.read_bytes())["tasks"]
+        if not isinstance(tasks, list):
+            raise TypeError("tasks: not a list")
+        return [str(task["id"]) for task in tasks]
     except OSError as error:
         raise cli.InputError(f"{path}: cannot be read: {error.strerror}; run select_tasks.py first") from None
     except (ValueError, KeyError, TypeError) as error:
@@ -129,9 +132,9 @@ def main(argv: list[str] | None) -> int:
     for outcome in cli.progress(generate(adapter, task_ids), len(task_ids), "Generating", quiet=options.quiet):
         counts[outcome.status] += 1
         for warning in outcome.warnings:
-            print(f"{outcome.task_id}: {warning}", file=sys.stderr)
+            cli.complain(f"{outcome.task_id}: {warning}")
         if outcome.status == "failed":
-            print(f"{outcome.task_id}: {outcome.reason}; not written", file=sys.stderr)
+            cli.complain(f"{outcome.task_id}: {outcome.reason}; not written")
     rest = f"{counts['unchanged']} unchanged, {counts['failed']} failed"
     say(f"{counts['written']} tasks written to {options.output_dir}, {rest}")
     if options.mirror_repos:
@@ -139,7 +142,7 @@ def main(argv: list[str] | None) -> int:
 
         failures = mirror_repos(adapter, task_ids, options.mirror_repos)
         for project, reason in failures.items():
-            print(f"{project}: {reason}; not mirrored", file=sys.stderr)
+            cli.complain(f"{project}: {reason}; not mirrored")
         counts["failed"] += len(failures)
         say(f"repositories listed in {options.mirror_repos / INDEX_FILE}, {len(failures)} failed")
     return cli.SOME_FAILED if counts["failed"] else cli.DONE

@@ -130,9 +130,7 @@ def assertion_ids(assertions: list[CodeAssertion | LLMAssertion]) -> list[str]:
     for assertion in assertions:
         number = counts[assertion.type]
         counts[assertion.type] += 1
-        default = (
-            f"code_{number}_{assertion.check}" if isinstance(assertion, CodeAssertion) else f"llm_{number}"
-        )
+        default = f"code_{number}_{assertion.check}" if isinstance(assertion, CodeAssertion) else f"llm_{number}"
         ids.append(assertion.id or default)
     return ids
 
@@ -228,9 +226,7 @@ class Config(Definition):
     @model_validator(mode="after")
     def _skills_can_be_used(self) -> Config:
         if self.skills_path is not None and self.allowed_tools != "all" and "Skill" not in self.allowed_tools:
-            raise ValueError(
-                "skills_path has no effect while allowed_tools lacks Skill; add Skill to the list"
-            )
+            raise ValueError("skills_path has no effect while allowed_tools lacks Skill; add Skill to the list")
         return self
 
     @field_validator("env")

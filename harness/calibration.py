@@ -69,9 +69,7 @@ def calibrate(results: Iterable[EvalResult], labels: dict[Verdict, bool]) -> Cal
     if missing:
         known = f"; the results hold {len(grades)} judged assertions"
         raise InputError(f"no judged assertion for the label {', '.join(map(str, missing[0]))}{known}")
-    pairs = [
-        (key, grades[key].passed, human) for key, human in labels.items() if grades[key].status == "graded"
-    ]
+    pairs = [(key, grades[key].passed, human) for key, human in labels.items() if grades[key].status == "graded"]
     counts = Counter((judge, human) for _, judge, human in pairs)
     return Calibration(
         both_pass=counts[True, True],
@@ -95,9 +93,7 @@ def read_labels(path: Path) -> dict[Verdict, bool]:
     for line, row in enumerate(rows, start=2):
         absent = [name for name in COLUMNS if row.get(name) is None]
         if absent:
-            raise InputError(
-                f"{path}:{line}: column {absent[0]} is missing; the header is {','.join(COLUMNS)}"
-            )
+            raise InputError(f"{path}:{line}: column {absent[0]} is missing; the header is {','.join(COLUMNS)}")
         said = row["passed"].strip().lower()
         if not said:
             continue

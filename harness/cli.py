@@ -32,9 +32,7 @@ COMMANDS: dict[str, Entry] = {
     "matrix": Entry("harness.cli_run", "Run tasks x configs x models, several times each."),
     "validate-task": Entry("harness.cli_check", "Check task files."),
     "validate-config": Entry("harness.cli_check", "Check config files."),
-    "validate": Entry(
-        "harness.cli_check", "Check that solutions pass and untouched fixtures fail, without a model."
-    ),
+    "validate": Entry("harness.cli_check", "Check that solutions pass and untouched fixtures fail, without a model."),
     "import-harbor": Entry("harness.cli_harbor", "Read the trials of Harbor jobs into a results file."),
     "ls": Entry("harness.cli_check", "List tasks or configs."),
     "env-status": Entry("harness.cli_check", "Show whether this machine is ready to run."),
@@ -48,13 +46,9 @@ COMMANDS: dict[str, Entry] = {
     "confirm": Entry("harness.cli_design", "Run the suspects of a comparison again, more often."),
     "grade": Entry("harness.cli_judge", "Judge saved runs again, without running the agent."),
     "calibrate": Entry("harness.cli_judge", "How far the judge agrees with people."),
-    "export-config": Entry(
-        "harness.cli_snapshot", "Snapshot of Claude Code's configuration, without secrets."
-    ),
+    "export-config": Entry("harness.cli_snapshot", "Snapshot of Claude Code's configuration, without secrets."),
     "import-config": Entry("harness.cli_snapshot", "Set a configuration up from a snapshot."),
-    "check-version": Entry(
-        "harness.cli_snapshot", "Which Claude Code is installed, and is it the expected one."
-    ),
+    "check-version": Entry("harness.cli_snapshot", "Which Claude Code is installed, and is it the expected one."),
 }
 """Every command by its name; help texts stand here so that --help imports nothing."""
 
@@ -101,9 +95,7 @@ class Commands(click.Group):
             ctx.exit(INTERRUPTED)
 
 
-@click.command(
-    cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
-)
+@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.option(
     "-e",
     "--env-file",

@@ -42,9 +42,7 @@ def validate_config(pattern: str) -> None:
 @click.option("-t", "--tasks", "pattern", default=TASKS, show_default=True, help="Quoted glob of task files.")
 @click.option("--oracle", "only_oracle", is_flag=True, help="Only the reference solutions, unless --nop too.")
 @click.option("--nop", "only_nop", is_flag=True, help="Only the untouched fixtures, unless --oracle too.")
-@click.option(
-    "-j", "--workers", default=2, show_default=True, type=click.IntRange(1, 64), help="Checks at a time."
-)
+@click.option("-j", "--workers", default=2, show_default=True, type=click.IntRange(1, 64), help="Checks at a time.")
 @click.pass_context
 def validate(ctx: click.Context, pattern: str, only_oracle: bool, only_nop: bool, workers: int) -> None:
     """Check tasks without any model: the reference solution passes, the untouched fixture fails.
@@ -55,9 +53,7 @@ def validate(ctx: click.Context, pattern: str, only_oracle: bool, only_nop: bool
     kinds = [oracle] * (both or only_oracle) + [nop] * (both or only_nop)
     tasks = loading.load_tasks(pattern)
     with ThreadPoolExecutor(workers) as pool:
-        checks: list[Check] = list(
-            pool.map(lambda job: job[0](job[1]), [(k, t) for t in tasks for k in kinds])
-        )
+        checks: list[Check] = list(pool.map(lambda job: job[0](job[1]), [(k, t) for t in tasks for k in kinds]))
     for check in checks:
         click.echo(f"{'ok' if check.as_expected else 'WRONG'}: {check.kind} {check.task_id}: {check.details}")
     wrong = sum(not check.as_expected for check in checks)
@@ -81,9 +77,7 @@ def ls(kind: str, path: str | None) -> None:
 
 
 @click.command()
-@click.option(
-    "--claude", "claude_path", default="claude", envvar="HARNESS_CLAUDE", help="The claude executable."
-)
+@click.option("--claude", "claude_path", default="claude", envvar="HARNESS_CLAUDE", help="The claude executable.")
 @click.pass_context
 def env_status(ctx: click.Context, claude_path: str) -> None:
     """Show whether this machine is ready to run. Values of secrets are never shown.
@@ -93,17 +87,13 @@ def env_status(ctx: click.Context, claude_path: str) -> None:
     version = _version(claude_path)
     paying = [name for name in PASSED_VARIABLES["who pays"] if os.environ.get(name)]
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0
-    click.echo(
-        f"claude: {version or f'{claude_path} not found; install Claude Code or name it with --claude'}"
-    )
+    click.echo(f"claude: {version or f'{claude_path} not found; install Claude Code or name it with --claude'}")
     click.echo(f"env file: {ctx.obj or 'none'}")
     for name in paying:
         click.echo(f"{name}: {'set' if SECRET_NAME.search(name) else os.environ[name]}")
     if not paying:
         click.echo("credentials: none; set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN")
-    click.echo(
-        f"judge: {'ready' if find_spec('anthropic') else 'pip install anthropic, to use LLM assertions'}"
-    )
+    click.echo(f"judge: {'ready' if find_spec('anthropic') else 'pip install anthropic, to use LLM assertions'}")
     root_refused = is_root and not os.environ.get("IS_SANDBOX")
     if root_refused:
         click.echo("root: Claude Code refuses to skip permissions; set IS_SANDBOX=1 if this is a sandbox")
@@ -114,9 +104,7 @@ def _version(claude_path: str) -> str | None:
     if shutil.which(claude_path) is None:
         return None
     try:
-        shown = subprocess.run(
-            [claude_path, "--version"], capture_output=True, text=True, timeout=20, check=False
-        )
+        shown = subprocess.run([claude_path, "--version"], capture_output=True, text=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return shown.stdout.strip() or None

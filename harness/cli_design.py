@@ -40,9 +40,7 @@ MOST_TASKS = 5000
     type=click.FloatRange(0, 1, min_open=True),
     help="Drop to find, 0 to 1.",
 )
-@click.option(
-    "--baseline", type=click.FloatRange(0, 1), help="Pass rate of A.  [default: 0.8, or that of --from]"
-)
+@click.option("--baseline", type=click.FloatRange(0, 1), help="Pass rate of A.  [default: 0.8, or that of --from]")
 @click.option("--from", "source", type=PATH, help=f"Take the pass rate and its spread from a {RESULTS_HELP}.")
 @click.option(
     "--effect-sd",
@@ -52,9 +50,7 @@ MOST_TASKS = 5000
     help="How much the effect differs by task.",
 )
 @click.option("--tasks", type=click.IntRange(2), help="Also tell what this many tasks find.")
-@click.option(
-    "--runs", default=3, show_default=True, type=click.IntRange(1), help="With this many runs of each."
-)
+@click.option("--runs", default=3, show_default=True, type=click.IntRange(1), help="With this many runs of each.")
 def power(
     effect: float, baseline: float | None, source: Path | None, effect_sd: float, tasks: int | None, runs: int
 ) -> None:
@@ -88,16 +84,10 @@ def power(
 @arm_options
 @click.option("-t", "--tasks", "task_glob", required=True, help="Glob of task files, quoted.")
 @click.option("-c", "--configs", "config_glob", required=True, help="Glob of config files, quoted.")
-@click.option(
-    "-r", "--runs", default=10, show_default=True, type=click.IntRange(2), help="Fresh runs of each."
-)
-@click.option(
-    "-j", "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Runs at a time."
-)
+@click.option("-r", "--runs", default=10, show_default=True, type=click.IntRange(2), help="Fresh runs of each.")
+@click.option("-j", "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Runs at a time.")
 @click.option("-o", "--output", required=True, type=PATH, help="Results file for the fresh runs.")
-@click.option(
-    "--max-cost-usd", type=click.FloatRange(0, min_open=True), help="Start no run once this is spent."
-)
+@click.option("--max-cost-usd", type=click.FloatRange(0, min_open=True), help="Start no run once this is spent.")
 @click.option("--dry-run", is_flag=True, help="Show what would be run, run nothing.")
 @runner_options
 @click.pass_context
@@ -133,9 +123,7 @@ def confirm(
     if output.exists():
         raise InputError(f"{output} exists and holds paid runs; name another -o")
     tasks = _named(load_tasks(task_glob), suspects, task_glob)
-    fresh_a = (
-        _variants(results_a, config_glob) if _variant_names(results_a) != _variant_names(results_b) else []
-    )
+    fresh_a = _variants(results_a, config_glob) if _variant_names(results_a) != _variant_names(results_b) else []
     fresh_b = _variants(results_b, config_glob)
     planned = len(tasks) * (len(fresh_a) + len(fresh_b)) * runs
     click.echo(f"{len(tasks)} suspects, {planned} fresh runs: {', '.join(task.id for task in tasks)}")

@@ -15,9 +15,7 @@ from harness.runner import EvalRunner
 @click.command()
 @click.argument("job", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Results file to write.")
-@click.option(
-    "--config-name", help="Config name of all trials. Default: the job's name, and agents' if several."
-)
+@click.option("--config-name", help="Config name of all trials. Default: the job's name, and agents' if several.")
 @click.option(
     "--tasks-dir",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -26,9 +24,7 @@ from harness.runner import EvalRunner
 @click.option(
     "--pass-score", default=PASS_SCORE, show_default=True, type=click.FloatRange(0, 1), help="Reward to pass."
 )
-def import_harbor(
-    job: Path, output: Path, config_name: str | None, tasks_dir: Path | None, pass_score: float
-) -> None:
+def import_harbor(job: Path, output: Path, config_name: str | None, tasks_dir: Path | None, pass_score: float) -> None:
     """Read the trials of a Harbor JOB folder, or of a folder of jobs, into a results file.
 
     Trials that say nothing about the agent (build, API or verifier errors) are kept and count in no rate;

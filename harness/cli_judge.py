@@ -65,10 +65,7 @@ def grade(
     failed = [g for g in judged if g.status != "graded"]
     changed = sum(before.passed != after.passed for before, after in zip(results, graded, strict=True))
     cost = sum(g.judge.cost_usd or 0.0 for g in judged if g.judge)
-    click.echo(
-        f"{len(judged)} judged assertions, {len(failed)} without a verdict; "
-        f"{changed} runs changed; ${cost:.4f}"
-    )
+    click.echo(f"{len(judged)} judged assertions, {len(failed)} without a verdict; {changed} runs changed; ${cost:.4f}")
     for text in sorted({g.details for g in failed})[:5]:
         click.echo(f"  {text}", err=True)
     click.echo(f"saved to {path}")
@@ -78,9 +75,7 @@ def grade(
 @click.command()
 @click.argument("source", type=PATH)
 @click.argument("labels", type=PATH, required=False)
-@click.option(
-    "--template", "template_path", type=PATH, help="Write the CSV to fill in, with every judged assertion."
-)
+@click.option("--template", "template_path", type=PATH, help="Write the CSV to fill in, with every judged assertion.")
 def calibrate(source: Path, labels: Path | None, template_path: Path | None) -> None:
     """How far does the judge agree with people?
 
@@ -105,8 +100,7 @@ def calibrate(source: Path, labels: Path | None, template_path: Path | None) -> 
         same = found.both_pass + found.both_fail
         low, high = 100 * found.agreement.low, 100 * found.agreement.high
         console.print(
-            f"agreement {same}/{found.compared} = {100 * same / found.compared:.1f} % "
-            f"(95 %: {low:.0f} to {high:.0f})"
+            f"agreement {same}/{found.compared} = {100 * same / found.compared:.1f} % (95 %: {low:.0f} to {high:.0f})"
         )
     kappa = "undefined, since only one label occurs" if found.kappa is None else f"{found.kappa:.2f}"
     console.print(f"Cohen's kappa {kappa}; {found.judge_errors} labelled assertions have no verdict")

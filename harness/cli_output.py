@@ -163,9 +163,7 @@ def _content_text(content: object) -> str:
     """Text of a tool result: a string, or blocks of which other than text are named."""
     if isinstance(content, list):
         parts = [b if isinstance(b, dict) else {"type": "text", "text": b} for b in content]
-        return "\n".join(
-            str(b.get("text", "")) if b.get("type") == "text" else f"[{b.get('type')}]" for b in parts
-        )
+        return "\n".join(str(b.get("text", "")) if b.get("type") == "text" else f"[{b.get('type')}]" for b in parts)
     return "" if content is None else str(content)
 
 

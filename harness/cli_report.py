@@ -26,9 +26,7 @@ RESULTS_HELP = "results file, journal of a matrix, or Harbor job folder"
 def arm_options(function: Function) -> Function:
     """What the two arms of a comparison are, and what is compared."""
     for option in (
-        click.option(
-            "--treatment", multiple=True, help="Tools that B is about, as a pattern such as mcp__*."
-        ),
+        click.option("--treatment", multiple=True, help="Tools that B is about, as a pattern such as mcp__*."),
         click.option(
             "--threshold",
             default=0.0,
@@ -128,9 +126,7 @@ def diff(a: Path, b: Path, label_a: str | None, label_b: str | None) -> None:
 )
 @click.option("--json", "json_path", type=PATH, help="Also write the evidence.")
 @click.pass_context
-def regression(
-    ctx: click.Context, /, baseline: Path, current: Path, threshold: float, json_path: Path | None
-) -> None:
+def regression(ctx: click.Context, /, baseline: Path, current: Path, threshold: float, json_path: Path | None) -> None:
     """Is CURRENT worse than BASELINE?
 
     Exit code 0 no evidence of it, 1 a regression, 2 the data cannot tell.

@@ -32,9 +32,7 @@ def runner_options(function: Function) -> Function:
     """Options of every command that starts agents."""
     for option in (
         click.option("--quiet", is_flag=True, help="Print nothing but errors and the result path."),
-        click.option(
-            "--judge-model", default=DEFAULT_JUDGE_MODEL, show_default=True, help="Model of LLM judges."
-        ),
+        click.option("--judge-model", default=DEFAULT_JUDGE_MODEL, show_default=True, help="Model of LLM judges."),
         click.option("--ci", is_flag=True, help="Keep no session files."),
         click.option(
             "--mcp-config",
@@ -56,9 +54,7 @@ def runner_options(function: Function) -> Function:
 
 @click.command()
 @click.option("-t", "--task", "task_file", required=True, type=click.Path(path_type=Path), help="Task file.")
-@click.option(
-    "-c", "--config", "config_file", required=True, type=click.Path(path_type=Path), help="Config file."
-)
+@click.option("-c", "--config", "config_file", required=True, type=click.Path(path_type=Path), help="Config file.")
 @click.option("-m", "--model", help="Model instead of the config's.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Results file to write.")
 @click.option("-v", "--verbose", is_flag=True, help="Show grades, changed files and the answer.")
@@ -99,22 +95,14 @@ def run(
 @click.option("-t", "--tasks", "task_glob", required=True, help="Glob of task files, quoted.")
 @click.option("-c", "--configs", "config_glob", required=True, help="Glob of config files, quoted.")
 @click.option("-m", "--models", help="Models instead of the configs' own, separated by commas.")
-@click.option(
-    "-r", "--runs", default=3, show_default=True, type=click.IntRange(1), help="Runs of each combination."
-)
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Results file; its journal lies beside it."
-)
-@click.option(
-    "-j", "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Runs at a time."
-)
+@click.option("-r", "--runs", default=3, show_default=True, type=click.IntRange(1), help="Runs of each combination.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Results file; its journal lies beside it.")
+@click.option("-j", "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Runs at a time.")
 @click.option("--limit", type=click.IntRange(1), help="Only the first N tasks.")
 @click.option("--filter", "task_filter", help="Only tasks whose id contains this.")
 @click.option("--dry-run", is_flag=True, help="Show plan and estimated cost, run nothing.")
 @click.option("--resume", is_flag=True, help="Go on with OUTPUT: keep its finished runs, run the others.")
-@click.option(
-    "--max-cost-usd", type=click.FloatRange(0, min_open=True), help="Start no run once this is spent."
-)
+@click.option("--max-cost-usd", type=click.FloatRange(0, min_open=True), help="Start no run once this is spent.")
 @runner_options
 @click.pass_context
 def matrix(
@@ -227,9 +215,7 @@ def _print_plan(runs: list[PlannedRun], kept: int, results_dir: Path) -> None:
     tasks = list(dict.fromkeys(run.task.id for run in runs))
     variants = list(dict.fromkeys((run.config.name, run.config.model) for run in runs))
     per_combination = 1 + max(run.run_index for run in runs)
-    click.echo(
-        f"{len(runs)} runs: {len(tasks)} tasks x {len(variants)} configs and models x {per_combination} runs"
-    )
+    click.echo(f"{len(runs)} runs: {len(tasks)} tasks x {len(variants)} configs and models x {per_combination} runs")
     for name, model in variants:
         click.echo(f"  config {name} with {model}")
     for task in tasks:

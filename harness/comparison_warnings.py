@@ -52,10 +52,7 @@ def _errors(arms: Arms, errors: tuple[dict[str, int], dict[str, int]]) -> Iterat
         lost = sum(counts.values())
         if results and lost / len(results) > MANY_ERRORS:
             reasons = ", ".join(f"{count} {name}" for name, count in counts.items())
-            yield (
-                f"{label}: {lost} of {len(results)} runs measured nothing ({reasons}); "
-                "they are outside the rates."
-            )
+            yield (f"{label}: {lost} of {len(results)} runs measured nothing ({reasons}); they are outside the rates.")
 
 
 def _zeros(arms: Arms) -> Iterator[str]:
@@ -86,9 +83,7 @@ def _unused_treatment(
         return
     tools = list(treatment) or sorted(_offered(b, "tools") - _offered(a, "tools"))
     if not tools:  # Harbor records servers, not their tools
-        tools = [
-            f"mcp__{name}__*" for name in sorted(_offered(b, "mcp_servers") - _offered(a, "mcp_servers"))
-        ]
+        tools = [f"mcp__{name}__*" for name in sorted(_offered(b, "mcp_servers") - _offered(a, "mcp_servers"))]
     skills = [] if treatment else sorted(_offered(b, "skills") - _offered(a, "skills"))
     for kind, names, used in (
         ("tool", tools, [any(_calls(r, pattern) for pattern in tools) for r in runs]),
@@ -118,9 +113,7 @@ def _calls(result: EvalResult, pattern: str) -> bool:
 
 
 def _uses_skill(result: EvalResult, name: str) -> bool:
-    return any(
-        call.name == "Skill" and name in map(str, call.input.values()) for call in result.trace.tool_calls
-    )
+    return any(call.name == "Skill" and name in map(str, call.input.values()) for call in result.trace.tool_calls)
 
 
 def _hangs_on_one_group(comparison: Comparison) -> Iterator[str]:

@@ -88,9 +88,7 @@ class ConfigExporter:
         return clean
 
 
-def _files(
-    home: Path, folders: tuple[str, ...], found: list[str]
-) -> tuple[dict[str, str], dict[str, str], list[str]]:
+def _files(home: Path, folders: tuple[str, ...], found: list[str]) -> tuple[dict[str, str], dict[str, str], list[str]]:
     """Text files, base64 of other files, and executable files below the folders, by path below `home`."""
     texts: dict[str, str] = {}
     binaries: dict[str, str] = {}

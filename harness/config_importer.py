@@ -33,9 +33,7 @@ class ConfigImporter:
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"])) or "file"
-            raise InputError(
-                f"{snapshot_path}: {where}: {first['msg']}; is this a file of export-config?"
-            ) from error
+            raise InputError(f"{snapshot_path}: {where}: {first['msg']}; is this a file of export-config?") from error
         if snapshot.schema_version > SCHEMA_VERSION:
             raise InputError(
                 f"{snapshot_path}: schema_version {snapshot.schema_version} is newer than {SCHEMA_VERSION}; "
@@ -99,8 +97,7 @@ def _check_inside(path: str, contents: dict[str, bytes]) -> None:
     known = parts[0] in ("skills", *FOLDERS) and len(parts) > 1
     if not known or UNSAFE.search(path) or any(part in ("", ".", "..") for part in parts):
         raise InputError(
-            f"snapshot: {path!r} is no path inside skills/ or another folder of .claude; "
-            "the snapshot was not imported"
+            f"snapshot: {path!r} is no path inside skills/ or another folder of .claude; the snapshot was not imported"
         )
     if parents & contents.keys():
         raise InputError(f"snapshot: {path!r} lies below another file; the snapshot was not imported")
@@ -110,9 +107,7 @@ def _decoded(path: str, text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except binascii.Error as error:
-        raise InputError(
-            f"snapshot: {path!r}: not base64 ({error}); the snapshot was not imported"
-        ) from error
+        raise InputError(f"snapshot: {path!r}: not base64 ({error}); the snapshot was not imported") from error
 
 
 def _without_telemetry(settings: dict[str, Any]) -> dict[str, Any]:

@@ -111,9 +111,7 @@ def _ending_of_result(
 ) -> Ending:
     is_error = bool(result.get("is_error"))
     status = result.get("api_error_status")
-    reason = str(
-        result.get("terminal_reason") or SUBTYPES.get(str(result.get("subtype", "success")), "error")
-    )
+    reason = str(result.get("terminal_reason") or SUBTYPES.get(str(result.get("subtype", "success")), "error"))
     outcome, kind = TERMINAL_REASONS.get(reason, (Outcome.INFRA_ERROR, ErrorKind.API_ERROR))
     error = str(result.get("result") or "; ".join(map(str, result.get("errors") or [])) or reason)
     if outcome is Outcome.COMPLETED and (is_error or status is not None):

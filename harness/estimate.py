@@ -30,19 +30,13 @@ def estimate(runs: list[PlannedRun], kept: int, results_dir: Path) -> str:
     costs = []
     for run in runs:
         place = (run.task.id, run.config.name, run.config.model)
-        found = (
-            mean[key] for mean, group in zip(means, GROUPS, strict=True) if (key := group(*place)) in mean
-        )
+        found = (mean[key] for mean, group in zip(means, GROUPS, strict=True) if (key := group(*place)) in mean)
         costs.append(next(found, None))
     known = [cost for cost in costs if cost is not None]
     if not known:
         return f"cost: unknown, since {results_dir} holds no results with these models"
     dollars = fmean(known) * (len(runs) - kept)
-    share = (
-        ""
-        if len(known) == len(runs)
-        else f"; {len(runs) - len(known)} runs have no like and count as the mean"
-    )
+    share = "" if len(known) == len(runs) else f"; {len(runs) - len(known)} runs have no like and count as the mean"
     return f"cost: about ${dollars:.2f}, from {len(results)} earlier runs in {results_dir}{share}"
 
 

@@ -89,9 +89,7 @@ def results_junit(results: Sequence[EvalResult]) -> str:
     for (config, model), runs in by_arm(results).items():
         suite = _suite(root, f"{config} | {model}", len(runs), sum(r.trace.duration_seconds for r in runs))
         for result in runs:
-            case = _case(
-                suite, config, f"{result.task_id}[{result.run_index}]", result.trace.duration_seconds
-            )
+            case = _case(suite, config, f"{result.task_id}[{result.run_index}]", result.trace.duration_seconds)
             if not result.measured:
                 _problem(case, "error", _lost(result), result.trace.stderr)
             elif not result.passed:
@@ -207,15 +205,11 @@ def _lost(result: EvalResult) -> str:
 
 
 def _suite(root: ElementTree.Element, name: str, tests: int, seconds: float) -> ElementTree.Element:
-    return ElementTree.SubElement(
-        root, "testsuite", name=_clean(name), tests=str(tests), time=f"{seconds:.3f}"
-    )
+    return ElementTree.SubElement(root, "testsuite", name=_clean(name), tests=str(tests), time=f"{seconds:.3f}")
 
 
 def _case(suite: ElementTree.Element, group: str, name: str, seconds: float) -> ElementTree.Element:
-    return ElementTree.SubElement(
-        suite, "testcase", classname=_clean(group), name=_clean(name), time=f"{seconds:.3f}"
-    )
+    return ElementTree.SubElement(suite, "testcase", classname=_clean(group), name=_clean(name), time=f"{seconds:.3f}")
 
 
 def _problem(case: ElementTree.Element, kind: str, message: str, text: str) -> None:

@@ -56,8 +56,7 @@ def paired_differences(comparison: Comparison) -> str:
     figure, axes = _axes(1.1 + ROW_INCHES * len(tasks), 0.2 + 0.062 * max(map(len, names)))
     values = [100 * means[task] for task in tasks]
     colours = [
-        BAD if Verdict.REGRESSION in verdicts[t] else GOOD if Verdict.IMPROVEMENT in verdicts[t] else INK
-        for t in tasks
+        BAD if Verdict.REGRESSION in verdicts[t] else GOOD if Verdict.IMPROVEMENT in verdicts[t] else INK for t in tasks
     ]
     axes.hlines(range(len(tasks)), 0, values, colors=colours, linewidth=1.2)
     axes.scatter(values, range(len(tasks)), c=colours, s=16, zorder=3)
@@ -69,9 +68,7 @@ def paired_differences(comparison: Comparison) -> str:
         axes.axvspan(100 * interval.low, 100 * interval.high, color=SERIES[0], alpha=0.15, linewidth=0)
     axes.set_yticks(range(len(tasks)), names)
     axes.set_ylim(-1, len(tasks))
-    axes.set_xlabel(
-        f"{comparison.metric.replace('_', ' ')}: {comparison.label_b} minus {comparison.label_a}, points"
-    )
+    axes.set_xlabel(f"{comparison.metric.replace('_', ' ')}: {comparison.label_b} minus {comparison.label_a}, points")
     return _svg(figure, axes, f"Difference of each task; the line is their mean, {mean:+.1f} points")
 
 

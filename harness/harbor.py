@@ -119,9 +119,7 @@ def _trace(folder: Path, trial: Mapping[str, Any]) -> ExecutionTrace:
     steps = _steps(folder)
     spent = _spent(trial)
     agent = trial.get("agent_info") or {}
-    answers = [
-        text for step in steps if step.get("source") == "agent" and (text := _text(step.get("message")))
-    ]
+    answers = [text for step in steps if step.get("source") == "agent" and (text := _text(step.get("message")))]
     prompts = [_text(step.get("message")) for step in steps if step.get("source") == "user"]
     cached = int(spent["n_cache_tokens"] or 0)
     return ExecutionTrace(
@@ -146,9 +144,7 @@ def _trace(folder: Path, trial: Mapping[str, Any]) -> ExecutionTrace:
         raw_output={
             "agent_info": agent,
             # as Claude Code's own first line has it, so that reports can ask whether the server was used
-            "init": {
-                "mcp_servers": ((trial.get("config") or {}).get("agent") or {}).get("mcp_servers") or []
-            },
+            "init": {"mcp_servers": ((trial.get("config") or {}).get("agent") or {}).get("mcp_servers") or []},
             "rewards": (trial.get("verifier_result") or {}).get("rewards") or {},
         },
     )
@@ -180,8 +176,7 @@ def _grade(folder: Path, trial: Mapping[str, Any], pass_score: float) -> GradeRe
         assertion_name="verifier",
         passed=score >= pass_score,
         score=score,
-        details=f"reward {reward:g}"
-        + ("" if score == reward else f", outside of 0 to 1, counted as {score:g}"),
+        details=f"reward {reward:g}" + ("" if score == reward else f", outside of 0 to 1, counted as {score:g}"),
         full_output=output.read_text(encoding="utf-8", errors="replace") if output.exists() else "",
         criteria_scores=[
             CriterionScore(criterion=str(name), score=float(value))

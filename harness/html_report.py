@@ -56,9 +56,7 @@ class Row:
     def why(self) -> str:
         """What failed or was lost, in one line."""
         failed = [grade.assertion_id for grade in self.result.grades if not grade.passed]
-        return redact_shapes(
-            "; ".join([self.result.trace.error, *failed] if self.result.trace.error else failed)
-        )
+        return redact_shapes("; ".join([self.result.trace.error, *failed] if self.result.trace.error else failed))
 
     @property
     def words(self) -> str:
@@ -80,9 +78,7 @@ class Column:
     cells: dict[str, AggregatedMetrics]
 
 
-def render(
-    arms: Sequence[Arm], comparison: Comparison | None = None, title: str = "Evaluation report"
-) -> str:
+def render(arms: Sequence[Arm], comparison: Comparison | None = None, title: str = "Evaluation report") -> str:
     """The whole page. Texts of the agent are escaped, cut to fit and freed of what looks like a secret."""
     columns = [
         Column(

@@ -110,9 +110,7 @@ class EnvironmentIsolator:
         """
         return tree.snapshot(env_path, patterns)
 
-    def diff_files(
-        self, before: dict[str, str], env_path: Path, patterns: list[str] | None = None
-    ) -> list[FileChange]:
+    def diff_files(self, before: dict[str, str], env_path: Path, patterns: list[str] | None = None) -> list[FileChange]:
         """What was created, modified (content or mode) or deleted since `before`, sorted by path."""
         return tree.diff(before, env_path, patterns)
 
@@ -142,9 +140,7 @@ def _copy_fixture(fixture: Path, project: Path) -> None:
         raise IsolationError(f"fixture {fixture} is not a directory; correct fixture_path in the task file")
     link = tree.escaping_symlink(fixture)
     if link is not None:
-        raise IsolationError(
-            f"fixture {fixture}: symlink {link} leads outside or nowhere; replace it by a file"
-        )
+        raise IsolationError(f"fixture {fixture}: symlink {link} leads outside or nowhere; replace it by a file")
     tree.copy(fixture, project)
 
 

@@ -57,9 +57,7 @@ def expand_glob(pattern: str) -> list[Path]:
     paths = sorted(Path(p) for p in glob.glob(str(Path(pattern).expanduser()), recursive=True))  # noqa: PTH207
     files = [p for p in paths if p.is_file()]
     if not files:
-        raise InputError(
-            f"{pattern}: no file matches; quote the pattern so that the shell does not expand it"
-        )
+        raise InputError(f"{pattern}: no file matches; quote the pattern so that the shell does not expand it")
     return files
 
 
@@ -196,7 +194,5 @@ def _existing(source: Path, key: str, value: Path | None) -> Path | None:
         return None
     path = (source.parent / value.expanduser()).resolve()
     if not path.exists():
-        raise InputError(
-            f"{source}: {key}: {path} does not exist (paths are relative to the file that names them)"
-        )
+        raise InputError(f"{source}: {key}: {path} does not exist (paths are relative to the file that names them)")
     return path

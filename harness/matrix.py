@@ -152,8 +152,7 @@ class Matrix:
         self._spent = sum((r.cost_usd or 0.0) + r.retry_cost_usd for r in self._journal.results)
         left = deque(run for run in runs if run.key not in done)
         threads = [
-            threading.Thread(target=self._work, args=(left,), daemon=True)
-            for _ in range(min(self._workers, len(left)))
+            threading.Thread(target=self._work, args=(left,), daemon=True) for _ in range(min(self._workers, len(left)))
         ]
         for thread in threads:
             thread.start()

@@ -89,9 +89,7 @@ def by_task(results: Iterable[EvalResult]) -> dict[str, list[EvalResult]]:
     return dict(sorted(groups.items()))
 
 
-def _over_tasks(
-    runs: Sequence[EvalResult], estimate: Callable[[int, int, int], float | None]
-) -> dict[int, float]:
+def _over_tasks(runs: Sequence[EvalResult], estimate: Callable[[int, int, int], float | None]) -> dict[int, float]:
     """Mean of an estimate over tasks, each config and model of a task counting as one."""
     groups: dict[tuple[str, str, str], list[bool]] = defaultdict(list)
     for run in runs:

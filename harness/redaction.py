@@ -50,14 +50,10 @@ MEASURES = frozenset(
 HARMLESS = re.compile(r"(?i)(true|false|null|none|\$\{?[A-Z_][A-Z0-9_]*(:-)?\}?|)\Z")
 """Values that are no secret whatever their name: switches and references to variables."""
 
-HARMLESS_HEADERS = frozenset(
-    ("accept", "accept-encoding", "accept-language", "content-type", "user-agent", "host")
-)
+HARMLESS_HEADERS = frozenset(("accept", "accept-encoding", "accept-language", "content-type", "user-agent", "host"))
 """The only HTTP headers whose values are kept."""
 
-OPAQUE = re.compile(
-    r"(?=[^a-z]*[a-z])(?=[^0-9]*[0-9])(?:[0-9a-f]{32,}|(?=[^A-Z]*[A-Z])[A-Za-z0-9+/_=-]{32,})\Z"
-)
+OPAQUE = re.compile(r"(?=[^a-z]*[a-z])(?=[^0-9]*[0-9])(?:[0-9a-f]{32,}|(?=[^A-Z]*[A-Z])[A-Za-z0-9+/_=-]{32,})\Z")
 """A whole value that is long and random-looking: hexadecimal, or mixed case with digits."""
 
 SECRET_SHAPES: tuple[tuple[str, str], ...] = (
@@ -117,9 +113,7 @@ SHAPES = tuple((needle, re.compile(shape)) for needle, shape in SECRET_SHAPES)
 ASSIGNED = re.compile(r"""(?P<name>[A-Za-z_][A-Za-z0-9_.-]*)["']?\s*[=:]\s*""")
 ASSIGNED_VALUE = re.compile(r""""[^"\n]*"|'[^'\n]*'|[^\s"',;&]{4,}""")
 """NAME=value, name: value and "name": "value" in free text."""
-ASSIGNED_LITERAL = re.compile(
-    r""""[^"\n$]{8,}"|'[^'\n$]{8,}'|(?<==)(?=[^\s]*[0-9])[^\s"',;&()\[\]{}$.]{8,}(?=\s|\Z)"""
-)
+ASSIGNED_LITERAL = re.compile(r""""[^"\n$]{8,}"|'[^'\n$]{8,}'|(?<==)(?=[^\s]*[0-9])[^\s"',;&()\[\]{}$.]{8,}(?=\s|\Z)""")
 """The same in source code: quoted, or unquoted right after = with a digit in it."""
 
 ARGUMENT = re.compile(r"--?(?P<name>[A-Za-z][A-Za-z0-9_-]*)\Z")

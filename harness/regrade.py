@@ -30,9 +30,7 @@ def regrade(
         grade = saved.get(name)
         if isinstance(assertion, CodeAssertion):
             if grade is None:
-                raise InputError(
-                    f"task {task.id}: {name} was not checked when this run was graded; run the task again"
-                )
+                raise InputError(f"task {task.id}: {name} was not checked when this run was graded; run the task again")
         elif grade is None or not only_errors or grade.status != "graded":
             grade = judge.grade(assertion, task, result.trace).model_copy(update={"assertion_id": name})
         grades.append(grade.model_copy(update={"weight": grade.resolve_weight(task.scoring)}))

@@ -56,9 +56,7 @@ class Reporter:
                 Text(model),
                 f"{m.passed}/{m.total_runs}",
                 rate_text(m.pass_rate) if m.total_runs else "-",
-                f"{100 * m.pass_interval.low:.0f}-{100 * m.pass_interval.high:.0f}"
-                if m.pass_interval
-                else "-",
+                f"{100 * m.pass_interval.low:.0f}-{100 * m.pass_interval.high:.0f}" if m.pass_interval else "-",
                 f"{m.avg_score:.2f}",
                 ks_text(m.pass_at_k),
                 ks_text(m.pass_hat_k),
@@ -193,9 +191,7 @@ class Reporter:
         for g in grades:
             status = Text("judge error", style="yellow") if g.status != "graded" else passed_text(g.passed)
             reasons = [g.details, g.reasoning]
-            reasons += [
-                f"{c.score:.2f} {c.criterion}: {c.reasoning} [{c.evidence}]" for c in g.criteria_scores
-            ]
+            reasons += [f"{c.score:.2f} {c.criterion}: {c.reasoning} [{c.evidence}]" for c in g.criteria_scores]
             if g.judge:
                 spread = "" if g.judge.spread is None else f", spread {g.judge.spread:.2f}"
                 reasons.append(f"judged by {g.judge.model}{spread}")
@@ -215,9 +211,7 @@ class Reporter:
             self.console.print(line)
             said = call.error or call.output
             if said and limit != 0:
-                self.console.print(
-                    Padding(Text(said[:limit], style="red" if call.error else "dim"), (0, 0, 0, 4))
-                )
+                self.console.print(Padding(Text(said[:limit], style="red" if call.error else "dim"), (0, 0, 0, 4)))
 
     def _print_changes(self, changes: Sequence[FileChange], diffs: bool) -> None:
         self.console.print(Text(f"{len(changes)} files changed", style="bold"))

@@ -139,9 +139,7 @@ class EvalRunner:
         with env:
             with self._turn:
                 before = self.isolator.snapshot_files(env.path)
-            trace = self.executor.run(
-                task.prompt, config, env.path, task.timeout_seconds, dict(env.variables)
-            )
+            trace = self.executor.run(task.prompt, config, env.path, task.timeout_seconds, dict(env.variables))
             with self._turn:
                 changes = self.isolator.diff_files(before, env.path)
             trace = trace.model_copy(update={"file_changes": changes})

@@ -27,15 +27,9 @@ def load_source(path: Path) -> list[EvalResult]:
     return results
 
 
-def choose(
-    results: Sequence[EvalResult], config: str | None, model: str | None, where: Path
-) -> list[EvalResult]:
+def choose(results: Sequence[EvalResult], config: str | None, model: str | None, where: Path) -> list[EvalResult]:
     """The results of one config and model, where these are named; InputError when there are none."""
-    chosen = [
-        r
-        for r in results
-        if (config is None or r.config_name == config) and (model is None or r.model == model)
-    ]
+    chosen = [r for r in results if (config is None or r.config_name == config) and (model is None or r.model == model)]
     if not chosen:
         known = sorted({f"{r.config_name} | {r.model}" for r in results})
         wanted = f"config {config or '*'} and model {model or '*'}"

@@ -217,9 +217,7 @@ def discrete_benjamini_hochberg(p_values: Sequence[float], steps: Sequence[Seque
     return [float(p) for p in result]
 
 
-def minimal_detectable_effect(
-    sd_of_differences: float, tasks: int, alpha: float, power: float = 0.8
-) -> float | None:
+def minimal_detectable_effect(sd_of_differences: float, tasks: int, alpha: float, power: float = 0.8) -> float | None:
     """The mean difference that a one-sided paired test at `alpha` finds with probability `power`.
 
     (t[1-alpha] + t[power]) * sd / sqrt(tasks): Bloom 1995, "Minimum Detectable Effects", Evaluation Review
@@ -231,9 +229,7 @@ def minimal_detectable_effect(
     return float(reach * sd_of_differences / math.sqrt(tasks))
 
 
-def design_sd(
-    baseline: float, effect: float, runs: int, task_sd: float = 0.0, effect_sd: float = 0.0
-) -> float:
+def design_sd(baseline: float, effect: float, runs: int, task_sd: float = 0.0, effect_sd: float = 0.0) -> float:
     """Standard deviation of one task's observed difference, `runs` a side, before any run was made.
 
     Runs vary by p(1-p), less what tasks differ among themselves (`task_sd`, of p over tasks), and the effect

@@ -35,9 +35,7 @@ class Redactor:
             variables.update(resolve_env(config))
         values = {v for n, v in variables.items() if SECRET_NAME.search(n) and len(v) >= SHORTEST_SECRET}
         # longest first, since one secret may contain another
-        self._secrets = sorted(
-            (json.dumps(v, ensure_ascii=False)[1:-1] for v in values), key=len, reverse=True
-        )
+        self._secrets = sorted((json.dumps(v, ensure_ascii=False)[1:-1] for v in values), key=len, reverse=True)
 
     def __call__(self, text: str) -> str:
         """The text without secrets."""

@@ -33,9 +33,7 @@ def new_table(title: str, *columns: str) -> Table:
 def passes_by_task(results: Sequence[EvalResult]) -> Table:
     """Task x config and model: passed of measured runs, and how many were lost."""
     arms = list(by_arm(results))
-    table = new_table(
-        "Passed of measured runs by task", "task", *(f"{config}\n{model}" for config, model in arms)
-    )
+    table = new_table("Passed of measured runs by task", "task", *(f"{config}\n{model}" for config, model in arms))
     for task, of_task in by_task(results).items():
         cells = by_arm(of_task)
         table.add_row(Text(task), *(_passes(cells.get(arm, [])) for arm in arms))
@@ -77,9 +75,7 @@ def unit_table(units: Mapping[str, UnitComparison], a: str, b: str) -> Table:
         if u.verdict.decided:
             verdict = Text(str(u.verdict), style=COLOURS[u.verdict])
         counts = (f"{u.passed_a}/{len(u.scores_a)}", f"{u.passed_b}/{len(u.scores_b)}")
-        table.add_row(
-            Text(name), *counts, f"{100 * u.difference:+.1f}", f"{p:.2g}", f"{adjusted:.2g}", verdict
-        )
+        table.add_row(Text(name), *counts, f"{100 * u.difference:+.1f}", f"{p:.2g}", f"{adjusted:.2g}", verdict)
     return table
 
 
@@ -110,8 +106,6 @@ def mark(result: EvalResult) -> Text:
 def why(result: EvalResult) -> str:
     """What made a run fail or be lost, in one line."""
     failed = [
-        g.assertion_id + ("" if g.status == "graded" else " (judge error)")
-        for g in result.grades
-        if not g.passed
+        g.assertion_id + ("" if g.status == "graded" else " (judge error)") for g in result.grades if not g.passed
     ]
     return "; ".join([*([result.trace.error] if result.trace.error else []), *failed])

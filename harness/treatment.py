@@ -85,7 +85,5 @@ def missing_claude_md(config: Config, init: Mapping[str, Any], log: Path, projec
 
 
 def _front_matter_name(skill_file: Path) -> str:
-    match = re.search(
-        r"^name:\s*(\S+)", skill_file.read_text(encoding="utf-8", errors="replace"), re.MULTILINE
-    )
+    match = re.search(r"^name:\s*(\S+)", skill_file.read_text(encoding="utf-8", errors="replace"), re.MULTILINE)
     return match.group(1).strip("\"'") if match else ""

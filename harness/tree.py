@@ -133,9 +133,7 @@ def digest(root: Path) -> str:
 
 def diff(before: Mapping[str, str], root: Path, patterns: list[str] | None = None) -> list[FileChange]:
     """Changes since `before`: a Snapshot, or any mapping of relative path to content."""
-    old = (
-        before.entries if isinstance(before, Snapshot) else {p: _entry_of_text(t) for p, t in before.items()}
-    )
+    old = before.entries if isinstance(before, Snapshot) else {p: _entry_of_text(t) for p, t in before.items()}
     new = snapshot(root, patterns).entries
     changes = []
     left = MAX_TOTAL_CHARS
@@ -235,9 +233,7 @@ def _diff_text(path: str, old: str | None, new: str | None, limit: int) -> tuple
     if len(before) + len(after) > MAX_DIFF_LINES:
         return None, True
     lines = difflib.unified_diff(before, after, f"a/{path}", f"b/{path}")
-    text = "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
-    )
+    text = "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
     return text[:limit], len(text) > limit
 
 

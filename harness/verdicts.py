@@ -216,9 +216,7 @@ def _over_all(units: Sequence[UnitComparison], threshold: float) -> tuple[Verdic
 
 def _judge_units(units: Sequence[UnitComparison], threshold: float) -> list[UnitComparison]:
     less = statistics.discrete_benjamini_hochberg([u.p.less for u in units], [u.p.steps_less for u in units])
-    greater = statistics.discrete_benjamini_hochberg(
-        [u.p.greater for u in units], [u.p.steps_greater for u in units]
-    )
+    greater = statistics.discrete_benjamini_hochberg([u.p.greater for u in units], [u.p.steps_greater for u in units])
     judged = []
     for unit, down, up in zip(units, less, greater, strict=True):
         verdict = Verdict.NO_EVIDENCE
@@ -236,6 +234,5 @@ def _could_decide(units: Sequence[UnitComparison], tasks: int) -> bool:
     if 2.0**-tasks <= SUITE_ALPHA:
         return True
     return any(
-        statistics.fisher_test(len(u.scores_a), len(u.scores_a), 0, len(u.scores_b)).less <= TASK_Q
-        for u in units
+        statistics.fisher_test(len(u.scores_a), len(u.scores_a), 0, len(u.scores_b)).less <= TASK_Q for u in units
     )

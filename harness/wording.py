@@ -42,8 +42,7 @@ def interval_text(metric: MetricDifference) -> str:
     if metric.name in SHARES:
         return f"{100 * metric.interval.low:+.1f} to {100 * metric.interval.high:+.1f}"
     low, high = (
-        ("+" if end >= 0 else "-") + number(metric, abs(end))
-        for end in (metric.interval.low, metric.interval.high)
+        ("+" if end >= 0 else "-") + number(metric, abs(end)) for end in (metric.interval.low, metric.interval.high)
     )
     return f"{low} to {high}"
 
@@ -64,9 +63,7 @@ def verdict_sentence(comparison: Comparison) -> str:
     name = comparison.metric.replace("_", " ")
     suite = comparison.decision.suite
     interval = f", 95 % interval {interval_text(primary)}" if primary.interval else ""
-    moved = (
-        f"{comparison.label_b} differs from {comparison.label_a} by {points(primary.difference)} of {name}"
-    )
+    moved = f"{comparison.label_b} differs from {comparison.label_a} by {points(primary.difference)} of {name}"
     moved += f" over {primary.tasks} tasks{interval}"
     if comparison.verdict is Verdict.NOT_ENOUGH_DATA:
         return f"{moved}. Not enough data to call it: use more tasks, more runs, or repeat the lost runs."
@@ -75,9 +72,7 @@ def verdict_sentence(comparison: Comparison) -> str:
     if comparison.verdict.decided and called:
         return f"{moved} (one-sided p = {p:.2g})."
     if comparison.verdict.decided:
-        tasks = ", ".join(
-            comparison.decision.name(unit) for unit in comparison.decision.having(comparison.verdict)[:5]
-        )
+        tasks = ", ".join(comparison.decision.name(unit) for unit in comparison.decision.having(comparison.verdict)[:5])
         return f"{moved}. The suite as a whole is not called, but these tasks are: {tasks}."
     detectable = comparison.detectable
     reach = f" This design finds {100 * detectable:.0f} points in 80 % of cases." if detectable else ""

@@ -72,12 +72,20 @@ def count(text: str) -> int:
     return value
 
 
+def complain(message: str) -> None:
+    """Print one line on stderr; what would end the line or move a terminal's cursor is shown escaped (`\\n`)."""
+    shown = (
+        character if character.isprintable() else character.encode("unicode_escape").decode() for character in message
+    )
+    print("".join(shown), file=sys.stderr)
+
+
 def run(main: Callable[[list[str] | None], int]) -> NoReturn:
     """Run a script's `main` and leave with its exit code; bad input becomes one line on stderr and exit code 2."""
     try:
         code = main(None)
     except InputError as error:
-        print(f"{Path(sys.argv[0]).name}: {error}", file=sys.stderr)
+        complain(f"{Path(sys.argv[0]).name}: {error}")
         code = WRONG_USE
     except KeyboardInterrupt:
         print(f"{Path(sys.argv[0]).name}: interrupted; run the same command again to finish", file=sys.stderr)

@@ -39,7 +39,8 @@ def generate(adapter: LoCoBenchAdapter, task_ids: Iterable[str], *, jobs: int | 
             if project:
                 known[folder] = project
             yield from outcomes
-        with whole_file(adapter.output_dir / STATE_FILE) as stream:
+        # A full disk: the tasks are what counts.
+        with contextlib.suppress(InputError), whole_file(adapter.output_dir / STATE_FILE) as stream:
             stream.write(json.dumps(known, sort_keys=True).encode())
 
 

@@ -60,8 +60,12 @@ class Project:
         """List a project's folder.
 
         Raises:
-            OSError: the folder or one below it cannot be read.
+            OSError: the folder or one below it cannot be read, or the folder is a link, which may lead anywhere.
         """
+        if folder.is_symlink():
+            raise OSError(
+                errno.ELOOP, "is a symbolic link, which may lead anywhere: put the folder itself there", folder
+            )
         files, skipped, pending = [], [], [""]
         while pending:
             prefix = pending.pop()

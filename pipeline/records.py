@@ -62,7 +62,11 @@ def explain(error: ValidationError) -> str:
     reasons = []
     for problem in error.errors(include_url=False, include_context=False):
         field = ".".join(str(part) for part in problem["loc"])
-        got = "" if problem["type"] in ("missing", "value_error", "extra_forbidden") else f" (got {problem['input']!r:.60})"
+        got = (
+            ""
+            if problem["type"] in ("missing", "value_error", "extra_forbidden")
+            else f" (got {problem['input']!r:.60})"
+        )
         message = problem["msg"].removeprefix("Value error, ")
         reasons.append(f"{field}: {message}{got}" if field else message)
     return "; ".join(reasons)

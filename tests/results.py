@@ -72,7 +72,5 @@ def arm(passes: Mapping[str, int], runs: int, **fields: Any) -> list[EvalResult]
 
 def judge_failed(task: str = "t1", config: str = "base", **fields: Any) -> EvalResult:
     """A run whose judge gave no usable verdict."""
-    grade = GradeResult(
-        assertion_id="llm_0", assertion_type="llm", passed=False, score=0.0, status="judge_error"
-    )
+    grade = GradeResult(assertion_id="llm_0", assertion_type="llm", passed=False, score=0.0, status="judge_error")
     return run(task, config, passed=False, grades=[grade], **fields)

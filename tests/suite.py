@@ -64,6 +64,4 @@ def environment(**variables: str) -> dict[str, str]:
 
 def _run(root: Path, command: list[str], variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
     env = environment(**variables)
-    return subprocess.run(
-        command, cwd=root, env=env, capture_output=True, text=True, timeout=120, check=False
-    )
+    return subprocess.run(command, cwd=root, env=env, capture_output=True, text=True, timeout=120, check=False)

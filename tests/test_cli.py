@@ -40,9 +40,7 @@ def test_help_names_every_command_and_imports_none(tmp_path: Path) -> None:
     code = "import sys; sys.argv[1:] = ['--help']\n"
     code += "from harness.cli import cli\ntry: cli()\nexcept SystemExit: print(*sys.modules)"
     env = environment()
-    shown = subprocess.run(
-        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
-    ).stdout
+    shown = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True).stdout
     assert "validate-config" in shown
     assert not {"pydantic", "rich", "yaml", "harness.models", "anthropic", "scipy"} & set(shown.split())
 
@@ -213,9 +211,7 @@ def test_a_killed_matrix_of_40_runs_is_resumed_without_losing_or_repeating_a_run
     ],
     ids=["glob", "config", "env"],
 )
-def test_bad_input_is_one_line_and_exit_code_2(
-    tmp_path: Path, arguments: tuple[str, ...], message: str
-) -> None:
+def test_bad_input_is_one_line_and_exit_code_2(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
     (tmp_path / "bad.yaml").write_text("name: x\nmax_turn: 3\n")
     shown = harness(tmp_path, *arguments)
     assert shown.returncode == 2
@@ -225,9 +221,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
 
 def test_validate_commands_accept_good_files(tmp_path: Path) -> None:
     root = make_suite(tmp_path / "s")
-    assert (
-        "ok: t0 (coding, medium): 1 code and 0 LLM" in harness(root, "validate-task", "-t", "tasks/*").stdout
-    )
+    assert "ok: t0 (coding, medium): 1 code and 0 LLM" in harness(root, "validate-task", "-t", "tasks/*").stdout
     assert "ok: c1 (" in harness(root, "validate-config", "-c", "configs/*/config.yaml").stdout
 
 

@@ -105,9 +105,7 @@ def test_regression_writes_its_evidence(saved: Path) -> None:
 
 
 def test_diff_shows_two_files_under_their_names(saved: Path) -> None:
-    assert (
-        "worse against steady: regression" in call("diff", saved / "steady.json", saved / "worse.json").output
-    )
+    assert "worse against steady: regression" in call("diff", saved / "steady.json", saved / "worse.json").output
 
 
 def test_compare_writes_every_format(saved: Path) -> None:
@@ -261,9 +259,7 @@ def test_grade_can_ask_only_where_there_was_no_verdict(
         assert len(api.requests) == 1
 
 
-def test_grade_without_a_verdict_is_exit_code_2(
-    tmp_path: Path, tasks: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_grade_without_a_verdict_is_exit_code_2(tmp_path: Path, tasks: str, monkeypatch: pytest.MonkeyPatch) -> None:
     source = save(tmp_path / "r.json", [judged("a", True)])
     with MessagesAPI(always(Text("passed"))) as api:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", api.url)
@@ -293,9 +289,7 @@ def test_calibrate_counts_agreement_with_labels(tmp_path: Path) -> None:
     assert call("calibrate", source, "--template", labels).exit_code == 0
     human = ["pass", "0", "yes", "fail", "1", "false", "0", "true", "pass"]
     lines = labels.read_text().splitlines()
-    labels.write_text(
-        "\n".join([lines[0], *(line + said for line, said in zip(lines[1:], human, strict=True))])
-    )
+    labels.write_text("\n".join([lines[0], *(line + said for line, said in zip(lines[1:], human, strict=True))]))
     result = call("calibrate", source, labels)
     assert "agreement 6/8 = 75.0 %" in result.output
     assert "kappa 0.50; 1 labelled assertions have no verdict" in result.output

@@ -62,9 +62,7 @@ def test_ci_mode_and_extra_mcp_servers_reach_the_command(tmp_path: Path) -> None
     assert argv[argv.index("--mcp-config") + 1] == str(mcp)
 
 
-@pytest.mark.parametrize(
-    "prompt", ["--help me", "", "x" * 200_000, "ünïcode\n"], ids=["dash", "empty", "huge", "utf8"]
-)
+@pytest.mark.parametrize("prompt", ["--help me", "", "x" * 200_000, "ünïcode\n"], ids=["dash", "empty", "huge", "utf8"])
 def test_prompt_reaches_the_cli_on_stdin_as_it_is(tmp_path: Path, prompt: str) -> None:
     claude = FakeClaude().install(tmp_path / "bin")
     trace = ClaudeExecutor(str(claude)).run(prompt, Config(name="c"), tmp_path)
@@ -72,9 +70,7 @@ def test_prompt_reaches_the_cli_on_stdin_as_it_is(tmp_path: Path, prompt: str) -
     assert trace.claude_prompt == prompt
 
 
-def test_the_users_environment_does_not_reach_the_agent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_users_environment_does_not_reach_the_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Home, config folder, nested-session variables and model overrides would change what is measured."""
     for name in (
         "CLAUDECODE",
@@ -102,9 +98,7 @@ def test_user_settings_and_servers_are_shut_out_by_flags(tmp_path: Path) -> None
     assert "--strict-mcp-config" in command
 
 
-def test_env_of_the_config_takes_values_from_the_host(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_env_of_the_config_takes_values_from_the_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEARCH_TOKEN", "from-host")
     claude = FakeClaude().install(tmp_path / "bin")
     config = Config(name="c", env={"A": "plain", "B": "${SEARCH_TOKEN}"})

@@ -46,9 +46,7 @@ def test_a_verdict_that_rests_on_one_task_names_it() -> None:
 def test_a_verdict_that_holds_without_any_group_says_nothing_about_groups() -> None:
     def made(count: int) -> list[EvalResult]:
         return [
-            r
-            for i, t in enumerate(TASKS)
-            for r in arm({t: count}, 5, category="coding" if i % 2 else "exploration")
+            r for i, t in enumerate(TASKS) for r in arm({t: count}, 5, category="coding" if i % 2 else "exploration")
         ]
 
     assert "hangs" not in warnings(made(5), made(1))

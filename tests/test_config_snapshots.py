@@ -208,9 +208,7 @@ def test_a_linked_skill_is_taken_and_a_link_in_a_circle_ends(tmp_path: Path) -> 
 
 
 def test_files_that_are_secrets_as_a_whole_stay_behind(tmp_path: Path) -> None:
-    claude = configuration(
-        tmp_path / "home", DOTclaude__skills__s__DOTenv="A=b", DOTclaude__skills__s__id_rsa="x"
-    )
+    claude = configuration(tmp_path / "home", DOTclaude__skills__s__DOTenv="A=b", DOTclaude__skills__s__id_rsa="x")
     snapshot = ConfigExporter(claude).export_snapshot()
     assert snapshot.skills == {}
     assert snapshot.redacted == ["skills/s/.env", "skills/s/id_rsa"]
@@ -271,9 +269,7 @@ def test_mcp_servers_are_off_unless_asked_for(tmp_path: Path) -> None:
     ConfigImporter().setup_ci_environment(snapshot, tmp_path / "off")
     assert not (tmp_path / "off/.claude/.claude.json").exists()
     ConfigImporter().setup_ci_environment(snapshot, tmp_path / "on", disable_mcp=False)
-    assert (
-        json.loads((tmp_path / "on/.claude/.claude.json").read_text())["mcpServers"] == snapshot.mcp_servers
-    )
+    assert json.loads((tmp_path / "on/.claude/.claude.json").read_text())["mcpServers"] == snapshot.mcp_servers
 
 
 def test_modes_and_binaries_are_restored(tmp_path: Path) -> None:

@@ -83,9 +83,7 @@ def test_every_model_has_a_section() -> None:
 
 
 def test_every_command_has_a_section() -> None:
-    assert list(COMMANDS) == [
-        name for name in re.findall(r"^## ([a-z-]+)$", CLI, re.MULTILINE) if name in COMMANDS
-    ]
+    assert list(COMMANDS) == [name for name in re.findall(r"^## ([a-z-]+)$", CLI, re.MULTILINE) if name in COMMANDS]
 
 
 @pytest.mark.parametrize("name", list(COMMANDS))
@@ -98,9 +96,7 @@ def test_command_section_has_every_option_and_no_other(name: str) -> None:
     }
     command = COMMANDS[name].load(name)
     options = [p for p in command.params if isinstance(p, click.Option)]
-    assert documented == {
-        spelling for option in options for spelling in [*option.opts, *option.secondary_opts]
-    }
+    assert documented == {spelling for option in options for spelling in [*option.opts, *option.secondary_opts]}
 
 
 @pytest.mark.parametrize("name", list(COMMANDS))

@@ -114,9 +114,7 @@ def test_invalid_utf8_is_replaced(tmp_path: Path) -> None:
 
 def test_half_a_surrogate_pair_can_be_written_to_a_file(tmp_path: Path) -> None:
     output = tmp_path / "surrogate.stdout"
-    output.write_text(
-        '{"type":"result","subtype":"success","is_error":false,"result":"a\\ud83d \\ud83d\\ude00"}\n'
-    )
+    output.write_text('{"type":"result","subtype":"success","is_error":false,"result":"a\\ud83d \\ud83d\\ude00"}\n')
     trace = play(tmp_path, FakeClaude(str(output)))
     assert trace.result == "a? \U0001f600"
     assert trace.model_dump_json()

@@ -82,9 +82,7 @@ def test_markdown_of_a_comparison_names_verdict_warnings_and_tasks() -> None:
 
 @pytest.mark.parametrize("metric", ["pass_rate", "score"])
 def test_data_of_a_comparison_is_plain_json(metric: str) -> None:
-    comparison = compare(
-        arm(same(3), 3), arm(same(1), 3), metric="score" if metric == "score" else "pass_rate"
-    )
+    comparison = compare(arm(same(3), 3), arm(same(1), 3), metric="score" if metric == "score" else "pass_rate")
     data = exports.comparison_data(comparison)
     assert json.loads(json.dumps(data)) == data
     assert data["verdict"] == "regression"

@@ -38,16 +38,12 @@ class FixedJudge:
     def __init__(self, grade: GradeResult) -> None:
         self.result = grade
 
-    def grade(
-        self, assertion: LLMAssertion, task: Task, trace: ExecutionTrace, env_path: Path
-    ) -> GradeResult:
+    def grade(self, assertion: LLMAssertion, task: Task, trace: ExecutionTrace, env_path: Path) -> GradeResult:
         return self.result
 
 
 def judged(score: float, **more: object) -> CompositeGrader:
-    grade = GradeResult.model_validate(
-        {"assertion_type": "llm", "passed": score >= 0.7, "score": score, **more}
-    )
+    grade = GradeResult.model_validate({"assertion_type": "llm", "passed": score >= 0.7, "score": score, **more})
     return CompositeGrader(llm_grader=cast(Any, FixedJudge(grade)))
 
 
@@ -55,9 +51,7 @@ def judged(score: float, **more: object) -> CompositeGrader:
     ("content", "pattern", "contains"),
     [("a = 1\nb = 2\n", r"^b = \d$", True), ("a = 1\n", "c", False), ("", ".", False)],
 )
-def test_contains_and_not_contains_are_opposites(
-    tmp_path: Path, content: str, pattern: str, contains: bool
-) -> None:
+def test_contains_and_not_contains_are_opposites(tmp_path: Path, content: str, pattern: str, contains: bool) -> None:
     (tmp_path / "f").write_text(content)
     assert CodeGrader().grade_file_contains(tmp_path, "f", pattern).passed is contains
     assert CodeGrader().grade_file_not_contains(tmp_path, "f", pattern).passed is not contains
@@ -105,9 +99,7 @@ def test_output_of_a_command_is_kept_whole(tmp_path: Path) -> None:
 
 
 def test_tests_run_by_the_given_command(tmp_path: Path) -> None:
-    (tmp_path / "test_x.py").write_text(
-        "import unittest\nclass T(unittest.TestCase):\n    def test(self): pass\n"
-    )
+    (tmp_path / "test_x.py").write_text("import unittest\nclass T(unittest.TestCase):\n    def test(self): pass\n")
     assert CodeGrader().grade_tests_pass(tmp_path, "python3 -m unittest test_x").passed
     assert not CodeGrader().grade_tests_pass(tmp_path, "python3 -m unittest missing").passed
 
@@ -182,9 +174,7 @@ def test_grades_carry_ids_and_weights(tmp_path: Path) -> None:
 
 
 def test_judges_are_weighed_by_llm_quality(tmp_path: Path) -> None:
-    made = task(
-        command("true"), {"type": "llm", "rubric": "r"}, scoring={"command_succeeds": 70, "llm_quality": 30}
-    )
+    made = task(command("true"), {"type": "llm", "rubric": "r"}, scoring={"command_succeeds": 70, "llm_quality": 30})
     grades, score, _ = judged(0.0).grade(made, COMPLETED, tmp_path)
     assert grades[1].assertion_id == "llm_0"
     assert score == pytest.approx(0.7)

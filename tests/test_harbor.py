@@ -110,9 +110,7 @@ ENDINGS = [
 
 
 @pytest.mark.parametrize(("exception", "outcome", "kind"), ENDINGS, ids=[row[0] for row in ENDINGS])
-def test_exceptions_decide_the_outcome(
-    tmp_path: Path, exception: str, outcome: Outcome, kind: ErrorKind
-) -> None:
+def test_exceptions_decide_the_outcome(tmp_path: Path, exception: str, outcome: Outcome, kind: ErrorKind) -> None:
     write_trial(tmp_path, exception=exception, reward=1.0)
     result = load_jobs(tmp_path)[0]
     assert (result.outcome, result.trace.error_kind, result.passed) == (outcome, kind, False)
@@ -192,9 +190,7 @@ def test_tool_calls_and_answer_come_from_the_trajectory(tmp_path: Path) -> None:
     (folder / "agent/trajectory.json").write_text(json.dumps({"schema_version": "ATIF-v1.8", "steps": steps}))
     trace = load_jobs(tmp_path)[0].trace
     assert (trace.claude_prompt, trace.result, trace.num_turns) == ("the task", "the answer", 2)
-    assert [(c.name, c.input, c.output) for c in trace.tool_calls] == [
-        ("Read", {"file_path": "a"}, "content")
-    ]
+    assert [(c.name, c.input, c.output) for c in trace.tool_calls] == [("Read", {"file_path": "a"}, "content")]
 
 
 def test_language_and_category_come_from_the_task(tmp_path: Path) -> None:
@@ -225,9 +221,7 @@ def test_a_broken_trial_is_bad_input(tmp_path: Path) -> None:
 def test_the_command_writes_results_and_counts_what_was_not_measured(tmp_path: Path) -> None:
     write_trial(tmp_path / "jobs", name="a")
     write_trial(tmp_path / "jobs", name="b", exception="ApiOverloadedError", reward=None)
-    shown = harness(
-        tmp_path, "import-harbor", "jobs/with-search", "-o", "out.json", "--config-name", "search"
-    )
+    shown = harness(tmp_path, "import-harbor", "jobs/with-search", "-o", "out.json", "--config-name", "search")
     assert shown.returncode == 0
     assert "2 trials, 1 measured, 1 passed\n  infra_error: 1\n" in shown.stdout
     assert {r.config_name for r in load_results(tmp_path / "out.json")} == {"search"}

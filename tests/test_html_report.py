@@ -60,14 +60,10 @@ def test_a_run_page_holds_prompt_transcript_diff_grades_and_stderr() -> None:
         "claude_prompt": "the prompt",
         "claude_response": "the answer",
         "stderr": "the stderr",
-        "tool_calls": [
-            ToolCall(name="Bash", input={"command": "make test"}, output="the output", error="the error")
-        ],
+        "tool_calls": [ToolCall(name="Bash", input={"command": "make test"}, output="the output", error="the error")],
         "file_changes": [FileChange(path="src/a.py", action="modified", diff="@@ -1 +1 @@\n-old\n+new")],
     }
-    grade = GradeResult(
-        assertion_id="g1", passed=False, score=0.25, reasoning="the reason", full_output="7 failed"
-    )
+    grade = GradeResult(assertion_id="g1", passed=False, score=0.25, reasoning="the reason", full_output="7 failed")
     (page,) = pages(render([Arm("r", [run(trace=trace, grades=[grade])])]))
     for text in ("the prompt", "the answer", "the stderr", "make test", "the output", "the error", "src/a.py",
                  "the reason", "7 failed"):  # fmt: skip
@@ -88,9 +84,7 @@ def test_an_agents_text_is_only_ever_text() -> None:
         },
         grades=[GradeResult(assertion_id=HOSTILE, passed=False, score=0, details=HOSTILE)],
     )
-    html = render(
-        [Arm(HOSTILE, [hostile]), Arm("b", [hostile])], compare([hostile], [hostile], label_a=HOSTILE)
-    )
+    html = render([Arm(HOSTILE, [hostile]), Arm("b", [hostile])], compare([hostile], [hostile], label_a=HOSTILE))
     assert HOSTILE not in html
     assert all(HOSTILE not in page for page in pages(html))
 

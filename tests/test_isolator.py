@@ -197,9 +197,7 @@ def test_binary_files_are_compared_by_hash(tmp_path: Path, isolator: Environment
 
 def test_large_files_are_compared_without_a_diff(tmp_path: Path, isolator: EnvironmentIsolator) -> None:
     (tmp_path / "a.csv").write_text("1\n" * tree.MAX_TEXT_BYTES)
-    changes = changes_after(
-        isolator, tmp_path, lambda root: (root / "a.csv").write_text("2\n" * tree.MAX_TEXT_BYTES)
-    )
+    changes = changes_after(isolator, tmp_path, lambda root: (root / "a.csv").write_text("2\n" * tree.MAX_TEXT_BYTES))
     assert changes["a.csv"].diff is None
 
 
@@ -254,9 +252,7 @@ def test_patterns_narrow_what_is_looked_at(tmp_path: Path, isolator: Environment
     assert [c.path for c in isolator.diff_files(before, tmp_path, ["**/*.py"])] == ["a.py"]
 
 
-def test_a_plain_mapping_of_contents_serves_as_snapshot(
-    tmp_path: Path, isolator: EnvironmentIsolator
-) -> None:
+def test_a_plain_mapping_of_contents_serves_as_snapshot(tmp_path: Path, isolator: EnvironmentIsolator) -> None:
     (tmp_path / "a").write_text("new\n")
     (tmp_path / "same").write_text("x")
     changes = isolator.diff_files({"a": "old\n", "same": "x"}, tmp_path)

@@ -55,9 +55,7 @@ def verdict(*scores: float, overall: float | None = None) -> Text:
         for i, score in enumerate(scores)
     ]
     total = sum(scores) / len(scores) if overall is None else overall
-    return Text(
-        json.dumps({"criteria": criteria, "overall_reasoning": "on the whole", "overall_score": total})
-    )
+    return Text(json.dumps({"criteria": criteria, "overall_reasoning": "on the whole", "overall_score": total}))
 
 
 def grade(
@@ -165,9 +163,7 @@ def test_a_rate_limit_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     ("reply", "said"),
     [(RATE_LIMIT, "HTTP 429"), (AUTH, "HTTP 401"), (UNKNOWN_MODEL, "HTTP 404"), (Hang(), "time")],
 )
-def test_what_the_service_refuses_is_a_judge_error(
-    monkeypatch: pytest.MonkeyPatch, reply: Reply, said: str
-) -> None:
+def test_what_the_service_refuses_is_a_judge_error(monkeypatch: pytest.MonkeyPatch, reply: Reply, said: str) -> None:
     result, _ = grade(reply, monkeypatch=monkeypatch)
     assert result.status == "judge_error"
     assert said in result.details

@@ -74,9 +74,7 @@ def test_results_of_the_first_format_are_read(tmp_path: Path) -> None:
         "run_index": 0,
         "timestamp": "2025-01-01T00:00:00",
     }
-    text = json.dumps(
-        {"timestamp": "2025-01-01T00:00:00", "num_results": 1, "results": [{**run, "trace": trace}]}
-    )
+    text = json.dumps({"timestamp": "2025-01-01T00:00:00", "num_results": 1, "results": [{**run, "trace": trace}]})
     (result,) = EvalRunner.load_results(write(tmp_path / "r.json", text))
     assert not result.measured
     listed = write(tmp_path / "list.json", json.dumps([{**run, "trace": trace}]))

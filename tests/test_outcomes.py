@@ -101,9 +101,7 @@ def test_a_cli_that_stays_after_its_result_is_ended_and_counts(tmp_path: Path) -
 
 
 def test_a_cli_that_prints_nothing_is_ended_by_the_watchdog(tmp_path: Path) -> None:
-    trace = play(
-        tmp_path, FakeClaude("hang_sigterm_stream.stdout", hang=True), timeout=60, silence_seconds=0.5
-    )
+    trace = play(tmp_path, FakeClaude("hang_sigterm_stream.stdout", hang=True), timeout=60, silence_seconds=0.5)
     assert (trace.outcome, trace.error_kind) == (Outcome.INFRA_ERROR, ErrorKind.SILENT)
 
 

@@ -92,9 +92,7 @@ def test_a_detailed_result_shows_grades_with_their_reasons(said: tuple[Reporter,
         score=0.8,
         weight=3,
         reasoning="mostly",
-        criteria_scores=[
-            CriterionScore(criterion="small", score=0.8, reasoning="three lines", evidence="a.py:1")
-        ],
+        criteria_scores=[CriterionScore(criterion="small", score=0.8, reasoning="three lines", evidence="a.py:1")],
         judge=JudgeRecord(model="judge-1", spread=0.1),
     )
     reporter.print_detailed_result(run(grades=[grade], tools=["Edit"]))

@@ -132,9 +132,7 @@ def test_workers_run_side_by_side(tmp_path: Path) -> None:
 
 def test_callback_hears_of_every_run(tmp_path: Path) -> None:
     heard: list[tuple[int, int]] = []
-    runner(tmp_path, good)[0].run_matrix(
-        TASKS, CONFIGS, None, 1, lambda _r, done, total: heard.append((done, total))
-    )
+    runner(tmp_path, good)[0].run_matrix(TASKS, CONFIGS, None, 1, lambda _r, done, total: heard.append((done, total)))
     assert heard == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
@@ -169,9 +167,7 @@ def test_a_fault_of_the_harness_ends_the_matrix_and_keeps_the_journal(tmp_path: 
     assert len(read_journal(journal)) == 2
 
 
-@pytest.mark.parametrize(
-    "kind", [ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED, ErrorKind.API_ERROR, ErrorKind.SILENT]
-)
+@pytest.mark.parametrize("kind", [ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED, ErrorKind.API_ERROR, ErrorKind.SILENT])
 def test_infrastructure_failures_are_tried_again(tmp_path: Path, kind: ErrorKind) -> None:
     made, _ = runner(tmp_path, lambda n: failure(kind, cost_usd=0.25) if n < 3 else good(n))
     (result,) = made.run_matrix(TASKS[:1], CONFIGS[:1], None, 1, retry=QUICK)
@@ -199,9 +195,7 @@ def test_a_refused_request_is_not_sent_again(tmp_path: Path) -> None:
     assert len(executor.calls) == 1
 
 
-@pytest.mark.parametrize(
-    "kind", [ErrorKind.AUTH, ErrorKind.CREDIT, ErrorKind.MODEL_NOT_FOUND, ErrorKind.CLI_REFUSED]
-)
+@pytest.mark.parametrize("kind", [ErrorKind.AUTH, ErrorKind.CREDIT, ErrorKind.MODEL_NOT_FOUND, ErrorKind.CLI_REFUSED])
 def test_an_error_that_every_run_would_meet_stops_the_matrix(tmp_path: Path, kind: ErrorKind) -> None:
     made, executor = runner(tmp_path, lambda n: good(n) if n == 1 else failure(kind))
     with pytest.raises(MatrixStopped, match=f"{kind}: why") as stopped:
@@ -286,9 +280,7 @@ def test_fingerprints_follow_the_content_of_files(tmp_path: Path, changed: str) 
 
 def test_fingerprints_do_not_follow_descriptions() -> None:
     def fingerprints(text: str) -> object:
-        return plan([task("a", description=text)], [Config(name="x", description=text)], None, 1)[
-            0
-        ].fingerprints
+        return plan([task("a", description=text)], [Config(name="x", description=text)], None, 1)[0].fingerprints
 
     assert fingerprints("one") == fingerprints("two")
 
@@ -334,9 +326,7 @@ def test_secrets_of_a_config_do_not_get_into_journal_and_results(
     assert results[0].trace.stderr == "token: [REDACTED]"
 
 
-def test_no_results_folder_appears_before_something_is_saved(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_results_folder_appears_before_something_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every command used to make one where it was called."""
     monkeypatch.chdir(tmp_path)
     EvalRunner()

@@ -103,9 +103,7 @@ def test_fisher_is_scipys(runs_a: int, runs_b: int, data: st.DataObject) -> None
 @given(st.integers(1, 6), st.integers(1, 6), st.data())
 def test_permutation_of_zeros_and_ones_is_fishers_test(runs_a: int, runs_b: int, data: st.DataObject) -> None:
     a, b = data.draw(st.integers(0, runs_a)), data.draw(st.integers(0, runs_b))
-    ours = statistics.mean_permutation_test(
-        [1.0] * a + [0.0] * (runs_a - a), [1.0] * b + [0.0] * (runs_b - b)
-    )
+    ours = statistics.mean_permutation_test([1.0] * a + [0.0] * (runs_a - a), [1.0] * b + [0.0] * (runs_b - b))
     fisher = statistics.fisher_test(a, runs_a, b, runs_b)
     assert (ours.less, ours.greater) == pytest.approx((fisher.less, fisher.greater))
 
@@ -151,9 +149,7 @@ def test_the_discrete_adjustment_is_never_harder_than_benjamini_hochbergs(
 
 
 @given(st.integers(1, 9), st.integers(1, 9), st.integers(0, 18))
-def test_the_steps_of_a_test_are_the_p_values_of_its_possible_outcomes(
-    runs_a: int, runs_b: int, passes: int
-) -> None:
+def test_the_steps_of_a_test_are_the_p_values_of_its_possible_outcomes(runs_a: int, runs_b: int, passes: int) -> None:
     passes = min(passes, runs_a + runs_b)
     outcomes = range(max(0, passes - runs_a), min(passes, runs_b) + 1)
     tests = [statistics.fisher_test(passes - b, runs_a, b, runs_b) for b in outcomes]

@@ -42,9 +42,7 @@ def test_a_subagent_that_did_not_load_is_a_setup_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("loads", "outcome"), [(True, Outcome.COMPLETED), (False, Outcome.SETUP_ERROR)])
-def test_a_claude_md_that_did_not_load_is_a_setup_error(
-    tmp_path: Path, loads: bool, outcome: Outcome
-) -> None:
+def test_a_claude_md_that_did_not_load_is_a_setup_error(tmp_path: Path, loads: bool, outcome: Outcome) -> None:
     claude = FakeClaude(loads_claude_md=loads).install(tmp_path / "bin")
     config = Config(name="c", claude_md="# Rules")
     with EnvironmentIsolator().create_environment(claude_md=config.claude_md) as env:

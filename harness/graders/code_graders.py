@@ -51,9 +51,7 @@ class CodeGrader:
                 command = assertion.command or DEFAULT_TEST_COMMAND
                 return self.grade_tests_pass(env_path, command, assertion.timeout_seconds)
             case CodeCheckType.COMMAND_SUCCEEDS:
-                return self.grade_command_succeeds(
-                    env_path, assertion.command or "", assertion.timeout_seconds
-                )
+                return self.grade_command_succeeds(env_path, assertion.command or "", assertion.timeout_seconds)
             case CodeCheckType.FILE_EXISTS:
                 return self.grade_file_exists(env_path, file)
             case CodeCheckType.FILE_CONTAINS:
@@ -67,9 +65,7 @@ class CodeGrader:
         """Passes when the test command exits with 0, with the hidden files in place."""
         return self._grade_command(CodeCheckType.TESTS_PASS, env_path, command, timeout_seconds)
 
-    def grade_command_succeeds(
-        self, env_path: Path, command: str, timeout_seconds: int | None = None
-    ) -> GradeResult:
+    def grade_command_succeeds(self, env_path: Path, command: str, timeout_seconds: int | None = None) -> GradeResult:
         """Passes when the command exits with 0, with the hidden files in place."""
         return self._grade_command(CodeCheckType.COMMAND_SUCCEEDS, env_path, command, timeout_seconds)
 
@@ -86,9 +82,7 @@ class CodeGrader:
             return _verdict(CodeCheckType.FILE_CONTAINS, False, f"{file} does not exist")
         match = re.search(pattern, text, re.MULTILINE)
         where = f"in line {text.count(chr(10), 0, match.start()) + 1}" if match else "nowhere"
-        return _verdict(
-            CodeCheckType.FILE_CONTAINS, match is not None, f"{pattern!r} found {where} of {file}"
-        )
+        return _verdict(CodeCheckType.FILE_CONTAINS, match is not None, f"{pattern!r} found {where} of {file}")
 
     def grade_file_not_contains(self, env_path: Path, file: str, pattern: str) -> GradeResult:
         """Passes when `file` exists and the regular expression is not found in it.
@@ -100,9 +94,7 @@ class CodeGrader:
             return _verdict(CodeCheckType.FILE_NOT_CONTAINS, False, f"{file} does not exist")
         match = re.search(pattern, text, re.MULTILINE)
         where = f"in line {text.count(chr(10), 0, match.start()) + 1}" if match else "nowhere"
-        return _verdict(
-            CodeCheckType.FILE_NOT_CONTAINS, match is None, f"{pattern!r} found {where} of {file}"
-        )
+        return _verdict(CodeCheckType.FILE_NOT_CONTAINS, match is None, f"{pattern!r} found {where} of {file}")
 
     def _grade_command(
         self, check: CodeCheckType, env_path: Path, command: str, timeout_seconds: int | None
@@ -110,9 +102,7 @@ class CodeGrader:
         limit = timeout_seconds or TIMEOUTS[check]
         try:
             with self._copy(env_path) as (project, env):
-                finished = run_process(
-                    [*SHELL, command], cwd=project, env=env, limits=Limits(wall=limit, grace=1.0)
-                )
+                finished = run_process([*SHELL, command], cwd=project, env=env, limits=Limits(wall=limit, grace=1.0))
         except OSError as error:
             return _verdict(check, False, f"{command}: cannot be run ({error})")
         output = _output(finished)

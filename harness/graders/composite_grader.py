@@ -41,9 +41,7 @@ class CompositeGrader:
         self.api_key = api_key
         self._llm_grader = llm_grader
 
-    def grade(
-        self, task: Task, trace: ExecutionTrace, env_path: Path
-    ) -> tuple[list[GradeResult], float, bool]:
+    def grade(self, task: Task, trace: ExecutionTrace, env_path: Path) -> tuple[list[GradeResult], float, bool]:
         """Grade all assertions: (grades, weighted score 0 to 1, passed).
 
         A run that says nothing about the agent (infrastructure or setup error) gets no grades.

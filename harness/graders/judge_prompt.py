@@ -63,9 +63,7 @@ def build_prompt(assertion: LLMAssertion, task: Task, trace: ExecutionTrace) -> 
     fence = f"graded-{secrets.token_hex(16)}"
     return JudgePrompt(
         system=SYSTEM.format(fence=fence),
-        user=USER.format(
-            rubric=assertion.rubric.strip(), prompt=task.prompt.strip(), fence=fence, material=material
-        ),
+        user=USER.format(rubric=assertion.rubric.strip(), prompt=task.prompt.strip(), fence=fence, material=material),
         omitted_chars=omitted,
     )
 
@@ -93,9 +91,7 @@ def _material(trace: ExecutionTrace) -> tuple[str, int]:
 
 
 def _change(change: FileChange) -> str:
-    head = (
-        f"### {change.path} ({change.action}{f', mode {change.mode_change}' if change.mode_change else ''})"
-    )
+    head = f"### {change.path} ({change.action}{f', mode {change.mode_change}' if change.mode_change else ''})"
     if change.is_binary:
         return f"{head}\n(binary, {change.size_after or 0} bytes)"
     body = change.diff if change.diff is not None else change.content_after

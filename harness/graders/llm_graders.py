@@ -76,9 +76,7 @@ class LLMGrader:
     from `api_key` or the environment (ANTHROPIC_API_KEY), and is needed at the first grade only.
     """
 
-    def __init__(
-        self, model: str = DEFAULT_JUDGE_MODEL, api_key: str | None = None, *, samples: int = 1
-    ) -> None:
+    def __init__(self, model: str = DEFAULT_JUDGE_MODEL, api_key: str | None = None, *, samples: int = 1) -> None:
         """`samples`: how many verdicts are asked for; an odd number leaves no ties."""
         if samples < 1:
             raise ValueError(f"samples must be at least 1, got {samples}")
@@ -176,14 +174,10 @@ class LLMGrader:
                 raise InputError("judging needs the anthropic package: pip install 'locobench-harbor[judge]'")
             import anthropic
 
-            self._client = anthropic.Anthropic(
-                api_key=self._api_key, timeout=TIMEOUT_SECONDS, max_retries=MAX_RETRIES
-            )
+            self._client = anthropic.Anthropic(api_key=self._api_key, timeout=TIMEOUT_SECONDS, max_retries=MAX_RETRIES)
         return self._client
 
-    def _record(
-        self, verdicts: list[JudgeVerdict], failures: list[str], usages: list[TokenUsage]
-    ) -> JudgeRecord:
+    def _record(self, verdicts: list[JudgeVerdict], failures: list[str], usages: list[TokenUsage]) -> JudgeRecord:
         scores = [verdict.overall_score for verdict in verdicts]
         costs = [request_cost(self.model, usage) for usage in usages]
         known = [cost for cost in costs if cost is not None]

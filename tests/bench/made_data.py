@@ -1,9 +1,8 @@
-"""A made benchmark of the real one's size and shape: 8,000 scenarios of about 12.5 KB, 1,000 projects of 90 files."""
+"""A made benchmark of the real one's size and shape: 8,000 scenarios of about 12.5 KB, projects of 90 files."""
 
 from __future__ import annotations
 
 import json
-import os
 import random
 import shutil
 import sys
@@ -14,11 +13,11 @@ from typing import Any
 from pipeline.catalog import CATEGORIES, LANGUAGES
 
 PROJECTS = 1000
-DISTINCT_PROJECTS = 125
-"""Projects with files of their own (1 MB each); the rest are hard links to them, so that the disk holds 125 MB."""
+WHOLE_PROJECTS = 125
+"""Projects of full size (1 MB each). The others hold every eighth file of one of these, as hard links."""
 FILES_PER_PROJECT = 90
 SELECTION = "thousand.json"
-_MADE = "made by version 3 of made_data.py\n"
+_MADE = "made by version 4 of made_data.py\n"
 
 _SUFFIXES = {
     "c": ".c", "cpp": ".cpp", "csharp": ".cs", "go": ".go", "java": ".java", "javascript": ".js", "php": ".php",
@@ -38,7 +37,7 @@ _STEMS = tuple(_WORDS.split())
 def make(folder: Path) -> None:
     """Make the benchmark in `folder`/data and a selection of 1,000 tasks beside it, unless they are there whole.
 
-    The tasks are eight each of the projects that have files of their own. The same bytes every time.
+    The tasks are eight each of the projects of full size. The same bytes every time.
     """
     stamp = folder / "made"
     if stamp.is_file() and stamp.read_text() == _MADE:
@@ -46,26 +45,29 @@ def make(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "data" / "output" / "scenarios").mkdir(parents=True)
     ids = [task_id for number in range(PROJECTS) for task_id in _make_project(folder / "data", number)]
-    chosen = ids[: DISTINCT_PROJECTS * len(CATEGORIES)]
+    chosen = ids[: WHOLE_PROJECTS * len(CATEGORIES)]
     (folder / SELECTION).write_text(json.dumps({"tasks": [{"id": task_id} for task_id in chosen]}))
     stamp.write_text(_MADE)
 
 
-def distinct_projects(folder: Path) -> list[Path]:
-    """Return the folders of the projects that have files of their own."""
-    return [folder / "data" / "generated" / _project_name(number) for number in range(DISTINCT_PROJECTS)]
+def whole_projects(folder: Path) -> list[Path]:
+    """Return the folders of the projects of full size."""
+    return [folder / "data" / "generated" / _project_name(number) for number in range(WHOLE_PROJECTS)]
 
 
 def _make_project(data_dir: Path, number: int) -> Iterator[str]:
     """Write one project and its scenarios; yield their ids."""
-    original = number % DISTINCT_PROJECTS
+    original = number % WHOLE_PROJECTS
     name = _project_name(number)
     folder = data_dir / "generated" / name
+    whole = data_dir / "generated" / _project_name(original)
     if number == original:
         _write_files(folder, random.Random(number), _suffix(name))
-    else:
-        shutil.copytree(data_dir / "generated" / _project_name(original), folder, copy_function=os.link)
-    paths = sorted(path.relative_to(folder).as_posix() for path in folder.glob("*/**/*") if path.is_file())
+    paths = sorted(path.relative_to(whole).as_posix() for path in whole.glob("*/**/*") if path.is_file())
+    if number != original:
+        for path in paths[::8]:
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).hardlink_to(whole / path)
     for category in CATEGORIES:
         record = _scenario(random.Random(f"{name} {category}"), name, category, paths)
         text = json.dumps(record, indent=2)
@@ -74,7 +76,7 @@ def _make_project(data_dir: Path, number: int) -> Iterator[str]:
 
 
 def _project_name(number: int) -> str:
-    original = number % DISTINCT_PROJECTS
+    original = number % WHOLE_PROJECTS
     language = LANGUAGES[original % len(LANGUAGES)]
     return f"{language}_{_DOMAINS[original % len(_DOMAINS)]}_expert_{number:03}"
 

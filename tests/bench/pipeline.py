@@ -181,7 +181,7 @@ class Bench:
         ]
 
     def generation_rows(self) -> list[Row]:
-        projects = made_data.distinct_projects(CACHE)
+        projects = made_data.whole_projects(CACHE)
         reruns: list[Run] = []
 
         def copy() -> Run:

@@ -361,9 +361,7 @@ def test_nothing_of_a_run_stays_on_disk(tmp_path: Path, claude: Path, api: Calla
     assert list(base.iterdir()) == []
 
 
-def test_every_bundled_config_reaches_the_agent(
-    claude: Path, api: Callable[[Responder], MessagesAPI]
-) -> None:
+def test_every_bundled_config_reaches_the_agent(claude: Path, api: Callable[[Responder], MessagesAPI]) -> None:
     """A skill, CLAUDE.md or subagent that did not load would make the run a setup error."""
     api(always(Text("I did nothing.")))
     runner = EvalRunner(ClaudeExecutor(str(claude), grace_seconds=2.0))

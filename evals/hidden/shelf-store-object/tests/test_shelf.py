@@ -13,16 +13,12 @@ class Service(unittest.TestCase):
         self.app = App(Store())
 
     def test_librarian_adds_a_book(self):
-        answer = self.app.handle(
-            Request("POST", "/books", LIBRARIAN, body={"title": "t", "author": "a"}, client="1")
-        )
+        answer = self.app.handle(Request("POST", "/books", LIBRARIAN, body={"title": "t", "author": "a"}, client="1"))
         self.assertEqual(answer.status, 201)
 
     def test_wrong_token_may_not_add_a_book(self):
         headers = {"authorization": "Bearer nonsense"}
-        answer = self.app.handle(
-            Request("POST", "/books", headers, body={"title": "t", "author": "a"}, client="2")
-        )
+        answer = self.app.handle(Request("POST", "/books", headers, body={"title": "t", "author": "a"}, client="2"))
         self.assertEqual(answer.status, 403)
 
     def test_unknown_page(self):
