@@ -57,16 +57,16 @@ def parse_object(data: bytes) -> dict[str, Any]:
     return value
 
 
+# Kinds of error whose message needs no value beside it; what stands under an unknown key may be a secret.
+_SPEAK_FOR_THEMSELVES = ("missing", "value_error", "extra_forbidden")
+
+
 def explain(error: ValidationError) -> str:
     """Say in one line which fields are wrong and why."""
     reasons = []
     for problem in error.errors(include_url=False, include_context=False):
         field = ".".join(str(part) for part in problem["loc"])
-        got = (
-            ""
-            if problem["type"] in ("missing", "value_error", "extra_forbidden")
-            else f" (got {problem['input']!r:.60})"
-        )
+        shown = "" if problem["type"] in _SPEAK_FOR_THEMSELVES else f" (got {problem['input']!r:.60})"
         message = problem["msg"].removeprefix("Value error, ")
-        reasons.append(f"{field}: {message}{got}" if field else message)
+        reasons.append(f"{field}: {message}{shown}" if field else message)
     return "; ".join(reasons)
