@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import generate_sample, task_folders
+from tests.e2e.conftest import generate_sample, script, task_folders
 
 pytestmark = pytest.mark.e2e
 
@@ -106,3 +106,18 @@ def test_generating_again_keeps_every_digest(provided: dict[str, str], tasks: Pa
     again = generate_sample(tmp_path, provided["BASE_IMAGE"])
 
     assert harbor_view(provided, again) == harbor_view(provided, tasks)
+
+
+def test_real_scenarios_run_in_harbor(provided: dict[str, str], real_data: Path, tmp_path: Path) -> None:
+    dataset, folder = tmp_path / "dataset.jsonl", tmp_path / "tasks"
+    assert script("extract_dataset.py", "--data_dir", real_data, "--output", dataset).returncode == 0
+    ids = [json.loads(line)["id"] for line in dataset.read_text().splitlines()]
+    three = [next(name for name in ids if name.startswith(language)) for language in ("c_", "python_", "java_")]
+    done = script(
+        *("run_adapter.py", "--dataset_path", dataset, "--data_dir", real_data, "--task_ids", *three),
+        *("--output_dir", folder, "--base_image", provided["BASE_IMAGE"]),
+    )
+    assert done.returncode == 0, done.stderr
+    for agent, reward in (("oracle", 1.0), ("nop", 0.0)):
+        trials = run_all(provided, folder, agent, tmp_path / "jobs")
+        assert rewards(trials) == {str({"reward": reward}): 3}
