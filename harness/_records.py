@@ -78,6 +78,10 @@ class ErrorKind(StrEnum):
         return self in (ErrorKind.AUTH, ErrorKind.CREDIT, ErrorKind.MODEL_NOT_FOUND, ErrorKind.CLI_REFUSED)
 
 
+def _outcome_of(is_error: bool) -> Outcome:
+    return Outcome.INFRA_ERROR if is_error else Outcome.COMPLETED
+
+
 class TokenUsage(Record):
     """Token counts of a run, subagents included."""
 
@@ -162,7 +166,8 @@ class ExecutionTrace(Record):
     hit_turn_limit: bool = False
     """Whether the CLI stopped the run because of max_turns."""
     stderr: str = ""
-    outcome: Outcome = Outcome.COMPLETED
+    outcome: Outcome = Field(default_factory=lambda data: _outcome_of(data["is_error"]))
+    """Without one, an error counts as the infrastructure's, since nothing says that it was the agent's."""
     error: str = ""
     """Why the outcome is not completed, in one line."""
     error_kind: ErrorKind = ErrorKind.NONE

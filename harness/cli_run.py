@@ -142,28 +142,18 @@ def matrix(
     configs = runner.load_configs_from_glob(config_glob)
     model_list = [name.strip() for name in models.split(",") if name.strip()] if models else None
     planned = plan(tasks, configs, model_list, runs)
-    path = _absolute(output) or str(
-        (DEFAULT_RESULTS_DIR / f"results_{datetime.now():%Y%m%d_%H%M%S}.json").absolute()
-    )
-    journal = Path(path).with_suffix(".journal.jsonl")
-    if resume and not journal.exists():
-        raise InputError(
-            f"{journal}: there is no journal to resume; name the same -o as before, or drop --resume"
-        )
-    if not resume:
-        _refuse_existing(journal)
-        _refuse_existing(Path(path))
+    path, journal = _places(output, resume)
     earlier = read_journal(journal)
     kept = finished_before(planned, earlier)
     _warn_retired(planned)
     if dry_run:
-        _print_plan(planned, len(kept), Path(path).parent)
+        _print_plan(planned, len(kept), path.parent)
         return
     if earlier and not options["quiet"]:
         unused = len({(r.task_id, r.config_name, r.model, r.run_index) for r in earlier}) - len(kept)
         click.echo(f"{len(kept)} runs are done; {unused} in the journal failed or are of changed content")
     signal.signal(signal.SIGTERM, _as_interrupt)
-    stop_reason, interrupted = "", False
+    stopped: MatrixStopped | None = None
     with Progress(len(planned), list(kept.values()), quiet=options["quiet"]) as progress:
         try:
             results = runner.run_matrix(
@@ -176,21 +166,32 @@ def matrix(
                 journal=journal,
                 max_cost_usd=max_cost_usd,
             )
-        except MatrixStopped as stopped:
-            results, stop_reason, interrupted = stopped.results, stopped.reason, stopped.interrupted
-    saved = runner.save_results(results, path, options["save_debug"], stop_reason=stop_reason)
+        except MatrixStopped as early:
+            stopped, results = early, early.results
+    reason = stopped.reason if stopped else ""
+    saved = runner.save_results(results, str(path), options["save_debug"], stop_reason=reason)
     if not options["quiet"]:
         click.echo(progress.summary(results))
     click.echo(f"saved to {saved}")
-    if stop_reason:
-        again = [
-            *sys.argv[1:],
-            *(["--resume"] if not resume else []),
-            *(["-o", path] if output is None else []),
-        ]
-        click.echo(f"stopped after {len(results)} of {len(planned)} runs: {stop_reason}", err=True)
+    if stopped is not None:
+        again = [*sys.argv[1:], *([] if resume else ["--resume"]), *([] if output else ["-o", str(path)])]
+        click.echo(f"stopped after {len(results)} of {len(planned)} runs: {reason}", err=True)
         click.echo(f"go on with: python -m harness {shlex.join(again)}", err=True)
-    ctx.exit(INTERRUPTED if interrupted else 2 if stop_reason or not all(r.measured for r in results) else 0)
+        ctx.exit(INTERRUPTED if stopped.interrupted else 2)
+    ctx.exit(0 if all(result.measured for result in results) else 2)
+
+
+def _places(output: Path | None, resume: bool) -> tuple[Path, Path]:
+    """Absolute paths of results and journal; InputError when they do not fit `resume`."""
+    path = Path(_absolute(output) or DEFAULT_RESULTS_DIR / f"results_{datetime.now():%Y%m%d_%H%M%S}.json")
+    path = path.absolute()
+    journal = path.with_suffix(".journal.jsonl")
+    if resume and not journal.exists():
+        raise InputError(f"{journal}: no journal to resume; name the same -o as before, or drop --resume")
+    if not resume:
+        _refuse_existing(journal)
+        _refuse_existing(path)
+    return path, journal
 
 
 def _runner(options: dict[str, Any]) -> EvalRunner:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -34,7 +35,12 @@ class IsolatedEnv:
 
     def cleanup(self) -> None:
         """Remove the whole temp root, whatever modes the agent left."""
-        shutil.rmtree(self.temp_root, onerror=_make_writable_and_retry)
+        shutil.rmtree(self.temp_root, ignore_errors=True)
+        if self.temp_root.exists():  # read-only folders, as module caches leave them
+            for folder, _, _ in os.walk(self.temp_root):
+                with contextlib.suppress(OSError):
+                    Path(folder).chmod(0o700)
+            shutil.rmtree(self.temp_root, ignore_errors=True)
 
     def __enter__(self) -> IsolatedEnv:
         return self
@@ -186,19 +192,3 @@ def _variables(root: Path) -> dict[str, str]:
         **{name: str(folder) for name, folder in folders.items()},
         "HARNESS_INSTRUCTIONS_LOG": str(root / "instructions.jsonl"),
     }
-
-
-def _make_writable_and_retry(function: object, path: str, _info: object) -> None:
-    """For rmtree: the agent may have left read-only folders, as module caches do."""
-    for target in (os.path.dirname(path), path):  # noqa: PTH120
-        if not os.path.islink(target):  # noqa: PTH114
-            try:
-                os.chmod(target, 0o700)  # noqa: PTH101
-            except OSError:
-                return
-    try:
-        Path(path).unlink()
-    except IsADirectoryError:
-        shutil.rmtree(path, ignore_errors=True)
-    except OSError:
-        return

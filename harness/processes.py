@@ -188,6 +188,8 @@ class _Pump:
     def _write(self, fd: int) -> None:
         try:
             self._stdin = self._stdin[os.write(fd, self._stdin[:65536]) :]
+        except BlockingIOError:
+            return
         except BrokenPipeError:
             self._stdin = self._stdin[:0]
         if not self._stdin:
@@ -195,7 +197,10 @@ class _Pump:
             self._pipes[0].close()
 
     def _read(self, fd: int, buffer: bytearray) -> None:
-        chunk = os.read(fd, 1 << 20)
+        try:
+            chunk = os.read(fd, 1 << 20)
+        except BlockingIOError:
+            return
         self.heard_at = time.monotonic()
         buffer += chunk
         if not chunk:

@@ -58,6 +58,31 @@ def test_all_mistakes_of_a_file_are_named_at_once(tmp_path: Path) -> None:
     assert [line.split(": ")[1] for line in str(caught.value).splitlines()] == ["max_turns", "env"]
 
 
+def test_a_task_file_may_be_json(tmp_path: Path) -> None:
+    task = {"id": "a", "category": "coding", "description": "d", "prompt": "p"}
+    path = write(tmp_path / "a.task.json", json.dumps(task, indent=2))
+    assert EvalRunner.load_task(path).id == "a"
+
+
+def test_results_of_the_first_format_are_read(tmp_path: Path) -> None:
+    """Without schema_version and outcomes, as earlier tools wrote them."""
+    trace = {"is_error": True, "usage": {"input_tokens": 1}, "config_snapshot": {"model": "m"}}
+    run = {
+        "task_id": "t",
+        "config_name": "c",
+        "model": "m",
+        "run_index": 0,
+        "timestamp": "2025-01-01T00:00:00",
+    }
+    text = json.dumps(
+        {"timestamp": "2025-01-01T00:00:00", "num_results": 1, "results": [{**run, "trace": trace}]}
+    )
+    (result,) = EvalRunner.load_results(write(tmp_path / "r.json", text))
+    assert not result.measured
+    listed = write(tmp_path / "list.json", json.dumps([{**run, "trace": trace}]))
+    assert EvalRunner.load_results(listed) == [result]
+
+
 def test_paths_of_a_task_are_relative_to_its_file(tmp_path: Path) -> None:
     (tmp_path / "fixtures/a").mkdir(parents=True)
     path = write(tmp_path / "tasks/x/a.task.yaml", TASK + "fixture_path: ../../fixtures/a\n")

@@ -112,7 +112,13 @@ def test_a_run_that_did_not_complete_never_passes(outcome: Outcome) -> None:
 
 
 def test_an_errored_run_never_passes() -> None:
-    assert not has_passed(ExecutionTrace(is_error=True), [grade("code_0_tests_pass", 1)], 1.0)
+    trace = ExecutionTrace(is_error=True, outcome=Outcome.COMPLETED)
+    assert not has_passed(trace, [grade("code_0_tests_pass", 1)], 1.0)
+
+
+def test_an_error_without_an_outcome_is_not_held_against_the_agent() -> None:
+    assert ExecutionTrace(is_error=True).outcome is Outcome.INFRA_ERROR
+    assert ExecutionTrace().outcome is Outcome.COMPLETED
 
 
 def test_infra_and_setup_errors_are_outside_the_rates() -> None:
