@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, combinations, takewhile
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special  # scipy.stats takes most of a second to import
 
 EXACT_SIGN_FLIPS = 14
 """Up to this many tasks all 2^n sign patterns are enumerated; beyond it they are sampled."""
@@ -78,8 +79,11 @@ def wilson_interval(passed: int, total: int, confidence: float = 0.95) -> Interv
     """
     if total == 0:
         return None
-    ci = stats.binomtest(passed, total).proportion_ci(confidence_level=confidence, method="wilson")
-    return Interval(float(ci.low), float(ci.high))
+    z = _quantile(0.5 + confidence / 2)
+    rate, weight = passed / total, z * z / total
+    centre = (rate + weight / 2) / (1 + weight)
+    reach = z / (1 + weight) * math.sqrt(rate * (1 - rate) / total + weight / (4 * total))
+    return Interval(max(0.0, centre - reach), min(1.0, centre + reach))
 
 
 def paired_bootstrap(differences: Sequence[float], confidence: float = 0.95) -> Interval | None:
@@ -89,18 +93,30 @@ def paired_bootstrap(differences: Sequence[float], confidence: float = 0.95) -> 
     None where resampling can not show any spread: fewer than three tasks, or all differences equal.
     """
     values = np.asarray(differences, dtype=float)
-    if len(values) < 3 or float(np.ptp(values)) < TIE:
+    count = len(values)
+    if count < 3 or float(np.ptp(values)) < TIE:
         return None
-    result = stats.bootstrap(
-        (values,),
-        np.mean,
-        n_resamples=RESAMPLES,
-        confidence_level=confidence,
-        method="BCa",
-        rng=np.random.default_rng(SEED),
-        batch=1000,
-    )
-    return Interval(float(result.confidence_interval.low), float(result.confidence_interval.high))
+    means = values[_draws(count)].mean(axis=1)
+    below = np.mean(means < values.mean() - TIE) + np.mean(np.abs(means - values.mean()) <= TIE) / 2
+    bias = _quantile(min(1 - 1 / RESAMPLES, max(1 / RESAMPLES, float(below))))
+    jackknife = (values.sum() - values) / (count - 1)
+    spread = jackknife.mean() - jackknife
+    acceleration = float((spread**3).sum() / (6 * (spread**2).sum() ** 1.5))
+    ends = []
+    for tail in (0.5 - confidence / 2, 0.5 + confidence / 2):
+        z = bias + _quantile(tail)
+        ends.append(NormalDist().cdf(bias + z / (1 - acceleration * z)))
+    low, high = np.quantile(means, ends)
+    return Interval(float(low), float(high))
+
+
+@cache
+def _draws(count: int) -> NDArray[np.int64]:
+    return np.random.default_rng(SEED).integers(0, count, size=(RESAMPLES, count))
+
+
+def _quantile(p: float) -> float:
+    return NormalDist().inv_cdf(p)
 
 
 def sign_flip_test(differences: Sequence[float]) -> OneSided:
@@ -225,7 +241,7 @@ def minimal_detectable_effect(sd_of_differences: float, tasks: int, alpha: float
     """
     if tasks < 2:
         return None
-    reach = stats.t.ppf(1 - alpha, tasks - 1) + stats.t.ppf(power, tasks - 1)
+    reach = special.stdtrit(tasks - 1, 1 - alpha) + special.stdtrit(tasks - 1, power)
     return float(reach * sd_of_differences / math.sqrt(tasks))
 
 
@@ -250,7 +266,7 @@ def paired_power(effect: float, sd_of_differences: float, tasks: int, alpha: flo
     if sd_of_differences < TIE:
         return 1.0 if effect else alpha
     shift = abs(effect) * math.sqrt(tasks) / sd_of_differences
-    return float(stats.nct.sf(stats.t.ppf(1 - alpha, tasks - 1), tasks - 1, shift))
+    return 1 - float(special.nctdtr(tasks - 1, shift, special.stdtrit(tasks - 1, 1 - alpha)))
 
 
 def cohen_kappa(labels_a: Sequence[bool], labels_b: Sequence[bool]) -> float | None:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from harness import statistics
 from harness.statistics import Interval, OneSided
 
-SUITE_ALPHA = 0.04
+SUITE_ALPHA = 0.035
 """Level of the one-sided test over all tasks ..."""
 TASK_Q = 0.01
 """... and false discovery rate over single tasks: in all at most 5 % of unchanged agents are called worse."""

@@ -165,6 +165,33 @@ def test_bootstrap_interval_agrees_with_students_on_normal_differences() -> None
     assert (interval.low, interval.high) == pytest.approx((student.low, student.high), abs=0.01)
 
 
+@pytest.mark.parametrize("count", [10, 20, 50])
+def test_bootstrap_interval_is_scipys(count: int) -> None:
+    differences = np.random.default_rng(count).exponential(0.2, count) - 0.1
+    reference = stats.bootstrap([differences], np.mean, n_resamples=50_000, method="BCa", rng=1)
+    interval = statistics.paired_bootstrap(list(differences))
+    assert interval is not None
+    wanted = reference.confidence_interval
+    assert (interval.low, interval.high) == pytest.approx((wanted.low, wanted.high), abs=0.006)
+
+
+@given(st.integers(0, 60), st.integers(1, 60), st.floats(0.5, 0.99))
+def test_wilson_interval_is_scipys(passed: int, total: int, confidence: float) -> None:
+    passed = min(passed, total)
+    wanted = stats.binomtest(passed, total).proportion_ci(confidence_level=confidence, method="wilson")
+    interval = statistics.wilson_interval(passed, total, confidence)
+    assert interval is not None
+    assert (interval.low, interval.high) == pytest.approx((wanted.low, wanted.high), abs=1e-9)
+
+
+@pytest.mark.parametrize("tasks", [2, 5, 20, 200])
+@pytest.mark.parametrize("effect", [0.02, 0.1, 0.3])
+def test_paired_power_is_scipys_noncentral_t(tasks: int, effect: float) -> None:
+    critical = stats.t.ppf(0.965, tasks - 1)
+    wanted = stats.nct.sf(critical, tasks - 1, effect * tasks**0.5 / 0.3)
+    assert statistics.paired_power(-effect, 0.3, tasks, 0.035) == pytest.approx(wanted, abs=1e-6)
+
+
 @pytest.mark.parametrize("differences", [[], [0.5], [0.1, 0.2], [0.0] * 30])
 def test_no_spread_has_no_bootstrap_interval(differences: list[float]) -> None:
     assert statistics.paired_bootstrap(differences) is None
