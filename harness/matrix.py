@@ -136,19 +136,22 @@ class Matrix:
         self._max_cost_usd = max_cost_usd
         self._cancel = cancel
         self._lock = threading.Lock()
+        self._record_lock = threading.Lock()
         self._stopping = threading.Event()
         self._stop_reason = ""
         self._hold_until = 0.0
         self._spent = 0.0
         self._fault: BaseException | None = None
-        self._queue: queue.Queue[tuple[PlannedRun, EvalResult] | None] = queue.Queue()
+        self._done: dict[Key, EvalResult] = {}
+        self._finished: queue.Queue[tuple[EvalResult, int] | None] = queue.Queue()
+        """What the workers have journalled, with the number of results then; None when a worker has ended."""
 
     def run(self, runs: list[PlannedRun], callback: Callback | None = None) -> list[EvalResult]:
         """Results of all runs in the order of the plan; what the journal holds is not run again.
 
         MatrixStopped when it ends early: interrupted, out of budget, or by an error every run would meet.
         """
-        done = finished_before(runs, self._journal.results)
+        done = self._done = finished_before(runs, self._journal.results)
         self._spent = sum((r.cost_usd or 0.0) + r.retry_cost_usd for r in self._journal.results)
         left = deque(run for run in runs if run.key not in done)
         threads = [
@@ -158,14 +161,14 @@ class Matrix:
             thread.start()
         interrupted = False
         try:
-            self._collect(threads, len(runs), done, callback)
+            self._report(threads, len(runs), callback)
         except BaseException as error:  # the runs in progress must end, and those that did be journalled
             interrupted = isinstance(error, KeyboardInterrupt)
             if not interrupted:
                 self._fault = error
             self._stop("interrupted")
             self._cancel()
-            self._collect(threads, len(runs), done, None)
+            self._report(threads, len(runs), None)
         if self._fault is not None:
             raise self._fault
         results = [done[run.key] for run in runs if run.key in done]
@@ -173,42 +176,38 @@ class Matrix:
             raise MatrixStopped(self._stop_reason, results, interrupted=interrupted)
         return results
 
-    def _collect(
-        self,
-        threads: list[threading.Thread],
-        total: int,
-        done: dict[Key, EvalResult],
-        callback: Callback | None,
-    ) -> None:
-        """Journal and report what the workers finish, until all of them have ended."""
+    def _report(self, threads: list[threading.Thread], total: int, callback: Callback | None) -> None:
+        """Tell what the workers finish, until all of them have ended."""
         while True:
             ended = not any(thread.is_alive() for thread in threads)
             try:
-                item = self._queue.get(block=not ended, timeout=0.2)
+                item = self._finished.get(block=not ended, timeout=0.2)
             except queue.Empty:
                 if ended:
                     return
                 continue
-            if item is None:  # a worker has ended
-                continue
-            run, result = item
+            if item is not None and callback is not None:
+                callback(item[0], item[1], total)
+
+    def _record(self, run: PlannedRun, result: EvalResult) -> None:
+        # By the worker: Ctrl-C strikes the main thread, and must not do so between the journal and the results.
+        with self._record_lock:
             self._journal.append(result)
-            done[run.key] = result
-            if callback is not None:
-                callback(result, len(done), total)
+            self._done[run.key] = result
+            self._finished.put((result, len(self._done)))
 
     def _work(self, left: deque[PlannedRun]) -> None:
         try:
             while (run := self._next(left)) is not None:
                 result = self._try(run)
                 if result.trace.error_kind is not ErrorKind.INTERRUPTED:
-                    self._queue.put((run, result))
+                    self._record(run, result)
         except BaseException as error:  # must end the matrix, not one thread of it
             self._fault = error
             self._stop(str(error))
             self._cancel()
         finally:
-            self._queue.put(None)
+            self._finished.put(None)
 
     def _next(self, left: deque[PlannedRun]) -> PlannedRun | None:
         while not self._stopping.is_set() and (hold := self._hold_until - time.monotonic()) > 0:

@@ -53,14 +53,6 @@ def simulate(
         chance_b = np.clip(chance_a + change, 0, 1)
         chance_a[:broken], chance_b[:broken] = 1, 0
         counts = zip(rng.binomial(runs, chance_a), rng.binomial(runs, chance_b), strict=True)
-<<<<<<< HEAD
-        decision = decide([_unit(i, int(a), int(b), runs) for i, (a, b) in enumerate(counts)])
-        if decision.verdict in found:
-            found[decision.verdict] += 1
-        regressed = {unit.key.task_id for unit in decision.having(Verdict.REGRESSION)}
-        named += broken > 0 and all(str(i) in regressed for i in range(broken))
-    return Rates(found[Verdict.REGRESSION] / repetitions, found[Verdict.IMPROVEMENT] / repetitions, named / repetitions)
-=======
         units = [_unit(i, int(a), int(b), runs) for i, (a, b) in enumerate(counts)]
         if broken:
             decision = decide(units)
@@ -71,10 +63,7 @@ def simulate(
             verdict, _ = decide_without(units, (), threshold=0.0)  # the same verdict, sooner
         if verdict in found:
             found[verdict] += 1
-    return Rates(
-        found[Verdict.REGRESSION] / repetitions, found[Verdict.IMPROVEMENT] / repetitions, named / repetitions
-    )
->>>>>>> report
+    return Rates(found[Verdict.REGRESSION] / repetitions, found[Verdict.IMPROVEMENT] / repetitions, named / repetitions)
 
 
 def _unit(number: int, passed_a: int, passed_b: int, runs: int) -> UnitComparison:
@@ -138,15 +127,8 @@ def table(repetitions: int) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-<<<<<<< HEAD
-    parser.add_argument("--repetitions", type=int, default=2000)
-    parser.add_argument("--check", action="store_true", help="compare with the document instead of writing it")
-=======
     parser.add_argument("--repetitions", type=int, default=1000)
-    parser.add_argument(
-        "--check", action="store_true", help="compare with the document instead of writing it"
-    )
->>>>>>> report
+    parser.add_argument("--check", action="store_true", help="compare with the document instead of writing it")
     arguments = parser.parse_args()
     text = DOCUMENT.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
