@@ -88,6 +88,12 @@ projects = st.tuples(
 """What lies in a project's folder; entries that contradict each other are left to `lay_out`."""
 
 
+flags = st.sets(
+    st.sampled_from(["--strip_code_fences", "--link_mode=hardlink", "--include_hints", "--separate_verifier"])
+)
+"""Choices of run_adapter.py."""
+
+
 def lay_out(entries: list[Entry], folder: Path, outside: Path) -> None:
     """Make a project's folder; an entry whose place is taken, or that the file system refuses, is left out."""
     folder.mkdir(parents=True)
