@@ -42,8 +42,8 @@ def check_extraction(root: Path, scenarios: list[tuple[str, bytes]]) -> list[str
     return ids
 
 
-def check_generation(root: Path, scenarios: list[tuple[str, bytes]], entries: list[Entry]) -> int:
-    """Run the pipeline in the empty folder `root` and return how many tasks were written."""
+def check_generation(root: Path, scenarios: list[tuple[str, bytes]], entries: list[Entry], flags: set[str]) -> int:
+    """Run the pipeline in the empty folder `root`, generation with `flags`; return how many tasks were written."""
     outside = root / "outside"
     outside.mkdir()
     (outside / "secret").write_text(SECRET)
@@ -51,10 +51,11 @@ def check_generation(root: Path, scenarios: list[tuple[str, bytes]], entries: li
     ids = check_extraction(root, scenarios)
     if not ids:
         return 0
-    arguments = ["--data_dir", str(root / "data"), "--dataset_path", str(root / "d.jsonl"), "--output_dir"]
     tasks = root / "tasks"
+    arguments = ["--data_dir", str(root / "data"), "--dataset_path", str(root / "d.jsonl"), "--output_dir", str(tasks)]
+    arguments += sorted(flags)
     before = snapshot(root)
-    code, _, errors = call(run_adapter.main, *arguments, str(tasks), "--quiet")
+    code, _, errors = call(run_adapter.main, *arguments, "--quiet")
     first = snapshot(root)
     assert {path: state for path, state in first.items() if path.partition("/")[0] != "tasks"} == before
     written = sorted(path.name for path in tasks.iterdir() if path.name not in (LOCK_FILE, STATE_FILE))
@@ -63,7 +64,7 @@ def check_generation(root: Path, scenarios: list[tuple[str, bytes]], entries: li
     assert errors.count("; not written\n") == len(ids) - len(written)
     for task_id in written:
         check_task(tasks / task_id)
-    again, output, _ = call(run_adapter.main, *arguments, str(tasks))
+    again, output, _ = call(run_adapter.main, *arguments)
     assert again == code and f"0 tasks written to {tasks}, {len(written)} unchanged" in output
     state = f"tasks/{STATE_FILE}"
     assert {**snapshot(root), state: ()} == {**first, state: ()}, "a rerun with nothing changed wrote something"

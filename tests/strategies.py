@@ -23,7 +23,7 @@ _SYNTAX = [
     "FROM scratch\n", "RUN rm -rf /\n", "[task]\nname = 1\n", "../../etc/passwd", "\U0001f469\u200d\U0001f680",
     "\u0430", "e\u0301", "\u202e", "A" * 300, "a" * 5000, "/", "//", ".", "..", "-", " ", "\t", "\n",
 ]  # fmt: skip
-_WORDS = ["`warm_start`", "PriceCache", "src/basket.py", "orders.py", "monotonic_seconds", "expiry", "3.14", TRUTH]
+_WORDS = ["`warm_start`", "PriceCache", "src/basket.py", "orders.py", "monotonic_seconds", "expiry", "3.14"]
 
 texts = st.lists(
     st.one_of(st.sampled_from(_WORDS), st.sampled_from(_SYNTAX), st.text(st.characters(codec="utf-8"), max_size=20)),
@@ -88,6 +88,12 @@ projects = st.tuples(
 """What lies in a project's folder; entries that contradict each other are left to `lay_out`."""
 
 
+flags = st.sets(
+    st.sampled_from(["--strip_code_fences", "--link_mode=hardlink", "--include_hints", "--separate_verifier"])
+)
+"""Choices of run_adapter.py."""
+
+
 def lay_out(entries: list[Entry], folder: Path, outside: Path) -> None:
     """Make a project's folder; an entry whose place is taken, or that the file system refuses, is left out."""
     folder.mkdir(parents=True)
@@ -112,9 +118,11 @@ _good_fields: dict[str, st.SearchStrategy[Any]] = {
     "description": texts,
     "context_files": st.lists(st.one_of(_paths.filter(str.isascii), texts), max_size=6),
     "context_length": st.integers(0, 10**7),
-    "task_prompt": st.one_of(texts, shapes),
+    "task_prompt": st.one_of(
+        texts.map(lambda text: f"Find out why. {text}"), shapes.map(lambda value: ["Why?", value])
+    ),
     "expected_approach": shapes,
-    "ground_truth": st.one_of(texts.map(lambda text: TRUTH + text), shapes.map(lambda value: [TRUTH, value]), shapes),
+    "ground_truth": st.one_of(texts.map(lambda text: TRUTH + text), shapes.map(lambda value: [TRUTH, value])),
     "evaluation_criteria": shapes,
     "metadata": st.fixed_dictionaries({}, optional={"files_count": st.integers(0, 99), "context_length": shapes}),
 }
@@ -135,12 +143,12 @@ def scenarios(draw: st.DrawFn, project: str = PROJECT) -> tuple[str, bytes]:
     record = {"id": name, "task_category": category, **draw(st.fixed_dictionaries(_good_fields))}
     for path in draw(st.sampled_from([[], ["src/basket.py"], ["shop/src/basket.py"], ["shop//src//basket.py/"]])):
         record["context_files"].append(path)
-    if draw(st.integers(0, 3)) == 0:
+    if draw(st.integers(0, 4)) == 4:
         record.update(draw(_bad_fields))
         for field in draw(st.lists(st.sampled_from(sorted(record)), max_size=2)):
             record.pop(field, None)
     content = json.dumps(record, ensure_ascii=draw(st.booleans())).encode("utf-8", "surrogatepass")
-    if draw(st.integers(0, 5)) == 0:
+    if draw(st.integers(0, 7)) == 7:
         content = draw(spoiled(content))
     return name, content
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.invariants import check_extraction, check_generation
-from tests.strategies import Entry, projects, scenarios
+from tests.strategies import Entry, flags, projects, scenarios
 
 QUICK = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -22,7 +22,9 @@ def test_extraction_writes_the_good_and_names_the_rest(found: list[tuple[str, by
 
 
 @QUICK
-@given(st.lists(scenarios(), min_size=1, max_size=3), projects)
-def test_generation_keeps_inside_and_every_task_is_sound(found: list[tuple[str, bytes]], project: list[Entry]) -> None:
+@given(st.lists(scenarios(), min_size=1, max_size=3), projects, flags)
+def test_generation_keeps_inside_and_every_task_is_sound(
+    found: list[tuple[str, bytes]], project: list[Entry], chosen: set[str]
+) -> None:
     with tempfile.TemporaryDirectory() as root:
-        check_generation(Path(root).resolve(), found, project)
+        check_generation(Path(root).resolve(), found, project, chosen)

@@ -20,7 +20,7 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 
 from pipeline.catalog import REPOSITORY
 from tests.invariants import check_extraction, check_generation
-from tests.strategies import Entry, projects, scenarios
+from tests.strategies import Entry, flags, projects, scenarios
 
 KEPT = REPOSITORY / ".cache" / "fuzz"
 EXAMPLES_PER_ROUND = 100
@@ -66,10 +66,10 @@ def search_extraction(number: int, place: Path, counts: Counter[str]) -> None:
 def search_generation(number: int, place: Path, counts: Counter[str]) -> None:
     @seed(number)
     @_thorough("generation")
-    @given(st.lists(scenarios(), min_size=1, max_size=4), projects)
-    def generation(found: list[tuple[str, bytes]], project: list[Entry]) -> None:
+    @given(st.lists(scenarios(), min_size=1, max_size=4), projects, flags)
+    def generation(found: list[tuple[str, bytes]], project: list[Entry], chosen: set[str]) -> None:
         with tempfile.TemporaryDirectory(dir=place) as root:
-            counts["tasks written"] += check_generation(Path(root), found, project)
+            counts["tasks written"] += check_generation(Path(root), found, project, chosen)
         counts["generations"] += 1
 
     generation()
