@@ -26,13 +26,19 @@ def number(metric: MetricDifference, value: float) -> str:
     return formats.get(metric.name, f"{value:.1f}")
 
 
+# From ten times A's mean on, the absolute difference is the clearer figure.
+TELLING_SHARE = 10
+
+
 def signed(metric: MetricDifference) -> str:
     """The difference, with its share of A's mean where that says more."""
     if metric.name in SHARES:
         return points(metric.difference)
     sign = "+" if metric.difference >= 0 else "-"
     text = sign + number(metric, abs(metric.difference))
-    return text if metric.relative is None else f"{text} ({100 * metric.relative:+.0f} %)"
+    if metric.relative is None or abs(metric.relative) >= TELLING_SHARE:
+        return text
+    return f"{text} ({100 * metric.relative:+.0f} %)"
 
 
 def interval_text(metric: MetricDifference) -> str:
