@@ -25,8 +25,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".tmp", dir=path.parent)
         with os.fdopen(descriptor, "wb") as stream:
             yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
+        # No fsync: a machine that loses power may lose the file, but the same command writes it again.
         # mkstemp makes files private; results are for whoever the umask lets read.
         umask = os.umask(0)
         os.umask(umask)
