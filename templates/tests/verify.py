@@ -113,8 +113,7 @@ def stem(word):
 _SUFFIXES = (
     ("ations", 4), ("ation", 4), ("ities", 4), ("ments", 4), ("ings", 4), ("ment", 4), ("ions", 4), ("ies", 3),
     ("ing", 4), ("ion", 4), ("ity", 4), ("ers", 4), ("ors", 4), ("ed", 3), ("es", 3), ("er", 4), ("or", 4),
-    ("ly", 4), ("s", 3),
-    ("e", 3), ("y", 3),
+    ("ly", 4), ("s", 3), ("e", 3), ("y", 3),
 )  # fmt: skip
 COMMON = frozenset(stem(word) for word in _COMMON.split())
 
