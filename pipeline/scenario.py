@@ -99,8 +99,7 @@ class LoCoBenchTask(BaseModel):
             raise RecordError(f"id: {error}") from None
         record = {**data, **parts._asdict()}
         if isinstance(files := data.get("context_files"), list):
-            # The slashes around the path make doubled, leading and trailing ones look alike.
-            record["context_files"] = [_single_slashes(path) if "//" in f"/{path}/" else path for path in files]
+            record["context_files"] = _single_slashes(files)
         metadata = data.get("metadata")
         if isinstance(metadata, dict) and metadata.get("files_count") is not None:
             record["files_count"] = metadata["files_count"]
@@ -130,6 +129,13 @@ class LoCoBenchTask(BaseModel):
         return self.model_dump_json().encode()
 
 
-def _single_slashes(path: Any) -> Any:
+def _single_slashes(paths: list[Any]) -> list[Any]:
     """`a//b/` -> `a/b`: some projects were listed with doubled separators. What is not text is left to validation."""
-    return "/".join(part for part in path.split("/") if part) if isinstance(path, str) else path
+    try:
+        # Between slashes, doubled, leading and trailing ones look alike; most lists have none of them.
+        all_of_them = "/\n/".join(paths)
+    except TypeError:
+        return paths
+    if "//" not in f"/{all_of_them}/":
+        return paths
+    return ["/".join(part for part in path.split("/") if part) for path in paths]
