@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -84,6 +85,8 @@ def build_parser() -> cli.Parser:
 
 def main(argv: list[str] | None) -> int:
     options = build_parser().parse_args(argv)
+    # Records hold no cycles; looking for some among millions of strings takes a tenth of the time.
+    gc.disable()
     say = (lambda _: None) if options.quiet else print
     data_dir = cli.find_data_dir(options.data_dir, say=say)
     found = extract(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -53,6 +53,7 @@ def load_languages(path: Path = TEMPLATES / "environment" / "languages.toml") ->
 LANGUAGES = tuple(load_languages())
 
 
+@lru_cache(maxsize=4)
 def parse_id(scenario_id: str) -> ScenarioId:
     """Read language and project out of `{language}_{domain}_{complexity}_{NNN}_{category}_{difficulty}_{NN}`.
 

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
-import multiprocessing
-import os
-import signal
-import sys
 from collections.abc import Iterable, Iterator
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
+from concurrent.futures import BrokenExecutor, as_completed
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -20,6 +15,7 @@ from pipeline.cli import InputError
 from pipeline.files import whole_file
 from pipeline.project import Known
 from pipeline.task_folder import sweep
+from pipeline.workers import processors, worker_pool
 
 LOCK_FILE = ".generating.lock"
 STATE_FILE = ".projects.json"
@@ -35,7 +31,7 @@ def generate(adapter: LoCoBenchAdapter, task_ids: Iterable[str], *, jobs: int | 
     groups = adapter.group_by_project(task_ids)
     with _output_folder(adapter.output_dir):
         known = _read_state(adapter.output_dir)
-        for folder, outcomes, project in _groups(adapter, groups, known, jobs or os.cpu_count() or 1):
+        for folder, outcomes, project in _groups(adapter, groups, known, jobs or processors()):
             if project:
                 known[folder] = project
             yield from outcomes
@@ -79,9 +75,7 @@ def _groups(
         for folder, group in zip(folders, groups, strict=True):
             yield folder, *adapter.generate_group(group, known.get(folder))
         return
-    # Forked workers share the index of the dataset; elsewhere they are started anew.
-    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-    with ProcessPoolExecutor(min(jobs, len(groups)), context, _start_worker, (adapter,)) as pool:
+    with worker_pool(min(jobs, len(groups)), _take_adapter, adapter) as pool:
         pending = {
             pool.submit(_generate_group, group, known.get(folder)): (folder, group)
             for folder, group in zip(folders, groups, strict=True)
@@ -102,14 +96,9 @@ _adapter: LoCoBenchAdapter
 """In a worker: the adapter it generates with, handed over once and not with every group."""
 
 
-def _start_worker(adapter: LoCoBenchAdapter) -> None:
-    """Leave Ctrl-C to the parent, and end with it: an orphan would hold the folder's lock."""
+def _take_adapter(adapter: LoCoBenchAdapter) -> None:
     global _adapter
     _adapter = adapter
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if sys.platform == "linux":
-        pr_set_pdeathsig = 1
-        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
 
 
 def _generate_group(task_ids: list[str], known: Known | None) -> tuple[list[Outcome], Known | None]:
