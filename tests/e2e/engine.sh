@@ -59,6 +59,8 @@ start_engine() {
     if [ ! -e /sys/fs/cgroup/cgroup.controllers ] && [ ! -d /sys/fs/cgroup/memory ]; then
       apt_install cgroupfs-mount && cgroupfs-mount || no_engine "/sys/fs/cgroup cannot be mounted"
     fi
+    # A killed engine leaves its number behind, which another process may have by now.
+    grep -qsx dockerd /proc/[0-9]*/comm || rm -f /var/run/docker.pid
     # A session of its own: the engine outlives this script and the terminal.
     setsid nohup dockerd >"$cache/dockerd.log" 2>&1 </dev/null &
   fi
