@@ -59,8 +59,10 @@ start_engine() {
     if [ ! -e /sys/fs/cgroup/cgroup.controllers ] && [ ! -d /sys/fs/cgroup/memory ]; then
       apt_install cgroupfs-mount && cgroupfs-mount || no_engine "/sys/fs/cgroup cannot be mounted"
     fi
-    # A killed engine leaves its number behind, which another process may have by now.
-    grep -qsx dockerd /proc/[0-9]*/comm || rm -f /var/run/docker.pid
+    # A killed engine leaves its number behind, which another process (or its own zombie) may have now.
+    local alive
+    alive="$(grep -ls '^Name:.dockerd$' /proc/[0-9]*/status | xargs -r grep -Ls '^State:.Z' || true)"
+    [ -n "$alive" ] || rm -f /var/run/docker.pid
     # A session of its own: the engine outlives this script and the terminal.
     setsid nohup dockerd >"$cache/dockerd.log" 2>&1 </dev/null &
   fi
