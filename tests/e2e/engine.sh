@@ -59,18 +59,25 @@ start_engine() {
     if [ ! -e /sys/fs/cgroup/cgroup.controllers ] && [ ! -d /sys/fs/cgroup/memory ]; then
       apt_install cgroupfs-mount && cgroupfs-mount || no_engine "/sys/fs/cgroup cannot be mounted"
     fi
-    # A killed engine leaves its number behind, which another process (or its own zombie) may have now.
-    local alive
-    alive="$(grep -ls '^Name:.dockerd$' /proc/[0-9]*/status | xargs -r grep -Ls '^State:.Z' || true)"
-    [ -n "$alive" ] || rm -f /var/run/docker.pid
-    # A session of its own: the engine outlives this script and the terminal.
-    setsid nohup dockerd >"$cache/dockerd.log" 2>&1 </dev/null &
+    # What a killed engine left behind can spoil the first start: its number may be another process's by now, or its
+    # own zombie's, and it waits in vain for the containerd that died with it.
+    for _ in 1 2 3; do
+      rm -f /var/run/docker.pid /var/run/docker/containerd/containerd.pid
+      # A session of its own: the engine outlives this script and the terminal.
+      setsid nohup dockerd >"$cache/dockerd.log" 2>&1 </dev/null &
+      for _ in $(seq 40); do
+        docker info >/dev/null 2>&1 && return
+        sleep 0.5
+        kill -0 $! 2>/dev/null || break
+      done
+      kill $! 2>/dev/null || true
+    done
   fi
-  for _ in $(seq 60); do
+  for _ in $(seq 20); do
     docker info >/dev/null 2>&1 && return
     sleep 0.5
   done
-  no_engine "dockerd did not answer within 30 s: $(grep -i -E 'level=(error|fatal)|failed' "$cache/dockerd.log" 2>/dev/null | tail -n 1)"
+  no_engine "dockerd did not answer: $(grep -i -E 'level=(error|fatal)|failed' "$cache/dockerd.log" 2>/dev/null | tail -n 1)"
 }
 
 has_plugins() { docker compose version >/dev/null 2>&1 && docker buildx version >/dev/null 2>&1; }
