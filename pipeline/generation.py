@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Iterable, Iterator
 from concurrent.futures import BrokenExecutor, as_completed
 from pathlib import Path
@@ -15,7 +16,7 @@ from pipeline.cli import InputError
 from pipeline.files import whole_file
 from pipeline.project import Known
 from pipeline.task_folder import sweep
-from pipeline.workers import processors, worker_pool
+from pipeline.workers import worker_pool
 
 LOCK_FILE = ".generating.lock"
 STATE_FILE = ".projects.json"
@@ -31,7 +32,7 @@ def generate(adapter: LoCoBenchAdapter, task_ids: Iterable[str], *, jobs: int | 
     groups = adapter.group_by_project(task_ids)
     with _output_folder(adapter.output_dir):
         known = _read_state(adapter.output_dir)
-        for folder, outcomes, project in _groups(adapter, groups, known, jobs or processors()):
+        for folder, outcomes, project in _groups(adapter, groups, known, jobs or os.cpu_count() or 1):
             if project:
                 known[folder] = project
             yield from outcomes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import multiprocessing
-import os
 import signal
 import sys
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 
-def worker_pool(jobs: int, start: Callable[..., None] | None = None, *arguments: Any) -> ProcessPoolExecutor:
+def worker_pool(jobs: int, start: Callable[..., None], *arguments: Any) -> ProcessPoolExecutor:
     """Return a pool of `jobs` processes; each calls `start(*arguments)` first.
 
     On Linux they are forked and share what this process has loaded; elsewhere they are started anew.
@@ -21,15 +20,10 @@ def worker_pool(jobs: int, start: Callable[..., None] | None = None, *arguments:
     return ProcessPoolExecutor(jobs, context, _become_worker, (start, arguments))
 
 
-def processors() -> int:
-    return os.cpu_count() or 1
-
-
-def _become_worker(start: Callable[..., None] | None, arguments: tuple[Any, ...]) -> None:
+def _become_worker(start: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
         # An orphan would hold locks and files that the next run needs.
         pr_set_pdeathsig = 1
         ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
-    if start is not None:
-        start(*arguments)
+    start(*arguments)
