@@ -18,7 +18,7 @@ class RecordError(ValueError):
     """A record that cannot be used. The message names the field, when one is to blame, and the reason."""
 
 
-def read_bounded(path: Path) -> bytes:
+def read_bounded(path: str | Path) -> bytes:
     """Return a regular file's bytes.
 
     Raises:

@@ -75,8 +75,7 @@ class LoCoBenchTask(BaseModel):
 
     @model_validator(mode="after")
     def _agrees_with_its_id(self) -> Self:
-        parts = parse_id(self.id)
-        for name, expected in parts._asdict().items():
+        for name, expected in parse_id(self.id)._asdict().items():
             if getattr(self, name) != expected:
                 raise ValueError(f"{name}: {getattr(self, name)!r:.60} but the id says {expected!r}")
         return self
