@@ -77,6 +77,12 @@ def generator_digest() -> str:
 
 def fingerprint(record: bytes, language: str, content: str, options: Options) -> str:
     """Return the digest of all that a task is made from: its record, its project's content, templates and options."""
+    parts = (hashlib.sha256(record.strip()).hexdigest(), content, generator_digest(), _chosen(language, options))
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+@cache
+def _chosen(language: str, options: Options) -> str:
     chosen = {
         **{
             name: getattr(options, name)
@@ -87,15 +93,10 @@ def fingerprint(record: bytes, language: str, content: str, options: Options) ->
         "mcp_servers": [server.model_dump() for server in options.mcp_servers],
         "language": load_languages().get(language),
     }
-    parts = (
-        hashlib.sha256(record.strip()).hexdigest(),
-        content,
-        generator_digest(),
-        json.dumps(chosen, sort_keys=True),
-    )
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    return json.dumps(chosen, sort_keys=True)
 
 
+@cache
 def render_dockerfile(language: str, base_image: str) -> str:
     """Return the Dockerfile for one language."""
     table = load_languages()[language]
@@ -183,11 +184,12 @@ def render_task(
         TASK_METADATA: as_json(metadata),
         "solution/solution.md": grading.oracle,
     }
-    verbatim = ("tests/test.sh", "tests/verify.py", "solution/solve.sh")
-    return {
-        **{path: text.encode() for path, text in files.items()},
-        **{path: (TEMPLATES / path).read_bytes() for path in verbatim},
-    }
+    return {**{path: text.encode() for path, text in files.items()}, **_verbatim_files()}
+
+
+@cache
+def _verbatim_files() -> dict[str, bytes]:
+    return {path: (TEMPLATES / path).read_bytes() for path in ("tests/test.sh", "tests/verify.py", "solution/solve.sh")}
 
 
 TASK_METADATA = "tests/task_metadata.json"

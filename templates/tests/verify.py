@@ -118,23 +118,27 @@ _SUFFIXES = (
 COMMON = frozenset(stem(word) for word in _COMMON.split())
 
 
-def words(text):
-    """Return the informative words of `text`: stems of words of 3 letters or more that are not everyday ones.
+@functools.lru_cache(maxsize=4)
+def tokens(text):
+    return frozenset(_WORD.findall(text))
 
-    The parts of an identifier (snake_case, camelCase) are words, too.
-    """
-    found = set()
-    for token in set(_WORD.findall(text)):
-        if token.isascii():
-            found.update(stem(part.lower()) for part in _PART.findall(token) if len(part) > 2)
-        else:
-            found.add(token.lower())
-    return found - COMMON
+
+@functools.lru_cache(maxsize=1 << 14)
+def informative(token):
+    """Return the stems of a word's parts (snake_case, camelCase) of 3 letters or more, less the everyday ones."""
+    if not token.isascii():
+        return frozenset((token.lower(),))
+    return frozenset(stem(part.lower()) for part in _PART.findall(token) if len(part) > 2) - COMMON
+
+
+def words(text):
+    """Return the informative words of `text`: stems of words and of the parts of identifiers."""
+    return set().union(*map(informative, tokens(text)))
 
 
 def symbols(text):
     """Map identifiers of several parts (snake_case, camelCase, with digits), lower-case, to a spelling in `text`."""
-    return {token.strip("_").lower(): token for token in sorted(set(_WORD.findall(text))) if is_symbol(token)}
+    return {token.strip("_").lower(): token for token in sorted(filter(is_symbol, tokens(text)))}
 
 
 @functools.lru_cache(maxsize=1 << 14)
@@ -144,9 +148,10 @@ def is_symbol(token):
 
 @functools.lru_cache(maxsize=2)
 def spellings(files):
-    """Map every way to name one of `files` to it: its path and those of its endings that no other file shares.
+    """Return (names, rare): a map from every way to name one of `files` to it, and the names that _PATH does not take.
 
-    A base name that is an identifier of several parts (`OrderBook.java`, `price_cache.py`) does without its extension.
+    A file's names are its path and those of its endings that no other file shares. A base name that is an identifier
+    of several parts (`OrderBook.java`, `price_cache.py`) does without its extension.
     """
     names, shared = {}, set()
     for path in files:
@@ -162,7 +167,7 @@ def spellings(files):
     for name in shared - set(files):
         del names[name]
     names.update((path, path) for path in files)
-    return names
+    return names, [name for name in names if not _PATH.fullmatch(name)]
 
 
 def mentioned_files(text, files, roots=()):
@@ -171,11 +176,13 @@ def mentioned_files(text, files, roots=()):
     `roots` are folder names that may stand before a path (the project's own folder).
     """
     files = frozenset(files)
-    names = spellings(files)
+    names, rare = spellings(files)
     prefixes = tuple(f"{root}/" for root in ("app/project", "project", *roots))
-    found = set()
-    for token in set(_PATH.findall(text)):
-        if len(token) > _LONGEST_PATH:
+    tokens = set(_PATH.findall(text))
+    found = {names[token] for token in tokens & names.keys()}
+    for token in tokens - names.keys():
+        # Most tokens are plain words, with nothing about them to take off.
+        if token.isalnum() or len(token) > _LONGEST_PATH:
             continue
         path = token.replace("\\", "/").rstrip("./-").lstrip("./@~")
         # `cache.h/cpp` names cache.h and `cache.c/lookup` names cache.c: the last part may be no part of the path.
@@ -189,10 +196,9 @@ def mentioned_files(text, files, roots=()):
             if known is not None:
                 found.add(known)
                 break
-    # The rare name with a space or another sign that _PATH does not take.
-    for name, path in names.items():
-        if not _PATH.fullmatch(name) and name in text and re.search(r"(?<![\w/])" + re.escape(name) + r"(?!\w)", text):
-            found.add(path)
+    for name in rare:
+        if name in text and re.search(r"(?<![\w/])" + re.escape(name) + r"(?!\w)", text):
+            found.add(names[name])
     return found
 
 

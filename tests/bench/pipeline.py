@@ -1,12 +1,13 @@
 """Time and memory of the pipeline beside plain ways of doing the same: `python -m tests.bench.pipeline`.
 
 Contenders take turns in one run, every figure is the median of its rounds, and the input is in the page cache.
-Prints one table and leaves nothing but the made data in .cache/bench.
+Prints one table and leaves nothing but the made data in .cache/bench; until then it takes 4 GB there for each round.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import shutil
@@ -131,6 +132,9 @@ class Bench:
         self.rounds = rounds
         self.data = CACHE / "data"
         self.scratch = CACHE / "scratch"
+        self.outputs = (self.scratch / str(number) for number in itertools.count())
+        """Folders to fill, never one twice and none removed before the end: ext4 passes over the inodes that were freed
+        in the last minutes one by one, which made whoever came after a removal up to three times slower."""
         self.dataset = CACHE / "dataset.jsonl"
         self.selection = CACHE / made_data.SELECTION
 
@@ -143,8 +147,9 @@ class Bench:
         names = list(contenders)
         for turn in range(self.rounds):
             for name in names[turn % len(names) :] + names[: turn % len(names)]:
-                print(f"round {turn + 1}: {name}", file=sys.stderr, flush=True)
-                runs[name].append(contenders[name]())
+                run = contenders[name]()
+                print(f"round {turn + 1}: {name} {run.seconds:.2f} s", file=sys.stderr, flush=True)
+                runs[name].append(run)
         return {name: median(runs[name]) for name in names}
 
     def extract(self) -> Run:
@@ -158,20 +163,14 @@ class Bench:
         output.unlink()
         return run
 
-    def generate(self, link_mode: str, *more: object) -> Run:
+    def generate(self, output: Path, link_mode: str, *more: object) -> Run:
         return self.python(
-            "run_adapter.py", "--data_dir", self.data, "--dataset_path", self.dataset, "--output_dir", self.scratch,
+            "run_adapter.py", "--data_dir", self.data, "--dataset_path", self.dataset, "--output_dir", output,
             "--link_mode", link_mode, "--quiet", *more,
         )  # fmt: skip
 
-    def thousand(self, link_mode: str) -> Run:
-        return self.generate(link_mode, "--selected_tasks", self.selection)
-
-    def emptied(self, contender: Callable[[], Run]) -> Run:
-        """Run a contender that fills the scratch folder, and empty that again."""
-        run = contender()
-        shutil.rmtree(self.scratch)
-        return run
+    def thousand(self, output: Path, link_mode: str) -> Run:
+        return self.generate(output, link_mode, "--selected_tasks", self.selection)
 
     def extraction_rows(self) -> list[Row]:
         self.extract()  # warms the cache
@@ -187,16 +186,17 @@ class Bench:
         reruns: list[Run] = []
 
         def copy() -> Run:
-            run = self.thousand("copy")
-            reruns.append(self.thousand("copy"))
+            output = next(self.outputs)
+            run = self.thousand(output, "copy")
+            reruns.append(self.thousand(output, "copy"))
             return run
 
         found = self.take_turns(
             {
-                "copytree": lambda: self.emptied(lambda: self.python("-c", PLAIN_COPY, self.scratch, *projects)),
-                "cp -r": lambda: self.emptied(lambda: measure(["sh", "-c", CP, "cp", self.scratch, *projects])),
-                "copy": lambda: self.emptied(copy),
-                "hardlink": lambda: self.emptied(lambda: self.thousand("hardlink")),
+                "copytree": lambda: self.python("-c", PLAIN_COPY, next(self.outputs), *projects),
+                "cp -r": lambda: measure(["sh", "-c", CP, "cp", next(self.outputs), *projects]),
+                "copy": copy,
+                "hardlink": lambda: self.thousand(next(self.outputs), "hardlink"),
             }
         )
         plain, own, linked, rerun = found["copytree"], found["copy"], found["hardlink"], median(reruns)
@@ -213,7 +213,7 @@ class Bench:
     def whole_row(self, thousand: Run) -> Row:
         """Compare the memory of all 8,000 tasks with that of 1,000, both with hard links."""
         print("8,000 tasks", file=sys.stderr, flush=True)
-        run = self.emptied(lambda: self.generate("hardlink"))
+        run = self.generate(next(self.outputs), "hardlink")
         own, few = f"{run.megabytes:.0f} MB ({run.seconds:.0f} s)", f"at 1,000 {thousand.megabytes:.0f} MB"
         return Row("- memory, 8,000 tasks", own, few, run.megabytes / thousand.megabytes, 1.2, "x")
 
@@ -226,17 +226,17 @@ class Bench:
     def verifier_rows(self) -> list[Row]:
         """Score an answer of 5 MB, made of the task's own project, with the task's own verifier."""
         task_id = json.loads(self.selection.read_bytes())["tasks"][0]["id"]
-        self.generate("copy", "--task_ids", task_id)
-        root = self.scratch / "root"
+        output = next(self.outputs)
+        self.generate(output, "copy", "--task_ids", task_id)
+        root = output / "root"
         for folder in ("app", "logs/verifier"):
             (root / folder).mkdir(parents=True)
-        task = self.scratch / task_id
+        task = output / task_id
         (root / "tests").symlink_to(task / "tests")
         text = b"".join(path.read_bytes() for path in sorted((task / "environment").rglob("*")) if path.is_file())
         (root / "app" / "solution.md").write_bytes((text * (ANSWER_BYTES // len(text) + 1))[:ANSWER_BYTES])
         verify = task / "tests" / "verify.py"
         run = self.take_turns({"verifier": lambda: self.python("-I", "-S", verify, root)})["verifier"]
-        shutil.rmtree(self.scratch)
         return [
             Row("verifier, answer of 5 MB", f"{run.seconds:.2f} s", "", run.seconds, 0.2, "s"),
             Row("- memory", f"{run.megabytes:.0f} MB", "", run.megabytes, 50, "MB"),
