@@ -149,7 +149,8 @@ class LoCoBenchLoader:
         """Yield (line number from 1, offset in bytes, line) of every line that is not blank."""
         offset = 0
         try:
-            with self.dataset_path.open("rb") as stream:
+            # A record is longer than the default buffer, which would be filled again and again for one line.
+            with self.dataset_path.open("rb", buffering=1 << 16) as stream:
                 for number, line in enumerate(stream, 1):
                     if line.strip():
                         yield number, offset, line
@@ -264,9 +265,10 @@ class LoCoBenchAdapter:
         instruction = render_instruction(task, mapping, hints=self.options.include_hints)
         files = render_task(task, mapping, instruction, self._grade(task, mapping, instruction), self.options, digest)
         with new_folder(folder) as building:
+            for parent in {path.rpartition("/")[0] for path in files}:
+                (building / parent).mkdir(parents=True, exist_ok=True)
             for path, content in files.items():
                 target = building / path
-                target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(content)
                 target.chmod(0o755 if path.endswith(".sh") else 0o644)
             mapping.copy_to(

@@ -49,7 +49,7 @@ def parse_object(data: bytes) -> dict[str, Any]:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise RecordError("UTF-16 text; JSON files are UTF-8")
     try:
-        value = pydantic_core.from_json(data.removeprefix(b"\xef\xbb\xbf"), allow_inf_nan=False)
+        value = pydantic_core.from_json(data.removeprefix(b"\xef\xbb\xbf"), allow_inf_nan=False, cache_strings="keys")
     except ValueError as error:
         raise RecordError(f"not valid JSON: {error}") from error
     if not isinstance(value, dict):

@@ -167,7 +167,9 @@ def spellings(files):
     for name in shared - set(files):
         del names[name]
     names.update((path, path) for path in files)
-    return names, [name for name in names if not _PATH.fullmatch(name)]
+    # What is part of a path that _PATH takes is taken itself.
+    odd = {path for path in files if not _PATH.fullmatch(path)}
+    return names, [name for name, path in names.items() if path in odd and not _PATH.fullmatch(name)]
 
 
 def mentioned_files(text, files, roots=()):

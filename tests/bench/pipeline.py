@@ -2,6 +2,7 @@
 
 Contenders take turns in one run, every figure is the median of its rounds, and the input is in the page cache.
 Prints one table and leaves nothing but the made data in .cache/bench; until then it takes 4 GB there for each round.
+Wait six minutes after another run: ext4 passes over recently freed inodes one by one, which slows all who make files.
 """
 
 from __future__ import annotations
@@ -106,7 +107,8 @@ def measure(command: Iterable[object]) -> Run:
 
 
 def _sample(pid: int, peaks: list[float], ended: threading.Event) -> None:
-    while not ended.wait(0.05):
+    # Not often: reading a process's pages holds it up, and whoever works with several is held up more.
+    while not ended.wait(0.2):
         with suppress(OSError, ValueError):
             peaks[0] = max(peaks[0], sum(map(_proportional_megabytes, _family(pid))))
 
@@ -133,8 +135,7 @@ class Bench:
         self.data = CACHE / "data"
         self.scratch = CACHE / "scratch"
         self.outputs = (self.scratch / str(number) for number in itertools.count())
-        """Folders to fill, never one twice and none removed before the end: ext4 passes over the inodes that were freed
-        in the last minutes one by one, which made whoever came after a removal up to three times slower."""
+        """Folders to fill, never one twice and none removed before the end (see above)."""
         self.dataset = CACHE / "dataset.jsonl"
         self.selection = CACHE / made_data.SELECTION
 
