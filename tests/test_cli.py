@@ -18,6 +18,7 @@ import pytest
 from harness.loading import load_results_file
 from harness.models import EvalResult
 from harness.storage import read_journal
+from tests.conftest import default_sigint
 from tests.fake_claude import FakeClaude, calls
 from tests.suite import environment, harness, make_suite, matrix, matrix_command
 
@@ -322,13 +323,8 @@ def _start(root: Path, *arguments: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=_default_sigint,
+        preexec_fn=default_sigint,
     )
-
-
-def _default_sigint() -> None:
-    """A test run in the background ignores SIGINT, and so would its children."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _wait_for_lines(path: Path, count: int, process: subprocess.Popen[str]) -> None:

@@ -18,7 +18,7 @@ from filelock import FileLock
 
 from pipeline.generation import LOCK_FILE, STATE_FILE
 from pipeline.task_folder import sweep
-from tests.conftest import REPOSITORY, Script
+from tests.conftest import REPOSITORY, Script, default_sigint
 from tests.data_builder import FILES, Data, tree
 
 OWN_FILES = (LOCK_FILE, STATE_FILE)
@@ -211,13 +211,15 @@ def test_task_that_was_about_to_be_replaced_comes_back(tmp_path: Path) -> None:
 
 def test_interrupt_leaves_whole_tasks_and_says_how_to_go_on(data: Data, tmp_path: Path, script: Script) -> None:
     files = {f"src/file_{number}.py": "x = 1\n" * 50 for number in range(300)} | FILES
+    # Many tasks, so that the run is not over before the signal comes.
     for number in range(12):
         data.project(files, name=f"go_web_{number}_easy_001")
-        data.scenario(project=f"go_web_{number}_easy_001")
+        for scenario in range(4):
+            data.scenario(project=f"go_web_{number}_easy_001", number=scenario)
     script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl")
     run = subprocess.Popen(
         [sys.executable, REPOSITORY / "run_adapter.py", *map(str, command(data, tmp_path))],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=default_sigint,
     )  # fmt: skip
     while not (tmp_path / "tasks").exists() or not written(tmp_path):
         time.sleep(0.01)
