@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from pipeline.catalog import parse_id
+from pipeline.files import write_new
 from pipeline.grading import Grading, GradingError, grade_key
 from pipeline.markdown import as_markdown
 from pipeline.project import Known, Mapping, Project
@@ -268,9 +269,7 @@ class LoCoBenchAdapter:
             for parent in {path.rpartition("/")[0] for path in files}:
                 (building / parent).mkdir(parents=True, exist_ok=True)
             for path, content in files.items():
-                target = building / path
-                target.write_bytes(content)
-                target.chmod(0o755 if path.endswith(".sh") else 0o644)
+                write_new(f"{building}/{path}", content, executable=path.endswith(".sh"))
             mapping.copy_to(
                 building / "environment" / "project",
                 link_mode=self.options.link_mode,
@@ -305,7 +304,7 @@ class LoCoBenchAdapter:
 
 
 def _warnings(task: LoCoBenchTask, mapping: Mapping) -> tuple[str, ...]:
-    warnings = [f"left out {path}: {reason}" for path, reason in mapping.skipped]
+    warnings = [f"left out {path}: {reason}" for path, reason in mapping.part.skipped]
     if mapping.missing:
         shown = ", ".join(mapping.missing[:3]) + (", …" if len(mapping.missing) > 3 else "")
         warnings.append(f"{len(mapping.missing)} context files do not exist and are not scored: {shown}")

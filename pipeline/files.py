@@ -1,4 +1,4 @@
-"""Writing files whole or not at all."""
+"""Writing files: whole or not at all where they are found, many and fast where a whole folder is built."""
 
 from __future__ import annotations
 
@@ -38,3 +38,26 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     finally:
         if name:
             Path(name).unlink(missing_ok=True)
+
+
+def write_new(path: str, data: bytes, *, executable: bool = False) -> None:
+    """Write a file where there is none.
+
+    Raises:
+        OSError: it cannot be written, or something is there.
+    """
+    descriptor = create(path, executable)
+    try:
+        write_all(descriptor, data)
+    finally:
+        os.close(descriptor)
+
+
+def create(path: str, executable: bool) -> int:
+    """Make a file where there is none and return its descriptor, for writing."""
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o755 if executable else 0o644)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]

@@ -127,9 +127,8 @@ def grade_key(
     truth = verify.plain(text)
     # The keys of an object are headings of the oracle's answer, not knowledge.
     given_text = "\n".join((verify.plain(instruction), *roots, _keys(task.ground_truth)))
-    given = verify.words(given_text) | set(verify.symbols(given_text))
-    spelled = verify.symbols(truth)
-    words, identifiers = verify.words(truth) - given, set(spelled) - given
+    given = verify.words(given_text) | verify.symbols(given_text)
+    words, identifiers = verify.words(truth) - given, verify.symbols(truth) - given
     if not words and not identifiers:
         raise GradingError("ground_truth: holds no informative word that the task does not give away")
 
@@ -138,13 +137,14 @@ def grade_key(
     relevant = (named or _holders(identifiers, {path: read_text(path) for path in files})) - given_files
     if len(relevant) > MOST_RELEVANT_SHARE * (len(files) - len(given_files)):
         relevant = set()
-    fenced = set(verify.symbols(verify.fenced_code(truth))) - given
+    fenced = verify.symbols(verify.fenced_code(truth)) - given
     code = fenced or identifiers
 
     oracle = text
     if not relevant <= named:
         oracle += "\n\n## Files\n\n" + "\n".join(f"- `{path}`" for path in sorted(relevant))
     if not fenced and code:
+        spelled = {verify.symbol(token): token for token in sorted(verify.tokens(truth))}
         oracle += "\n\n## Code\n\n" + fence("\n".join(spelled[name] for name in sorted(code)))
     key = {
         "scoring": scoring.model_dump(),
@@ -171,7 +171,7 @@ def grade_key(
 def _holders(identifiers: set[str], texts: Mapping[str, str]) -> set[str]:
     """Return the files that hold the `identifiers` best: each counts by its rarity over the files."""
     symbols = verifier().symbols
-    held = {path: identifiers & symbols(text).keys() for path, text in texts.items()}
+    held = {path: identifiers & symbols(text) for path, text in texts.items()}
     spread = {name: sum(name in found for found in held.values()) for name in identifiers}
     weight = {path: sum(1 / spread[name] for name in sorted(found)) for path, found in held.items() if found}
     best = max(weight.values(), default=0.0)

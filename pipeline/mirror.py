@@ -70,7 +70,7 @@ def mirror_repos(adapter: LoCoBenchAdapter, task_ids: Iterable[str], folder: Pat
                 "path": project_id,
                 "commit": commit,
                 "language": tasks[0].language,
-                "files": len(mapping.files),
+                "files": len(mapping.part.files),
                 "tasks": sorted(group),
             }
         )

@@ -14,6 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from pipeline.files import create, write_all
+
 METADATA_FILE = "project_metadata.json"
 # Version control is no part of the code, and its history could hold what a task asks for.
 LEFT_OUT = frozenset({".git", ".hg", ".svn"})
@@ -131,28 +133,47 @@ class Project:
         """Decide which files a task with these context files gets."""
         wanted = list(dict.fromkeys(context_files))
         root = self.root_for(wanted)
+        part = self._parts.get(root) or self._parts.setdefault(root, self._part(root))
+        kept = {file.path for file in part.files}
+        return Mapping(
+            self,
+            root,
+            part,
+            tuple(path.removeprefix(root) for path in wanted if path in kept),
+            tuple(path for path in wanted if path not in kept),
+        )
+
+    @cached_property
+    def _parts(self) -> dict[str, Part]:
+        """The parts that were asked for, by root: the tasks of a project mostly share one."""
+        return {}
+
+    def _part(self, root: str) -> Part:
         files, skipped = [], [item for item in self.skipped if item[0].startswith(root)]
         regular = {file.path for file in self.files if file.link is None}
-        folders = {parent for path in regular for parent in _parents(path)}
+        targets = regular | {folder for path in regular for folder in _parents(path)}
         for file in self.files:
             if not file.path.startswith(root) or file.path == METADATA_FILE:
                 continue
             if file.link is not None:
                 target = posixpath.normpath(posixpath.join(posixpath.dirname(file.path), file.link))
                 inside = target.startswith(root) and target not in ("..", ".") and not target.startswith("../")
-                if posixpath.isabs(file.link) or not inside or target not in regular | folders:
+                if posixpath.isabs(file.link) or not inside or target not in targets:
                     skipped.append((file.path, f"a link that leads to no file of the project ({file.link})"))
                     continue
             files.append(file)
-        kept = {file.path for file in files}
-        return Mapping(
-            self,
-            root,
-            tuple(files),
-            tuple(path.removeprefix(root) for path in wanted if path in kept),
-            tuple(path for path in wanted if path not in kept),
-            tuple(skipped),
-        )
+        folders = {folder for file in files for folder in _parents(file.path.removeprefix(root))}
+        return Part(tuple(files), tuple(sorted(folders)), tuple(skipped))
+
+
+class Part(NamedTuple):
+    """What a project holds below one root folder."""
+
+    files: tuple[ProjectFile, ...]
+    folders: tuple[str, ...]
+    """The folders of the files, without the root folder's name; a folder stands before those in it."""
+    skipped: tuple[tuple[str, str], ...]
+    """(path, reason) of what a task does not get although it lies there."""
 
 
 @dataclass(frozen=True)
@@ -162,13 +183,11 @@ class Mapping:
     project: Project
     root: str
     """The root folder whose contents become the task's project (`name/`), or "" for the whole folder."""
-    files: tuple[ProjectFile, ...]
+    part: Part
     context_files: tuple[str, ...]
     """The context files that exist, without the root folder's name."""
     missing: tuple[str, ...]
     """The context files that do not exist."""
-    skipped: tuple[tuple[str, str], ...]
-    """(path, reason) of what the task does not get although it lies there."""
 
     def read_text(self, path: str) -> str:
         """Return a context file's text; bytes that are not UTF-8 are replaced."""
@@ -194,15 +213,11 @@ class Mapping:
         Raises:
             OSError: a file cannot be read or written, or "reflink" is asked for and the file system cannot.
         """
-        made = {""}
         target.mkdir()
-        for file in self.files:
+        for folder in self.part.folders:
+            os.mkdir(f"{target}/{folder}")
+        for file in self.part.files:
             path = file.path.removeprefix(self.root)
-            if path.rpartition("/")[0] not in made:
-                for parent in reversed(list(_parents(path))):
-                    if parent not in made:
-                        os.mkdir(f"{target}/{parent}")
-                        made.add(parent)
             if file.link is not None:
                 os.symlink(file.link, f"{target}/{path}")
             elif twin is not None and link_mode == "hardlink":
@@ -231,10 +246,10 @@ def copy_file(source: str, target: str, executable: bool, link_mode: LinkMode, s
     read = open_source(source)
     try:
         stripped = _without_fence(read, source) if strip_code_fence else None
-        write = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o755 if executable else 0o644)
+        write = create(target, executable)
         try:
             if stripped is not None:
-                _write_all(write, stripped)
+                write_all(write, stripped)
             elif link_mode == "reflink":
                 fcntl.ioctl(write, _FICLONE, read)
             else:
@@ -256,12 +271,7 @@ def _copy_bytes(read: int, write: int) -> None:
             if error.errno not in (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
                 raise
     while data := os.read(read, 1 << 20):
-        _write_all(write, data)
-
-
-def _write_all(write: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(write, data) :]
+        write_all(write, data)
 
 
 def _without_fence(read: int, path: str) -> bytes | None:

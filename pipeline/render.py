@@ -122,7 +122,7 @@ def render_instruction(task: LoCoBenchTask, mapping: Mapping, *, hints: bool) ->
             description=task.description,
             prompt=as_markdown(task.task_prompt, level=3),
             language=LANGUAGE_NAMES.get(task.language, task.language.title()),
-            files_count=len(mapping.files),
+            files_count=len(mapping.part.files),
             context_files=sorted(mapping.context_files),
             hints=hints,
             approach=as_markdown(task.expected_approach, level=3),

@@ -136,14 +136,17 @@ def words(text):
     return set().union(*map(informative, tokens(text)))
 
 
-def symbols(text):
-    """Map identifiers of several parts (snake_case, camelCase, with digits), lower-case, to a spelling in `text`."""
-    return {token.strip("_").lower(): token for token in sorted(filter(is_symbol, tokens(text)))}
-
-
 @functools.lru_cache(maxsize=1 << 14)
-def is_symbol(token):
-    return len(_PART.findall(token)) > 1 or any(character.isdigit() for character in token.strip("_"))
+def symbol(token):
+    """Return an identifier of several parts (snake_case, camelCase, with digits) in lower case, "" for other words."""
+    name = token.strip("_")
+    several = len(_PART.findall(name)) > 1 or any(character.isdigit() for character in name)
+    return name.lower() if several else ""
+
+
+def symbols(text):
+    """Return the identifiers of several parts in `text`."""
+    return set(map(symbol, tokens(text))) - {""}
 
 
 @functools.lru_cache(maxsize=2)
@@ -155,16 +158,16 @@ def spellings(files):
     """
     names, shared = {}, set()
     for path in files:
-        parts = path.split("/")
-        endings = ["/".join(parts[start:]) for start in range(len(parts))]
-        short = parts[-1].partition(".")[0]
-        if short != parts[-1] and is_symbol(short):
-            endings.append(short)
+        base = path.rpartition("/")[2]
+        short = base.partition(".")[0]
+        endings = [short] if short != base and symbol(short) else []
+        ending = path
+        while ending := ending.partition("/")[2]:
+            endings.append(ending)
         for name in endings:
-            if name != path and (name in names or name in files):
+            if names.setdefault(name, path) != path:
                 shared.add(name)
-            names.setdefault(name, path)
-    for name in shared - set(files):
+    for name in shared:
         del names[name]
     names.update((path, path) for path in files)
     # What is part of a path that _PATH takes is taken itself.
@@ -172,32 +175,31 @@ def spellings(files):
     return names, [name for name, path in names.items() if path in odd and not _PATH.fullmatch(name)]
 
 
+@functools.lru_cache(maxsize=1 << 12)
+def path_forms(token, prefixes):
+    """Return what a word of _PATH may mean by a path, likeliest first: with and without what stands around it."""
+    if len(token) > _LONGEST_PATH:
+        return ()
+    path = token.replace("\\", "/").rstrip("./-").lstrip("./@~")
+    # `cache.h/cpp` names cache.h and `cache.c/lookup` names cache.c: the last part may be no part of the path.
+    forms = (token, path, path.rpartition("/")[0])
+    return tuple(name for form in forms for name in (form, *(form[len(p) :] for p in prefixes if form.startswith(p))))
+
+
 def mentioned_files(text, files, roots=()):
     """Return the `files` that `text` names by path, unique ending or unique base name; never inside another word.
 
     `roots` are folder names that may stand before a path (the project's own folder).
     """
-    files = frozenset(files)
-    names, rare = spellings(files)
+    names, rare = spellings(frozenset(files))
     prefixes = tuple(f"{root}/" for root in ("app/project", "project", *roots))
-    tokens = set(_PATH.findall(text))
-    found = {names[token] for token in tokens & names.keys()}
-    for token in tokens - names.keys():
-        # Most tokens are plain words, with nothing about them to take off.
-        if token.isalnum() or len(token) > _LONGEST_PATH:
-            continue
-        path = token.replace("\\", "/").rstrip("./-").lstrip("./@~")
-        # `cache.h/cpp` names cache.h and `cache.c/lookup` names cache.c: the last part may be no part of the path.
-        for name in (token, path, path.rpartition("/")[0]):
-            known = names.get(name)
-            if known is None and name.startswith(prefixes):
-                known = next(
-                    (names[name[len(p) :]] for p in prefixes if name.startswith(p) and name[len(p) :] in names),
-                    None,
-                )
-            if known is not None:
-                found.add(known)
-                break
+    found = set()
+    for token in set(_PATH.findall(text)):
+        if token in names:
+            found.add(names[token])
+        # There is nothing to take off a plain word, and most are.
+        elif not token.isalnum():
+            found.update([names[name] for name in path_forms(token, prefixes) if name in names][:1])
     for name in rare:
         if name in text and re.search(r"(?<![\w/])" + re.escape(name) + r"(?!\w)", text):
             found.add(names[name])
@@ -237,7 +239,7 @@ def score(answer, key):
     answer = plain(answer)
     given, wanted_words, wanted_symbols = set(key["given"]), set(key["words"]), set(key["symbols"])
 
-    said, named = words(answer) - given, set(symbols(answer)) - given
+    said, named = words(answer) - given, symbols(answer) - given
     weight = scoring["symbol_weight"]
     precision, recall, overlap = f1(
         len(said & wanted_words) + weight * len(named & wanted_symbols),
@@ -267,7 +269,7 @@ def score(answer, key):
 
     if key["code_symbols"]:
         truth = set(key["code_symbols"])
-        shown = set(symbols(fenced_code(answer))) - given
+        shown = symbols(fenced_code(answer)) - given
         needed = min(len(truth), scoring["code_symbols"])
         known = len(shown & wanted_symbols) / len(shown) if shown else 0.0
         enough = min(1.0, len(shown & truth) / needed) * min(1.0, known / scoring["code_precision"])
