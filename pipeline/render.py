@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 BASE_IMAGE = "ubuntu:24.04"
 
 # The modules that decide what is in a task: a change of one makes every task out of date.
-TASK_MODULES = ("catalog", "grading", "markdown", "project", "records", "render", "scenario", "task_config")
+TASK_MODULES = ("catalog", "files", "grading", "markdown", "project", "records", "render", "scenario", "task_config")
 
 LANGUAGE_NAMES = {
     "cpp": "C++",
