@@ -100,7 +100,7 @@ def plain(text):
     return _CONTROL.sub(" ", text)
 
 
-@functools.lru_cache(maxsize=1 << 14)
+@functools.lru_cache(maxsize=1 << 12)
 def stem(word):
     """Cut a lower-case word's inflection, so that `caches`, `cached` and `caching` are one word."""
     for suffix, keep in _SUFFIXES:
@@ -123,7 +123,7 @@ def tokens(text):
     return frozenset(_WORD.findall(text))
 
 
-@functools.lru_cache(maxsize=1 << 14)
+@functools.lru_cache(maxsize=1 << 12)
 def informative(token):
     """Return the stems of a word's parts (snake_case, camelCase) of 3 letters or more, less the everyday ones."""
     if not token.isascii():
@@ -136,7 +136,7 @@ def words(text):
     return set().union(*map(informative, tokens(text)))
 
 
-@functools.lru_cache(maxsize=1 << 14)
+@functools.lru_cache(maxsize=1 << 12)
 def symbol(token):
     """Return an identifier of several parts (snake_case, camelCase, with digits) in lower case, "" for other words."""
     name = token.strip("_")
