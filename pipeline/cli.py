@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -122,9 +123,18 @@ def progress(items: Iterable[T], total: int, label: str, *, quiet: bool) -> Iter
         return
     if sys.stderr.isatty():
         from rich.console import Console
-        from rich.progress import track
+        from rich.progress import Progress
 
-        yield from track(items, label, total, console=Console(stderr=True))
+        # Drawn by this thread: workers may be forked at any item, and a fork takes along what another thread holds.
+        drawn = 0.0
+        with Progress(console=Console(stderr=True), auto_refresh=False) as bar:
+            row = bar.add_task(label, total=total)
+            for item in items:
+                yield item
+                bar.advance(row)
+                if time.monotonic() - drawn > 0.1:
+                    bar.refresh()
+                    drawn = time.monotonic()
         return
     step = max(1, total // 4)
     for done, item in enumerate(items, 1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import random
 import shutil
 import signal
@@ -52,6 +53,26 @@ def written(tmp_path: Path, folder: str = "tasks") -> list[str]:
 
 def tasks_tree(folder: Path) -> dict[str, bytes]:
     return {path: content for path, content in tree(folder).items() if path not in OWN_FILES}
+
+
+def test_a_terminal_shows_a_bar_that_needs_no_thread() -> None:
+    """A process that forks must have none: the child would wait for ever for a lock that the thread held."""
+    program = """
+import os, threading
+from pipeline.cli import progress
+for _ in progress(range(5), 5, "Generating", quiet=False):
+    os.write(1, b"%d " % threading.active_count())
+"""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=theirs, env=environment
+    )
+    os.close(theirs)
+    shown = os.read(ours, 65536)
+    os.close(ours)
+    assert done.stdout.split() == [b"1"] * 5
+    assert b"Generating" in shown and b"100%" in shown
 
 
 def test_whole_dataset_without_a_choice(data: Data, tmp_path: Path, script: Script, three: list[str]) -> None:
