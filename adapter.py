@@ -269,7 +269,7 @@ class LoCoBenchAdapter:
             for parent in {path.rpartition("/")[0] for path in files}:
                 (building / parent).mkdir(parents=True, exist_ok=True)
             for path, content in files.items():
-                write_new(f"{building}/{path}", content, executable=path.endswith(".sh"))
+                write_new(f"{building}/{path}", content, 0o755 if path.endswith(".sh") else 0o644)
             mapping.copy_to(
                 building / "environment" / "project",
                 link_mode=self.options.link_mode,

@@ -40,22 +40,23 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             Path(name).unlink(missing_ok=True)
 
 
-def write_new(path: str, data: bytes, *, executable: bool = False) -> None:
-    """Write a file where there is none.
+def write_new(path: str, data: bytes, mode: int) -> None:
+    """Write a file where there is none, with exactly these permissions.
 
     Raises:
         OSError: it cannot be written, or something is there.
     """
-    descriptor = create(path, executable)
+    descriptor = create(path, mode)
     try:
+        os.fchmod(descriptor, mode)
         write_all(descriptor, data)
     finally:
         os.close(descriptor)
 
 
-def create(path: str, executable: bool) -> int:
-    """Make a file where there is none and return its descriptor, for writing."""
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o755 if executable else 0o644)
+def create(path: str, mode: int) -> int:
+    """Make a file where there is none, with what the umask leaves of `mode`; return its descriptor, for writing."""
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
 
 
 def write_all(descriptor: int, data: bytes) -> None:

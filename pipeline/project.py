@@ -133,7 +133,9 @@ class Project:
         """Decide which files a task with these context files gets."""
         wanted = list(dict.fromkeys(context_files))
         root = self.root_for(wanted)
-        part = self._parts.get(root) or self._parts.setdefault(root, self._part(root))
+        if root not in self._parts:
+            self._parts[root] = self._part(root)
+        part = self._parts[root]
         kept = {file.path for file in part.files}
         return Mapping(
             self,
@@ -246,7 +248,7 @@ def copy_file(source: str, target: str, executable: bool, link_mode: LinkMode, s
     read = open_source(source)
     try:
         stripped = _without_fence(read, source) if strip_code_fence else None
-        write = create(target, executable)
+        write = create(target, 0o755 if executable else 0o644)
         try:
             if stripped is not None:
                 write_all(write, stripped)

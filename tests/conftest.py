@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import pty
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,6 +25,20 @@ Script = Callable[..., subprocess.CompletedProcess[str]]
 def default_sigint() -> None:
     """For `preexec_fn`: a test run in the background ignores SIGINT, and so would its children."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def shown_on_a_terminal(command: list[str], **options: Any) -> bytes:
+    """Run a command on a pseudo-terminal and return all that it showed there; it must end with exit code 0."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, **options)
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # how Linux tells that the other side is closed
+        while chunk := os.read(ours, 65536):
+            shown += chunk
+    os.close(ours)
+    assert process.wait(timeout=60) == 0, shown
+    return shown
 
 
 @pytest.fixture

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import pty
 import signal
 import subprocess
 import sys
@@ -18,7 +16,7 @@ import pytest
 from harness.loading import load_results_file
 from harness.models import EvalResult
 from harness.storage import read_journal
-from tests.conftest import default_sigint
+from tests.conftest import default_sigint, shown_on_a_terminal
 from tests.fake_claude import FakeClaude, calls
 from tests.suite import environment, harness, make_suite, matrix, matrix_command
 
@@ -292,16 +290,8 @@ def test_ci_mode_and_mcp_servers_can_be_given_on_the_command_line(tmp_path: Path
 
 def test_a_terminal_shows_a_bar_with_passes_and_cost(tmp_path: Path) -> None:
     root = make_suite(tmp_path / "s", tasks=2, configs=1)
-    ours, theirs = pty.openpty()
     command = matrix_command(root, "-r", "1", "-o", "out.json")
-    process = subprocess.Popen(command, cwd=root, env=environment(TERM="xterm"), stdout=theirs, stdin=theirs)
-    os.close(theirs)
-    shown = b""
-    with contextlib.suppress(OSError):  # how Linux tells that the other side is closed
-        while chunk := os.read(ours, 65536):
-            shown += chunk
-    os.close(ours)
-    assert process.wait(timeout=60) == 0
+    shown = shown_on_a_terminal(command, cwd=root, env=environment(TERM="xterm"))
     assert b"2 of 2 passed, $0.04" in shown
     assert b"2/2" in shown
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -19,7 +19,7 @@ from filelock import FileLock
 
 from pipeline.generation import LOCK_FILE, STATE_FILE
 from pipeline.task_folder import sweep
-from tests.conftest import REPOSITORY, Script, default_sigint
+from tests.conftest import REPOSITORY, Script, default_sigint, shown_on_a_terminal
 from tests.data_builder import FILES, Data, tree
 
 OWN_FILES = (LOCK_FILE, STATE_FILE)
@@ -61,18 +61,22 @@ def test_a_terminal_shows_a_bar_that_needs_no_thread() -> None:
 import os, threading
 from pipeline.cli import progress
 for _ in progress(range(5), 5, "Generating", quiet=False):
-    os.write(1, b"%d " % threading.active_count())
+    os.write(1, b"threads:%d " % threading.active_count())
 """
-    ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=theirs, env=environment
-    )
-    os.close(theirs)
-    shown = os.read(ours, 65536)
-    os.close(ours)
-    assert done.stdout.split() == [b"1"] * 5
+    shown = shown_on_a_terminal([sys.executable, "-c", program], cwd=REPOSITORY, env=environment)
+    assert re.findall(rb"threads:(\d+) ", shown) == [b"1"] * 5
     assert b"Generating" in shown and b"100%" in shown
+
+
+def test_permissions_of_a_tasks_files_do_not_hang_on_the_umask(
+    data: Data, tmp_path: Path, script: Script, three: list[str]
+) -> None:
+    assert script("run_adapter.py", *command(data, tmp_path), umask=0o077).returncode == 0
+    modes = {
+        path: (tmp_path / "tasks" / three[0] / path).stat().st_mode & 0o777 for path in ("tests/test.sh", "task.toml")
+    }
+    assert modes == {"tests/test.sh": 0o755, "task.toml": 0o644}
 
 
 def test_whole_dataset_without_a_choice(data: Data, tmp_path: Path, script: Script, three: list[str]) -> None:
