@@ -129,11 +129,10 @@ def progress(items: Iterable[T], total: int, label: str, *, quiet: bool) -> Iter
         drawn = 0.0
         with Progress(console=Console(stderr=True), auto_refresh=False) as bar:
             row = bar.add_task(label, total=total)
-            for item in items:
+            for done, item in enumerate(items, 1):
                 yield item
-                bar.advance(row)
-                if time.monotonic() - drawn > 0.1:
-                    bar.refresh()
+                if done == total or time.monotonic() - drawn > 0.1:
+                    bar.update(row, completed=done, refresh=True)
                     drawn = time.monotonic()
         return
     step = max(1, total // 4)

@@ -199,7 +199,9 @@ def mentioned_files(text, files, roots=()):
             found.add(names[token])
         # There is nothing to take off a plain word, and most are.
         elif not token.isalnum():
-            found.update([names[name] for name in path_forms(token, prefixes) if name in names][:1])
+            known = next((names[name] for name in path_forms(token, prefixes) if name in names), None)
+            if known is not None:
+                found.add(known)
     for name in rare:
         if name in text and re.search(r"(?<![\w/])" + re.escape(name) + r"(?!\w)", text):
             found.add(names[name])

@@ -106,8 +106,10 @@ def main(argv: list[str] | None) -> int:
     parser.flag("base_image", default=_provided_base_image(), help="Debian or Ubuntu image to build on")
     parser.flag("rounds", type=cli.count, default=3, help="times that each image is built")
     options = parser.parse_args(argv)
+    if options.rounds < 1:
+        parser.error("--rounds must be above 0")
     try:
-        compare(Engine(), options.base_image, max(1, options.rounds))
+        compare(Engine(), options.base_image, options.rounds)
     except BuildError as error:
         raise cli.InputError(f"{error}\n{error.tail}") from None
     except (EngineError, NoEngine) as error:
