@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from pipeline.catalog import parse_id
 from pipeline.files import write_new
-from pipeline.grading import Grading, GradingError, grade_key
+from pipeline.grading import Grading, GradingError, Scoring, grade_as_published, grade_key
 from pipeline.markdown import as_markdown
 from pipeline.project import Known, Mapping, Project
 from pipeline.records import RecordError, parse_object
@@ -289,16 +289,18 @@ class LoCoBenchAdapter:
         return render_dockerfile(language, self.options.base_image)
 
     def _grade(self, task: LoCoBenchTask, mapping: Mapping, instruction: str) -> Grading:
+        if not isinstance(self.options.scoring, Scoring):
+            return grade_as_published(task)
         told = [task.title, task.description, as_markdown(task.task_prompt)]
         if self.options.include_hints:
             told += [as_markdown(task.expected_approach), as_markdown(task.evaluation_criteria)]
         return grade_key(
             task,
-            mapping.context_files,
+            mapping.index(),
+            mapping.paths,
             told="\n".join(told),
             instruction=instruction,
             roots=[mapping.root.rstrip("/")] if mapping.root else [],
-            read_text=mapping.read_text,
             scoring=self.options.scoring,
         )
 

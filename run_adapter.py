@@ -7,7 +7,7 @@ import argparse
 import re
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pipeline import cli
 
@@ -33,7 +33,11 @@ def build_parser() -> cli.Parser:
     )
     parser.flag("overwrite", action="store_true", help="write tasks again even when nothing changed")
     parser.flag("include_hints", action="store_true", help="put expected approach and criteria into the instruction")
-    parser.flag("scoring", type=Path, metavar="FILE", help="TOML file with weights and thresholds (docs/VERIFIER.md)")
+    parser.flag(
+        "scoring",
+        metavar="FILE",
+        help="TOML file with weights and thresholds (docs/VERIFIER.md), or `published` for the published formula",
+    )
     parser.flag("separate_verifier", action="store_true", help="score in a container that the agent never touched")
     parser.flag(
         "mcp_config", type=Path, metavar="FILE", help="MCP servers to give to the agent, as a .mcp.json has them"
@@ -102,7 +106,7 @@ def main(argv: list[str] | None) -> int:
     options = build_parser().parse_args(argv)
     from adapter import DatasetError, LoCoBenchAdapter, LoCoBenchLoader
     from pipeline.generation import generate
-    from pipeline.grading import Scoring
+    from pipeline.grading import PUBLISHED, Scoring
     from pipeline.render import Options
     from pipeline.task_config import McpServer
 
@@ -113,6 +117,9 @@ def main(argv: list[str] | None) -> int:
     except DatasetError as error:
         raise cli.InputError(str(error)) from None
     task_ids = chosen_ids(options, loader)
+    scoring: Scoring | Literal["published"] = Scoring()
+    if options.scoring:
+        scoring = PUBLISHED if options.scoring == PUBLISHED else Scoring.load(Path(options.scoring))
     adapter = LoCoBenchAdapter(
         loader,
         options.output_dir,
@@ -124,7 +131,7 @@ def main(argv: list[str] | None) -> int:
             strip_code_fences=options.strip_code_fences,
             link_mode=options.link_mode,
             mcp_servers=McpServer.load(options.mcp_config) if options.mcp_config else (),
-            scoring=Scoring.load(options.scoring) if options.scoring else Scoring(),
+            scoring=scoring,
         ),
         overwrite=options.overwrite,
     )

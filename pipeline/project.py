@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from pipeline.code_index import LARGEST_FILE, LARGEST_PROJECT, CodeIndex
 from pipeline.files import create, write_all
 
 METADATA_FILE = "project_metadata.json"
@@ -150,6 +151,11 @@ class Project:
         """The parts that were asked for, by root: the tasks of a project mostly share one."""
         return {}
 
+    @cached_property
+    def indexes(self) -> dict[str, CodeIndex]:
+        """The parts' indexes that were asked for, by root."""
+        return {}
+
     def _part(self, root: str) -> Part:
         files, skipped = [], [item for item in self.skipped if item[0].startswith(root)]
         regular = {file.path for file in self.files if file.link is None}
@@ -191,11 +197,30 @@ class Mapping:
     missing: tuple[str, ...]
     """The context files that do not exist."""
 
-    def read_text(self, path: str) -> str:
-        """Return a context file's text; bytes that are not UTF-8 are replaced."""
-        source = self.project.folder / (self.root + path)
-        with os.fdopen(open_source(source), "rb") as stream:
-            return stream.read().decode("utf-8", "replace")
+    @property
+    def paths(self) -> list[str]:
+        """The paths of all files that the task gets, without the root folder's name."""
+        return [file.path.removeprefix(self.root) for file in self.part.files]
+
+    def index(self) -> CodeIndex:
+        """Return what the part's files hold; it is worked out once for all tasks that share the part.
+
+        Raises:
+            OSError: a file cannot be read.
+        """
+        if self.root not in self.project.indexes:
+            self.project.indexes[self.root] = CodeIndex(self._texts())
+        return self.project.indexes[self.root]
+
+    def _texts(self) -> Iterator[tuple[str, bytes]]:
+        """Yield (path, content) of regular files that may be code, as many as LARGEST_PROJECT allows."""
+        left = LARGEST_PROJECT
+        for file in self.part.files:
+            size = file.state[0]
+            if file.link is None and size <= min(LARGEST_FILE, left):
+                left -= size
+                with os.fdopen(open_source(f"{self.project.folder}/{file.path}"), "rb", buffering=0) as stream:
+                    yield file.path.removeprefix(self.root), stream.read(LARGEST_FILE)
 
     def copy_to(
         self,

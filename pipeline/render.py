@@ -6,7 +6,7 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import jinja2
 import pydantic_core
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 BASE_IMAGE = "ubuntu:24.04"
 
 # The modules that decide what is in a task: a change of one makes every task out of date.
-TASK_MODULES = ("catalog", "files", "grading", "markdown", "project", "records", "render", "scenario", "task_config")
+TASK_MODULES = (
+    "catalog", "code_index", "files", "grading", "markdown", "project", "records", "render", "scenario", "task_config",
+    "verifier",
+)  # fmt: skip
 
 LANGUAGE_NAMES = {
     "cpp": "C++",
@@ -47,7 +50,8 @@ class Options:
     strip_code_fences: bool = False
     """Take the Markdown fence off project files that are wrapped in one."""
     link_mode: LinkMode = "auto"
-    scoring: Scoring = field(default_factory=Scoring)
+    scoring: Scoring | Literal["published"] = field(default_factory=Scoring)
+    """How answers are scored: by evidence from the code base, or by the published verifier's formula."""
     mcp_servers: tuple[McpServer, ...] = ()
     """Tool servers that Harbor gives to the agent."""
 
@@ -89,7 +93,7 @@ def _chosen(language: str, options: Options) -> str:
             for name in ("base_image", "include_hints", "separate_verifier", "strip_code_fences")
         },
         "hardlink": options.link_mode == "hardlink",
-        "scoring": options.scoring.model_dump(),
+        "scoring": options.scoring.model_dump() if isinstance(options.scoring, Scoring) else options.scoring,
         "mcp_servers": [server.model_dump() for server in options.mcp_servers],
         "language": load_languages().get(language),
     }
@@ -149,6 +153,7 @@ def render_config(task: LoCoBenchTask, mapping: Mapping, options: Options) -> st
             context_length=task.context_length,
             files_count=task.files_count,
             context_files_found=len(mapping.context_files),
+            scoring="evidence" if isinstance(options.scoring, Scoring) else options.scoring,
         ),
         verifier=Verifier(environment_mode="separate" if options.separate_verifier else "shared"),
         environment=Environment(mcp_servers=options.mcp_servers),

@@ -36,6 +36,8 @@ class Metadata(BaseModel):
     context_length_unit: str = "characters"
     files_count: int
     context_files_found: int
+    scoring: str
+    """How the verifier scores: `evidence` or `published`."""
 
 
 class Agent(BaseModel):

@@ -15,7 +15,7 @@ import extract_dataset
 import run_adapter
 from pipeline import cli
 from pipeline.generation import LOCK_FILE, STATE_FILE
-from pipeline.grading import verifier
+from pipeline.verifier import verifier
 from tests.data_builder import PROJECT
 from tests.strategies import SECRET, Entry, lay_out
 

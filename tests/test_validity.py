@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.grading import verifier
+from pipeline.verifier import verifier
 from tests.bench import answers
 from tests.bench.validity import check, flat, load_cases, measure
 from tests.conftest import SAMPLE

@@ -1,4 +1,4 @@
-"""Answers of known worth to a task: parts of the truth, attempts to game the verifier, and near misses.
+"""Answers of known worth to a task: parts of the oracle's, other presentations of it, scripts, and near misses.
 
 Every function is deterministic: the same task gives the same answer.
 """
@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import random
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from adapter import LoCoBenchTask
+from pipeline.code_index import CodeIndex
 from pipeline.grading import Grading
 from pipeline.markdown import as_markdown, fence
 from pipeline.project import Mapping
+from pipeline.verifier import verifier
 
 # Frequent words of program texts and of writing about them: what a dictionary attack would hold.
 PROGRAMMING_WORDS = """
@@ -42,27 +45,14 @@ tag template tenant test thread throttle throughput timeout timer timestamp toke
 transform transport trigger tuple type unit update upload url user utility validation validator variable
 vector version view virtual volatile vulnerability watch webhook widget wrapper write
 """
-SYNONYMS = dict(
-    pair.split("=")
-    for pair in """
-allows=lets, because=since, begin=start, bug=defect, cause=reason, check=verify, correct=right, create=make,
-delete=remove, error=fault, fails=breaks, fast=quick, find=locate, fix=repair, function=routine, get=obtain,
-happens=occurs, important=essential, large=big, main=primary, must=has to, needs=requires, often=frequently,
-problem=trouble, shows=demonstrates, small=little, start=launch, stop=halt, therefore=so, use=employ,
-uses=employs, wrong=incorrect, missing=absent, multiple=several, ensure=guarantee, introduce=bring in,
-separate=distinct, shared=common, returns=yields, called=invoked, before=ahead of, after=following, never=at no
-time, only=solely, instead=rather, directly=straight, existing=present, current=today's, request=call,
-data=information
-""".replace("\n", " ")
-    .strip()
-    .split(", ")
-)
 FILLER = (
     "The system should be analysed with care. It is important to look at every part and to think about how the parts "
     "work together. A good solution takes all requirements into account and is easy to maintain. "
     "We need to make sure that "
     "everything works as expected and that nothing is forgotten. "
 ) * 8
+# Lines that a script quotes, files that it names, identifiers that it lists of each.
+MOST_LINES, MOST_FILES, MOST_NAMES = 40, 6, 40
 
 
 @dataclass(frozen=True)
@@ -73,6 +63,29 @@ class Case:
     mapping: Mapping
     instruction: str
     grading: Grading
+
+    @property
+    def index(self) -> CodeIndex:
+        return self.mapping.index()
+
+    @cached_property
+    def told(self) -> str:
+        return "\n".join((self.task.title, self.task.description, as_markdown(self.task.task_prompt)))
+
+    @cached_property
+    def lines(self) -> list[tuple[str, str]]:
+        """(path, line) of every line of the code base that is not blank."""
+        texts = ((passage.path, passage.text.decode("utf-8", "replace")) for passage in self.index.passages)
+        return [(path, line.strip()) for path, text in texts for line in text.splitlines() if line.strip()]
+
+    @cached_property
+    def names(self) -> dict[str, list[str]]:
+        """The identifiers of each file, the rarest first."""
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        for passage in self.index.passages:
+            found[passage.path].update(self.index.names_in(passage))
+        spread = Counter(name for names in found.values() for name in names)
+        return {path: sorted(names, key=lambda name: (spread[name], name)) for path, names in found.items()}
 
 
 def units(text: str) -> list[str]:
@@ -90,23 +103,11 @@ def units(text: str) -> list[str]:
     return found + (["\n".join(block)] if block else [])
 
 
-def part_of_truth(case: Case, share: float) -> str:
-    """Return `share` of the oracle's sentences, drawn by the task's id, in their order."""
+def part_of_oracle(case: Case, share: float) -> str:
+    """Return a random part of the oracle's sentences."""
     sentences = units(case.grading.oracle)
-    chosen = random.Random(case.task.id).sample(range(len(sentences)), max(1, round(share * len(sentences))))
-    return "\n".join(sentences[index] for index in sorted(chosen))
-
-
-def reworded(case: Case) -> str:
-    """Return the oracle's answer with sentences in another order, synonyms, and `A calls B` as `B is called by A`."""
-    sentences = units(case.grading.oracle)
-    random.Random(case.task.id).shuffle(sentences)
-    return "\n".join(sentence if sentence.lstrip().startswith("```") else _reword(sentence) for sentence in sentences)
-
-
-def _reword(sentence: str) -> str:
-    sentence = re.sub(r"(`[^`]+`) (call|use|read|write|create|check)s (`[^`]+`)", r"\3 is \2ed by \1", sentence)
-    return re.sub(r"\b[a-z]+\b", lambda match: SYNONYMS.get(match[0], match[0]), sentence)
+    chosen = sorted(random.Random(case.task.id).sample(range(len(sentences)), max(1, round(share * len(sentences)))))
+    return "\n".join(sentences[index] for index in chosen)
 
 
 def listing(case: Case) -> str:
@@ -119,7 +120,7 @@ def echo_listing_fence(case: Case) -> str:
 
 
 def project_text(case: Case) -> str:
-    return fence("\n".join(f"{path}\n{case.mapping.read_text(path)}" for path in case.mapping.context_files))
+    return fence("\n".join(passage.text.decode("utf-8", "replace") for passage in case.index.passages))
 
 
 def benchmark_vocabulary(case: Case, others: Sequence[Case], size: int = 400) -> str:
@@ -130,12 +131,253 @@ def benchmark_vocabulary(case: Case, others: Sequence[Case], size: int = 400) ->
     return " ".join(word for word, _ in sorted(spread.items(), key=lambda item: (-item[1], item[0]))[:size])
 
 
-def truths_of_project(case: Case, others: Sequence[Case]) -> list[str]:
+# Scripts without understanding: everything that they say is true of the code base.
+
+
+def retrieved(case: Case) -> list[tuple[str, str]]:
+    """Return (path, line) of the lines of code that share most words with the task's text."""
+    wanted = verifier().words(case.told)
+    ranked = sorted(
+        case.lines, key=lambda line: (-len(verifier().words(line[1]) & wanted), -min(100, len(line[1])), line)
+    )
+    return ranked[:MOST_LINES]
+
+
+def files_of_interest(case: Case) -> list[str]:
+    """Return the files that the task's text names, else those with most of the identifiers that several files have."""
+    named = verifier().mentioned_files(case.told, case.grading.key["files"], case.grading.key["roots"])
+    central = sorted(
+        case.names, key=lambda path: (-sum(name not in case.index.rare for name in case.names[path]), path)
+    )
+    return sorted(named & case.names.keys())[:MOST_FILES] or central[:MOST_FILES]
+
+
+def pairs(case: Case) -> list[tuple[str, str]]:
+    """Return (path, identifier) of the files of interest, identifiers as the code spells them."""
+    return [
+        (path, case.index.names[name]) for path in files_of_interest(case) for name in case.names[path][:MOST_NAMES]
+    ]
+
+
+TEMPLATES = (
+    "`{name}` in `{path}` carries the main part of the behaviour here.",
+    "Look at `{path}`: `{name}` decides how this step goes on.",
+    "The role of `{name}` (`{path}`) is central for the question.",
+    "From `{path}` we learn that `{name}` must be kept in mind.",
+    "`{path}` holds `{name}`, one of the places where a change is needed.",
+)
+
+
+def scripts(case: Case, ranker: Ranker) -> dict[str, str]:
+    """Return what programs would write that can search but not understand, by kind."""
+    lines, found = retrieved(case), pairs(case)
+    chance = random.Random(case.task.id)
+    dictionary = PROGRAMMING_WORDS.split()
+    echo = [sentence for sentence in units(case.told) if len(sentence) > 20] or [case.told]
+    by_file: defaultdict[str, list[str]] = defaultdict(list)
+    for path, name in found:
+        by_file[path].append(f"`{name}`")
+    return {
+        "retrieval, fenced": "\n".join(f"`{path}`:\n```\n{line}\n```" for path, line in lines),
+        "retrieval, as grep prints": "\n".join(f"- `{path}`: {line}" for path, line in lines),
+        "retrieval, in sentences": "\n".join(
+            f"- The file `{path}` is relevant to the task because it says {line}" for path, line in lines
+        ),
+        "central files": "\n".join(f"- `{path}`: {', '.join(names[:15])}" for path, names in by_file.items()),
+        "file: identifier": "\n".join(f"- `{path}`: `{name}`" for path, name in found),
+        "file: identifier, in one sentence": "\n".join(
+            f"- The identifier `{name}` is defined and used in the file `{path}`, which matters for this task."
+            for path, name in found
+        ),
+        "file: identifier, in five sentences": "\n\n".join(
+            chance.choice(TEMPLATES).format(path=path, name=name) for path, name in found
+        ),
+        "file: identifier, with the task's sentences": "\n".join(
+            f"- {echo[number % len(echo)]} `{path}`: `{name}`" for number, (path, name) in enumerate(found)
+        ),
+        "file: identifier, with a dictionary": "\n".join(
+            f"- `{path}`: `{name}` {' '.join(chance.sample(dictionary, 8))}" for path, name in found
+        ),
+        "learned ranker": ranker.answer(case),
+    }
+
+
+class Ranker:
+    """Learns from the ground truths of some projects which lines of code an answer is about, and quotes such lines.
+
+    Logistic regression on what can be seen of a line without understanding it; it knows nothing of the task it answers
+    but instruction and code.
+    """
+
+    def __init__(self, cases: Sequence[Case]) -> None:
+        import numpy as np
+
+        rows, labels = [], []
+        for case in cases:
+            truth = verifier().words(as_markdown(case.task.ground_truth))
+            chance = random.Random(case.task.id)
+            for path, line in chance.sample(case.lines, min(300, len(case.lines))):
+                rows.append(self._features(case, path, line))
+                labels.append(len(verifier().words(line) & truth) >= 2)
+        x, y = np.array(rows), np.array(labels, dtype=float)
+        self._mean, self._deviation = x.mean(0), x.std(0) + 1e-9
+        x = (x - self._mean) / self._deviation
+        self._weights = np.zeros(x.shape[1])
+        for _ in range(200):
+            chance_of = 1 / (1 + np.exp(-(x @ self._weights) - np.log(y.mean() / (1 - y.mean()))))
+            self._weights += 0.5 * (x.T @ (y - chance_of) / len(y) - 0.01 * self._weights)
+
+    @staticmethod
+    def _features(case: Case, path: str, line: str) -> list[float]:
+        wanted, words = verifier().words(case.told), verifier().words(line)
+        rare = verifier().symbols(line) & case.index.rare
+        named = path in case.told or path.rpartition("/")[2] in case.told
+        return [len(words & wanted), len(words), len(rare), float(named), min(len(line), 120), float("(" in line)]
+
+    def answer(self, case: Case) -> str:
+        """Return the best lines with their files and identifiers, each in a sentence made for it."""
+        import numpy as np
+
+        lines = sorted(set(case.lines))
+        x = (np.array([self._features(case, *line) for line in lines]) - self._mean) / self._deviation
+        best = [lines[number] for number in np.argsort(-(x @ self._weights), kind="stable")[:MOST_LINES]]
+        chance = random.Random(case.task.id)
+        said = []
+        for path, line in best:
+            names = sorted(verifier().symbols(line) & case.index.names.keys())[:2]
+            words = " ".join(sorted(verifier().words(line))[:6])
+            for name in names:
+                said.append(chance.choice(TEMPLATES).format(path=path, name=case.index.names[name]) + f" ({words})")
+        return "\n\n".join([*said, *(f"`{path}`:\n```\n{line}\n```" for path, line in best)])
+
+
+# Other presentations of the same answer.
+
+_IDENTIFIER = re.compile(r"`([A-Za-z_]\w*)`")
+_BRITISH = {
+    "ize": "ise",
+    "izing": "ising",
+    "ization": "isation",
+    "behavior": "behaviour",
+    "color": "colour",
+    "defense": "defence",
+}
+
+
+def _parts(name: str) -> list[str]:
+    return re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)
+
+
+def _respelled(text: str, spell: Callable[[list[str]], str]) -> str:
+    """Return `text` with every identifier of several parts that stands in a code span spelled another way."""
+
+    def other(match: re.Match[str]) -> str:
+        parts = _parts(match[1])
+        return f"`{spell(parts)}`" if len(parts) > 1 and "".join(parts) == match[1].replace("_", "") else match[0]
+
+    return _outside_code(text, lambda line: _IDENTIFIER.sub(other, line))
+
+
+def _outside_code(text: str, change: Callable[[str], str]) -> str:
+    lines, inside = [], False
+    for line in text.splitlines():
+        if line.lstrip().startswith(("```", "~~~")):
+            inside = not inside
+            lines.append(line)
+        else:
+            lines.append(line if inside else change(line))
+    return "\n".join(lines)
+
+
+def _code_as(text: str, start: str, end: str, indent: str = "") -> str:
+    lines, inside = [], False
+    for line in text.splitlines():
+        if line.startswith("```"):
+            lines += ["", end if inside else start, ""] if indent else [end if inside else start]
+            inside = not inside
+        else:
+            lines.append(indent + line if inside else line)
+    return "\n".join(lines)
+
+
+def _paths(case: Case, write: Callable[[str], str]) -> str:
+    text = case.grading.oracle
+    for path in sorted(case.grading.key["files"], key=len, reverse=True):
+        text = text.replace(f"`{path}`", write(path))
+    return text
+
+
+def presentations(case: Case) -> dict[str, str]:
+    """Return the oracle's answer as others would present it."""
+    oracle = case.grading.oracle
+
+    def british(line: str) -> str:
+        for word, other in _BRITISH.items():
+            line = re.sub(rf"(?<=[a-z]){word}\b|\b{word}\b", other, line)
+        return line
+
+    return {
+        "snake_case": _respelled(oracle, lambda parts: "_".join(parts).lower()),
+        "camelCase": _respelled(oracle, lambda parts: parts[0].lower() + "".join(map(str.capitalize, parts[1:]))),
+        "Words apart": _respelled(oracle, lambda parts: " ".join(parts).lower().capitalize()),
+        "British spelling": _outside_code(oracle, british),
+        "plural": _outside_code(oracle, lambda line: _IDENTIFIER.sub(r"`\1s`", line)),
+        r"escaped \_": _outside_code(oracle, lambda line: _IDENTIFIER.sub(lambda m: m[1].replace("_", r"\_"), line)),
+        "_emphasis_": _outside_code(oracle, lambda line: _IDENTIFIER.sub(r"_\1_", line)),
+        "<code>": _outside_code(oracle, lambda line: _IDENTIFIER.sub(r"<code>\1</code>", line)),
+        "indented code": _code_as(oracle, "", "", "    "),
+        "<pre> code": _code_as(oracle, "<pre>", "</pre>"),
+        "paths with lines": _paths(case, lambda path: f"`{path}#L10-L20`"),
+        "absolute paths": _paths(case, lambda path: f"/app/project/{path}:12"),
+        "paths as links": _paths(case, lambda path: f"[{path.rpartition('/')[2]}](./{path})"),
+        "Windows line ends": oracle.replace("\n", "\r\n"),
+    }
+
+
+def with_quoted_lines(case: Case) -> str:
+    """Return the oracle's answer with 20 lines quoted from a file that matters."""
+    path = next(iter(case.grading.key["relevant_files"]), "")
+    lines = [line for place, line in case.lines if place == path][:20]
+    return f"{case.grading.oracle}\n\nFrom `{path}`:\n\n{fence(chr(10).join(lines))}\n"
+
+
+def three_times_longer(case: Case) -> str:
+    """Return the oracle's answer and twice as much that is true of the same code and said in other words.
+
+    What is added tells of more passages that the task is about, in the manner of the oracle's evidence.
+    """
+    size = len(case.grading.oracle.split())
+    used = set(case.grading.key["relevant"])
+    added: list[str] = []
+    words = 0
+    for passage in case.index.passages:
+        names = [name for name in case.index.names_in(passage) if name not in used][:3]
+        used.update(names)
+        if names and words < 2 * size:
+            spelled = ", ".join(f"`{case.index.names[name]}`" for name in names)
+            about = sorted(
+                {
+                    word
+                    for _, line in [("", passage.text.decode("utf-8", "replace"))]
+                    for word in re.findall(r"\b[a-z]{4,}\b", line)
+                }
+            )
+            added.append(
+                f"Beyond that, {spelled} can be read in `{passage.path}`, where {' and '.join(about[:20])} come in."
+            )
+            words += len(added[-1].split())
+    return "\n\n".join([case.grading.oracle, *added])
+
+
+# Near misses.
+
+
+def truths_of_project(case: Case, others: Iterable[Case]) -> list[str]:
     """Return the oracle's answers to the other tasks of the same project."""
     return [o.grading.oracle for o in others if o.task.project_id == case.task.project_id and o.task.id != case.task.id]
 
 
-def truths_elsewhere(case: Case, others: Sequence[Case]) -> list[str]:
+def truths_elsewhere(case: Case, others: Iterable[Case]) -> list[str]:
     """Return the oracle's answers to tasks of other projects: in the same language, else of the same category."""
     strange = [other for other in others if other.task.project_id != case.task.project_id]
     same = [other for other in strange if other.task.language == case.task.language]

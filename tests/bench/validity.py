@@ -21,10 +21,10 @@ from adapter import LoCoBenchAdapter, LoCoBenchLoader
 from extract_dataset import extract
 from pipeline.catalog import REPOSITORY
 from pipeline.files import whole_file
-from pipeline.grading import verifier
 from pipeline.markdown import as_markdown
 from pipeline.project import Project
 from pipeline.render import render_instruction
+from pipeline.verifier import verifier
 from tests.bench import answers
 from tests.bench.answers import Case
 
@@ -48,8 +48,11 @@ def load_cases(data_dir: Path) -> list[Case]:
         loader = LoCoBenchLoader(dataset)
         adapter = LoCoBenchAdapter(loader, Path(folder), data_dir)
         cases = []
+        projects: dict[Path, Project] = {}
         for task in loader:
-            mapping = Project.scan(adapter._get_project_dir(task.id)).mapping(task.context_files)
+            folder = adapter._get_project_dir(task.id)
+            projects.setdefault(folder, Project.scan(folder))
+            mapping = projects[folder].mapping(task.context_files)
             instruction = render_instruction(task, mapping, hints=False)
             cases.append(Case(task, mapping, instruction, adapter._grade(task, mapping, instruction)))
     return cases
