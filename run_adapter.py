@@ -34,7 +34,11 @@ def build_parser() -> cli.Parser:
     parser.flag("overwrite", action="store_true", help="write tasks again even when nothing changed")
     parser.flag("include_hints", action="store_true", help="put expected approach and criteria into the instruction")
     parser.flag("scoring", type=Path, metavar="FILE", help="TOML file with weights and thresholds (docs/VERIFIER.md)")
-    parser.flag("separate_verifier", action="store_true", help="score in a container that the agent never touched")
+    parser.flag(
+        "shared_verifier",
+        action="store_true",
+        help="score in the agent's container, which it can tamper with, instead of a fresh one",
+    )
     parser.flag(
         "mcp_config", type=Path, metavar="FILE", help="MCP servers to give to the agent, as a .mcp.json has them"
     )
@@ -120,7 +124,7 @@ def main(argv: list[str] | None) -> int:
         Options(
             base_image=options.base_image,
             include_hints=options.include_hints,
-            separate_verifier=options.separate_verifier,
+            shared_verifier=options.shared_verifier,
             strip_code_fences=options.strip_code_fences,
             link_mode=options.link_mode,
             mcp_servers=McpServer.load(options.mcp_config) if options.mcp_config else (),

@@ -329,11 +329,14 @@ def test_scoring_file_that_cannot_be_used_is_one_line(
     assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1
 
 
-def test_separate_verifier_is_written_into_the_task(
-    data: Data, tmp_path: Path, script: Script, three: list[str]
+@pytest.mark.parametrize(
+    ("flags", "mode"), [([], "separate"), (["--shared_verifier"], "shared"), (["--shared-verifier"], "shared")]
+)
+def test_verifier_has_a_container_of_its_own_unless_a_shared_one_is_asked_for(
+    data: Data, tmp_path: Path, script: Script, three: list[str], flags: list[str], mode: str
 ) -> None:
-    script("run_adapter.py", *command(data, tmp_path, "--separate_verifier"))
-    assert 'environment_mode = "separate"' in (tmp_path / "tasks" / three[0] / "task.toml").read_text()
+    script("run_adapter.py", *command(data, tmp_path, *flags))
+    assert f'environment_mode = "{mode}"' in (tmp_path / "tasks" / three[0] / "task.toml").read_text()
 
 
 def test_mcp_servers_are_the_only_difference_between_two_sets_of_tasks(
