@@ -38,7 +38,11 @@ def build_parser() -> cli.Parser:
         metavar="FILE",
         help="TOML file with weights and thresholds (docs/VERIFIER.md), or `published` for the published formula",
     )
-    parser.flag("separate_verifier", action="store_true", help="score in a container that the agent never touched")
+    parser.flag(
+        "shared_verifier",
+        action="store_true",
+        help="score in the agent's container, which it can tamper with, instead of a fresh one",
+    )
     parser.flag(
         "mcp_config", type=Path, metavar="FILE", help="MCP servers to give to the agent, as a .mcp.json has them"
     )
@@ -127,7 +131,7 @@ def main(argv: list[str] | None) -> int:
         Options(
             base_image=options.base_image,
             include_hints=options.include_hints,
-            separate_verifier=options.separate_verifier,
+            shared_verifier=options.shared_verifier,
             strip_code_fences=options.strip_code_fences,
             link_mode=options.link_mode,
             mcp_servers=McpServer.load(options.mcp_config) if options.mcp_config else (),

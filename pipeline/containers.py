@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 import docker
 import requests
 import urllib3
-from docker.errors import APIError, DockerException
+from docker.errors import APIError, DockerException, NotFound
 
 if TYPE_CHECKING:
     from docker.models.containers import Container
@@ -210,6 +210,18 @@ class Box:
         with tarfile.open(fileobj=buffer, mode="w") as archive:
             archive.add(folder, name, filter=_owned_by_root)
         self._container.put_archive("/", buffer.getvalue())
+
+    def take(self, path: str) -> bytes:
+        """Return what is at `path`, as a tar archive; b"" when nothing is there."""
+        try:
+            chunks, _ = self._container.get_archive(path)
+            return b"".join(chunks)
+        except NotFound:
+            return b""
+
+    def give(self, archive: bytes, folder: str) -> None:
+        """Unpack a tar archive into the container's `folder`."""
+        self._container.put_archive(folder, archive)
 
     def run(self, command: str, *, timeout: float, user: str = "") -> tuple[int, str]:
         """Run `command` with bash in the working directory; return its exit code and the end of its output.

@@ -16,7 +16,8 @@ from pipeline.catalog import REPOSITORY, TEMPLATES, load_languages
 from pipeline.grading import Grading, Scoring
 from pipeline.markdown import as_markdown
 from pipeline.project import LinkMode, Mapping
-from pipeline.task_config import Environment, McpServer, Metadata, TaskConfig, TaskInfo, Verifier
+from pipeline.task_config import Collect, Environment, McpServer, Metadata, TaskConfig, TaskInfo, Verifier
+from pipeline.verifier import verifier
 
 if TYPE_CHECKING:
     from pipeline.scenario import LoCoBenchTask
@@ -45,8 +46,8 @@ class Options:
     base_image: str = BASE_IMAGE
     include_hints: bool = False
     """Put the expected approach and the evaluation criteria into the instruction, as the published tasks do."""
-    separate_verifier: bool = False
-    """Run the tests in a container of their own, which the agent never touched."""
+    shared_verifier: bool = False
+    """Run the tests in the agent's container instead of a fresh one that the agent never touched."""
     strip_code_fences: bool = False
     """Take the Markdown fence off project files that are wrapped in one."""
     link_mode: LinkMode = "auto"
@@ -90,7 +91,7 @@ def _chosen(language: str, options: Options) -> str:
     chosen = {
         **{
             name: getattr(options, name)
-            for name in ("base_image", "include_hints", "separate_verifier", "strip_code_fences")
+            for name in ("base_image", "include_hints", "shared_verifier", "strip_code_fences")
         },
         "hardlink": options.link_mode == "hardlink",
         "scoring": options.scoring.model_dump() if isinstance(options.scoring, Scoring) else options.scoring,
@@ -155,10 +156,19 @@ def render_config(task: LoCoBenchTask, mapping: Mapping, options: Options) -> st
             context_files_found=len(mapping.context_files),
             scoring="evidence" if isinstance(options.scoring, Scoring) else options.scoring,
         ),
-        verifier=Verifier(environment_mode="separate" if options.separate_verifier else "shared"),
+        verifier=Verifier(
+            environment_mode="shared" if options.shared_verifier else "separate",
+            collect=(Collect(command=_collect_command()),),
+        ),
         environment=Environment(mcp_servers=options.mcp_servers),
     )
     return tomli_w.dumps(config.model_dump(mode="json", exclude_none=True))
+
+
+@cache
+def _collect_command() -> str:
+    template = templates().get_template("collect.sh.j2")
+    return template.render(max_answer_bytes=verifier().MAX_ANSWER_BYTES)
 
 
 def render_task(

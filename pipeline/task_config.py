@@ -44,12 +44,22 @@ class Agent(BaseModel):
     timeout_sec: float = 1800.0
 
 
+class Collect(BaseModel):
+    """[[verifier.collect]]: a command that Harbor runs in the agent's container when the agent is done."""
+
+    model_config = ConfigDict(frozen=True)
+
+    command: str
+    user: str = "root"
+
+
 class Verifier(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     timeout_sec: float = 60.0
     user: str = "root"
-    environment_mode: str = "shared"
+    environment_mode: Literal["separate", "shared"] = "separate"
+    collect: tuple[Collect, ...] = ()
 
 
 class Environment(BaseModel):

@@ -48,7 +48,7 @@ def run_locally(task: TaskFolder, agent: Agent, *, timeout: float) -> Trial:
 
 
 def run_in_container(engine: Engine, image: str, task: TaskFolder, agent: Agent, *, timeout: float) -> Trial:
-    """Let `agent` answer and test.sh grade it in a container without network, in Harbor's order."""
+    """Let `agent` answer in a container and test.sh grade the answer in a fresh one, both without network."""
     from pipeline.containers import CommandTimeout, EngineError
 
     with tempfile.TemporaryDirectory(prefix="trial-", ignore_cleanup_errors=True) as name:
@@ -66,7 +66,11 @@ def run_in_container(engine: Engine, image: str, task: TaskFolder, agent: Agent,
                     code, _ = box.run("(/solution/solve.sh) > /logs/agent/oracle.txt 2>&1", timeout=timeout)
                     if code != 0:
                         return Trial(fault=f"oracle: solve.sh failed (exit code {code})")
-                step = "test.sh"
+                answer = box.take("/app/solution.md")
+            step = "test.sh"
+            with engine.container(image, memory_mb=task.memory_mb, logs=logs) as box:
+                if answer:
+                    box.give(answer, "/app")
                 box.put(task.path / "tests", "tests")
                 box.run("chmod +x /tests/test.sh", timeout=timeout, user="root")
                 box.run("(/tests/test.sh) > /logs/verifier/test-stdout.txt 2>&1", timeout=timeout, user="root")

@@ -89,7 +89,7 @@ projects = st.tuples(
 
 
 flags = st.sets(
-    st.sampled_from(["--strip_code_fences", "--link_mode=hardlink", "--include_hints", "--separate_verifier"])
+    st.sampled_from(["--strip_code_fences", "--link_mode=hardlink", "--include_hints", "--shared_verifier"])
 )
 """Choices of run_adapter.py."""
 

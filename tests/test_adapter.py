@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from extract_dataset import extract
 from pipeline.catalog import LANGUAGES
 from pipeline.records import RecordError
 from pipeline.render import Options
+from pipeline.verifier import verifier
 from tests.data_builder import FILES, PROJECT, TRUTH, Data, tree
 
 HOSTILE = (
@@ -118,6 +120,39 @@ def test_task_directory_holds_what_harbor_needs(data: Data, tmp_path: Path) -> N
     assert os.access(task / "tests" / "test.sh", os.X_OK) and os.access(task / "solution" / "solve.sh", os.X_OK)
 
 
+@pytest.mark.parametrize(
+    ("kept", "size"), [(5, 5), (verifier().MAX_ANSWER_BYTES + 1, verifier().MAX_ANSWER_BYTES), (3 << 30, 1 << 18)]
+)
+def test_no_more_of_an_answer_than_the_verifier_reads_is_collected(
+    data: Data, tmp_path: Path, kept: int, size: int
+) -> None:
+    answer = tmp_path / "solution.md"
+    with answer.open("wb") as stream:
+        stream.truncate(kept)
+    collect(data, tmp_path, answer)
+    assert answer.stat().st_size == size
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to(__file__), lambda path: None])
+def test_what_is_no_file_is_not_collected(data: Data, tmp_path: Path, make: Callable[[Path], object]) -> None:
+    answer = tmp_path / "solution.md"
+    make(answer)
+    collect(data, tmp_path, answer)
+    assert not os.path.lexists(answer)
+
+
+def collect(data: Data, tmp_path: Path, answer: Path) -> None:
+    """Run the end of a task's collect hook, on `answer` instead of the container's."""
+    data.project()
+    data.scenario()
+    (hook,) = tomllib.loads((generate(data, tmp_path) / "task.toml").read_text())["verifier"]["collect"]
+    assert hook["user"] == "root"
+    # The rest is for a container: it would stop this machine's processes and remove its rewards.
+    _, mark, bounding = hook["command"].rpartition("answer=/app/solution.md\n")
+    assert mark
+    subprocess.run(["bash", "-c", f"answer={answer}\n{bounding}"], check=True)
+
+
 def test_agent_sees_nothing_of_the_truth_the_approach_or_the_criteria(data: Data, tmp_path: Path) -> None:
     data.project()
     data.scenario(
@@ -210,11 +245,11 @@ def test_truth_that_the_prompt_gives_away_is_refused(data: Data, tmp_path: Path)
     )
 
 
-def test_files_that_hold_the_truths_identifiers_count_where_it_names_none(data: Data, tmp_path: Path) -> None:
+def test_files_that_hold_the_truths_identifiers_are_relevant_where_it_names_none(data: Data, tmp_path: Path) -> None:
     data.project()
     data.scenario(ground_truth="`lookup_price` compares clocks of two kinds; `warm_start` stores epochs. " * 3)
     key = json.loads((generate(data, tmp_path) / "tests" / "ground_truth.json").read_text())["key"]
-    assert key["relevant_files"] == ["src/price_cache.py"]
+    assert "src/price_cache.py" in key["relevant_files"] and {"lookupprice", "warmstart"} <= set(key["relevant"])
 
 
 def test_real_scenarios_oracle_and_empty_answer(real_data: Path, tmp_path: Path) -> None:

@@ -310,15 +310,32 @@ def test_scoring_file_changes_the_effective_scoring(data: Data, tmp_path: Path, 
     assert script("run_adapter.py", *command(data, tmp_path, "--scoring", tmp_path / "scoring.toml")).returncode == 0
     key = json.loads((tmp_path / "tasks" / scenario / "tests" / "ground_truth.json").read_text())["key"]
     assert key["scoring"]["weights"]["file_references"] == 0.5 and key["scoring"]["weights"]["keyword_overlap"] == 0.5
-    assert key["length_words"] == 10
+    assert key["needed"]["length_words"] == 10
+
+
+def test_published_scoring_is_named_in_metadata_key_and_metrics(data: Data, tmp_path: Path, script: Script) -> None:
+    data.project()
+    scenario = data.scenario()
+    script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl")
+    assert script("run_adapter.py", *command(data, tmp_path, "--scoring", "published")).returncode == 0
+    task = tmp_path / "tasks" / scenario
+    assert tomllib.loads((task / "task.toml").read_text())["metadata"]["scoring"] == "published"
+    key = json.loads((task / "tests" / "ground_truth.json").read_text())["key"]
+    assert key["scoring"] == "published" and "index" not in key
+    (tmp_path / "root" / "app").mkdir(parents=True)
+    shutil.copytree(task / "tests", tmp_path / "root" / "tests")
+    shutil.copy(task / "solution" / "solution.md", tmp_path / "root" / "app")
+    subprocess.run(["bash", task / "tests" / "test.sh", tmp_path / "root"], check=True, capture_output=True)
+    metrics = json.loads((tmp_path / "root" / "logs" / "verifier" / "metrics.json").read_text())
+    assert metrics["scoring"] == "published" and 0 < metrics["reward"] <= 1
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         ("[weights]\nkeywords = 1", "weights.keywords: Extra inputs"),
-        ("keyword_floor = 1.5", "keyword_floor: "),
-        ("a b", "--scoring wants a TOML file"),
+        ("trust_floor = 1.5", "trust_floor: "),
+        ("a b", "--scoring wants the word published or a TOML file"),
     ],
 )
 def test_scoring_file_that_cannot_be_used_is_one_line(
@@ -329,11 +346,14 @@ def test_scoring_file_that_cannot_be_used_is_one_line(
     assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1
 
 
-def test_separate_verifier_is_written_into_the_task(
-    data: Data, tmp_path: Path, script: Script, three: list[str]
+@pytest.mark.parametrize(
+    ("flags", "mode"), [([], "separate"), (["--shared_verifier"], "shared"), (["--shared-verifier"], "shared")]
+)
+def test_verifier_has_a_container_of_its_own_unless_a_shared_one_is_asked_for(
+    data: Data, tmp_path: Path, script: Script, three: list[str], flags: list[str], mode: str
 ) -> None:
-    script("run_adapter.py", *command(data, tmp_path, "--separate_verifier"))
-    assert 'environment_mode = "separate"' in (tmp_path / "tasks" / three[0] / "task.toml").read_text()
+    script("run_adapter.py", *command(data, tmp_path, *flags))
+    assert f'environment_mode = "{mode}"' in (tmp_path / "tasks" / three[0] / "task.toml").read_text()
 
 
 def test_mcp_servers_are_the_only_difference_between_two_sets_of_tasks(

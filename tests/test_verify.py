@@ -49,7 +49,7 @@ CODE = {
 FILES = list(CODE)
 TRUTH = (
     "`src/cache/store.py` holds `evict_expired`, which walks `segment_ring` backwards; a segment that was promoted "
-    "during the walk is visited twice and its tombstone is freed twice by `free_tombstone`. Guard `promote_segment` with "
+    "during the walk is visited twice and its tombstone freed twice by `free_tombstone`. Guard `promote_segment` with "
     "`generation_counter`, which every promotion raises, so that the walk knows a segment it has seen.\n\n"
     "```python\nif segment.generation_counter != self.generation_counter:\n    segment_ring.skip(tombstone_ttl)\n```\n"
 )

@@ -12,17 +12,24 @@ printf '{"reward": 0.0}\n' > "$out/reward.json"
 
 python=/usr/bin/python3
 if [ -z "$root" ]; then
-    # The agent was root in here. Its own interpreter or loader library would let it write its own reward.
+    # In a shared container the agent was root. Its own interpreter or library would let it write its own reward.
+    refuse() { echo "$1: no reward"; exit 0; }
+    # Before the places that ldconfig was told of.
+    export LD_LIBRARY_PATH=/lib/$HOSTTYPE-linux-gnu:/usr/lib/$HOSTTYPE-linux-gnu
     real=$(readlink -f "$python")
-    case $real in /usr/bin/python3.[0-9]*) ;; *) echo "$python is not the distribution's: no reward"; exit 0 ;; esac
+    case $real in /usr/bin/python3.[0-9]*) ;; *) refuse "$python is not the distribution's" ;; esac
     version=${real##*/}
-    while IFS= read -r line; do
-        case $line in
-            ??5*" c /"*) ;;  # a configuration file; the interpreter below reads none
-            ??5*) echo "altered: $line: no reward"; exit 0 ;;
-        esac
-    done < <(dpkg --verify "$version-minimal" "lib$version-minimal" "lib$version-stdlib" 2>/dev/null)
-    rm -f /etc/ld.so.preload /usr/bin/pyvenv.cfg /usr/pyvenv.cfg
+    lines=$(dpkg --admindir=/var/lib/dpkg --verify "$version-minimal" "lib$version-minimal" "lib$version-stdlib") \
+        || refuse "dpkg cannot answer for $version"
+    # What it may name besides is documentation that the image leaves out, and configuration that -I does not read.
+    case $lines in *" /usr/bin/"* | *" /usr/lib/"*) refuse "altered: $lines" ;; esac
+    # A folder or a compiled module is imported before the .py file beside it.
+    shopt -s globstar nullglob
+    for entry in "/usr/lib/$version"/**/ "/usr/lib/$version"/**/*.so; do
+        entry=${entry%/} name=${entry##*/}
+        [ ! -e "${entry%/*}/${name%%.*}.py" ] || refuse "shadowed: $entry"
+    done
+    rm -rf /etc/ld.so.preload /usr/bin/lib /usr/bin/pybuilddir.txt /usr/lib/python3*.zip {/usr/bin,/usr}/pyvenv.cfg
 elif [ ! -x "$python" ]; then
     python=$(PATH=$PATH:/usr/local/bin:/opt/homebrew/bin command -v python3)
 fi

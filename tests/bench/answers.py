@@ -198,7 +198,8 @@ def scripts(case: Case, ranker: Ranker) -> dict[str, str]:
         "file: identifier, with a dictionary": "\n".join(
             f"- `{path}`: `{name}` {' '.join(chance.sample(dictionary, 8))}" for path, name in found
         ),
-        "learned ranker": ranker.answer(case),
+        "learned ranker": ranker.quotes(case),
+        "learned ranker, in sentences": ranker.sentences(case),
     }
 
 
@@ -234,21 +235,35 @@ class Ranker:
         named = path in case.told or path.rpartition("/")[2] in case.told
         return [len(words & wanted), len(words), len(rare), float(named), min(len(line), 120), float("(" in line)]
 
-    def answer(self, case: Case) -> str:
-        """Return the best lines with their files and identifiers, each in a sentence made for it."""
+    def best(self, case: Case) -> list[tuple[str, str]]:
+        """Return (path, line) of the lines that it expects in an answer, the best first."""
         import numpy as np
 
         lines = sorted(set(case.lines))
         x = (np.array([self._features(case, *line) for line in lines]) - self._mean) / self._deviation
-        best = [lines[number] for number in np.argsort(-(x @ self._weights), kind="stable")[:MOST_LINES]]
+        return [lines[number] for number in np.argsort(-(x @ self._weights), kind="stable")[:MOST_LINES]]
+
+    def quotes(self, case: Case) -> str:
+        """Return the best lines with their files and the identifiers in them."""
+        said = []
+        for path, line in self.best(case):
+            names = ", ".join(f"`{case.index.names[name]}`" for name in self._names(case, line))
+            said.append(f"- `{path}`: {names}\n\n```\n{line}\n```")
+        return "\n".join(said)
+
+    def sentences(self, case: Case) -> str:
+        """Return the same with a sentence for each identifier, filled in with words of the line."""
         chance = random.Random(case.task.id)
         said = []
-        for path, line in best:
-            names = sorted(verifier().symbols(line) & case.index.names.keys())[:2]
+        for path, line in self.best(case):
             words = " ".join(sorted(verifier().words(line))[:6])
-            for name in names:
+            for name in self._names(case, line):
                 said.append(chance.choice(TEMPLATES).format(path=path, name=case.index.names[name]) + f" ({words})")
-        return "\n\n".join([*said, *(f"`{path}`:\n```\n{line}\n```" for path, line in best)])
+        return "\n\n".join([*said, self.quotes(case)])
+
+    @staticmethod
+    def _names(case: Case, line: str) -> list[str]:
+        return sorted(verifier().symbols(line) & case.index.names.keys())[:2]
 
 
 # Other presentations of the same answer.
