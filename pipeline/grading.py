@@ -38,9 +38,9 @@ FLOOR_OF_RELEVANT = 0.5
 # The oracle looks no further for evidence.
 MOST_PASSAGES = 100
 # With the scoring's words for each identifier, one of the oracle's statements has enough of its own.
-NAMES_A_STATEMENT, WORDS_A_STATEMENT = 3, 15
+NAMES_A_STATEMENT, WORDS_A_STATEMENT = 3, 12
 # The oracle shows some more than what earns full credit, so that how a line is cut costs it nothing.
-SURPLUS = 1.3
+SURPLUS = 1.1
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Positive = Annotated[float, Field(gt=0)]
@@ -296,14 +296,14 @@ def _oracle(text: str, index: CodeIndex, passages: Sequence[Passage], key: dict[
 
 
 def _plain_words(passage: Passage) -> list[str]:
-    """Return the words of a passage that are prose and no identifier, in lower case, everyday ones first.
+    """Return the words of a passage that are prose and no identifier, in lower case; short and everyday ones first.
 
     Those do not tell what a task is about, so that the oracles of two tasks do not become alike.
     """
     everyday = verifier().EVERYDAY
     found = {word.decode("utf-8", "replace") for word in passage.words}
     fit = {word.lower() for word in found if word.isascii() and word.isalpha() and len(word) > 1}
-    return sorted(fit, key=lambda word: (word not in everyday, word))
+    return sorted(fit, key=lambda word: (word not in everyday and len(word) > 2, word))
 
 
 def _closed(text: str) -> str:

@@ -41,7 +41,7 @@ SCORING = {
     "trust_floor": 0.5,
     "trust_full": 0.8,
     # Different words of its own that an answer needs, in all and for each identifier; with fewer it is a list.
-    "own_words": 40,
+    "own_words": 42,
     "words_per_name": 4,
     # Agreement of the answer's words with those of task and truth for any and for full credit: [where the truth is
     # untrue of the code base, where it is true of it]; and what is left of an answer to another question.
