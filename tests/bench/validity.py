@@ -203,8 +203,8 @@ def check(cases: list[Case], scores: Scores) -> list[Bound]:
     ]
     if "truth, paraphrased" in scores:
         bounds.append(Bound("truth, paraphrased, mean", mean("truth, paraphrased"), 0.55, False))
-        for language in ("German", "Spanish"):
-            kind = f"thorough, in {language}"
+    for language in ("German", "Spanish"):
+        if (kind := f"thorough, in {language}") in scores:
             same = [scores["thorough"][task_id][0] for task_id, found in scores[kind].items() if found]
             bounds.append(Bound(f"cost of {language}", statistics.mean(same) - mean(kind), 0.15, True))
     return bounds
