@@ -20,11 +20,10 @@ LARGEST_PROJECT = 32 << 20
 MOST_FILES_OF_A_LINE = 3
 WIDESPREAD_SHARE, FEWEST_WIDESPREAD = 0.03, 3
 
-# In one pass: letters, digits, `_`, `$` and bytes of other alphabets stay; `(` marks a call; all else separates.
+# In one pass: letters, digits, `_`, `$`, the mark of a call and bytes of other alphabets stay, all else separates.
 _CALL = b"\x01"
 _TO_WORDS = bytes(
-    1 if byte == ord("(") else byte if byte >= 128 or chr(byte).isalnum() or byte in b"_$" else 32
-    for byte in range(256)
+    byte if byte == 1 or byte >= 128 or chr(byte).isalnum() or byte in b"_$" else 32 for byte in range(256)
 )
 
 
@@ -89,34 +88,29 @@ class CodeIndex:
     def _read(self, path: str, content: bytes) -> set[str]:
         """Cut a file into passages and return the identifiers in it."""
         verify = verifier()
-        words: set[bytes] = set()
-        called: set[bytes] = set()
+        marked = set(content.replace(b"(", _CALL + b" ").translate(_TO_WORDS).split())
+        called = {word[:-1] for word in marked if word.endswith(_CALL)} - {b""}
+        words = {word for word in marked if not word.endswith(_CALL)} | called
+        with_word = self._with_word
         start = 0
         while start < len(content):
             end = content.find(b"\n", start + PASSAGE_SIZE)
             end = len(content) if end < 0 else end
             text = content[start:end]
-            found = set(text.translate(_TO_WORDS).split())
-            for joined in [word for word in found if _CALL in word]:
-                found.remove(joined)
-                *before, last = joined.split(_CALL)
-                found.update(before)
-                found.add(last)
-                called.update(before)
-            found.discard(b"")
+            found = tuple(set(text.translate(_TO_WORDS).split()))
             number = len(self.passages)
             for word in found:
-                self._with_word[word].append(number)
-            self.passages.append(Passage(path, text, tuple(found)))
-            words |= found
+                with_word[word].append(number)
+            self.passages.append(Passage(path, text, found))
             start = end + 1
         name_of = self._name_of
-        for word in words - name_of.keys():
+        # Sorted, for the first spelling of a name is kept and must be the same every time.
+        for word in sorted(word for word in words if word not in name_of):
             name_of[word] = name = verify.symbol(word.decode("utf-8", "replace"))
             if name:
                 self.names.setdefault(name, word.decode("ascii"))
-        for word in called - {b""}:
-            if not name_of[word] and (name := verify.member(word.decode("utf-8", "replace"))):
+        for word in sorted(word for word in called if not name_of[word]):
+            if name := verify.member(word.decode("utf-8", "replace")):
                 name_of[word] = name
                 self.names.setdefault(name, word.decode("ascii"))
         return {name_of[word] for word in words} - {""}

@@ -154,7 +154,7 @@ def draw(answers: dict[str, list[Graded]], path: Path) -> None:
     import matplotlib.pyplot as plt
 
     figure, panels = plt.subplots(
-        1, len(answers), figsize=(5 * len(answers), 4.6), layout="constrained", squeeze=False, sharey=True
+        1, len(answers), figsize=(4.6 * len(answers) + 1.2, 4.4), layout="constrained", squeeze=False, sharey=True
     )
     for axes, (name, part) in zip(panels[0], answers.items(), strict=True):
         for kind, marker in zip(KINDS, "osD^vx", strict=True):
@@ -163,6 +163,6 @@ def draw(answers: dict[str, list[Graded]], path: Path) -> None:
         axes.set(title=name, xlabel="readers' grade", xlim=(-2, 102), ylim=(-0.02, 1.02))
         axes.grid(alpha=0.3)
     panels[0][0].set_ylabel("reward")
-    panels[0][-1].legend(loc="upper left", framealpha=0.9)
+    figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside right upper")
     figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
