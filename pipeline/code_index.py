@@ -89,8 +89,8 @@ class CodeIndex:
         """Cut a file into passages and return the identifiers in it."""
         verify = verifier()
         marked = set(content.replace(b"(", _CALL + b" ").translate(_TO_WORDS).split())
-        called = {word[:-1] for word in marked if word.endswith(_CALL)} - {b""}
-        words = {word for word in marked if not word.endswith(_CALL)} | called
+        called = {word[:-1] for word in marked if word[-1] == _CALL[0]} - {b""}
+        words = {word for word in marked if word[-1] != _CALL[0]} | called
         with_word = self._with_word
         start = 0
         while start < len(content):
