@@ -52,6 +52,7 @@ class CodeIndex:
         self.passages: list[Passage] = []
         self.names: dict[str, str] = {}
         self._name_of: dict[bytes, str] = {}
+        self._words: dict[bytes, bytes] = {}
         self._with_word: defaultdict[bytes, list[int]] = defaultdict(list)
         lines: Counter[bytes] = Counter()
         spread: Counter[str] = Counter()
@@ -84,6 +85,7 @@ class CodeIndex:
             starts=set(map(binascii.crc32, {line[:long] for line in lines if len(line) >= long})),
         )
         self.stored: dict[str, str] = self.lookup.stored()
+        self._words.clear()
 
     def _read(self, path: str, content: bytes) -> set[str]:
         """Cut a file into passages and return the identifiers in it."""
@@ -97,7 +99,9 @@ class CodeIndex:
             end = content.find(b"\n", start + PASSAGE_SIZE)
             end = len(content) if end < 0 else end
             text = content[start:end]
-            found = tuple(set(text.translate(_TO_WORDS).split()))
+            different = set(text.translate(_TO_WORDS).split())
+            # One object for a word, however many passages have it.
+            found = tuple(map(self._words.setdefault, different, different))
             number = len(self.passages)
             for word in found:
                 with_word[word].append(number)

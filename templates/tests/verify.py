@@ -179,7 +179,7 @@ _SPELLINGS = (
 )  # fmt: skip
 
 
-@functools.lru_cache(maxsize=1 << 14)
+@functools.lru_cache(maxsize=1 << 12)
 def stem(word):
     """Cut a lower-case word's inflection, so that `caches`, `cached` and `caching` are one word."""
     word = american(word)
@@ -203,7 +203,7 @@ def tokens(text):
     return frozenset(_WORD.findall(text))
 
 
-@functools.lru_cache(maxsize=1 << 14)
+@functools.lru_cache(maxsize=1 << 12)
 def stems(token):
     """Return the stems of a word's parts (snake_case, camelCase) of 3 letters or more, less the everyday ones."""
     if not token.isascii():
@@ -225,7 +225,7 @@ def phrases(text):
     return {f"{word} {other}" for place, word in enumerate(found) for other in found[place + 1 : place + 3]}
 
 
-@functools.lru_cache(maxsize=1 << 14)
+@functools.lru_cache(maxsize=1 << 12)
 def symbol(token):
     """Return the one form of an identifier of several parts (`evict_expired`, `evictExpired`), "" for other words.
 
@@ -253,7 +253,7 @@ def symbols(text):
     return set(map(symbol, tokens(text))) - {""}
 
 
-@functools.lru_cache(maxsize=1 << 14)
+@functools.lru_cache(maxsize=1 << 12)
 def member(token):
     """Return the form of an identifier of a single part that code calls (`nack`), "" for everyday words and others."""
     name = token.strip("_").lower()
@@ -287,7 +287,7 @@ def spellings(files):
     return names, [name for name, path in names.items() if path in odd and not _PATH.fullmatch(name)]
 
 
-@functools.lru_cache(maxsize=1 << 14)
+@functools.lru_cache(maxsize=1 << 12)
 def path_forms(token, prefixes):
     """Return what a word of _PATH may mean by a path, likeliest first: with and without what stands around it."""
     if len(token) > _LONGEST_PATH:
