@@ -67,6 +67,10 @@ class CodeIndex:
             spread.update(names)
             start = verify.sum_of(path)
             places.update([binascii.crc32(name.encode(), start) for name in names])
+        long = verify.LINE_START
+        known_lines = {binascii.crc32(line) for line, number in lines.items() if number <= MOST_FILES_OF_A_LINE}
+        starts = set(map(binascii.crc32, {line[:long] for line in lines if len(line) >= long}))
+        lines.clear()
         limit = max(FEWEST_WIDESPREAD, WIDESPREAD_SHARE * count)
         self.rare = {name for name, number in spread.items() if number <= limit}
         self._with_stem: defaultdict[str, list[bytes]] = defaultdict(list)
@@ -76,13 +80,12 @@ class CodeIndex:
         self._with_name: defaultdict[str, list[bytes]] = defaultdict(list)
         for word, name in self._name_of.items():
             self._with_name[name].append(word)
-        long = verify.LINE_START
         self.lookup = verify.Index(
             rare=set(map(verify.sum_of, self.rare)),
             widespread=set(map(verify.sum_of, spread.keys() - self.rare)),
             places=places,
-            lines={binascii.crc32(line) for line, number in lines.items() if number <= MOST_FILES_OF_A_LINE},
-            starts=set(map(binascii.crc32, {line[:long] for line in lines if len(line) >= long})),
+            lines=known_lines,
+            starts=starts,
         )
         self.stored: dict[str, str] = self.lookup.stored()
         self._words.clear()
