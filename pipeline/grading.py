@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -130,17 +131,10 @@ def grade_as_published(task: LoCoBenchTask) -> Grading:
     truth = task.ground_truth
     key = {
         "scoring": PUBLISHED,
-        "truth": truth if isinstance(truth, str) else as_json_text(truth),
+        "truth": truth if isinstance(truth, str) else json.dumps(truth),
         "files": sorted(task.context_files),
     }
     return Grading(key, as_markdown(truth))
-
-
-def as_json_text(value: Any) -> str:
-    """Return `value` as the published verifier saw it: compact JSON in ASCII."""
-    import json
-
-    return json.dumps(value)
 
 
 def grade_key(
@@ -169,9 +163,8 @@ def grade_key(
     text = as_markdown(task.ground_truth)
     truth = verify.plain(text)
     cleaned = verify.unescaped(truth)
-    # The keys of an object are headings of the oracle's answer, not knowledge.
     files = sorted(files)
-    # Nor is the name of a file, which a listing shows.
+    # The keys of an object are headings of the oracle's answer, not knowledge; nor are the names that a listing shows.
     given_text = "\n".join((verify.plain(instruction), *roots, _keys(task.ground_truth), *files))
     given = verify.words(given_text) | verify.symbols(given_text)
     words = verify.words(truth) - given
@@ -179,9 +172,10 @@ def grade_key(
     if not words and not symbols:
         raise GradingError("ground_truth: holds no informative word that the task does not give away")
 
-    told_words = dict.fromkeys(sorted(verify.words(told)), WEIGHT_OF_TOLD)
+    told_words = verify.words(told)
     passages = index.ranked(
-        told_words | dict.fromkeys(sorted(words), WEIGHT_OF_WORD), dict.fromkeys(sorted(symbols), WEIGHT_OF_NAME)
+        dict.fromkeys(sorted(told_words), WEIGHT_OF_TOLD) | dict.fromkeys(sorted(words), WEIGHT_OF_WORD),
+        dict.fromkeys(sorted(symbols), WEIGHT_OF_NAME),
     )
     best = passages[: max(FEWEST_RELEVANT, math.ceil(RELEVANT_SHARE * len(index.passages)))]
     relevant = {name for passage in best for name in index.names_in(passage)} | symbols & index.names.keys()
@@ -196,14 +190,14 @@ def grade_key(
         "words": sorted(words),
         "symbols": sorted(symbols),
         "phrases": sorted(verify.phrases(truth) - told_phrases),
-        "topic_words": sorted(verify.words(told) | verify.topic_words(truth)),
+        "topic_words": sorted(told_words | verify.topic_words(truth)),
         "files": files,
         "roots": sorted(roots),
         "relevant": sorted(relevant - given),
         "relevant_files": sorted({passage.path for passage in best}),
         "index": index.stored,
     }
-    wanted = _wanted(scoring, len(index.names.keys() - given), len(key["files"]), true)
+    wanted = _wanted(scoring, len(index.names.keys() - given), len(files), true)
     oracle = _oracle(text, index, passages, key, wanted)
     if len(oracle.encode()) > verify.MAX_ANSWER_BYTES:
         raise GradingError(
@@ -264,16 +258,17 @@ def _oracle(text: str, index: CodeIndex, passages: Sequence[Passage], key: dict[
     used, said = set(given), set(verify.prose_words(verify.plain(text)))
     files: set[str] = set()
     evidence = 0.0
+    enough = {name: SURPLUS * value for name, value in wanted.items()}
     for passage in passages[:MOST_PASSAGES]:
-        if len(lines) < SURPLUS * wanted["code_lines"]:
+        if len(lines) < enough["code_lines"]:
             found = (line.decode("utf-8", "replace") for line in passage.text.splitlines())
             lines += [line for line in found if index.lookup.quoted(line) and "```" not in line]
-        elif evidence >= SURPLUS * wanted["evidence"] and len(files) >= SURPLUS * wanted["files"]:
+        elif evidence >= enough["evidence"] and len(files) >= enough["files"]:
             break
-        if evidence >= SURPLUS * wanted["evidence"] and passage.path in files:
+        if evidence >= enough["evidence"] and passage.path in files:
             continue
         names = [name for name in index.names_in(passage) if name not in used and name in index.rare]
-        names = names[: None if evidence < SURPLUS * wanted["evidence"] else NAMES_A_STATEMENT]
+        names = names[: None if evidence < enough["evidence"] else NAMES_A_STATEMENT]
         used.update(names)
         around = [word for word in _plain_words(passage) if word not in said] if names else []
         for start in range(0, len(names), NAMES_A_STATEMENT):
@@ -291,7 +286,7 @@ def _oracle(text: str, index: CodeIndex, passages: Sequence[Passage], key: dict[
     if statements:
         parts.append("## Evidence\n\n" + "\n".join(statements))
     if lines:
-        parts.append("## Code\n\n" + fence("\n".join(lines[: math.ceil(SURPLUS * wanted["code_lines"])])))
+        parts.append("## Code\n\n" + fence("\n".join(lines[: math.ceil(enough["code_lines"])])))
     return "\n\n".join(parts)
 
 

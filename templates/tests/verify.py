@@ -376,11 +376,6 @@ def read_markdown(text):
     return blocks, code
 
 
-def fenced_code(text):
-    """Return the code in `text`, line by line."""
-    return "\n".join(read_markdown(text)[1])
-
-
 def sum_of(text, start=0):
     """Return the 32-bit sum of a string, on top of another's."""
     return binascii.crc32(text.encode("utf-8", "surrogateescape"), start)
@@ -506,14 +501,13 @@ def triples(found):
     return [sum_of(" ".join(found[place : place + 3])) for place in range(len(found) - 2)]
 
 
-def prose_words(text):
-    """Return the words of a block's prose in lower case: no code span, path or compound."""
-    prose = _SOLID.sub(lambda word: " " if _JOINED.search(word[0]) else word[0], _SPAN.sub(" ", text))
-    return [word.lower() for word in _WORD.findall(prose) if len(word) > 1]
-
-
 def all_words(text):
     return [word.lower() for word in _WORD.findall(text) if len(word) > 1]
+
+
+def prose_words(text):
+    """Return the words of a block's prose in lower case: no code span, path or compound."""
+    return all_words(_SOLID.sub(lambda word: " " if _JOINED.search(word[0]) else word[0], _SPAN.sub(" ", text)))
 
 
 def own_words(found, told):
@@ -533,6 +527,7 @@ class Evidence:
         prose: every word of prose, counted.
         quotes: sums of the code base's lines that are quoted.
         shown: other identifiers of the code base in the answer's code.
+        parts: the answer, cut into its blocks and lines of code.
     """
 
     def __init__(self, answer, key, index):
@@ -542,6 +537,7 @@ class Evidence:
         self._given, self._truth, self._told = set(key["given"]), set(key["symbols"]), unpack(key["told"])
         self._spare_words, self._said = 0, set()
         blocks, code = read_markdown(answer)
+        self.parts = [text for text, _ in blocks] + code
         section = frozenset()
         for text, is_heading in blocks:
             text = self._without_quotes(unescaped(text))
@@ -620,11 +616,10 @@ def topic_words(text):
     return words(text) | {"$" + name for name in symbols(text)}
 
 
-def stretches(text):
-    """Return the informative words of consecutive stretches of `text`, each of STRETCH words or somewhat more."""
+def stretches(parts):
+    """Return the informative words of consecutive stretches of a text, each of STRETCH words or somewhat more."""
     found, current = [], set()
-    blocks, code = read_markdown(text)
-    for part in [block for block, _ in blocks] + code:
+    for part in parts:
         current |= topic_words(part)
         if len(current) >= STRETCH:
             found.append(current)
@@ -662,7 +657,7 @@ def measure(answer, key, index):
         "natural": share(sum(count for _, count in seen.prose.most_common(10)) / max(1, spoken), 0.1, 0.17),
         "english": sum(count for word, count in seen.prose.items() if word in EVERYDAY) / max(1, spoken)
         >= ENGLISH_SHARE,
-        "topic": max(agreement(part, topic) for part in stretches(answer)),
+        "topic": max(agreement(part, topic) for part in stretches(seen.parts)),
         "truth": agreement(said - set(key["given"]), set(key["words"]) | {"$" + name for name in key["symbols"]}),
         "phrases": agreement(phrases(answer) - set(key["told_phrases"]), set(key["phrases"])),
         "files": sum(1.0 if path in relevant_files else scoring["elsewhere"] for path in sorted(backed)),
@@ -683,6 +678,7 @@ def score(answer, key):
 def metrics(answer, key, found, seen):
     """Hold what `measure` found against what is needed."""
     scoring, needed = key["scoring"], key["needed"]
+    said, wanted = words(answer), set(key["words"])
     knowledge = rising(found["evidence"], scoring["half_credit"], needed["evidence"])
     if not needed["evidence"]:
         # No identifier to look up: the truth's words must do.
@@ -713,13 +709,13 @@ def metrics(answer, key, found, seen):
         "other_identifiers": sorted(name for name, places in seen.places.items() if not places),
         "invented_identifiers": sorted(seen.invented),
         "quoted_lines": len(seen.quotes),
-        "matched_keywords": sorted(words(answer) & set(key["words"])),
-        "missed_keywords": sorted(set(key["words"]) - words(answer)),
+        "matched_keywords": sorted(said & wanted),
+        "missed_keywords": sorted(wanted - said),
     }
 
 
 def standing(found, key):
-    """Return what every component is multiplied by, each 0-1: `trust`, `wording`, `topic` and `phrases`."""
+    """Return what every component is multiplied by, each 0-1: trust, wording, topic, truth, phrases."""
     scoring, needed, true = key["scoring"], key["needed"], key["truth_is_true"]
     # Words of another language cannot be compared; where the evidence lies can.
     name = "topic" if found["english"] else "relevant_share"
@@ -812,12 +808,12 @@ def main(root):
     with open(f"{root}/tests/ground_truth.json", encoding="utf-8") as stream:
         key = json.load(stream)["key"]
     answer, problem = read_answer(f"{root}/app/solution.md")
-    metrics = score(answer, key)
+    result = score(answer, key)
     if problem:
-        metrics["problem"] = problem
-    write_whole(f"{root}/logs/verifier/metrics.json", metrics)
-    write_whole(f"{root}/logs/verifier/reward.json", {"reward": metrics["reward"]})
-    print(f"reward {metrics['reward']} {metrics['components']} {problem}")
+        result["problem"] = problem
+    write_whole(f"{root}/logs/verifier/metrics.json", result)
+    write_whole(f"{root}/logs/verifier/reward.json", {"reward": result["reward"]})
+    print(f"reward {result['reward']} {result['components']} {problem}")
 
 
 if __name__ == "__main__":

@@ -54,7 +54,8 @@ def load_cases(data_dir: Path) -> list[Case]:
         projects: dict[Path, Project] = {}
         for task in loader:
             place = adapter._get_project_dir(task.id)
-            projects.setdefault(place, Project.scan(place))
+            if place not in projects:
+                projects[place] = Project.scan(place)
             mapping = projects[place].mapping(task.context_files)
             instruction = render_instruction(task, mapping, hints=False)
             cases.append(Case(task, mapping, instruction, adapter._grade(task, mapping, instruction)))
@@ -190,7 +191,7 @@ def check(cases: list[Case], scores: Scores) -> list[Bound]:
         Bound(
             "half the oracle's answer beats attack or near miss",
             wins(scores, "half the oracle's answer", (*attacks, *NEAR_MISSES)),
-            0.95,
+            0.98,
             False,
         ),
         Bound(
