@@ -60,8 +60,9 @@ class CodeIndex:
         count = 0
         for path, content in files:
             count += 1
-            if b"\0" in content[:8192]:
+            if b"\0" in content[:8192] or not can_be_written(path):
                 continue
+            content = content.replace(_CALL, b" ")
             lines.update({line for line in verify.line_form(content).split(b"\n") if len(line) >= verify.SHORTEST_LINE})
             names = self._read(path, content)
             spread.update(names)
@@ -142,3 +143,12 @@ class CodeIndex:
                 worth[number] += weight * rarity
         best = sorted((number for number, value in enumerate(worth) if value), key=lambda n: (-round(worth[n], 9), n))
         return [self.passages[number] for number in best]
+
+
+def can_be_written(path: str) -> bool:
+    """Tell whether an answer can name the file: a name that is no UTF-8 stands in no text."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pipeline.cli import InputError
-from pipeline.code_index import CodeIndex, Passage
+from pipeline.code_index import CodeIndex, Passage, can_be_written
 from pipeline.markdown import as_markdown, fence
 from pipeline.records import explain
 from pipeline.verifier import verifier
@@ -163,7 +163,7 @@ def grade_key(
     text = as_markdown(task.ground_truth)
     truth = verify.plain(text)
     cleaned = verify.unescaped(truth)
-    files = sorted(files)
+    files = sorted(filter(can_be_written, files))
     # The keys of an object are headings of the oracle's answer, not knowledge; nor are the names that a listing shows.
     given_text = "\n".join((verify.plain(instruction), *roots, _keys(task.ground_truth), *files))
     given = verify.words(given_text) | verify.symbols(given_text)

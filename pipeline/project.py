@@ -137,7 +137,8 @@ class Project:
         if root not in self._parts:
             self._parts[root] = self._part(root)
         part = self._parts[root]
-        kept = {file.path for file in part.files}
+        # A link to a folder lies there too, and is no file that an answer could be about.
+        kept = {file.path for file in part.files if file.link is None or os.path.isfile(f"{self.folder}/{file.path}")}
         return Mapping(
             self,
             root,

@@ -25,6 +25,7 @@ from pipeline.generation import LOCK_FILE, STATE_FILE
 from pipeline.project import Project
 from tests.conftest import Script
 from tests.data_builder import CATEGORY, FILES, PROJECT, Data, tree
+from tests.invariants import check_task
 from tests.strategies import SECRET
 
 IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
@@ -217,6 +218,22 @@ def test_device_files_are_left_out(data: Data, tmp_path: Path) -> None:
     data.scenario()
     (outcome,) = generate(data, tmp_path)
     assert outcome.status == "written" and outcome.warnings == ("left out shop/zero: neither a file nor a folder",)
+
+
+def test_code_with_control_characters_and_names_that_are_no_text_make_sound_tasks(data: Data, tmp_path: Path) -> None:
+    data.project({**FILES, "src/odd.py": "def warm_start\x01(): ...\n\x01\n", "\udcff\udcfe": "PriceCache\n"})
+    scenario = data.scenario()
+    (outcome,) = generate(data, tmp_path)
+    assert outcome.status == "written"
+    check_task(tmp_path / "tasks" / scenario)
+
+
+def test_link_to_a_folder_is_no_context_file(data: Data, tmp_path: Path) -> None:
+    shop = data.project() / "shop"
+    (shop / "all").symlink_to("src")
+    mapping = Project.scan(shop.parent).mapping(["shop/src/basket.py", "shop/all"])
+    assert mapping.context_files == ("src/basket.py",) and mapping.missing == ("shop/all",)
+    assert "all" in mapping.paths
 
 
 def test_hundred_thousand_tiny_files_arrive(data: Data, tmp_path: Path) -> None:
