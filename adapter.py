@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from pipeline.catalog import parse_id
-from pipeline.files import write_new
-from pipeline.grading import Grading, GradingError, Scoring, grade_as_published, grade_key
-from pipeline.markdown import as_markdown
-from pipeline.project import Known, Mapping, Project
-from pipeline.records import RecordError, parse_object
-from pipeline.render import Options, fingerprint, render_dockerfile, render_instruction, render_task
-from pipeline.scenario import LoCoBenchTask
-from pipeline.task_folder import NotOurs, new_folder, stored_fingerprint
+from common.files import write_new
+from pipeline.dataset.catalog import parse_id
+from pipeline.dataset.markdown import as_markdown
+from pipeline.dataset.records import RecordError, parse_object
+from pipeline.dataset.scenario import LoCoBenchTask
+from pipeline.task.folder import NotOurs, new_folder, stored_fingerprint
+from pipeline.task.grading import Grading, GradingError, Scoring, grade_as_published, grade_key
+from pipeline.task.make import Options, fingerprint, render_dockerfile, render_instruction, render_task
+from pipeline.task.project import Known, Mapping, Project
 
 __all__ = [
     "DatasetError",

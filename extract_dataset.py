@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pipeline import cli
 
 if TYPE_CHECKING:
-    from pipeline.scenario import LoCoBenchTask
+    from pipeline.dataset.scenario import LoCoBenchTask
 
 
 class Extraction(NamedTuple):
@@ -35,8 +35,8 @@ def read_scenario(folder: Path, name: str) -> LoCoBenchTask:
     Raises:
         RecordError: the file cannot be read or does not hold a scenario with that name as its id.
     """
-    from pipeline.records import RecordError, parse_object, read_bounded
-    from pipeline.scenario import LoCoBenchTask
+    from pipeline.dataset.records import RecordError, parse_object, read_bounded
+    from pipeline.dataset.scenario import LoCoBenchTask
 
     data = parse_object(read_bounded(f"{folder}/{name}.json"))
     scenario_id = data.get("id")
@@ -53,8 +53,8 @@ def extract(data_dir: Path, output: Path, *, watch: Callable[[list[str]], Iterat
     Raises:
         InputError: there are no scenario files, or `output` cannot be written.
     """
-    from pipeline.files import whole_file
-    from pipeline.records import RecordError
+    from common.files import whole_file
+    from pipeline.dataset.records import RecordError
 
     folder = data_dir / "output" / "scenarios"
     # Strings, not paths: making 8,000 paths takes as long as validating 8,000 records.

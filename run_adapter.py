@@ -73,7 +73,7 @@ def read_selection(path: Path) -> list[str]:
     Raises:
         InputError: not a file that select_tasks.py wrote.
     """
-    from pipeline.records import parse_object
+    from pipeline.dataset.records import parse_object
 
     try:
         tasks = parse_object(path.read_bytes())["tasks"]
@@ -109,10 +109,10 @@ def chosen_ids(options: argparse.Namespace, loader: LoCoBenchLoader) -> list[str
 def main(argv: list[str] | None) -> int:
     options = build_parser().parse_args(argv)
     from adapter import DatasetError, LoCoBenchAdapter, LoCoBenchLoader
-    from pipeline.generation import generate
-    from pipeline.grading import PUBLISHED, Scoring
-    from pipeline.render import Options
-    from pipeline.task_config import McpServer
+    from pipeline.generate.run import generate
+    from pipeline.task.config import McpServer
+    from pipeline.task.grading import PUBLISHED, Scoring
+    from pipeline.task.make import Options
 
     say = (lambda _: None) if options.quiet else print
     data_dir = cli.find_data_dir(options.data_dir, say=say)
@@ -149,7 +149,7 @@ def main(argv: list[str] | None) -> int:
     rest = f"{counts['unchanged']} unchanged, {counts['failed']} failed"
     say(f"{counts['written']} tasks written to {options.output_dir}, {rest}")
     if options.mirror_repos:
-        from pipeline.mirror import INDEX_FILE, mirror_repos
+        from pipeline.generate.mirror import INDEX_FILE, mirror_repos
 
         failures = mirror_repos(adapter, task_ids, options.mirror_repos)
         for project, reason in failures.items():

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline import cli
-from pipeline.catalog import CATEGORIES, CATEGORY_BONUSES, DIFFICULTIES, LANGUAGES
+from pipeline.dataset.catalog import CATEGORIES, CATEGORY_BONUSES, DIFFICULTIES, LANGUAGES
 
 # Scores are published with four digits.
 SCORE_DIGITS = 4
@@ -219,7 +219,7 @@ def report_maker() -> Callable[[Sequence[Candidate], Selection, str], bytes]:
         InputError: what it draws with is not installed.
     """
     try:
-        from pipeline.selection_report import selection_page
+        from pipeline.selection.page import selection_page
     except ModuleNotFoundError as error:
         raise cli.InputError(
             f"--report needs {error.name}, which is not installed: pip install 'locobench-harbor[figures]'"
@@ -229,7 +229,7 @@ def report_maker() -> Callable[[Sequence[Candidate], Selection, str], bytes]:
 
 def main(argv: list[str] | None) -> int:
     options = build_parser().parse_args(argv)
-    from pipeline.files import whole_file
+    from common.files import whole_file
 
     if options.report:
         if options.report.absolute() == options.output.absolute():

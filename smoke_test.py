@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from pipeline import cli, smoke
+from pipeline import cli
+from pipeline.smoke import check as smoke
 
 
 def build_parser() -> cli.Parser:
@@ -39,13 +40,13 @@ def main(argv: list[str] | None) -> int:
     if options.jobs < 1 or options.timeout <= 0 or options.build_timeout <= 0:
         parser.error("--jobs, --timeout and --build_timeout must be above 0")
 
-    from pipeline import smoke_report
-    from pipeline.task_reader import find_task_folders
+    from pipeline.smoke import report as smoke_report
+    from pipeline.smoke.task import find_task_folders
 
     folders = find_task_folders(options.folder or options.tasks_dir, options.task_ids)
     engine, facts = None, {"Docker engine": f"none (--local), Python {platform.python_version()}"}
     if not options.local:
-        from pipeline.containers import Engine, EngineError, NoEngine
+        from pipeline.smoke.containers import Engine, EngineError, NoEngine
 
         try:
             engine = Engine(connections=options.jobs)

@@ -12,7 +12,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from harness.config_layout import (
+from harness.claude.layout import (
     FOLDERS,
     REDACTIONS_FILE,
     SECRET_FILES,
@@ -22,9 +22,9 @@ from harness.config_layout import (
     state_files,
 )
 from harness.errors import InputError
+from harness.host.redaction import redact, redact_shapes, redact_source, redact_text
 from harness.models import ClaudeConfigSnapshot
-from harness.redaction import redact, redact_shapes, redact_source, redact_text
-from harness.storage import write_whole
+from harness.results.files import write_whole
 
 
 class ConfigExporter:

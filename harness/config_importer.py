@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from harness.config_layout import FOLDERS, REDACTIONS_FILE, TELEMETRY_OFF, TELEMETRY_ON_PREFIXES
+from harness.claude.layout import FOLDERS, REDACTIONS_FILE, TELEMETRY_OFF, TELEMETRY_ON_PREFIXES
 from harness.errors import InputError
 from harness.models import SCHEMA_VERSION, ClaudeConfigSnapshot
 

@@ -11,10 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from harness import cli_output, ending
-from harness.agent_env import INSTRUCTIONS_LOG_VARIABLE, agent_environment
-from harness.cli_output import Message
-from harness.ending import Ending
+from harness.claude import ending
+from harness.claude import stream as cli_output
+from harness.claude.ending import Ending
+from harness.claude.environment import INSTRUCTIONS_LOG_VARIABLE, agent_environment
+from harness.claude.stream import Message
+from harness.host.processes import Finished, Limits, LineVerdict, StopCause, run_process
 from harness.models import (
     Config,
     ConfigSnapshot,
@@ -23,8 +25,7 @@ from harness.models import (
     Outcome,
     ToolCall,
 )
-from harness.processes import Finished, Limits, LineVerdict, StopCause, run_process
-from harness.treatment import mcp_servers, missing_at_start, missing_claude_md
+from harness.suite.treatment import mcp_servers, missing_at_start, missing_claude_md
 
 SILENCE_SECONDS = 660.0
 """The CLI prints nothing while a tool runs, and its shell tool may run for 600 s."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
-from harness import tree
 from harness.errors import IsolationError
+from harness.host import tree
 from harness.models import FileChange
 
 AMBIENT_NAMES = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", ".claude", ".mcp.json")

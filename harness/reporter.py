@@ -11,12 +11,13 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from harness.comparison import compare
-from harness.exports import results_json
-from harness.metrics import AggregatedMetrics, aggregate, by_arm
+from harness.compare.comparison import compare
+from harness.compare.metrics import AggregatedMetrics, aggregate, by_arm
+from harness.compare.verdicts import Comparison, UnitComparison, Verdict
+from harness.compare.wording import interval_text, number, runs_text, signed, verdict_sentence
 from harness.models import EvalResult, FileChange, GradeResult
-from harness.storage import write_whole
-from harness.tables import (
+from harness.report.exports import results_json
+from harness.report.tables import (
     COLOURS,
     assertion_table,
     ks_text,
@@ -28,8 +29,7 @@ from harness.tables import (
     unit_table,
     why,
 )
-from harness.verdicts import Comparison, UnitComparison, Verdict
-from harness.wording import interval_text, number, runs_text, signed, verdict_sentence
+from harness.results.files import write_whole
 
 __all__ = ["AggregatedMetrics", "Reporter", "aggregate"]
 
@@ -165,7 +165,7 @@ class Reporter:
         """Whether `current` is worse than `baseline`, and the evidence.
 
         A regression needs both: a pass rate that fell by more than `threshold` (0 to 1), for the suite or for
-        one task, and a difference that chance does not explain (see `harness.comparison.compare`). Tasks of
+        one task, and a difference that chance does not explain (see `harness.compare.comparison.compare`). Tasks of
         one side only are listed under `unmatched` and never count as a change.
         """
         evidence = regression_evidence(

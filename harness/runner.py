@@ -8,13 +8,15 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from harness import fingerprint, loading, storage
 from harness.errors import IsolationError
 from harness.executor import ClaudeExecutor, Executor, snapshot_of
 from harness.graders.composite_grader import CompositeGrader
 from harness.isolator import EnvironmentIsolator
-from harness.matrix import Callback, Matrix, PlannedRun, RetryPolicy, plan
 from harness.models import Config, ErrorKind, EvalResult, ExecutionTrace, Outcome, Task
+from harness.results import files as storage
+from harness.run.matrix import Callback, Matrix, PlannedRun, RetryPolicy, plan
+from harness.suite import fingerprint
+from harness.suite import load as loading
 
 DEFAULT_RESULTS_DIR = Path("evals/results")
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from pipeline.catalog import REPOSITORY
+from pipeline.dataset.catalog import REPOSITORY
 
 DONE, SOME_FAILED, WRONG_USE = 0, 1, 2
 

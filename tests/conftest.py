@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.data_builder import Data
+from tests.support.data_builder import Data
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SAMPLE = REPOSITORY / "data" / "sample"

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness import tree
-from harness.agent_env import tool_environment
+from harness.claude.environment import tool_environment
+from harness.host import tree
+from harness.host.processes import Finished, Limits, StopCause, run_process
 from harness.models import CodeAssertion, CodeCheckType, GradeResult
-from harness.processes import Finished, Limits, StopCause, run_process
 
 DEFAULT_TEST_COMMAND = "pytest"
 TIMEOUTS = {CodeCheckType.TESTS_PASS: 120, CodeCheckType.COMMAND_SUCCEEDS: 60}

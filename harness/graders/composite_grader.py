@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.graders.code_graders import CodeGrader
-from harness.model_ids import DEFAULT_JUDGE_MODEL
 from harness.models import (
     LLM_WEIGHT_KEY,
     CodeAssertion,
@@ -18,6 +17,7 @@ from harness.models import (
     assertion_ids,
     weighted_score,
 )
+from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 
 if TYPE_CHECKING:
     from harness.graders.llm_graders import LLMGrader

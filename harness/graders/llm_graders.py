@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from harness.errors import InputError
-from harness.graders.judge_models import request_cost
 from harness.graders.judge_prompt import JudgePrompt, build_prompt
-from harness.model_ids import DEFAULT_JUDGE_MODEL, retirement_warning
+from harness.graders.prices import request_cost
 from harness.models import (
     LLM_WEIGHT_KEY,
     AssertionType,
@@ -26,6 +25,7 @@ from harness.models import (
     Task,
     TokenUsage,
 )
+from harness.models.model_ids import DEFAULT_JUDGE_MODEL, retirement_warning
 
 if TYPE_CHECKING:
     import anthropic

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from adapter import LoCoBenchTask
-from pipeline.code_index import CodeIndex
-from pipeline.grading import Grading
-from pipeline.markdown import as_markdown, fence
-from pipeline.project import Mapping
-from pipeline.verifier import verifier
+from pipeline.dataset.markdown import as_markdown, fence
+from pipeline.task.code_index import CodeIndex
+from pipeline.task.grading import Grading
+from pipeline.task.project import Mapping
+from pipeline.task.verifier import verifier
 
 # Frequent words of program texts and of writing about them: what a dictionary attack would hold.
 PROGRAMMING_WORDS = """

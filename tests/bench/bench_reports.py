@@ -12,9 +12,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from harness.html_report import Arm, render
-from harness.storage import results_json
-from tests.made_results import made
+from harness.report.html import Arm, render
+from harness.results.files import results_json
+from tests.support.made_results import made
 
 COMPARE_SECONDS = 3.0
 OPEN_SECONDS = 2.0

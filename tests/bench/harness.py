@@ -17,7 +17,7 @@ from statistics import median
 from harness.executor import ClaudeExecutor
 from harness.models import CodeAssertion, Config, EvalResult, FileChange, Task
 from harness.runner import EvalRunner
-from tests.fake_claude import RECORDED
+from tests.support.fake_claude import RECORDED
 
 FIXTURE_FILES = 100
 OVERHEAD_BOUND = 0.15

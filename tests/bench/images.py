@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from pipeline import cli
-from pipeline.catalog import REPOSITORY, load_languages
-from pipeline.containers import BuildError, Engine, EngineError, NoEngine
-from pipeline.render import BASE_IMAGE, templates
+from pipeline.dataset.catalog import REPOSITORY, load_languages
+from pipeline.smoke.containers import BuildError, Engine, EngineError, NoEngine
+from pipeline.task.make import BASE_IMAGE, templates
 
 TAG = "bench-images"
 SAMPLES = REPOSITORY / "data" / "sample" / "generated"

@@ -23,7 +23,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from pipeline.catalog import REPOSITORY
+from pipeline.dataset.catalog import REPOSITORY
 from tests.bench import made_data
 
 CACHE = REPOSITORY / ".cache" / "bench"

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from harness import statistics
-from harness.verdicts import SUITE_ALPHA, UnitComparison, UnitKey, Verdict, decide, decide_without
+from harness.compare.verdicts import SUITE_ALPHA, UnitComparison, UnitKey, Verdict, decide, decide_without
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "STATISTICS.md"
 BEGIN, END = "<!-- power table: begin -->", "<!-- power table: end -->"

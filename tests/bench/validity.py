@@ -18,13 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from adapter import LoCoBenchAdapter, LoCoBenchLoader
+from common.files import whole_file
 from extract_dataset import extract
-from pipeline.catalog import REPOSITORY
-from pipeline.files import whole_file
-from pipeline.markdown import as_markdown
-from pipeline.project import Project
-from pipeline.render import render_instruction
-from pipeline.verifier import verifier
+from pipeline.dataset.catalog import REPOSITORY
+from pipeline.dataset.markdown import as_markdown
+from pipeline.task.make import render_instruction
+from pipeline.task.project import Project
+from pipeline.task.verifier import verifier
 from tests.bench import agreement, answers
 from tests.bench.agreement import FIXTURES
 from tests.bench.answers import Case

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pipeline.catalog import parse_id
-from pipeline.project import Project
+from pipeline.dataset.catalog import parse_id
+from pipeline.task.project import Project
 
 CLAIMS = Path(__file__).resolve().parent
 SAMPLE = CLAIMS.parents[1] / "data" / "sample"

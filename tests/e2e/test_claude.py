@@ -14,10 +14,10 @@ import pytest
 
 from harness.executor import ClaudeExecutor
 from harness.isolator import EnvironmentIsolator
-from harness.loading import load_results
 from harness.models import Config, ErrorKind, EvalResult, Outcome, Task
 from harness.runner import EvalRunner
-from tests.stand_in.messages_api import (
+from harness.suite.load import load_results
+from tests.support.stand_in.messages_api import (
     AUTH,
     CREDIT,
     OVERLOADED,
@@ -32,7 +32,7 @@ from tests.stand_in.messages_api import (
     always,
     by_prompt,
 )
-from tests.suite import REPOSITORY, environment
+from tests.support.suite import REPOSITORY, environment
 
 pytestmark = pytest.mark.e2e
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.verifier import verifier
+from pipeline.task.verifier import verifier
 from tests.e2e.conftest import REPOSITORY, script, task_folders
 from tests.e2e.tamperings import AT_THE_ANSWER, BESIDE_THE_ANSWER
 from tests.e2e.test_harbor import run_all

@@ -18,9 +18,9 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.database import DirectoryBasedExampleDatabase
 
-from pipeline.catalog import REPOSITORY
-from tests.invariants import check_extraction, check_generation
-from tests.strategies import Entry, flags, projects, scenarios
+from pipeline.dataset.catalog import REPOSITORY
+from tests.support.invariants import check_extraction, check_generation
+from tests.support.strategies import Entry, flags, projects, scenarios
 
 KEPT = REPOSITORY / ".cache" / "fuzz"
 EXAMPLES_PER_ROUND = 100

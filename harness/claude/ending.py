@@ -1,0 +1,161 @@
+"""How a run ended: the result line, API errors, the exit code and who ended the process decide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from harness.claude import stream as cli_output
+from harness.claude.stream import Message
+from harness.host.processes import StopCause
+from harness.models import ErrorKind, Outcome
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a run ended and why."""
+
+    outcome: Outcome
+    kind: ErrorKind = ErrorKind.NONE
+    error: str = ""
+    status: int | None = None
+    retry_after_seconds: float | None = None
+
+
+TERMINAL_REASONS: dict[str, tuple[Outcome, ErrorKind]] = {
+    "completed": (Outcome.COMPLETED, ErrorKind.NONE),
+    "max_turns": (Outcome.AGENT_ERROR, ErrorKind.MAX_TURNS),
+    "budget_exhausted": (Outcome.AGENT_ERROR, ErrorKind.MAX_BUDGET),
+    "prompt_too_long": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
+    "structured_output_retry_exhausted": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
+    "hook_stopped": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
+    "stop_hook_prevented": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
+    "blocking_limit": (Outcome.INFRA_ERROR, ErrorKind.RATE_LIMIT),
+}
+"""What the CLI's terminal_reason means; every reason that is not here is an infrastructure error."""
+
+SUBTYPES: dict[str, str] = {
+    "success": "completed",
+    "error_max_turns": "max_turns",
+    "error_max_budget_usd": "budget_exhausted",
+    "error_max_structured_output_retries": "structured_output_retry_exhausted",
+}
+"""The terminal_reason of CLI versions that do not print one. Only read when is_error and status agree."""
+
+ASSISTANT_ERRORS: dict[str, ErrorKind] = {
+    "authentication_failed": ErrorKind.AUTH,
+    "billing_error": ErrorKind.CREDIT,
+    "model_not_found": ErrorKind.MODEL_NOT_FOUND,
+    "rate_limit": ErrorKind.RATE_LIMIT,
+    "overloaded": ErrorKind.OVERLOADED,
+}
+"""The `error` of an assistant or api_retry line."""
+
+STATUSES: dict[int, ErrorKind] = {
+    401: ErrorKind.AUTH,
+    403: ErrorKind.AUTH,
+    404: ErrorKind.MODEL_NOT_FOUND,
+    429: ErrorKind.RATE_LIMIT,
+    529: ErrorKind.OVERLOADED,
+}
+
+
+CURES: dict[str, str] = {
+    "root/sudo": "set IS_SANDBOX=1 if this machine is a sandbox",
+    "Not logged in": "set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN; runs have a home of their own",
+}
+"""What to do about messages of the CLI that do not say it for a run in isolation."""
+
+
+def decide(
+    messages: Sequence[Message],
+    *,
+    cause: StopCause = StopCause.EXITED,
+    returncode: int | None = 0,
+    stderr: str = "",
+    now: datetime | None = None,
+) -> Ending:
+    """Decide how a run ended from the result line, the API errors, the exit code and who ended the process.
+
+    The subtype alone decides nothing: the CLI prints `success` for failed logins and refused requests.
+    """
+    result = cli_output.result_message(messages)
+    wait = _retry_after(messages, now or datetime.now(UTC))
+    if cause is StopCause.CANCELLED:
+        return Ending(Outcome.INFRA_ERROR, ErrorKind.INTERRUPTED, "interrupted")
+    if result is not None:
+        return _ending_of_result(result, messages, cause, returncode, wait)
+    retry = _pending_retry(messages)
+    if retry is not None:
+        kind = _api_kind(retry.get("error"), retry.get("error_status"))
+        error = f"{retry.get('error')} ({retry.get('error_status')}): still retrying when the run was ended"
+        return Ending(Outcome.INFRA_ERROR, kind, error, retry.get("error_status"), wait)
+    if cause is StopCause.TIMEOUT:
+        return Ending(Outcome.TIMEOUT, ErrorKind.TIME_LIMIT, "the task's time limit was reached")
+    if cause is StopCause.SILENT:
+        return Ending(Outcome.INFRA_ERROR, ErrorKind.SILENT, "the CLI printed nothing for too long")
+    why = _with_cure(_one_line(stderr))
+    if not messages and returncode != 0:
+        return Ending(Outcome.INFRA_ERROR, ErrorKind.CLI_REFUSED, why or f"the CLI exited with {returncode}")
+    text = f"the CLI exited with {returncode} without a result line" + (f": {why}" if why else "")
+    return Ending(Outcome.INFRA_ERROR, ErrorKind.NO_RESULT, text)
+
+
+def _ending_of_result(
+    result: Message,
+    messages: Sequence[Message],
+    cause: StopCause,
+    returncode: int | None,
+    wait: float | None,
+) -> Ending:
+    is_error = bool(result.get("is_error"))
+    status = result.get("api_error_status")
+    reason = str(result.get("terminal_reason") or SUBTYPES.get(str(result.get("subtype", "success")), "error"))
+    outcome, kind = TERMINAL_REASONS.get(reason, (Outcome.INFRA_ERROR, ErrorKind.API_ERROR))
+    error = str(result.get("result") or "; ".join(map(str, result.get("errors") or [])) or reason)
+    if outcome is Outcome.COMPLETED and (is_error or status is not None):
+        outcome, kind = Outcome.INFRA_ERROR, ErrorKind.API_ERROR
+    if kind is ErrorKind.API_ERROR:
+        kind = _api_kind(next((m["error"] for m in reversed(messages) if m.get("error")), None), status)
+    if outcome is Outcome.COMPLETED:
+        if cause is StopCause.EXITED and returncode:
+            text = f"the CLI exited with {returncode} after a result without error"
+            return Ending(Outcome.INFRA_ERROR, ErrorKind.NO_RESULT, text)
+        return Ending(Outcome.COMPLETED)
+    return Ending(outcome, kind, _with_cure(error), status, wait if outcome is Outcome.INFRA_ERROR else None)
+
+
+def _with_cure(error: str) -> str:
+    return "; ".join([error, *(cure for phrase, cure in CURES.items() if phrase in error)])
+
+
+def _api_kind(error: object, status: object) -> ErrorKind:
+    named = ASSISTANT_ERRORS.get(str(error))
+    return named or (STATUSES.get(status) if isinstance(status, int) else None) or ErrorKind.API_ERROR
+
+
+def _pending_retry(messages: Sequence[Message]) -> Message | None:
+    """The api_retry line after which nothing came back, if the stream ends in one."""
+    for message in reversed(messages):
+        if message.get("type") == "assistant":
+            return None
+        if message.get("type") == "system" and message.get("subtype") == "api_retry":
+            return message
+    return None
+
+
+def _retry_after(messages: Sequence[Message], now: datetime) -> float | None:
+    """Seconds until the limit that rejected the run resets, as the last rate_limit_event says."""
+    for message in reversed(messages):
+        info = message.get("rate_limit_info")
+        if message.get("type") == "rate_limit_event" and isinstance(info, dict):
+            resets = info.get("resetsAt")
+            if info.get("status") == "rejected" and isinstance(resets, int | float):
+                return max(0.0, resets - now.timestamp())
+            return None
+    return None
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[-300:]

@@ -1,0 +1,131 @@
+"""Which commands there are; each lives in its own module and is imported when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import click
+
+from harness.errors import InputError
+
+INTERRUPTED = 130
+
+
+class Entry(NamedTuple):
+    """Where a command lives and what it does in a few words."""
+
+    module: str
+    help: str
+
+    def load(self, name: str) -> click.Command:
+        """The command; its function is named like it, with _ for - (and _command where that is a keyword)."""
+        command: click.Command = getattr(importlib.import_module(self.module), name.replace("-", "_"))
+        return command
+
+
+COMMANDS: dict[str, Entry] = {
+    "run": Entry("harness.cli.run", "Run one task with one config and grade it."),
+    "matrix": Entry("harness.cli.run", "Run tasks x configs x models, several times each."),
+    "validate-task": Entry("harness.cli.check", "Check task files."),
+    "validate-config": Entry("harness.cli.check", "Check config files."),
+    "validate": Entry("harness.cli.check", "Check that solutions pass and untouched fixtures fail, without a model."),
+    "import-harbor": Entry("harness.cli.harbor", "Read the trials of Harbor jobs into a results file."),
+    "ls": Entry("harness.cli.check", "List tasks or configs."),
+    "env-status": Entry("harness.cli.check", "Show whether this machine is ready to run."),
+    "report": Entry("harness.cli.report", "Summary of results; HTML, Markdown, JUnit, CSV, JSON."),
+    "analyze": Entry("harness.cli.report", "List runs with what failed in them."),
+    "explain": Entry("harness.cli.report", "Everything about one run."),
+    "diff": Entry("harness.cli.report", "Two sets of results side by side."),
+    "compare": Entry("harness.cli.report", "Did B do better than A, by how much, how sure, at what cost?"),
+    "regression": Entry("harness.cli.report", "Is the current version worse than the baseline?"),
+    "power": Entry("harness.cli.design", "How many tasks and runs it takes to find an effect."),
+    "confirm": Entry("harness.cli.design", "Run the suspects of a comparison again, more often."),
+    "grade": Entry("harness.cli.judge", "Judge saved runs again, without running the agent."),
+    "calibrate": Entry("harness.cli.judge", "How far the judge agrees with people."),
+    "export-config": Entry("harness.cli.snapshot", "Snapshot of Claude Code's configuration, without secrets."),
+    "import-config": Entry("harness.cli.snapshot", "Set a configuration up from a snapshot."),
+    "check-version": Entry("harness.cli.snapshot", "Which Claude Code is installed, and is it the expected one."),
+}
+"""Every command by its name; help texts stand here so that --help imports nothing."""
+
+ENV_FILES = (Path(".env"), Path("~/.env"), Path(".env.local"))
+"""Where variables are read from when no file is named; the first one that exists is taken."""
+
+
+class BadInput(click.ClickException):
+    """Input that cannot be used: its message on stderr, exit code 2, no usage text."""
+
+    exit_code = 2
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the message, one line per problem."""
+        for line in self.message.splitlines():
+            click.echo(f"error: {line}", file=file or sys.stderr)
+
+
+class Commands(click.Group):
+    """A group that imports a command when it is called, and turns bad input into one clear line."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, imported now."""
+        entry = COMMANDS.get(cmd_name)
+        return entry.load(cmd_name) if entry else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The command table of --help, without importing the commands."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            raise BadInput(str(error)) from error
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            ctx.exit(INTERRUPTED)
+
+
+@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.option(
+    "-e",
+    "--env-file",
+    envvar="EVAL_ENV_FILE",
+    type=click.Path(path_type=Path),
+    help="File with variables such as ANTHROPIC_API_KEY. Default: the first of .env, ~/.env, .env.local.",
+)
+@click.pass_context
+def cli(ctx: click.Context, env_file: Path | None) -> None:
+    """Run coding agents on tasks, grade what they do, and compare configurations.
+
+    Exit codes: 0 done, 1 a run failed or something got worse, 2 could not be measured or wrong input,
+    130 interrupted.
+    """
+    ctx.obj = load_env_file(env_file)
+
+
+def load_env_file(named: Path | None) -> Path | None:
+    """Put the variables of an env file into the environment, which wins where both have one.
+
+    Returns the file that was read, None when there is none. InputError when a named file does not exist.
+    """
+    if named is not None and not named.is_file():
+        raise InputError(f"{named}: no such env file; correct --env-file or EVAL_ENV_FILE")
+    found = (file for name in ENV_FILES if (file := name.expanduser()).is_file())
+    path = named or next(found, None)
+    if path is not None:
+        from dotenv import dotenv_values
+
+        for name, value in dotenv_values(path).items():
+            if value is not None:
+                os.environ.setdefault(name, value)
+    return path

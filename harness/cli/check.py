@@ -1,0 +1,111 @@
+"""The commands that check without running an agent: definitions, reference solutions, the machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from harness.claude.environment import PASSED_VARIABLES
+from harness.results.files import SECRET_NAME
+from harness.run.oracle import Check, nop, oracle
+from harness.suite import load as loading
+from harness.suite import treatment
+
+TASKS = "evals/tasks/**/*.task.yaml"
+CONFIGS = "evals/configs/*/config.yaml"
+
+
+@click.command()
+@click.option("-t", "--task", "pattern", required=True, help="Task file, or a quoted glob of them.")
+def validate_task(pattern: str) -> None:
+    """Check task files: keys, scoring, patterns, and that the files they name exist."""
+    for task in loading.load_tasks(pattern):
+        checks = f"{len(task.code_assertions)} code and {len(task.llm_assertions)} LLM assertions"
+        click.echo(f"ok: {task.id} ({task.category}, {task.difficulty}): {checks}")
+
+
+@click.command()
+@click.option("-c", "--config", "pattern", required=True, help="Config file, or a quoted glob of them.")
+def validate_config(pattern: str) -> None:
+    """Check config files: keys, skills, MCP servers and the variables they take from this host."""
+    for config in loading.load_configs(pattern):
+        treatment.check(config)
+        click.echo(f"ok: {config.name} ({config.model}, {config.max_turns} turns)")
+
+
+@click.command()
+@click.option("-t", "--tasks", "pattern", default=TASKS, show_default=True, help="Quoted glob of task files.")
+@click.option("--oracle", "only_oracle", is_flag=True, help="Only the reference solutions, unless --nop too.")
+@click.option("--nop", "only_nop", is_flag=True, help="Only the untouched fixtures, unless --oracle too.")
+@click.option("-j", "--workers", default=2, show_default=True, type=click.IntRange(1, 64), help="Checks at a time.")
+@click.pass_context
+def validate(ctx: click.Context, pattern: str, only_oracle: bool, only_nop: bool, workers: int) -> None:
+    """Check tasks without any model: the reference solution passes, the untouched fixture fails.
+
+    Judged by the code assertions alone. Exit code 1 when a task is not as it should be.
+    """
+    both = only_oracle == only_nop
+    kinds = [oracle] * (both or only_oracle) + [nop] * (both or only_nop)
+    tasks = loading.load_tasks(pattern)
+    with ThreadPoolExecutor(workers) as pool:
+        checks: list[Check] = list(pool.map(lambda job: job[0](job[1]), [(k, t) for t in tasks for k in kinds]))
+    for check in checks:
+        click.echo(f"{'ok' if check.as_expected else 'WRONG'}: {check.kind} {check.task_id}: {check.details}")
+    wrong = sum(not check.as_expected for check in checks)
+    click.echo(f"{len(checks) - wrong} of {len(checks)} checks are as they should be")
+    ctx.exit(1 if wrong else 0)
+
+
+@click.command()
+@click.argument("kind", type=click.Choice(["tasks", "configs"]), default="tasks")
+@click.option("--path", help="Quoted glob, or a folder to search.")
+def ls(kind: str, path: str | None) -> None:
+    """List tasks or configs."""
+    default, suffix = (TASKS, "**/*.task.yaml") if kind == "tasks" else (CONFIGS, "**/config.yaml")
+    pattern = str(Path(path) / suffix) if path and Path(path).is_dir() else path or default
+    if kind == "tasks":
+        for task in loading.load_tasks(pattern):
+            click.echo(f"{task.id}  {task.category}  {task.difficulty}  {task.description}")
+    else:
+        for config in loading.load_configs(pattern):
+            click.echo(f"{config.name}  {config.model}  {config.max_turns} turns  {config.description}")
+
+
+@click.command()
+@click.option("--claude", "claude_path", default="claude", envvar="HARNESS_CLAUDE", help="The claude executable.")
+@click.pass_context
+def env_status(ctx: click.Context, claude_path: str) -> None:
+    """Show whether this machine is ready to run. Values of secrets are never shown.
+
+    Exit code 2 when something needed is missing.
+    """
+    version = _version(claude_path)
+    paying = [name for name in PASSED_VARIABLES["who pays"] if os.environ.get(name)]
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    click.echo(f"claude: {version or f'{claude_path} not found; install Claude Code or name it with --claude'}")
+    click.echo(f"env file: {ctx.obj or 'none'}")
+    for name in paying:
+        click.echo(f"{name}: {'set' if SECRET_NAME.search(name) else os.environ[name]}")
+    if not paying:
+        click.echo("credentials: none; set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN")
+    click.echo(f"judge: {'ready' if find_spec('anthropic') else 'pip install anthropic, to use LLM assertions'}")
+    root_refused = is_root and not os.environ.get("IS_SANDBOX")
+    if root_refused:
+        click.echo("root: Claude Code refuses to skip permissions; set IS_SANDBOX=1 if this is a sandbox")
+    ctx.exit(2 if not version or not paying or root_refused else 0)
+
+
+def _version(claude_path: str) -> str | None:
+    if shutil.which(claude_path) is None:
+        return None
+    try:
+        shown = subprocess.run([claude_path, "--version"], capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return shown.stdout.strip() or None

@@ -1,0 +1,210 @@
+"""Did B do better or worse than A? Verdicts over two lists of results of any origin."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import fmean, variance
+
+from harness import statistics
+from harness.compare.verdicts import (
+    SUITE_ALPHA,
+    Comparison,
+    Metric,
+    MetricDifference,
+    UnitComparison,
+    UnitKey,
+    Verdict,
+    decide,
+    readable,
+)
+from harness.compare.warnings import find_warnings
+from harness.errors import InputError
+from harness.models import EvalResult
+
+MAX_ERROR_SHARE = 0.2
+"""With more errors than this in an arm, "no evidence" would claim more than was measured."""
+
+QUANTITIES: dict[str, tuple[str, Callable[[EvalResult], float | None]]] = {
+    "pass_rate": ("share of runs", lambda r: float(r.passed)),
+    "score": ("0 to 1", lambda r: r.overall_score),
+    "tokens": ("tokens a run", lambda r: float(r.trace.usage.total_tokens_with_cache)),
+    "cost": ("US$ a run", lambda r: r.cost_usd),
+    "time": ("seconds a run", lambda r: r.trace.duration_seconds),
+    "turns": ("turns a run", lambda r: float(r.trace.num_turns)),
+}
+"""What is compared: unit and value of one run; a run without the value does not count for it."""
+
+
+def compare(
+    results_a: Sequence[EvalResult],
+    results_b: Sequence[EvalResult],
+    *,
+    label_a: str = "A",
+    label_b: str = "B",
+    metric: Metric = "pass_rate",
+    threshold: float = 0.0,
+    treatment: Sequence[str] = (),
+) -> Comparison:
+    """Compare two arms task by task.
+
+    `metric` decides the verdict, the others are shown beside it. A change smaller than `threshold` (of the
+    metric, 0 to 1) is never called. `treatment` names the tools that B is about, as glob patterns; without
+    it they are read off the recorded init lines. Runs that measured nothing (infrastructure, setup, judge)
+    and tasks that only one arm has are outside the rates, and counted in the result.
+    InputError when it is not clear what to pair: several configs or models in an arm and none in common.
+    """
+    key_of = _pairing(results_a, results_b)
+    runs_a, runs_b = _measured(results_a, key_of), _measured(results_b, key_of)
+    both = sorted(runs_a.keys() & runs_b.keys())
+    units = [_unit(key, runs_a[key], runs_b[key], metric) for key in both]
+    decision = decide(units, threshold=threshold)
+    errors_a, errors_b = count_errors(results_a), count_errors(results_b)
+    lost = any(
+        sum(errors.values()) > MAX_ERROR_SHARE * len(results)
+        for errors, results in ((errors_a, results_a), (errors_b, results_b))
+    )
+    if lost and not decision.verdict.decided:
+        decision = decision.model_copy(update={"verdict": Verdict.NOT_ENOUGH_DATA})
+    names = readable(runs_a.keys() | runs_b.keys())
+    comparison = Comparison(
+        label_a=label_a,
+        label_b=label_b,
+        metric=metric,
+        threshold=threshold,
+        decision=decision,
+        metrics=tuple(
+            found
+            for name in QUANTITIES
+            if (found := _metric_difference(name, {k: runs_a[k] for k in both}, runs_b)) is not None
+        ),
+        detectable=_detectable(units, metric),
+        only_a=tuple(names[key] for key in sorted(runs_a.keys() - runs_b.keys())),
+        only_b=tuple(names[key] for key in sorted(runs_b.keys() - runs_a.keys())),
+        errors_a=errors_a,
+        errors_b=errors_b,
+    )
+    warnings = find_warnings(comparison, results_a, results_b, treatment)
+    return comparison.model_copy(update={"warnings": tuple(warnings)})
+
+
+def count_errors(results: Iterable[EvalResult]) -> dict[str, int]:
+    """Number of runs outside the rates, by reason."""
+    counts: dict[str, int] = defaultdict(int)
+    for result in results:
+        if not result.measured:
+            counts["judge_error" if result.outcome.measured else str(result.outcome)] += 1
+    return dict(sorted(counts.items()))
+
+
+def _pairing(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> Callable[[EvalResult], UnitKey]:
+    """The key under which runs meet: always the task; config and model when the arms share any."""
+    if not a or not b:
+        return lambda result: UnitKey(result.task_id, result.config_name, result.model)
+    shared: dict[str, bool] = {}
+    for name in ("config_name", "model"):
+        values_a, values_b = {getattr(r, name) for r in a}, {getattr(r, name) for r in b}
+        shared[name] = bool(values_a & values_b)
+        if not shared[name] and (len(values_a) > 1 or len(values_b) > 1):
+            word = name.removesuffix("_name")
+            raise InputError(
+                f"the arms have no {word} in common and one has several: {sorted(values_a)} against "
+                f"{sorted(values_b)}; choose one for each with --{word}-a and --{word}-b"
+            )
+    return lambda result: UnitKey(
+        result.task_id,
+        result.config_name if shared["config_name"] else "",
+        result.model if shared["model"] else "",
+    )
+
+
+Runs = Mapping[UnitKey, list[EvalResult]]
+
+
+def _measured(results: Sequence[EvalResult], key_of: Callable[[EvalResult], UnitKey]) -> Runs:
+    runs: dict[UnitKey, list[EvalResult]] = defaultdict(list)
+    for result in results:
+        if result.measured:
+            runs[key_of(result)].append(result)
+    return {key: sorted(found, key=lambda r: r.run_index) for key, found in runs.items()}
+
+
+def _unit(key: UnitKey, a: list[EvalResult], b: list[EvalResult], metric: Metric) -> UnitComparison:
+    value = QUANTITIES[metric][1]
+    values_a, values_b = [value(r) or 0.0 for r in a], [value(r) or 0.0 for r in b]
+    passed_a, passed_b = sum(r.passed for r in a), sum(r.passed for r in b)
+    p = (
+        statistics.fisher_test(passed_a, len(a), passed_b, len(b))
+        if metric == "pass_rate"
+        else statistics.mean_permutation_test(values_a, values_b)
+    )
+    first = a[0]
+    return UnitComparison(
+        key=key,
+        scores_a=tuple(r.overall_score for r in a),
+        scores_b=tuple(r.overall_score for r in b),
+        passed_a=passed_a,
+        passed_b=passed_b,
+        difference=fmean(values_b) - fmean(values_a),
+        p=p,
+        groups={
+            name: found
+            for name, found in (
+                ("config", key.config),
+                ("model", key.model),
+                ("category", first.category),
+                ("language", first.language),
+                ("difficulty", first.difficulty),
+            )
+            if found
+        },
+    )
+
+
+def _metric_difference(name: str, runs_a: Runs, runs_b: Runs) -> MetricDifference | None:
+    unit, value = QUANTITIES[name]
+    per_task: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for key in runs_a:
+        values_a = [v for r in runs_a[key] if (v := value(r)) is not None]
+        values_b = [v for r in runs_b[key] if (v := value(r)) is not None]
+        if values_a and values_b:
+            per_task[key.task_id].append((fmean(values_a), fmean(values_b)))
+    if not per_task:
+        return None
+    means = [(fmean(a for a, _ in pairs), fmean(b for _, b in pairs)) for pairs in per_task.values()]
+    differences = [b - a for a, b in means]
+    return MetricDifference(
+        name=name,
+        unit=unit,
+        tasks=len(means),
+        mean_a=fmean(a for a, _ in means),
+        mean_b=fmean(b for _, b in means),
+        difference=fmean(differences),
+        interval=statistics.paired_bootstrap(differences),
+        p=statistics.sign_flip_test(differences),
+    )
+
+
+def _detectable(units: Sequence[UnitComparison], metric: Metric) -> float | None:
+    """Minimal detectable effect at the observed spread, which is never taken to be less than the runs' own.
+
+    The runs' own is p(1-p) of a mean smoothed by one pass and one failure, so that a task that always passed
+    in three runs is not taken for one that can not fail; for scores it is the most a score can vary.
+    """
+    differences: dict[str, list[float]] = defaultdict(list)
+    noise: dict[str, list[float]] = defaultdict(list)
+    for unit in units:
+        arms = ((unit.passed_a, unit.scores_a), (unit.passed_b, unit.scores_b))
+        totals = [(passed if metric == "pass_rate" else sum(scores), len(scores)) for passed, scores in arms]
+        differences[unit.key.task_id].append(unit.difference)
+        noise[unit.key.task_id].append(sum(_variance(total, runs) for total, runs in totals))
+    if len(differences) < 2:
+        return None
+    observed = variance(fmean(values) for values in differences.values())
+    own = fmean(sum(values) / len(values) ** 2 for values in noise.values())
+    return statistics.minimal_detectable_effect(max(observed, own) ** 0.5, len(differences), SUITE_ALPHA)
+
+
+def _variance(total: float, runs: int) -> float:
+    mean = (total + 1) / (runs + 2)
+    return mean * (1 - mean) / runs

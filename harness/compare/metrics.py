@@ -1,0 +1,106 @@
+"""What do the runs of one arm say together? Rates with intervals, pass@k, means; lost runs counted apart."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+
+from harness import statistics
+from harness.compare.comparison import count_errors
+from harness.models import EvalResult
+from harness.statistics import Interval
+
+KS = (1, 3, 5)
+"""For which k pass@k and pass^k are reported."""
+
+
+@dataclass(frozen=True)
+class AggregatedMetrics:
+    """Means over the measured runs; runs lost to infrastructure, setup or judge are in `errors` alone."""
+
+    total_runs: int
+    """Measured runs, passed or failed."""
+    passed: int
+    failed: int
+    pass_rate: float
+    """0 to 1; 0 without runs."""
+    avg_score: float
+    avg_tokens: int
+    """Tokens a run, cache included."""
+    avg_duration: float
+    """Seconds a run."""
+    pass_at_k: dict[int, float]
+    """k -> chance that one of k runs passes; mean over the tasks with k runs, absent when there are none."""
+    pass_hat_k: dict[int, float] = field(default_factory=dict)
+    """k -> chance that all of k runs pass, likewise."""
+    pass_interval: Interval | None = None
+    """Wilson interval of pass_rate, 95 %, for these tasks; None without runs."""
+    avg_cost: float | None = None
+    """US$ a run over the runs whose cost is known; None when none is."""
+    total_cost: float = 0.0
+    """US$ of all runs with a known cost, lost ones and judges included."""
+    errors: dict[str, int] = field(default_factory=dict)
+
+
+def aggregate(results: Iterable[EvalResult]) -> AggregatedMetrics:
+    """Metrics of all results together."""
+    all_results = list(results)
+    runs = [result for result in all_results if result.measured]
+    passed = sum(run.passed for run in runs)
+    costs = [run.cost_usd for run in runs if run.cost_usd is not None]
+    return AggregatedMetrics(
+        total_runs=len(runs),
+        passed=passed,
+        failed=len(runs) - passed,
+        pass_rate=passed / len(runs) if runs else 0.0,
+        avg_score=_mean([run.overall_score for run in runs]),
+        avg_tokens=round(_mean([run.trace.usage.total_tokens_with_cache for run in runs])),
+        avg_duration=_mean([run.trace.duration_seconds for run in runs]),
+        pass_at_k=_over_tasks(runs, statistics.pass_at_k),
+        pass_hat_k=_over_tasks(runs, statistics.pass_hat_k),
+        pass_interval=statistics.wilson_interval(passed, len(runs)),
+        avg_cost=fmean(costs) if costs else None,
+        total_cost=sum(total_cost(result) for result in all_results),
+        errors=count_errors(all_results),
+    )
+
+
+def total_cost(result: EvalResult) -> float:
+    """US$ of a run, its judges included; what is unknown counts as nothing."""
+    judges = (grade.judge.cost_usd for grade in result.grades if grade.judge)
+    return (result.cost_usd or 0.0) + sum(cost or 0.0 for cost in judges)
+
+
+def by_arm(results: Iterable[EvalResult]) -> dict[tuple[str, str], list[EvalResult]]:
+    """Results by (config, model), in order of name."""
+    groups: dict[tuple[str, str], list[EvalResult]] = defaultdict(list)
+    for result in results:
+        groups[result.config_name, result.model].append(result)
+    return dict(sorted(groups.items()))
+
+
+def by_task(results: Iterable[EvalResult]) -> dict[str, list[EvalResult]]:
+    """Results by task, in order of id."""
+    groups: dict[str, list[EvalResult]] = defaultdict(list)
+    for result in results:
+        groups[result.task_id].append(result)
+    return dict(sorted(groups.items()))
+
+
+def _over_tasks(runs: Sequence[EvalResult], estimate: Callable[[int, int, int], float | None]) -> dict[int, float]:
+    """Mean of an estimate over tasks, each config and model of a task counting as one."""
+    groups: dict[tuple[str, str, str], list[bool]] = defaultdict(list)
+    for run in runs:
+        groups[run.task_id, run.config_name, run.model].append(run.passed)
+    means: dict[int, float] = {}
+    for k in KS:
+        values = [v for g in groups.values() if (v := estimate(len(g), sum(g), k)) is not None]
+        if values:
+            means[k] = fmean(values)
+    return means
+
+
+def _mean(values: Sequence[float]) -> float:
+    return fmean(values) if values else 0.0

@@ -1,0 +1,238 @@
+"""What a task file and a config file may say: Task, Config and the assertions of a task."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from harness.models.model_ids import DEFAULT_AGENT_MODEL
+
+LLM_WEIGHT_KEY = "llm_quality"
+"""The scoring key that weighs every LLM assertion which has no key of its own."""
+
+ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
+
+class Definition(BaseModel):
+    """Base of everything a user writes: frozen, and an unknown key is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class TaskCategory(StrEnum):
+    """What kind of work a task asks for."""
+
+    CODING = "coding"
+    REFACTORING = "refactoring"
+    EXPLORATION = "exploration"
+
+
+class TaskDifficulty(StrEnum):
+    """How hard the author thinks a task is; reported, never part of the score."""
+
+    EASY = "easy"
+    MEDIUM = "medium"
+    HARD = "hard"
+
+
+class AssertionType(StrEnum):
+    """Who decides an assertion: a deterministic check or a language model."""
+
+    CODE = "code"
+    LLM = "llm"
+
+
+class CodeCheckType(StrEnum):
+    """The five deterministic checks."""
+
+    TESTS_PASS = "tests_pass"
+    FILE_CONTAINS = "file_contains"
+    FILE_EXISTS = "file_exists"
+    FILE_NOT_CONTAINS = "file_not_contains"
+    COMMAND_SUCCEEDS = "command_succeeds"
+
+
+CHECK_FIELDS: dict[CodeCheckType, frozenset[str]] = {
+    CodeCheckType.TESTS_PASS: frozenset(),
+    CodeCheckType.COMMAND_SUCCEEDS: frozenset({"command"}),
+    CodeCheckType.FILE_EXISTS: frozenset({"file"}),
+    CodeCheckType.FILE_CONTAINS: frozenset({"file", "pattern"}),
+    CodeCheckType.FILE_NOT_CONTAINS: frozenset({"file", "pattern"}),
+}
+"""The fields each check cannot do without; tests_pass runs `pytest` when no command is given."""
+
+
+class Assertion(Definition):
+    """One thing that must hold after the agent has finished."""
+
+    id: str | None = Field(default=None, min_length=1)
+    """Key for `scoring`; without it code_<i>_<check> or llm_<i>, counted per kind from 0."""
+
+
+class CodeAssertion(Assertion):
+    """A deterministic check of the project after the run."""
+
+    type: Literal[AssertionType.CODE] = AssertionType.CODE
+    check: CodeCheckType
+    command: str | None = None
+    """For tests_pass and command_succeeds: run by bash with pipefail, in a copy of the project."""
+    file: str | None = None
+    """Path inside the project, with forward slashes."""
+    pattern: str | None = None
+    """Python regular expression, searched with MULTILINE."""
+    timeout_seconds: int | None = Field(default=None, gt=0)
+    """Limit of the command; default 120 s for tests_pass and 60 s for command_succeeds."""
+
+    @field_validator("pattern")
+    @classmethod
+    def _pattern_compiles(cls, value: str | None) -> str | None:
+        try:
+            re.compile(value or "")
+        except re.error as error:
+            raise ValueError(f"not a regular expression: {error}") from error
+        return value
+
+    @field_validator("file")
+    @classmethod
+    def _file_is_inside(cls, value: str | None) -> str | None:
+        if value is not None and (value.startswith("/") or ".." in value.split("/")):
+            raise ValueError("must be a relative path inside the project")
+        return value
+
+    @model_validator(mode="after")
+    def _has_the_fields_of_its_check(self) -> CodeAssertion:
+        missing = sorted(name for name in CHECK_FIELDS[self.check] if not getattr(self, name))
+        if missing:
+            raise ValueError(f"check {self.check} needs {' and '.join(missing)}")
+        return self
+
+
+class LLMAssertion(Assertion):
+    """A quality a language model judges against a rubric."""
+
+    type: Literal[AssertionType.LLM] = AssertionType.LLM
+    rubric: str = Field(pattern=r"\S")
+    """What the judge is to look for, in words."""
+
+
+AnyAssertion = Annotated[CodeAssertion | LLMAssertion, Field(discriminator="type")]
+
+
+def assertion_ids(assertions: list[CodeAssertion | LLMAssertion]) -> list[str]:
+    """The id of every assertion, in order: its own one, else code_<i>_<check> or llm_<i> counted per kind."""
+    ids: list[str] = []
+    counts = {AssertionType.CODE: 0, AssertionType.LLM: 0}
+    for assertion in assertions:
+        number = counts[assertion.type]
+        counts[assertion.type] += 1
+        default = f"code_{number}_{assertion.check}" if isinstance(assertion, CodeAssertion) else f"llm_{number}"
+        ids.append(assertion.id or default)
+    return ids
+
+
+class Task(Definition):
+    """Definition of an evaluation task."""
+
+    id: str = Field(min_length=1, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    category: TaskCategory
+    description: str
+    """What this task tests."""
+    difficulty: TaskDifficulty = TaskDifficulty.MEDIUM
+    prompt: str = Field(pattern=r"\S")
+    """Given to the agent on stdin, as it is."""
+    assertions: list[AnyAssertion] = []
+    scoring: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = {}
+    """Weight by assertion id, by check name, or by llm_quality for judges; 1 without a key, and 0 means 0."""
+    fixture_path: Path | None = None
+    """Project the agent starts in, relative to the task file; None is an empty project."""
+    timeout_seconds: int = Field(default=300, gt=0)
+    """Seconds the agent has; grading has limits of its own."""
+    hidden_path: Path | None = None
+    """Files laid over a copy of the project before grading, which the agent never sees (tests above all)."""
+    solution_path: Path | None = None
+    """Files laid over the fixture that solve the task, for `validate --oracle`."""
+    language: str = ""
+    """Main programming language, to group reports by."""
+    tags: list[str] = []
+
+    @field_validator("assertions")
+    @classmethod
+    def _ids_are_unique(cls, value: list[CodeAssertion | LLMAssertion]) -> list[CodeAssertion | LLMAssertion]:
+        ids = assertion_ids(value)
+        twice = sorted({name for name in ids if ids.count(name) > 1})
+        if twice:
+            raise ValueError(f"assertion ids are used twice: {', '.join(twice)}")
+        return value
+
+    @field_validator("scoring")
+    @classmethod
+    def _keys_match_an_assertion(cls, value: dict[str, float], info: ValidationInfo) -> dict[str, float]:
+        assertions = info.data.get("assertions")
+        if assertions is None:  # already reported
+            return value
+        known = {*assertion_ids(assertions)}
+        known |= {str(a.check) for a in assertions if isinstance(a, CodeAssertion)}
+        known |= {LLM_WEIGHT_KEY for a in assertions if isinstance(a, LLMAssertion)}
+        for key in value:
+            if key not in known:
+                raise PydanticCustomError(
+                    "unknown_scoring_key",
+                    "scoring key matches no assertion; give the assertion this id, or use one of: {known}",
+                    {"key": key, "known": ", ".join(sorted(known)) or "(the task has no assertions)"},
+                )
+        return value
+
+    @property
+    def code_assertions(self) -> list[CodeAssertion]:
+        """The assertions that deterministic checks decide."""
+        return [a for a in self.assertions if isinstance(a, CodeAssertion)]
+
+    @property
+    def llm_assertions(self) -> list[LLMAssertion]:
+        """The assertions that a language model judges."""
+        return [a for a in self.assertions if isinstance(a, LLMAssertion)]
+
+
+class Config(Definition):
+    """Configuration variant for evaluation runs: what the agent is given."""
+
+    name: str = Field(min_length=1)
+    description: str = ""
+    claude_md: str | None = None
+    """Content of the project's CLAUDE.md; None leaves the fixture's own file alone."""
+    skills_path: Path | None = None
+    """One skill folder (with SKILL.md) or a folder of them; ~ is expanded, relative to the config file."""
+    agents_md: str | None = None
+    """Content of the project's AGENTS.md. Claude Code reads it only in a project without CLAUDE.md."""
+    model: str = Field(default=DEFAULT_AGENT_MODEL, min_length=1)
+    max_turns: int = Field(default=10, gt=0)
+    """API round trips of the main agent."""
+    allowed_tools: list[str] | Literal["all"] = "all"
+    """The only tools the agent has: names of built-in tools, mcp__<server> or mcp__<server>__<tool>."""
+    max_budget_usd: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    """Dollars after which the CLI ends a run; it may overshoot by one request."""
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
+    """How hard the model thinks; None is the CLI's default."""
+    mcp_config: Path | dict[str, Any] | None = None
+    """MCP servers: a JSON file relative to the config file, or its content ({"mcpServers": {...}})."""
+    env: dict[str, str] = {}
+    """Environment variables of the agent; a value ${NAME} is taken from the host."""
+
+    @model_validator(mode="after")
+    def _skills_can_be_used(self) -> Config:
+        if self.skills_path is not None and self.allowed_tools != "all" and "Skill" not in self.allowed_tools:
+            raise ValueError("skills_path has no effect while allowed_tools lacks Skill; add Skill to the list")
+        return self
+
+    @field_validator("env")
+    @classmethod
+    def _names_are_variables(cls, value: dict[str, str]) -> dict[str, str]:
+        for name in value:
+            if not ENV_NAME.match(name):
+                raise ValueError(f"{name!r} is not the name of an environment variable")
+        return value

@@ -1,0 +1,58 @@
+"""What a matrix will cost, judged by earlier results."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from statistics import fmean
+
+from harness.errors import InputError
+from harness.models import EvalResult
+from harness.run.matrix import PlannedRun
+from harness.suite.load import load_results
+
+Group = Callable[[str, str, str], tuple[str, ...]]
+
+GROUPS: tuple[Group, ...] = (
+    lambda task, config, model: (task, config, model),
+    lambda task, _config, model: (task, model),
+    lambda _task, config, model: (config, model),
+    lambda _task, _config, model: (model,),
+)
+"""Earlier runs that are alike, from the closest kin to the farthest; another model's cost says nothing."""
+
+
+def estimate(runs: list[PlannedRun], kept: int, results_dir: Path) -> str:
+    """One line: dollars for the runs that are left, from the results files in a folder, or why not."""
+    results = _earlier(results_dir)
+    means = [_means(results, group) for group in GROUPS]
+    costs = []
+    for run in runs:
+        place = (run.task.id, run.config.name, run.config.model)
+        found = (mean[key] for mean, group in zip(means, GROUPS, strict=True) if (key := group(*place)) in mean)
+        costs.append(next(found, None))
+    known = [cost for cost in costs if cost is not None]
+    if not known:
+        return f"cost: unknown, since {results_dir} holds no results with these models"
+    dollars = fmean(known) * (len(runs) - kept)
+    share = "" if len(known) == len(runs) else f"; {len(runs) - len(known)} runs have no like and count as the mean"
+    return f"cost: about ${dollars:.2f}, from {len(results)} earlier runs in {results_dir}{share}"
+
+
+def _earlier(results_dir: Path) -> list[EvalResult]:
+    results = []
+    for path in sorted(results_dir.glob("*.json")):
+        if not path.name.endswith(".debug.json"):
+            try:
+                results += [r for r in load_results(path) if r.cost_usd is not None]
+            except InputError:  # some other JSON file
+                continue
+    return results
+
+
+def _means(results: list[EvalResult], group: Group) -> dict[tuple[str, ...], float]:
+    costs: dict[tuple[str, ...], list[float]] = defaultdict(list)
+    for result in results:
+        costs[group(result.task_id, result.config_name, result.model)].append(result.cost_usd or 0.0)
+    return {key: fmean(values) for key, values in costs.items()}

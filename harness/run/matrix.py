@@ -1,0 +1,255 @@
+"""Which runs a matrix has, and how they are worked off: in parallel, with retries, limits and a journal."""
+
+from __future__ import annotations
+
+import queue
+import random
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from harness.errors import InputError
+from harness.models import Config, ErrorKind, EvalResult, Fingerprints, Task
+from harness.results.files import Journal
+from harness.suite import fingerprint, treatment
+
+RETRYABLE = frozenset(
+    {
+        ErrorKind.RATE_LIMIT,
+        ErrorKind.OVERLOADED,
+        ErrorKind.API_ERROR,
+        ErrorKind.NO_RESULT,
+        ErrorKind.SILENT,
+    }
+)
+"""Infrastructure failures after which the same run may well succeed."""
+
+Callback = Callable[[EvalResult, int, int], None]
+"""Called after every run with its result, the number of runs done and the number of all runs."""
+
+Key = tuple[str, str, str, int, Fingerprints]
+
+
+class MatrixStopped(Exception):
+    """The matrix ended before all its runs were done; `results` holds those that are."""
+
+    def __init__(self, reason: str, results: list[EvalResult], *, interrupted: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.results = results
+        self.interrupted = interrupted
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One cell of the matrix."""
+
+    task: Task
+    config: Config
+    """With the model this run uses."""
+    run_index: int
+    fingerprints: Fingerprints
+
+    @property
+    def key(self) -> Key:
+        """What a result must match to stand for this run."""
+        return (self.task.id, self.config.name, self.config.model, self.run_index, self.fingerprints)
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """How often and after how many seconds a run is tried again that the infrastructure failed."""
+
+    attempts: int = 3
+    first_wait: float = 5.0
+    """Grows threefold with every attempt."""
+    longest_wait: float = 300.0
+    """When a usage limit resets later than this, the matrix stops instead."""
+
+    def wait(self, attempt: int) -> float:
+        """Seconds before the next attempt after the given one (from 1), give or take a quarter."""
+        seconds: float = min(self.longest_wait, self.first_wait * 3.0 ** (attempt - 1))
+        return seconds * random.uniform(0.75, 1.25)
+
+
+def plan(
+    tasks: Iterable[Task],
+    configs: Iterable[Config],
+    models: Iterable[str] | None,
+    runs_per_combo: int,
+) -> list[PlannedRun]:
+    """All runs, in an order that puts the configs of one task next to each other in time.
+
+    InputError when two runs could not be told apart, or a config names what this host does not have.
+    """
+    tasks, configs = list(tasks), list(configs)
+    model_list = list(models or [])
+    for config in configs:
+        treatment.check(config)
+    variants = [c.model_copy(update={"model": m}) for c in configs for m in model_list or [c.model]]
+    names = [f"{t.id} / {c.name} / {c.model}" for t in tasks for c in variants]
+    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    if twice:
+        raise InputError(f"task / config / model is given twice: {twice[0]}; rename one of them")
+    task_hashes = [fingerprint.task_fingerprint(task) for task in tasks]
+    config_hashes = [fingerprint.config_fingerprint(config) for config in variants]
+    return [
+        PlannedRun(task, config, run_index, Fingerprints(task=task_hash, config=config_hash))
+        for run_index in range(runs_per_combo)
+        for task, task_hash in zip(tasks, task_hashes, strict=True)
+        for config, config_hash in zip(variants, config_hashes, strict=True)
+    ]
+
+
+def finished_before(runs: Iterable[PlannedRun], results: Iterable[EvalResult]) -> dict[Key, EvalResult]:
+    """Earlier results that stand for planned runs: the same content, and no infrastructure or setup error."""
+    planned = {run.key for run in runs}
+    kept = {}
+    for result in results:
+        key = (result.task_id, result.config_name, result.model, result.run_index, result.fingerprints)
+        if key in planned and (result.outcome.measured or result.trace.error_kind is ErrorKind.GRADING):
+            kept[key] = result
+    return kept
+
+
+class Matrix:
+    """Works off planned runs with several workers; every finished run is in the journal at once."""
+
+    def __init__(
+        self,
+        run: Callable[[PlannedRun], EvalResult],
+        journal: Journal,
+        *,
+        workers: int = 1,
+        retry: RetryPolicy | None = None,
+        max_cost_usd: float | None = None,
+        cancel: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`run` does one try; `cancel` ends the tries in progress."""
+        self._run = run
+        self._journal = journal
+        self._workers = workers
+        self._retry = retry or RetryPolicy()
+        self._max_cost_usd = max_cost_usd
+        self._cancel = cancel
+        self._lock = threading.Lock()
+        self._record_lock = threading.Lock()
+        self._stopping = threading.Event()
+        self._stop_reason = ""
+        self._hold_until = 0.0
+        self._spent = 0.0
+        self._fault: BaseException | None = None
+        self._done: dict[Key, EvalResult] = {}
+        self._finished: queue.Queue[tuple[EvalResult, int] | None] = queue.Queue()
+        """What the workers have journalled, with the number of results then; None when a worker has ended."""
+
+    def run(self, runs: list[PlannedRun], callback: Callback | None = None) -> list[EvalResult]:
+        """Results of all runs in the order of the plan; what the journal holds is not run again.
+
+        MatrixStopped when it ends early: interrupted, out of budget, or by an error every run would meet.
+        """
+        done = self._done = finished_before(runs, self._journal.results)
+        self._spent = sum((r.cost_usd or 0.0) + r.retry_cost_usd for r in self._journal.results)
+        left = deque(run for run in runs if run.key not in done)
+        threads = [
+            threading.Thread(target=self._work, args=(left,), daemon=True) for _ in range(min(self._workers, len(left)))
+        ]
+        for thread in threads:
+            thread.start()
+        interrupted = False
+        try:
+            self._report(threads, len(runs), callback)
+        except BaseException as error:  # the runs in progress must end, and those that did be journalled
+            interrupted = isinstance(error, KeyboardInterrupt)
+            if not interrupted:
+                self._fault = error
+            self._stop("interrupted")
+            self._cancel()
+            self._report(threads, len(runs), None)
+        if self._fault is not None:
+            raise self._fault
+        results = [done[run.key] for run in runs if run.key in done]
+        if self._stop_reason:
+            raise MatrixStopped(self._stop_reason, results, interrupted=interrupted)
+        return results
+
+    def _report(self, threads: list[threading.Thread], total: int, callback: Callback | None) -> None:
+        """Tell what the workers finish, until all of them have ended."""
+        while True:
+            ended = not any(thread.is_alive() for thread in threads)
+            try:
+                item = self._finished.get(block=not ended, timeout=0.2)
+            except queue.Empty:
+                if ended:
+                    return
+                continue
+            if item is not None and callback is not None:
+                callback(item[0], item[1], total)
+
+    def _record(self, run: PlannedRun, result: EvalResult) -> None:
+        # By the worker: Ctrl-C strikes the main thread, and must not do so between the journal and the results.
+        with self._record_lock:
+            self._journal.append(result)
+            self._done[run.key] = result
+            self._finished.put((result, len(self._done)))
+
+    def _work(self, left: deque[PlannedRun]) -> None:
+        try:
+            while (run := self._next(left)) is not None:
+                result = self._try(run)
+                if result.trace.error_kind is not ErrorKind.INTERRUPTED:
+                    self._record(run, result)
+        except BaseException as error:  # must end the matrix, not one thread of it
+            self._fault = error
+            self._stop(str(error))
+            self._cancel()
+        finally:
+            self._finished.put(None)
+
+    def _next(self, left: deque[PlannedRun]) -> PlannedRun | None:
+        while not self._stopping.is_set() and (hold := self._hold_until - time.monotonic()) > 0:
+            self._stopping.wait(hold)
+        with self._lock:
+            if self._max_cost_usd is not None and self._spent >= self._max_cost_usd and left:
+                self._stop(f"the budget of ${self._max_cost_usd:g} is used up (${self._spent:.2f} spent)")
+            return left.popleft() if left and not self._stopping.is_set() else None
+
+    def _try(self, run: PlannedRun) -> EvalResult:
+        """One run with its retries."""
+        attempt, wasted = 1, 0.0
+        while True:
+            result = self._run(run)
+            with self._lock:
+                self._spent += result.cost_usd or 0.0
+            result = result.model_copy(update={"attempts": attempt, "retry_cost_usd": wasted})
+            trace = result.trace
+            if trace.error_kind.stops_matrix:
+                self._stop(f"{trace.error_kind}: {trace.error}")
+            if not _may_retry(result) or attempt >= self._retry.attempts or self._stopping.is_set():
+                return result
+            wait = trace.retry_after_seconds
+            if wait is None:
+                wait = self._retry.wait(attempt)
+            elif wait > self._retry.longest_wait:
+                until = datetime.now() + timedelta(seconds=wait)
+                self._stop(f"the usage limit resets at {until:%Y-%m-%d %H:%M}")
+                return result
+            if trace.error_kind in (ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED):
+                self._hold_until = max(self._hold_until, time.monotonic() + wait)
+            if self._stopping.wait(wait):
+                return result
+            wasted += result.cost_usd or 0.0
+            attempt += 1
+
+    def _stop(self, reason: str) -> None:
+        self._stop_reason = self._stop_reason or reason
+        self._stopping.set()
+
+
+def _may_retry(result: EvalResult) -> bool:
+    status = result.trace.error_status
+    refused = status is not None and 400 <= status < 500 and status not in (408, 429)
+    return result.trace.error_kind in RETRYABLE and not refused

@@ -1,0 +1,77 @@
+"""Which languages, categories and difficulties exist, and how a scenario's id is read.
+
+The languages are the tables of templates/environment/languages.toml: adding one there adds it everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+TEMPLATES = REPOSITORY / "templates"
+
+DIFFICULTIES = ("easy", "medium", "hard", "expert")
+
+# How much a category is expected to gain from code search, 0-1 (the published selection's bonuses).
+CATEGORY_BONUSES = {
+    "architectural_understanding": 1.0,
+    "cross_file_refactoring": 0.9,
+    "bug_investigation": 0.8,
+    "security_analysis": 0.7,
+    "feature_implementation": 0.5,
+    "code_comprehension": 0.4,
+    "integration_testing": 0.3,
+    "multi_session_development": 0.3,
+}
+CATEGORIES = tuple(CATEGORY_BONUSES)
+
+# Longer names would leave no room for the suffix of a temporary folder within a file system's 255 bytes.
+MAX_ID_CHARACTERS = 200
+_PLAIN_NAME = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)*")
+_ID = re.compile(
+    rf"(?P<project_id>.+?)_(?P<category>{'|'.join(CATEGORIES)})_(?P<difficulty>{'|'.join(DIFFICULTIES)})_[0-9]+"
+)
+
+
+class ScenarioId(NamedTuple):
+    """The parts of a scenario's id that later stages need."""
+
+    language: str
+    project_id: str
+
+
+@cache
+def load_languages(path: Path = TEMPLATES / "environment" / "languages.toml") -> dict[str, dict[str, Any]]:
+    """Return the language tables by name: `packages`, `check` and optionally `fallback`."""
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+LANGUAGES = tuple(load_languages())
+
+
+@lru_cache(maxsize=4)
+def parse_id(scenario_id: str) -> ScenarioId:
+    """Read language and project out of `{language}_{domain}_{complexity}_{NNN}_{category}_{difficulty}_{NN}`.
+
+    The project ends where the category's name begins: a domain may hold underscores, so counting them does not work.
+
+    Raises:
+        ValueError: the id is not a plain name, or its language or category is unknown.
+    """
+    if len(scenario_id) > MAX_ID_CHARACTERS or not _PLAIN_NAME.fullmatch(scenario_id):
+        raise ValueError(
+            f"not a plain name: lower-case letters, digits and single '_' or '-', up to {MAX_ID_CHARACTERS} characters"
+        )
+    language = scenario_id.partition("_")[0]
+    if language not in LANGUAGES:
+        raise ValueError(f"unknown language {language!r} (known: {', '.join(LANGUAGES)})")
+    match = _ID.fullmatch(scenario_id)
+    if match is None:
+        raise ValueError(
+            f"does not end in _<category>_<difficulty>_<number> with a known category ({', '.join(CATEGORIES)})"
+        )
+    return ScenarioId(language, match["project_id"])

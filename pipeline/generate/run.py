@@ -1,0 +1,106 @@
+"""A whole run of task generation: one at a time per folder, on all processors, quick where nothing changed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import BrokenExecutor, as_completed
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from adapter import LoCoBenchAdapter, Outcome
+from common.files import whole_file
+from pipeline.cli import InputError
+from pipeline.generate.workers import worker_pool
+from pipeline.task.folder import sweep
+from pipeline.task.project import Known
+
+LOCK_FILE = ".generating.lock"
+STATE_FILE = ".projects.json"
+
+
+def generate(adapter: LoCoBenchAdapter, task_ids: Iterable[str], *, jobs: int | None = None) -> Iterator[Outcome]:
+    """Generate tasks on `jobs` processes (default: one per processor) and yield each outcome as it is known.
+
+    Raises:
+        UnknownTaskError: an id is not in the dataset (before anything is written).
+        InputError: the output folder cannot be written, or another run is writing to it.
+    """
+    groups = adapter.group_by_project(task_ids)
+    with _output_folder(adapter.output_dir):
+        known = _read_state(adapter.output_dir)
+        for folder, outcomes, project in _groups(adapter, groups, known, jobs or os.cpu_count() or 1):
+            if project:
+                known[folder] = project
+            yield from outcomes
+        # A full disk: the tasks are what counts.
+        with contextlib.suppress(InputError), whole_file(adapter.output_dir / STATE_FILE) as stream:
+            stream.write(json.dumps(known, sort_keys=True).encode())
+
+
+@contextlib.contextmanager
+def _output_folder(folder: Path) -> Iterator[None]:
+    """Make the folder, keep other runs out of it, and clear away what a killed run left."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder / LOCK_FILE, timeout=0):
+            sweep(folder)
+            yield
+    except Timeout:
+        raise InputError(f"{folder}: another run is writing to it; wait for it or name another --output_dir") from None
+    except OSError as error:
+        raise InputError(
+            f"{error.filename or folder}: {error.strerror or error}; --output_dir must be a folder that can be written"
+        ) from None
+
+
+def _read_state(folder: Path) -> dict[str, Known]:
+    """Return what the last run knew, by project folder. Losing it costs time, nothing else."""
+    try:
+        return {
+            str(name): Known(*map(str, pair)) for name, pair in json.loads((folder / STATE_FILE).read_bytes()).items()
+        }
+    except (OSError, ValueError, AttributeError, TypeError):
+        return {}
+
+
+def _groups(
+    adapter: LoCoBenchAdapter, groups: list[list[str]], known: dict[str, Known], jobs: int
+) -> Iterator[tuple[str, list[Outcome], Known | None]]:
+    """Yield (project folder, outcomes, what is now known of it) of every group, in the order they end."""
+    folders = [str(adapter._get_project_dir(group[0])) for group in groups]
+    if jobs == 1 or len(groups) < 2:
+        for folder, group in zip(folders, groups, strict=True):
+            yield folder, *adapter.generate_group(group, known.get(folder))
+        return
+    with worker_pool(min(jobs, len(groups)), _take_adapter, adapter) as pool:
+        pending = {
+            pool.submit(_generate_group, group, known.get(folder)): (folder, group)
+            for folder, group in zip(folders, groups, strict=True)
+        }
+        try:
+            for future in as_completed(pending):
+                folder, group = pending.pop(future)
+                try:
+                    yield folder, *future.result()
+                except BrokenExecutor:
+                    reason = "a worker process was killed (out of memory?); run again to finish"
+                    yield folder, [Outcome(task_id, "failed", reason) for task_id in group], None
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+_adapter: LoCoBenchAdapter
+"""In a worker: the adapter it generates with, handed over once and not with every group."""
+
+
+def _take_adapter(adapter: LoCoBenchAdapter) -> None:
+    global _adapter
+    _adapter = adapter
+
+
+def _generate_group(task_ids: list[str], known: Known | None) -> tuple[list[Outcome], Known | None]:
+    return _adapter.generate_group(task_ids, known)

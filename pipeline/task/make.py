@@ -1,0 +1,214 @@
+"""The small files of a task: instruction, task.toml, Dockerfile, tests and the oracle's solution."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
+
+import jinja2
+import pydantic_core
+import tomli_w
+
+from pipeline.dataset.catalog import REPOSITORY, TEMPLATES, load_languages
+from pipeline.dataset.markdown import as_markdown
+from pipeline.task.config import Collect, Environment, McpServer, Metadata, TaskConfig, TaskInfo, Verifier
+from pipeline.task.grading import Grading, Scoring
+from pipeline.task.project import LinkMode, Mapping
+from pipeline.task.verifier import verifier
+
+if TYPE_CHECKING:
+    from pipeline.dataset.scenario import LoCoBenchTask
+
+BASE_IMAGE = "ubuntu:24.04"
+
+# The rooms that decide what is in a task: a change there makes every task out of date.
+TASK_ROOMS = ("dataset", "task")
+
+LANGUAGE_NAMES = {
+    "cpp": "C++",
+    "csharp": "C#",
+    "php": "PHP",
+    "javascript": "JavaScript",
+    "typescript": "TypeScript",
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a benchmark author may choose; every choice is part of a task's fingerprint."""
+
+    base_image: str = BASE_IMAGE
+    include_hints: bool = False
+    """Put the expected approach and the evaluation criteria into the instruction, as the published tasks do."""
+    shared_verifier: bool = False
+    """Run the tests in the agent's container instead of a fresh one that the agent never touched."""
+    strip_code_fences: bool = False
+    """Take the Markdown fence off project files that are wrapped in one."""
+    link_mode: LinkMode = "auto"
+    scoring: Scoring | Literal["published"] = field(default_factory=Scoring)
+    """How answers are scored: by evidence from the code base, or by the published verifier's formula."""
+    mcp_servers: tuple[McpServer, ...] = ()
+    """Tool servers that Harbor gives to the agent."""
+
+
+@cache
+def templates() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+@cache
+def generator_digest() -> str:
+    """Return a digest of what makes every task: the templates (not the languages' table) and the code filling them."""
+    files = [path for path in TEMPLATES.rglob("*") if path.is_file() and path.name != "languages.toml"]
+    files += [REPOSITORY / "adapter.py"]
+    files += [path for room in TASK_ROOMS for path in (REPOSITORY / "pipeline" / room).glob("*.py")]
+    total = hashlib.sha256()
+    for path in sorted(path for path in files if "__pycache__" not in path.parts):
+        total.update(f"{path.relative_to(REPOSITORY)}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return total.hexdigest()
+
+
+def fingerprint(record: bytes, language: str, content: str, options: Options) -> str:
+    """Return the digest of all that a task is made from: its record, its project's content, templates and options."""
+    parts = (hashlib.sha256(record.strip()).hexdigest(), content, generator_digest(), _chosen(language, options))
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+@cache
+def _chosen(language: str, options: Options) -> str:
+    chosen = {
+        **{
+            name: getattr(options, name)
+            for name in ("base_image", "include_hints", "shared_verifier", "strip_code_fences")
+        },
+        "hardlink": options.link_mode == "hardlink",
+        "scoring": options.scoring.model_dump() if isinstance(options.scoring, Scoring) else options.scoring,
+        "mcp_servers": [server.model_dump() for server in options.mcp_servers],
+        "language": load_languages().get(language),
+    }
+    return json.dumps(chosen, sort_keys=True)
+
+
+@cache
+def render_dockerfile(language: str, base_image: str) -> str:
+    """Return the Dockerfile for one language."""
+    table = load_languages()[language]
+    return (
+        templates()
+        .get_template("environment/Dockerfile.j2")
+        .render(
+            base_image=base_image,
+            language=language,
+            packages=table["packages"],
+            fallback=table.get("fallback", []),
+        )
+    )
+
+
+def render_instruction(task: LoCoBenchTask, mapping: Mapping, *, hints: bool) -> str:
+    """Return the instruction. Nothing of the ground truth enters it."""
+    return (
+        templates()
+        .get_template("instruction.md.j2")
+        .render(
+            title=task.title,
+            description=task.description,
+            prompt=as_markdown(task.task_prompt, level=3),
+            language=LANGUAGE_NAMES.get(task.language, task.language.title()),
+            files_count=len(mapping.part.files),
+            context_files=sorted(mapping.context_files),
+            hints=hints,
+            approach=as_markdown(task.expected_approach, level=3),
+            criteria=as_markdown(task.evaluation_criteria, level=3),
+        )
+    )
+
+
+def render_config(task: LoCoBenchTask, mapping: Mapping, options: Options) -> str:
+    """Return task.toml."""
+    config = TaskConfig(
+        task=TaskInfo(
+            name=f"locobench/{task.id.replace('_', '-')}",
+            description=task.title,
+            keywords=(task.language, task.task_category, task.difficulty),
+        ),
+        metadata=Metadata(
+            id=task.id,
+            title=task.title,
+            category=task.task_category,
+            difficulty=task.difficulty,
+            language=task.language,
+            project_id=task.project_id,
+            context_length=task.context_length,
+            files_count=task.files_count,
+            context_files_found=len(mapping.context_files),
+            scoring="evidence" if isinstance(options.scoring, Scoring) else options.scoring,
+        ),
+        verifier=Verifier(
+            environment_mode="shared" if options.shared_verifier else "separate",
+            collect=(Collect(command=_collect_command()),),
+        ),
+        environment=Environment(mcp_servers=options.mcp_servers),
+    )
+    return tomli_w.dumps(config.model_dump(mode="json", exclude_none=True))
+
+
+@cache
+def _collect_command() -> str:
+    template = templates().get_template("collect.sh.j2")
+    return template.render(max_answer_bytes=verifier().MAX_ANSWER_BYTES)
+
+
+def render_task(
+    task: LoCoBenchTask, mapping: Mapping, instruction: str, grading: Grading, options: Options, digest: str
+) -> dict[str, bytes]:
+    """Return every small file of the task by its path; environment/project/ is copied beside them."""
+    metadata: dict[str, Any] = {
+        "id": task.id,
+        "title": task.title,
+        "task_category": task.task_category,
+        "difficulty": task.difficulty,
+        "language": task.language,
+        "project_id": task.project_id,
+        "context_length": task.context_length,
+        "files_count": task.files_count,
+        "context_files": list(mapping.context_files),
+        "missing_context_files": list(mapping.missing),
+        "evaluation_criteria": task.evaluation_criteria,
+        "expected_approach": task.expected_approach,
+        "generator": GENERATOR,
+        "fingerprint": digest,
+    }
+    files = {
+        "instruction.md": instruction,
+        "task.toml": render_config(task, mapping, options),
+        "environment/Dockerfile": render_dockerfile(task.language, options.base_image),
+        "tests/ground_truth.json": as_json({"ground_truth": task.ground_truth, "key": grading.key}),
+        TASK_METADATA: as_json(metadata),
+        "solution/solution.md": grading.oracle,
+    }
+    return {**{path: text.encode() for path, text in files.items()}, **_verbatim_files()}
+
+
+@cache
+def _verbatim_files() -> dict[str, bytes]:
+    return {path: (TEMPLATES / path).read_bytes() for path in ("tests/test.sh", "tests/verify.py", "solution/solve.sh")}
+
+
+TASK_METADATA = "tests/task_metadata.json"
+GENERATOR = "locobench-harbor"
+
+
+def as_json(value: Any) -> str:
+    """Return `value` as indented JSON (json.dumps indents in Python code, at a tenth of the speed)."""
+    return pydantic_core.to_json(value, indent=1).decode() + "\n"

@@ -1,0 +1,356 @@
+"""The reporting commands as a user calls them: output, files, exit codes and one-line errors."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner, Result
+
+from harness.cli import COMMANDS, cli
+from harness.models import EvalResult, GradeResult, JudgeRecord
+from harness.results.files import results_json
+from tests.harness.test_harbor import write_trial
+from tests.support.results import arm, judge_failed, run
+from tests.support.stand_in.messages_api import MessagesAPI, Text, always
+
+TASKS = [f"t{i:02}" for i in range(20)]
+
+
+def same(count: int) -> dict[str, int]:
+    return dict.fromkeys(TASKS, count)
+
+
+def call(*arguments: object) -> Result:
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments], env={"COLUMNS": "200"})
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    """Results files: steady, worse, and one with two configs."""
+    both = arm(same(5), 5, config="base") + arm(same(2), 5, config="full")
+    for name, results in (("steady", arm(same(5), 5)), ("worse", arm(same(2), 5)), ("both", both)):
+        save(tmp_path / f"{name}.json", results)
+    return tmp_path
+
+
+def save(path: Path, results: Sequence[EvalResult]) -> Path:
+    path.write_text(results_json(list(results)), encoding="utf-8")
+    return path
+
+
+def one_line(result: Result) -> str:
+    """The message of a failed command, which must be one line on stderr and no traceback."""
+    assert result.exit_code == 2
+    lines = result.stderr.strip().splitlines()
+    assert len(lines) == 1
+    return lines[0]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(name: str) -> None:
+    result = call(name, "--help")
+    assert result.exit_code == 0
+    assert "Usage:" in result.output
+
+
+def test_report_prints_and_writes_every_format(saved: Path) -> None:
+    out = saved / "out"
+    result = call(
+        "report", "-r", saved / "both.json", "--html", out / "r.html", "--markdown", out / "r.md",
+        "--junit", out / "r.xml", "--csv", out / "r.csv", "--json", out / "r.json",
+    )  # fmt: skip
+    assert result.exit_code == 0
+    assert "100/100" in result.output
+    assert (out / "r.html").read_text().startswith("<!doctype html>")
+    assert "| full |" in (out / "r.md").read_text()
+    assert len(list(csv.DictReader((out / "r.csv").open()))) == 200
+    assert json.loads((out / "r.json").read_text())["summary"]["total_runs"] == 200
+    suites = ElementTree.parse(out / "r.xml").getroot()
+    assert [(s.get("tests"), s.get("failures")) for s in suites] == [("100", "0"), ("100", "60")]
+
+
+def test_analyze_and_explain_lead_from_the_list_to_one_run(saved: Path) -> None:
+    listed = call("analyze", saved / "worse.json", "-t", "t03", "-f")
+    assert "3 of 100 runs" in listed.output
+    index = listed.output.split("t03")[0].split()[-1]
+    assert "prompt of t03" in call("explain", saved / "worse.json", "-i", index).output
+
+
+def test_explain_of_a_run_that_is_not_there_says_which_are(saved: Path) -> None:
+    assert "from 0 to 99" in one_line(call("explain", saved / "worse.json", "-i", 100))
+
+
+@pytest.mark.parametrize(
+    ("baseline", "current", "code"), [("steady", "steady", 0), ("steady", "worse", 1), ("worse", "steady", 0)]
+)
+def test_regression_tells_by_its_exit_code(saved: Path, baseline: str, current: str, code: int) -> None:
+    result = call("regression", "-b", saved / f"{baseline}.json", "-c", saved / f"{current}.json")
+    assert result.exit_code == code
+
+
+def test_regression_that_can_not_be_told_is_exit_code_2(tmp_path: Path) -> None:
+    few = save(tmp_path / "few.json", arm({"a": 1, "b": 1}, 1))
+    assert call("regression", "-b", few, "-c", few).exit_code == 2
+
+
+def test_regression_writes_its_evidence(saved: Path) -> None:
+    path = saved / "evidence.json"
+    call("regression", "-b", saved / "steady.json", "-c", saved / "worse.json", "--json", path)
+    assert json.loads(path.read_text())["has_regressions"] is True
+
+
+def test_diff_shows_two_files_under_their_names(saved: Path) -> None:
+    assert "worse against steady: regression" in call("diff", saved / "steady.json", saved / "worse.json").output
+
+
+def test_compare_writes_every_format(saved: Path) -> None:
+    out = saved / "out"
+    result = call(
+        "compare", saved / "steady.json", saved / "worse.json", "--html", out / "c.html",
+        "--markdown", out / "c.md", "--junit", out / "c.xml", "--json", out / "c.json",
+    )  # fmt: skip
+    assert result.exit_code == 0
+    assert "regression" in (out / "c.html").read_text()
+    assert "🔴 worse against steady: regression" in (out / "c.md").read_text()
+    data = json.loads((out / "c.json").read_text())
+    assert data["verdict"] == "regression"
+    assert "steps_less" not in json.dumps(data)
+    root = ElementTree.parse(out / "c.xml").getroot()
+    assert root.find("testsuite/testcase[@name='verdict']/failure") is not None
+
+
+def test_compare_takes_two_configs_of_one_file(saved: Path) -> None:
+    result = call("compare", saved / "both.json", "--config-a", "base", "--config-b", "full")
+    assert "full against base: regression" in result.output
+
+
+def test_compare_of_one_file_with_itself_asks_for_configs(saved: Path) -> None:
+    assert "--config-a" in one_line(call("compare", saved / "both.json"))
+
+
+def test_compare_of_an_unknown_config_names_those_there_are(saved: Path) -> None:
+    message = one_line(call("compare", saved / "both.json", "--config-a", "base", "--config-b", "fulll"))
+    assert "full | m" in message
+
+
+@pytest.mark.parametrize("content", ["", "{", '{"results": []}', '{"results": [{"task_id": 1}]}', "[1]"])
+def test_a_file_that_holds_no_results_is_one_line(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "bad.json"
+    path.write_text(content)
+    assert str(path) in one_line(call("report", "-r", path))
+
+
+def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
+    assert "no.json" in one_line(call("report", "-r", tmp_path / "no.json"))
+
+
+def test_the_journal_of_a_matrix_can_be_reported(tmp_path: Path) -> None:
+    path = tmp_path / "m.journal.jsonl"
+    path.write_text("".join(result.model_dump_json() + "\n" for result in arm({"a": 1}, 2)))
+    assert "1/2" in call("report", "-r", path).output
+
+
+def test_harbor_jobs_are_compared_by_their_reward(tmp_path: Path) -> None:
+    for job, reward, servers in (("plain", 0.3, []), ("search", 0.6, [{"name": "search"}])):
+        agent = {"name": "claude-code", "model_name": "m", "mcp_servers": servers}
+        for task in range(8):
+            for trial in range(3):
+                write_trial(
+                    tmp_path,
+                    job=job,
+                    name=f"task-{task}__{trial}",
+                    task=f"task-{task}",
+                    reward=reward + task / 50,
+                    agent=agent,
+                    started=f"2026-11-21T10:0{trial}:00Z",
+                )
+    result = call("compare", tmp_path / "plain", tmp_path / "search", "--metric", "score")
+    assert "search against plain: improvement" in result.output
+    assert "+30.0 points" in result.output
+    assert "no run of search called the tool mcp__search__*" in result.output
+
+
+def test_power_says_how_many_tasks_an_effect_takes() -> None:
+    result = call("power", "--effect", 0.2, "--tasks", 20, "--runs", 5)
+    assert "20 tasks x 5 runs an arm find it in 89 %" in result.output
+
+
+def test_power_takes_the_pass_rate_of_earlier_results(saved: Path) -> None:
+    assert "from 40 %" in call("power", "--effect", 0.2, "--from", saved / "worse.json").output
+
+
+def test_power_of_an_impossible_drop_is_refused() -> None:
+    assert "cannot drop" in one_line(call("power", "--baseline", 0.1, "--effect", 0.2))
+
+
+TASK = """\
+id: {id}
+category: coding
+description: d
+prompt: Fix it.
+assertions:
+  - {{type: code, check: file_exists, file: a.py}}
+  - {{type: llm, rubric: The fix is small.}}
+scoring: {{file_exists: 30, llm_quality: 70}}
+"""
+
+
+def verdict(score: float) -> Text:
+    criterion = {"criterion": "small", "evidence": "a.py:1", "reasoning": "r", "score": score}
+    return Text(json.dumps({"criteria": [criterion], "overall_reasoning": "o", "overall_score": score}))
+
+
+def judged(task: str, judge_passed: bool, index: int = 0, status: str = "graded") -> EvalResult:
+    code = GradeResult(
+        assertion_id="code_0_file_exists",
+        assertion_type="code",
+        assertion_name="file_exists",
+        passed=False,
+        score=0,
+    )
+    llm = GradeResult.model_validate(
+        {
+            "assertion_id": "llm_0",
+            "assertion_type": "llm",
+            "assertion_name": "llm_quality",
+            "passed": judge_passed,
+            "score": float(judge_passed),
+            "status": status,
+            "judge": JudgeRecord(model="old"),
+        }
+    )
+    return run(task, grades=[code, llm], index=index, passed=False, score=0.0)
+
+
+@pytest.fixture
+def tasks(tmp_path: Path) -> str:
+    (tmp_path / "a.task.yaml").write_text(TASK.format(id="a"))
+    return str(tmp_path / "*.task.yaml")
+
+
+def test_grade_judges_saved_runs_again_and_keeps_code_grades(
+    tmp_path: Path, tasks: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = save(tmp_path / "r.json", [judged("a", False)])
+    with MessagesAPI(always(verdict(1.0))) as api:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", api.url)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "test")
+        result = call("grade", source, "-t", tasks, "-o", tmp_path / "new.json", "--quiet")
+    assert result.exit_code == 0
+    (new,) = json.loads((tmp_path / "new.json").read_text())["results"]
+    assert [g["score"] for g in new["grades"]] == [0.0, 1.0]
+    assert (new["overall_score"], new["passed"]) == (0.7, True)
+    assert "1 runs changed" in result.output
+
+
+def test_grade_can_ask_only_where_there_was_no_verdict(
+    tmp_path: Path, tasks: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = save(tmp_path / "r.json", [judged("a", True), judged("a", False, 1, "judge_error")])
+    with MessagesAPI(always(verdict(0.9))) as api:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", api.url)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "test")
+        call("grade", source, "-t", tasks, "-o", tmp_path / "new.json", "--only-errors", "--quiet")
+        assert len(api.requests) == 1
+
+
+def test_grade_without_a_verdict_is_exit_code_2(tmp_path: Path, tasks: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = save(tmp_path / "r.json", [judged("a", True)])
+    with MessagesAPI(always(Text("passed"))) as api:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", api.url)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "test")
+        result = call("grade", source, "-t", tasks, "-o", tmp_path / "new.json", "--quiet")
+    assert result.exit_code == 2
+    assert "malformed verdict" in result.stderr
+
+
+def test_grade_of_an_unknown_task_is_one_line(tmp_path: Path, tasks: str) -> None:
+    source = save(tmp_path / "r.json", [judged("b", True)])
+    assert "no task file has the id b" in one_line(
+        call("grade", source, "-t", tasks, "-o", tmp_path / "n.json", "--quiet")
+    )
+
+
+def test_grade_refuses_a_task_with_a_check_the_run_never_had(tmp_path: Path, tasks: str) -> None:
+    source = save(tmp_path / "r.json", [run("a")])
+    message = one_line(call("grade", source, "-t", tasks, "-o", tmp_path / "n.json", "--quiet"))
+    assert "code_0_file_exists was not checked" in message
+
+
+def test_calibrate_counts_agreement_with_labels(tmp_path: Path) -> None:
+    results = [judged("a", index % 2 == 0, index) for index in range(8)]
+    source = save(tmp_path / "r.json", [*results, judged("a", True, 8, "judge_error")])
+    labels = tmp_path / "labels.csv"
+    assert call("calibrate", source, "--template", labels).exit_code == 0
+    human = ["pass", "0", "yes", "fail", "1", "false", "0", "true", "pass"]
+    lines = labels.read_text().splitlines()
+    labels.write_text("\n".join([lines[0], *(line + said for line, said in zip(lines[1:], human, strict=True))]))
+    result = call("calibrate", source, labels)
+    assert "agreement 6/8 = 75.0 %" in result.output
+    assert "kappa 0.50; 1 labelled assertions have no verdict" in result.output
+    assert result.output.count("disagree:") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("task_id,passed\na,1\n", "column config_name is missing"),
+        (
+            "task_id,config_name,model,run_index,assertion_id,passed\na,base,m,0,llm_0,maybe\n",
+            ":2: passed must be",
+        ),
+        (
+            "task_id,config_name,model,run_index,assertion_id,passed\na,base,m,7,llm_0,1\n",
+            "no judged assertion",
+        ),
+        (
+            "task_id,config_name,model,run_index,assertion_id,passed\na,base,m,0,llm_0,\n",
+            "no line has a label",
+        ),
+        (
+            "task_id,config_name,model,run_index,assertion_id,passed\n" + "a,base,m,0,llm_0,1\n" * 2,
+            "labelled twice",
+        ),
+    ],
+)
+def test_wrong_labels_are_one_line(tmp_path: Path, text: str, said: str) -> None:
+    source = save(tmp_path / "r.json", [judged("a", True)])
+    (tmp_path / "l.csv").write_text(text)
+    assert said in one_line(call("calibrate", source, tmp_path / "l.csv"))
+
+
+def test_a_configuration_travels_through_export_and_import(tmp_path: Path) -> None:
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude" / "CLAUDE.md").write_text("# Mine\n")
+    (tmp_path / ".claude" / "settings.json").write_text('{"env": {"API_KEY": "abcdefghij"}}')
+    snapshot, home = tmp_path / "s.json", tmp_path / "ci home"
+    exported = call("export-config", "-o", snapshot, "--claude-home", tmp_path / ".claude")
+    assert "settings.env.API_KEY" in exported.stderr
+    imported = call("import-config", "-s", snapshot, "-o", home)
+    assert f"export CLAUDE_CONFIG_DIR='{home}/.claude'" in imported.stdout
+    assert (home / ".claude" / "CLAUDE.md").read_text() == "# Mine\n"
+
+
+def test_check_version_compares_with_what_is_installed(tmp_path: Path) -> None:
+    fake = tmp_path / "claude"
+    fake.write_text("#!/bin/sh\necho '2.1.330 (Claude Code)'\n")
+    fake.chmod(0o755)
+    assert call("check-version", "--claude", fake).output == "Claude Code 2.1.330\n"
+    assert call("check-version", "--claude", fake, "--expect", "2.1.330").exit_code == 0
+    assert call("check-version", "--claude", fake, "--expect", "2.1.0").exit_code == 1
+
+
+def test_check_version_without_claude_is_one_line(tmp_path: Path) -> None:
+    assert "no Claude Code answers" in one_line(call("check-version", "--claude", tmp_path / "none"))
+
+
+def test_lost_judges_are_shown_and_not_counted(tmp_path: Path) -> None:
+    source = save(tmp_path / "r.json", [*arm({"a": 2}, 2), judge_failed("a", index=2)])
+    output = call("report", "-r", source).output
+    assert "2/2" in output
+    assert "1 judge_error" in output

@@ -1,0 +1,327 @@
+"""Snapshots of a Claude Code configuration: what they hold, what never gets in, what they may write."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from harness.config_exporter import ConfigExporter
+from harness.config_importer import ConfigImporter
+from harness.errors import InputError
+from harness.host.redaction import REDACTED, is_secret_name, redact_source
+from harness.models import ClaudeConfigSnapshot
+
+WORD = "abcdefghijklmnopqrstuvwxyz"
+HEX = "0123456789abcdef"
+ALNUM = WORD + WORD.upper() + "0123456789"
+
+
+def chars(alphabet: str, length: int) -> st.SearchStrategy[str]:
+    return st.text(alphabet, min_size=length, max_size=length)
+
+
+def shape(prefix: str, alphabet: str, length: int) -> st.SearchStrategy[str]:
+    return chars(alphabet, length).map(prefix.__add__)
+
+
+SHAPED = {
+    "anthropic": shape("sk-ant-api03-", ALNUM, 40),
+    "openai": shape("sk-proj-", ALNUM, 40),
+    "stripe": shape("sk_" + "live_", ALNUM, 24),
+    "webhook signing": shape("whsec_", ALNUM, 32),
+    "github": shape("ghp_", ALNUM, 36),
+    "github app": shape("ghs_", ALNUM, 36),
+    "github fine-grained": shape("github_pat_", ALNUM, 60),
+    "gitlab": shape("glpat-", ALNUM, 20),
+    "aws id": shape("AKIA", WORD.upper() + "234567", 16),
+    "google": shape("AIza", ALNUM, 35),
+    "google oauth": shape("ya29.", ALNUM, 60),
+    "slack bot": shape("xoxb-", "0123456789", 24),
+    "slack app": shape("xapp-", ALNUM, 30),
+    "npm": shape("npm_", ALNUM, 36),
+    "pypi": shape("pypi-", ALNUM, 60),
+    "hugging face": shape("hf_", ALNUM, 34),
+    "groq": shape("gsk_", ALNUM, 40),
+    "xai": shape("xai-", ALNUM, 40),
+    "sendgrid": st.tuples(chars(ALNUM, 22), chars(ALNUM, 43)).map(lambda p: f"SG.{p[0]}.{p[1]}"),
+    "twilio": shape("SK", HEX, 32),
+    "digitalocean": shape("dop_v1_", HEX, 64),
+    "linear": shape("lin_api_", ALNUM, 40),
+    "notion": shape("ntn_", ALNUM, 40),
+    "databricks": shape("dapi", HEX, 32),
+    "grafana": shape("glsa_", ALNUM, 32),
+    "vault": shape("hvs.", ALNUM, 30),
+    "docker": shape("dckr_pat_", ALNUM, 27),
+    "shopify": shape("shpat_", HEX, 32),
+    "telegram": chars(ALNUM, 33).map(lambda text: f"1234567890:AA{text}"),
+    "json web token": st.tuples(chars(ALNUM, 20), chars(ALNUM, 40), chars(ALNUM, 40)).map(
+        lambda p: f"eyJ{p[0]}.{p[1]}.{p[2]}"
+    ),
+    "private key": chars(ALNUM, 64).map(
+        lambda text: f"-----BEGIN RSA PRIVATE KEY-----\n{text}\n-----END RSA PRIVATE KEY-----"
+    ),
+}
+"""Secrets that give themselves away wherever they stand."""
+
+NAMED = ("password", "DB_PASSWORD", "apiKey", "x-api-key", "SECRET_VALUE", "auth_token", "clientSecret",
+         "sessionCookie", "MY_PAT", "sentryDsn", "encryption_key", "passphrase", "credentials")  # fmt: skip
+"""Names whose values are secret however they look."""
+
+
+def configuration(home: Path, **files: Any) -> Path:
+    for name, content in files.items():
+        path = home / name.replace("__", "/").replace("DOT", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, bytes):
+            path.write_bytes(content)
+        else:
+            path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return home / ".claude"
+
+
+def exported(tmp_path: Path, **files: Any) -> ClaudeConfigSnapshot:
+    home = configuration(tmp_path / "home", DOTclaude__keepDOTtxt="", **files)
+    return ConfigExporter(home).export_snapshot()
+
+
+def places(secret: str, name: str) -> dict[str, Any]:
+    """A configuration with the secret wherever one may stand."""
+    server = {"command": "npx", "args": ["-y", "server", "--token", secret], "env": {name: secret}}
+    remote = {"url": f"https://user:{secret}@host/mcp?{name}={secret}", "headers": {"X-Custom": secret}}
+    return {
+        "DOTclaude__settingsDOTjson": {
+            "model": "opus",
+            "env": {name: secret},
+            "deep": [{"list": [{name: secret}]}],
+            "apiKeyHelper": f"echo {secret}",
+        },
+        "DOTclaudeDOTjson": {"mcpServers": {"local": server, "remote": remote}},
+        "DOTclaude__CLAUDEDOTmd": f"Use {name}={secret} here.\n{name}: {secret}\nexport {name}='{secret}'\n",
+        "DOTclaude__skills__s__run.sh": f'export {name}="{secret}"\n{name}={secret}\n',
+        "DOTclaude__hooks__h.json": json.dumps({name: secret}),
+    }
+
+
+SLOW = settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@pytest.mark.parametrize("kind", SHAPED)
+@SLOW
+@given(data=st.data())
+def test_a_secret_of_known_shape_never_gets_into_a_snapshot(
+    tmp_path_factory: pytest.TempPathFactory, kind: str, data: st.DataObject
+) -> None:
+    secret = data.draw(SHAPED[kind])
+    snapshot = exported(tmp_path_factory.mktemp("s"), **places(secret, "HARMLESS_NAME"))
+    text = snapshot.model_dump_json()
+    core = secret.split("\n")[1] if "\n" in secret else secret
+    assert core not in text
+    assert snapshot.redacted
+
+
+@pytest.mark.parametrize("name", NAMED)
+@SLOW
+@given(secret=st.text(ALNUM, min_size=9, max_size=20).map(lambda text: f"{text}7"))
+def test_a_value_under_a_secret_name_never_gets_into_a_snapshot(
+    tmp_path_factory: pytest.TempPathFactory, name: str, secret: str
+) -> None:
+    files = places(secret, name)
+    files["DOTclaude__settingsDOTjson"].pop("apiKeyHelper")
+    files["DOTclaudeDOTjson"]["mcpServers"]["remote"]["url"] = f"https://host/mcp?{name}={secret}"
+    assert secret not in exported(tmp_path_factory.mktemp("s"), **files).model_dump_json()
+
+
+def test_what_is_no_secret_stays(tmp_path: Path) -> None:
+    kept = {
+        "model": "claude-sonnet-5-5",
+        "env": {"MAX_THINKING_TOKENS": "31999", "EDITOR": "vim", "API_KEY": "${MY_KEY}"},
+        "permissions": {"allow": ["Bash(git:*)", "Read"]},
+        "cleanupPeriodDays": 30,
+        "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "~/.claude/hooks/stop.sh"}]}]},
+    }
+    snapshot = exported(tmp_path, DOTclaude__settingsDOTjson=kept)
+    assert snapshot.settings == kept
+    assert snapshot.redacted == []
+
+
+def test_secret_settings_are_left_out_and_named(tmp_path: Path) -> None:
+    snapshot = exported(tmp_path, DOTclaude__settingsDOTjson={"env": {"API_KEY": "abc", "A": "1"}})
+    assert snapshot.settings == {"env": {"A": "1"}}
+    assert snapshot.redacted == ["settings.env.API_KEY"]
+
+
+def test_headers_are_kept_only_where_they_are_known_to_be_harmless(tmp_path: Path) -> None:
+    server = {"url": "https://host", "headers": {"X-Anything": "value", "Accept": "text/plain"}}
+    snapshot = exported(tmp_path, DOTclaudeDOTjson={"mcpServers": {"s": server}})
+    assert snapshot.mcp_servers["s"]["headers"] == {"X-Anything": REDACTED, "Accept": "text/plain"}
+
+
+def test_servers_come_from_the_state_file_and_the_project(tmp_path: Path) -> None:
+    claude = configuration(
+        tmp_path / "home",
+        DOTclaude__xDOTtxt="",
+        DOTclaudeDOTjson={
+            "mcpServers": {"user": {"command": "u"}, "both": {"command": "u"}},
+            "numStartups": 9,
+        },
+    )
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / ".mcp.json").write_text('{"mcpServers": {"both": {"command": "p"}}}')
+    snapshot = ConfigExporter(claude, project=tmp_path / "p").export_snapshot()
+    assert snapshot.mcp_servers == {"user": {"command": "u"}, "both": {"command": "p"}}
+
+
+def test_skills_are_taken_whole_with_scripts_binaries_and_modes(tmp_path: Path) -> None:
+    claude = configuration(
+        tmp_path / "home",
+        DOTclaude__skills__pdf__SKILLDOTmd="# pdf",
+        DOTclaude__skills__pdf__scripts__runDOTpy="print(1)\r\n",
+        DOTclaude__skills__pdf__logoDOTpng=b"\x89PNG\x00\xff",
+        DOTclaude__agents__aDOTmd="agent",
+        DOTclaude__commands__cDOTmd="command",
+        DOTclaude__hooks__toolDOTbin=b"\x00\x01",
+    )
+    (claude / "skills/pdf/scripts/run.py").chmod(0o755)
+    snapshot = ConfigExporter(claude).export_snapshot()
+    assert snapshot.skills == {"pdf/SKILL.md": "# pdf", "pdf/scripts/run.py": "print(1)\r\n"}
+    assert base64.b64decode(snapshot.skills_binary["pdf/logo.png"]) == b"\x89PNG\x00\xff"
+    assert snapshot.files == {"agents/a.md": "agent", "commands/c.md": "command"}
+    assert base64.b64decode(snapshot.files_binary["hooks/tool.bin"]) == b"\x00\x01"
+    assert snapshot.executable == ["skills/pdf/scripts/run.py"]
+
+
+def test_a_linked_skill_is_taken_and_a_link_in_a_circle_ends(tmp_path: Path) -> None:
+    claude = configuration(tmp_path / "home", DOTclaude__skills__xDOTtxt="")
+    (tmp_path / "dotfiles").mkdir()
+    (tmp_path / "dotfiles" / "SKILL.md").write_text("linked")
+    (claude / "skills/linked").symlink_to(tmp_path / "dotfiles")
+    (tmp_path / "dotfiles" / "again").symlink_to(tmp_path / "dotfiles")
+    assert ConfigExporter(claude).export_snapshot().skills["linked/SKILL.md"] == "linked"
+
+
+def test_files_that_are_secrets_as_a_whole_stay_behind(tmp_path: Path) -> None:
+    claude = configuration(tmp_path / "home", DOTclaude__skills__s__DOTenv="A=b", DOTclaude__skills__s__id_rsa="x")
+    snapshot = ConfigExporter(claude).export_snapshot()
+    assert snapshot.skills == {}
+    assert snapshot.redacted == ["skills/s/.env", "skills/s/id_rsa"]
+
+
+def test_code_that_only_handles_tokens_is_not_touched() -> None:
+    code = 'token = read_token()\nheaders = {"Authorization": build(token)}\nclient(password=password)\n'
+    assert redact_source(code) == code
+
+
+@pytest.mark.parametrize("name", ["author", "monkey", "max_tokens", "keybindings", "token_limit", "compass"])
+def test_names_that_only_look_like_secrets_are_none(name: str) -> None:
+    assert not is_secret_name(name)
+
+
+def whole(home: Path) -> Path:
+    return configuration(
+        home,
+        DOTclaude__CLAUDEDOTmd="# Rules\npassword: hunter2222\n",
+        DOTclaude__settingsDOTjson={"model": "opus", "env": {"A": "1", "API_KEY": "abcdefgh"}},
+        DOTclaudeDOTjson={"mcpServers": {"s": {"command": "x", "args": ["--token", "abcdefgh"]}}},
+        DOTclaude__skills__s__SKILLDOTmd="# s",
+        DOTclaude__skills__s__xDOTbin=b"\x00\xff",
+        DOTclaude__hooks__stopDOTsh="#!/bin/sh\n",
+    )
+
+
+def test_exported_imported_and_exported_again_is_the_same(tmp_path: Path) -> None:
+    first = ConfigExporter(whole(tmp_path / "home")).export_snapshot()
+    env = ConfigImporter().setup_ci_environment(first, tmp_path / "ci", disable_mcp=False)
+    second = ConfigExporter(Path(env["CLAUDE_CONFIG_DIR"])).export_snapshot()
+    assert second.model_copy(update={"snapshot_timestamp": first.snapshot_timestamp}) == first
+
+
+def test_a_snapshot_survives_its_file(tmp_path: Path) -> None:
+    exporter = ConfigExporter(whole(tmp_path / "home"))
+    exporter.save_snapshot(tmp_path / "out" / "snapshot.json")
+    loaded = ConfigImporter().load_snapshot(tmp_path / "out" / "snapshot.json")
+    assert loaded.settings == exporter.export_snapshot().settings
+    assert "hunter2222" not in (tmp_path / "out" / "snapshot.json").read_text()
+
+
+def snapshot_of(**fields: Any) -> ClaudeConfigSnapshot:
+    return ClaudeConfigSnapshot(snapshot_timestamp=datetime(2026, 1, 1, tzinfo=UTC), **fields)
+
+
+def test_an_import_sets_home_and_turns_telemetry_off(tmp_path: Path) -> None:
+    settings_ = {"env": {"CLAUDE_CODE_ENABLE_TELEMETRY": "1", "OTEL_EXPORTER": "otlp", "KEEP": "1"}}
+    env = ConfigImporter().setup_ci_environment(snapshot_of(settings=settings_), tmp_path)
+    assert env["HOME"] == str(tmp_path)
+    assert env["CLAUDE_CONFIG_DIR"] == env["CLAUDE_HOME"] == str(tmp_path / ".claude")
+    assert env["DISABLE_TELEMETRY"] == env["CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"] == "1"
+    assert json.loads((tmp_path / ".claude/settings.json").read_text()) == {"env": {"KEEP": "1"}}
+
+
+def test_mcp_servers_are_off_unless_asked_for(tmp_path: Path) -> None:
+    snapshot = snapshot_of(mcp_servers={"s": {"command": "x"}})
+    ConfigImporter().setup_ci_environment(snapshot, tmp_path / "off")
+    assert not (tmp_path / "off/.claude/.claude.json").exists()
+    ConfigImporter().setup_ci_environment(snapshot, tmp_path / "on", disable_mcp=False)
+    assert json.loads((tmp_path / "on/.claude/.claude.json").read_text())["mcpServers"] == snapshot.mcp_servers
+
+
+def test_modes_and_binaries_are_restored(tmp_path: Path) -> None:
+    snapshot = snapshot_of(
+        skills={"s/run.sh": "x"},
+        skills_binary={"s/b": base64.b64encode(b"\0").decode()},
+        executable=["skills/s/run.sh"],
+    )
+    ConfigImporter().setup_ci_environment(snapshot, tmp_path)
+    assert os.access(tmp_path / ".claude/skills/s/run.sh", os.X_OK)
+    assert (tmp_path / ".claude/skills/s/b").read_bytes() == b"\0"
+
+
+HOSTILE = ["../../escape.md", "/etc/escape", "a/../../../escape", "..", "", "a//b", "a/./b", "c:\\escape",
+           "a\\..\\b", "a\0b", "./x"]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", HOSTILE)
+@pytest.mark.parametrize("field", ["skills", "skills_binary", "files", "files_binary"])
+def test_a_path_that_leads_outside_writes_nothing_at_all(tmp_path: Path, field: str, path: str) -> None:
+    snapshot = snapshot_of(**{field: {path: "eHg="}, "global_claude_md": "x"})
+    with pytest.raises(InputError, match="not imported"):
+        ConfigImporter().setup_ci_environment(snapshot, tmp_path / "deep" / "ci")
+    assert list(tmp_path.rglob("*")) == []
+
+
+def test_a_file_below_a_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="below another file"):
+        ConfigImporter().setup_ci_environment(snapshot_of(skills={"a": "x", "a/b": "y"}), tmp_path)
+
+
+def test_an_existing_configuration_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / ".claude").mkdir()
+    with pytest.raises(InputError, match="exists already"):
+        ConfigImporter().setup_ci_environment(snapshot_of(), tmp_path)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"schema_version": 99, "snapshot_timestamp": 0}', "\xff"])
+def test_a_file_that_is_no_snapshot_is_refused_in_one_line(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "s.json"
+    path.write_text(content, encoding="latin-1")
+    with pytest.raises(InputError) as error:
+        ConfigImporter().load_snapshot(path)
+    assert str(path) in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_broken_settings_are_an_error_that_names_the_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"settings\.json: not JSON"):
+        exported(tmp_path, DOTclaude__settingsDOTjson="{")
+
+
+def test_a_missing_configuration_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such folder"):
+        ConfigExporter(tmp_path / "none").export_snapshot()

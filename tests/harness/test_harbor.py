@@ -1,0 +1,227 @@
+"""How Harbor trials become results."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.errors import InputError
+from harness.models import ErrorKind, Outcome
+from harness.results.harbor import load_jobs
+from harness.suite.load import load_results
+from tests.support.suite import harness
+
+SETUP = ["AgentSetupTimeoutError", "EnvironmentStartTimeoutError", "HealthcheckError"]
+
+
+def write_trial(
+    jobs: Path,
+    *,
+    job: str = "with-search",
+    name: str = "task_a__x1",
+    task: str = "task_a",
+    reward: float | None = 1.0,
+    exception: str | None = None,
+    agent: dict[str, Any] | None = None,
+    started: str = "2026-11-21T10:00:00Z",
+    **more: Any,
+) -> Path:
+    folder = jobs / job / name
+    (folder / "verifier").mkdir(parents=True)
+    trial = {
+        "task_name": f"bench/{task.replace('_', '-')}",
+        "trial_name": name,
+        "task_id": {"path": f"tasks/{task}"},
+        "task_checksum": "c0ffee",
+        "config": {"agent": agent or {"name": "claude-code", "model_name": "anthropic/m", "mcp_servers": []}},
+        "agent_info": {
+            "name": "claude-code",
+            "version": "2.1.330",
+            "model_info": {"name": "m", "provider": "p"},
+        },
+        "agent_result": {"n_input_tokens": 100, "n_cache_tokens": 80, "n_output_tokens": 7, "cost_usd": 0.25},
+        "verifier_result": None if reward is None else {"rewards": {"reward": reward}},
+        "exception_info": exception and {"exception_type": exception, "exception_message": "why\nso"},
+        "started_at": started,
+        "finished_at": "2026-11-21T10:05:00Z",
+        "agent_execution": {"started_at": "2026-11-21T10:01:00Z", "finished_at": "2026-11-21T10:04:00Z"},
+        "verifier": {"started_at": "2026-11-21T10:04:00Z", "finished_at": "2026-11-21T10:04:02Z"},
+        "step_results": None,
+        **more,
+    }
+    (folder / "result.json").write_text(json.dumps(trial))
+    (jobs / job / "result.json").write_text(json.dumps({"n_total_trials": 1, "stats": {}}))
+    return folder
+
+
+def test_a_trial_becomes_a_result(tmp_path: Path) -> None:
+    folder = write_trial(tmp_path)
+    (folder / "verifier/metrics.json").write_text('{"reward": 1, "components": {"files": 0.5, "count": 7}}')
+    (folder / "verifier/test-stdout.txt").write_text("all good\n")
+    (result,) = load_jobs(tmp_path / "with-search")
+    assert (result.task_id, result.config_name, result.model, result.run_index) == (
+        "task_a",
+        "with-search",
+        "m",
+        0,
+    )
+    assert (result.outcome, result.passed, result.overall_score) == (Outcome.COMPLETED, True, 1.0)
+    assert (result.cost_usd, result.claude_code_version) == (0.25, "2.1.330")
+    assert result.trace.duration_seconds == 180
+    assert result.fingerprints.task == "c0ffee"
+    assert result.source == str(folder)
+    (grade,) = result.grades
+    assert [(c.criterion, c.score) for c in grade.criteria_scores] == [("files", 0.5)]
+    assert grade.full_output == "all good\n"
+
+
+def test_cached_tokens_are_not_counted_twice(tmp_path: Path) -> None:
+    write_trial(tmp_path)
+    usage = load_jobs(tmp_path)[0].trace.usage
+    assert (usage.input_tokens, usage.cache_read_tokens, usage.output_tokens) == (20, 80, 7)
+
+
+def test_steps_of_a_trial_are_added_up(tmp_path: Path) -> None:
+    step = {"agent_result": {"n_input_tokens": 10, "cost_usd": 0.1}}
+    write_trial(tmp_path, agent_result=None, step_results=[step, step])
+    result = load_jobs(tmp_path)[0]
+    assert result.trace.usage.input_tokens == 20
+    assert result.cost_usd == pytest.approx(0.2)
+
+
+def test_unknown_cost_stays_unknown(tmp_path: Path) -> None:
+    write_trial(tmp_path, agent_result=None)
+    assert load_jobs(tmp_path)[0].cost_usd is None
+
+
+ENDINGS = [
+    ("AgentTimeoutError", Outcome.TIMEOUT, ErrorKind.TIME_LIMIT),
+    ("ApiRateLimitError", Outcome.INFRA_ERROR, ErrorKind.RATE_LIMIT),
+    ("ApiOverloadedError", Outcome.INFRA_ERROR, ErrorKind.OVERLOADED),
+    ("AgentAuthenticationError", Outcome.INFRA_ERROR, ErrorKind.AUTH),
+    ("ContextWindowExceededError", Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
+    ("NonZeroAgentExitCodeError", Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
+    ("SomethingNew", Outcome.INFRA_ERROR, ErrorKind.API_ERROR),
+    *[(name, Outcome.SETUP_ERROR, ErrorKind.FIXTURE) for name in SETUP],
+]
+
+
+@pytest.mark.parametrize(("exception", "outcome", "kind"), ENDINGS, ids=[row[0] for row in ENDINGS])
+def test_exceptions_decide_the_outcome(tmp_path: Path, exception: str, outcome: Outcome, kind: ErrorKind) -> None:
+    write_trial(tmp_path, exception=exception, reward=1.0)
+    result = load_jobs(tmp_path)[0]
+    assert (result.outcome, result.trace.error_kind, result.passed) == (outcome, kind, False)
+    assert result.trace.error == f"{exception}: why so"
+
+
+def test_a_crash_without_a_reward_says_nothing_about_the_agent(tmp_path: Path) -> None:
+    write_trial(tmp_path, exception="NonZeroAgentExitCodeError", reward=None)
+    assert load_jobs(tmp_path)[0].outcome is Outcome.INFRA_ERROR
+
+
+@pytest.mark.parametrize("exception", ["RewardFileNotFoundError", "VerifierTimeoutError", None])
+def test_a_trial_that_was_not_graded_is_not_measured(tmp_path: Path, exception: str | None) -> None:
+    """Harbor's own mean counts it as 0."""
+    write_trial(tmp_path, exception=exception, reward=None)
+    result = load_jobs(tmp_path)[0]
+    assert (result.trace.error_kind, result.measured) == (ErrorKind.GRADING, False)
+
+
+def test_a_reward_below_the_pass_score_fails_and_keeps_its_score(tmp_path: Path) -> None:
+    write_trial(tmp_path, reward=0.6)
+    assert [(r.passed, r.overall_score) for r in load_jobs(tmp_path)] == [(False, 0.6)]
+    assert load_jobs(tmp_path, pass_score=0.5)[0].passed
+
+
+def test_a_reward_outside_of_0_to_1_is_bounded_and_said(tmp_path: Path) -> None:
+    write_trial(tmp_path, reward=1.5)
+    result = load_jobs(tmp_path)[0]
+    assert result.overall_score == 1.0
+    assert "reward 1.5, outside of 0 to 1" in result.grades[0].details
+
+
+def test_runs_of_a_task_are_numbered_by_time(tmp_path: Path) -> None:
+    write_trial(tmp_path, name="task_a__late", started="2026-11-21T12:00:00Z")
+    write_trial(tmp_path, name="task_a__early", started="2026-11-21T11:00:00Z")
+    results = load_jobs(tmp_path)
+    assert [(r.run_index, Path(r.source).name) for r in results] == [
+        (0, "task_a__early"),
+        (1, "task_a__late"),
+    ]
+
+
+def test_agents_of_one_job_are_told_apart_by_their_servers(tmp_path: Path) -> None:
+    search = {"name": "claude-code", "mcp_servers": [{"name": "search"}]}
+    write_trial(tmp_path, name="a", agent=search)
+    write_trial(tmp_path, name="b", agent={"name": "claude-code", "mcp_servers": []})
+    names = {r.config_name for r in load_jobs(tmp_path)}
+    assert names == {"with-search/claude-code", "with-search/claude-code+search"}
+
+
+def test_models_alone_do_not_make_another_config(tmp_path: Path) -> None:
+    for model in ("m1", "m2"):
+        info = {"name": "claude-code", "version": "1", "model_info": {"name": model}}
+        write_trial(tmp_path, name=model, agent={"name": "claude-code", "model_name": model}, agent_info=info)
+    assert {(r.config_name, r.model) for r in load_jobs(tmp_path)} == {
+        ("with-search", "m1"),
+        ("with-search", "m2"),
+    }
+
+
+def test_tool_calls_and_answer_come_from_the_trajectory(tmp_path: Path) -> None:
+    folder = write_trial(tmp_path)
+    (folder / "agent").mkdir()
+    call = {"tool_call_id": "1", "function_name": "Read", "arguments": {"file_path": "a"}}
+    observation = {"results": [{"source_call_id": "1", "content": [{"type": "text", "text": "content"}]}]}
+    steps = [
+        {"step_id": 1, "source": "user", "message": "the task"},
+        {
+            "step_id": 2,
+            "source": "agent",
+            "message": "reading",
+            "tool_calls": [call],
+            "observation": observation,
+        },
+        {"step_id": 3, "source": "agent", "message": "the answer"},
+    ]
+    (folder / "agent/trajectory.json").write_text(json.dumps({"schema_version": "ATIF-v1.8", "steps": steps}))
+    trace = load_jobs(tmp_path)[0].trace
+    assert (trace.claude_prompt, trace.result, trace.num_turns) == ("the task", "the answer", 2)
+    assert [(c.name, c.input, c.output) for c in trace.tool_calls] == [("Read", {"file_path": "a"}, "content")]
+
+
+def test_language_and_category_come_from_the_task(tmp_path: Path) -> None:
+    write_trial(tmp_path / "jobs")
+    (tmp_path / "tasks/task_a").mkdir(parents=True)
+    (tmp_path / "tasks/task_a/task.toml").write_text('[metadata]\nlanguage = "go"\ndifficulty = "hard"\n')
+    result = load_jobs(tmp_path / "jobs", tasks_dir=tmp_path / "tasks")[0]
+    assert (result.language, result.difficulty) == ("go", "hard")
+
+
+def test_a_folder_of_jobs_is_read_whole(tmp_path: Path) -> None:
+    write_trial(tmp_path, job="with")
+    write_trial(tmp_path, job="without")
+    assert {r.config_name for r in load_jobs(tmp_path)} == {"with", "without"}
+
+
+def test_a_folder_without_trials_is_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no Harbor trials there"):
+        load_jobs(tmp_path)
+
+
+def test_a_broken_trial_is_bad_input(tmp_path: Path) -> None:
+    (write_trial(tmp_path) / "result.json").write_text("{")
+    with pytest.raises(InputError, match=r"result\.json: cannot be read as JSON"):
+        load_jobs(tmp_path)
+
+
+def test_the_command_writes_results_and_counts_what_was_not_measured(tmp_path: Path) -> None:
+    write_trial(tmp_path / "jobs", name="a")
+    write_trial(tmp_path / "jobs", name="b", exception="ApiOverloadedError", reward=None)
+    shown = harness(tmp_path, "import-harbor", "jobs/with-search", "-o", "out.json", "--config-name", "search")
+    assert shown.returncode == 0
+    assert "2 trials, 1 measured, 1 passed\n  infra_error: 1\n" in shown.stdout
+    assert {r.config_name for r in load_results(tmp_path / "out.json")} == {"search"}

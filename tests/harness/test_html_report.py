@@ -1,0 +1,242 @@
+"""The HTML report: what it holds, that it is safe, and how it behaves in a browser."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.compare.comparison import compare
+from harness.models import FileChange, GradeResult, Outcome, ToolCall
+from harness.report import figures
+from harness.report import html as html_report
+from harness.report.html import Arm, render
+from tests.support.made_results import made
+from tests.support.results import arm, run
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+HOSTILE = '</script><script>document.title="taken"</script><img src=x onerror="document.title=1">'
+
+
+def pages(html: str) -> list[str]:
+    """The page of every run, unpacked."""
+    packed = re.findall(r'<script type="text/plain" id="packed-\d+">([^<]*)</script>', html)
+    return [gzip.decompress(base64.b64decode(text)).decode() for text in packed]
+
+
+def two_arms(tasks: int = 12) -> tuple[Any, Any]:
+    a = made(tasks, 3, config="baseline", chance=0.5, seed=1)
+    return a, made(tasks, 3, config="search", chance=0.95, seed=2)
+
+
+def comparison_page(tasks: int = 12) -> str:
+    a, b = two_arms(tasks)
+    return render([Arm("baseline", a), Arm("search", b)], compare(a, b, label_a="baseline", label_b="search"))
+
+
+def test_summary_heat_map_and_runs_are_there() -> None:
+    html = render([Arm("results", arm({"task-a": 2, "task-b": 0}, 3))])
+    assert "2/6" in html
+    assert ">2/3</button>" in html
+    assert html.count('data-state="fail"') == 4
+    assert len(pages(html)) == 6
+
+
+def test_a_comparison_shows_verdict_interval_and_warnings() -> None:
+    html = comparison_page()
+    assert "<strong>improvement</strong>" in html
+    assert "95 % interval" in html
+    assert "Before you believe it" in html
+
+
+def test_a_run_page_holds_prompt_transcript_diff_grades_and_stderr() -> None:
+    trace: dict[str, Any] = {
+        "claude_prompt": "the prompt",
+        "claude_response": "the answer",
+        "stderr": "the stderr",
+        "tool_calls": [ToolCall(name="Bash", input={"command": "make test"}, output="the output", error="the error")],
+        "file_changes": [FileChange(path="src/a.py", action="modified", diff="@@ -1 +1 @@\n-old\n+new")],
+    }
+    grade = GradeResult(assertion_id="g1", passed=False, score=0.25, reasoning="the reason", full_output="7 failed")
+    (page,) = pages(render([Arm("r", [run(trace=trace, grades=[grade])])]))
+    for text in ("the prompt", "the answer", "the stderr", "make test", "the output", "the error", "src/a.py",
+                 "the reason", "7 failed"):  # fmt: skip
+        assert text in page
+    assert '<span class="add">+new' in page
+
+
+def test_an_agents_text_is_only_ever_text() -> None:
+    hostile = run(
+        HOSTILE,
+        HOSTILE,
+        trace={
+            "claude_prompt": HOSTILE,
+            "result": HOSTILE,
+            "error": HOSTILE,
+            "tool_calls": [ToolCall(name=HOSTILE, input={"x": HOSTILE}, output=HOSTILE)],
+            "file_changes": [FileChange(path=HOSTILE, action="created", content_after=HOSTILE)],
+        },
+        grades=[GradeResult(assertion_id=HOSTILE, passed=False, score=0, details=HOSTILE)],
+    )
+    html = render([Arm(HOSTILE, [hostile]), Arm("b", [hostile])], compare([hostile], [hostile], label_a=HOSTILE))
+    assert HOSTILE not in html
+    assert all(HOSTILE not in page for page in pages(html))
+
+
+def test_secrets_of_a_transcript_do_not_reach_the_page() -> None:
+    secret = "sk-ant-api03-" + "A1b2" * 10
+    calls = [ToolCall(name="Bash", input={"command": f"curl -H 'x: {secret}'"}, output=secret)]
+    html = render([Arm("r", [run(trace={"tool_calls": calls, "error": secret, "stderr": secret})])])
+    assert secret not in html
+    assert all(secret not in page for page in pages(html))
+
+
+def test_the_page_forbids_itself_every_request() -> None:
+    html = comparison_page(3)
+    assert "default-src 'none'" in html
+    assert not re.findall(r'(?:src|href)="(?!#|data:)[^"]+"', html)
+
+
+def test_without_matplotlib_the_page_says_so_and_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "available", lambda: False)
+    html = comparison_page(3)
+    assert "matplotlib is not installed" in html
+    assert "<svg" not in html
+    assert pages(html)
+
+
+def test_figures_take_the_colours_of_the_page() -> None:
+    svg = "".join(re.findall(r"<svg.*?</svg>", comparison_page(6), re.DOTALL))
+    assert "var(--ink)" in svg
+    assert not any(colour in svg for colour in figures.CSS_COLOURS)
+
+
+def test_a_dollar_or_a_bracket_in_a_name_does_not_break_the_figures() -> None:
+    a, b = arm({"a$b$": 1, "c<d>": 2}, 3), arm({"a$b$": 2, "c<d>": 1}, 3)
+    html = render([Arm("A", a), Arm("B", b)], compare(a, b))
+    assert "a$b$" in html
+    assert "c&lt;d&gt;" in html
+
+
+def test_results_that_measured_nothing_still_make_a_page() -> None:
+    lost = [run(passed=False, outcome=Outcome.INFRA_ERROR, cost=None)]
+    html = render([Arm("A", lost), Arm("B", lost)], compare(lost, lost))
+    assert "no measured run" in html
+    assert "not enough data" in html
+
+
+def test_500_long_runs_stay_under_20_megabytes() -> None:
+    results = made(100, 5, config="c", chance=0.7, seed=3, text_chars=50_000)
+    html = render([Arm("r", results)])
+    assert 2_000_000 < len(html.encode()) < 20_000_000
+    assert "the middle is left out" in pages(html)[0]
+
+
+def test_the_arms_of_the_list_are_told_apart() -> None:
+    row = html_report.Row(0, "A", run(tools=["mcp__search"]), "")
+    assert {"a", "t1", "base", "mcp__search", "pass"} <= set(row.words.split())
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    api = pytest.importorskip("playwright.sync_api")
+    if CHROMIUM is None:
+        pytest.skip("needs chromium")
+    options = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+               "--disable-background-networking", "--disable-component-update"]  # fmt: skip
+    with api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
+        yield started
+        started.close()
+
+
+class Page:
+    """An open report, with everything it printed and asked for."""
+
+    def __init__(self, browser: Any, path: Path) -> None:
+        self.page = browser.new_page()
+        self.problems: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.problems.append(message.text))
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(path.as_uri())
+
+    def shown(self) -> int:
+        return int(self.page.locator("#rows tr:visible").count())
+
+
+@pytest.fixture
+def opened(browser: Any, tmp_path: Path) -> Page:
+    path = tmp_path / "report.html"
+    path.write_text(comparison_page(), encoding="utf-8")
+    return Page(browser, path)
+
+
+def test_in_a_browser_nothing_fails_and_nothing_is_fetched(opened: Page) -> None:
+    opened.page.click("#rows a >> nth=0")
+    opened.page.wait_for_selector("#run h1")
+    assert opened.problems == []
+    assert all(url.startswith(("file://", "data:")) for url in opened.requests)
+    assert len([url for url in opened.requests if url.startswith("file://")]) == 1
+
+
+def test_searching_and_filtering_narrow_the_list(opened: Page) -> None:
+    assert opened.shown() == 72
+    opened.page.fill("#words", "task-003 search")
+    assert opened.shown() == 3
+    opened.page.select_option("#state", "lost")
+    opened.page.fill("#words", "")
+    lost = opened.page.locator('#rows tr[data-state="lost"]').count()
+    assert opened.shown() == lost
+    opened.page.click("text=clear")
+    opened.page.wait_for_selector("#count:text('72 of 72 runs')")
+
+
+def test_the_search_can_look_inside_transcripts(opened: Page) -> None:
+    opened.page.fill("#words", "+new &amp; line")
+    assert opened.shown() == 0
+    opened.page.check("#deep")
+    opened.page.wait_for_selector("#count:text('72 of 72 runs')")
+
+
+def test_a_cell_of_the_heat_map_lists_its_runs(opened: Page) -> None:
+    opened.page.click('button[data-task="task-002"][data-config="search"]')
+    assert opened.shown() == 3
+
+
+def test_run_pages_open_link_to_each_other_and_back(opened: Page) -> None:
+    opened.page.click("#rows a >> nth=0")
+    opened.page.wait_for_selector("#run h1")
+    assert "task-000" in opened.page.inner_text("#run h1")
+    assert not opened.page.is_visible("a[rel=prev]")
+    opened.page.click("a[rel=next]")
+    opened.page.wait_for_url("**/*#run-1")
+    opened.page.click("text=all runs")
+    opened.page.wait_for_selector("#overview:not([hidden])")
+
+
+def test_hostile_text_runs_nothing_in_a_browser(browser: Any, tmp_path: Path) -> None:
+    hostile = run(HOSTILE, trace={"result": HOSTILE, "claude_prompt": HOSTILE})
+    (tmp_path / "r.html").write_text(render([Arm("r", [hostile])], title="mine"), encoding="utf-8")
+    page = Page(browser, tmp_path / "r.html")
+    page.page.click("#rows a >> nth=0")
+    page.page.wait_for_selector("#run h1")
+    assert page.page.title() == "mine"
+    assert page.problems == []
+
+
+def test_500_runs_open_in_a_browser(browser: Any, tmp_path: Path, record_property: Any) -> None:
+    results = made(100, 5, config="c", chance=0.7, seed=3, text_chars=20_000)
+    (tmp_path / "r.html").write_text(render([Arm("r", results)]), encoding="utf-8")
+    started = time.monotonic()
+    page = Page(browser, tmp_path / "r.html")
+    assert page.shown() == 500
+    record_property("seconds_to_open", time.monotonic() - started)

@@ -1,0 +1,196 @@
+"""How task, config and results files are read, and what their mistakes look like."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.errors import InputError
+from harness.results.files import write_whole
+from harness.runner import EvalRunner
+
+TASK = """\
+id: fix
+category: coding
+description: d
+prompt: p
+assertions:
+  - type: code
+    check: tests_pass
+"""
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (TASK + "timeout_second: 3\n", r":8: timeout_second: unknown key; did you mean timeout_seconds\?"),
+        (TASK + "scoring:\n  file_contains_x: 2\n", r":9: scoring.file_contains_x: scoring key matches no"),
+        (TASK + "    fil: x\n", r":8: assertions.0.fil: unknown key; did you mean file\?"),
+        (TASK + "  - check: tests_pass\n", r":8: assertions.1: needs `type: code` or `type: llm`"),
+        (TASK + "prompt: again\n", r":8: prompt: key is given twice \(first in line 4\)"),
+        (TASK + "  x\n", r":\d+: not YAML"),
+        (TASK.replace("coding", "cooking"), r":2: category: .*'coding'"),
+        ("- a\n", r":1: must be a mapping"),
+        ("id: a\n", r"category: required key is missing"),
+        ("", r":1: must be a mapping"),
+        (TASK + "fixture_path: nowhere\n", r"fixture_path: .*/nowhere does not exist"),
+    ],
+    ids=["key", "scoring", "nested", "type", "twice", "yaml", "enum", "list", "missing", "empty", "path"],
+)
+def test_mistakes_name_file_line_and_key(tmp_path: Path, text: str, message: str) -> None:
+    path = write(tmp_path / "a.task.yaml", text)
+    with pytest.raises(InputError, match=str(path) + ".*" + message):
+        EvalRunner.load_task(path)
+
+
+def test_all_mistakes_of_a_file_are_named_at_once(tmp_path: Path) -> None:
+    path = write(tmp_path / "c.yaml", "name: a\nmax_turns: x\nenv: {A-B: x}\n")
+    with pytest.raises(InputError) as caught:
+        EvalRunner.load_config(path)
+    assert [line.split(": ")[1] for line in str(caught.value).splitlines()] == ["max_turns", "env"]
+
+
+def test_a_task_file_may_be_json(tmp_path: Path) -> None:
+    task = {"id": "a", "category": "coding", "description": "d", "prompt": "p"}
+    path = write(tmp_path / "a.task.json", json.dumps(task, indent=2))
+    assert EvalRunner.load_task(path).id == "a"
+
+
+def test_results_of_the_first_format_are_read(tmp_path: Path) -> None:
+    """Without schema_version and outcomes, as earlier tools wrote them."""
+    trace = {"is_error": True, "usage": {"input_tokens": 1}, "config_snapshot": {"model": "m"}}
+    run = {
+        "task_id": "t",
+        "config_name": "c",
+        "model": "m",
+        "run_index": 0,
+        "timestamp": "2025-01-01T00:00:00",
+    }
+    text = json.dumps({"timestamp": "2025-01-01T00:00:00", "num_results": 1, "results": [{**run, "trace": trace}]})
+    (result,) = EvalRunner.load_results(write(tmp_path / "r.json", text))
+    assert not result.measured
+    listed = write(tmp_path / "list.json", json.dumps([{**run, "trace": trace}]))
+    assert EvalRunner.load_results(listed) == [result]
+
+
+def test_paths_of_a_task_are_relative_to_its_file(tmp_path: Path) -> None:
+    (tmp_path / "fixtures/a").mkdir(parents=True)
+    path = write(tmp_path / "tasks/x/a.task.yaml", TASK + "fixture_path: ../../fixtures/a\n")
+    assert EvalRunner.load_task(path).fixture_path == tmp_path / "fixtures/a"
+
+
+def test_skills_are_relative_to_the_config_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They used to be looked up in the working directory, and were silently absent."""
+    (tmp_path / "skills").mkdir()
+    path = write(tmp_path / "configs/full/config.yaml", "name: full\nskills_path: ../../skills\n")
+    monkeypatch.chdir("/")
+    assert EvalRunner.load_config(path).skills_path == tmp_path / "skills"
+
+
+def test_home_is_expanded_in_skills_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".claude/skills").mkdir(parents=True)
+    path = write(tmp_path / "config.yaml", "name: full\nskills_path: ~/.claude/skills\n")
+    assert EvalRunner.load_config(path).skills_path == tmp_path / ".claude/skills"
+
+
+def test_missing_skills_are_an_error(tmp_path: Path) -> None:
+    path = write(tmp_path / "config.yaml", "name: full\nskills_path: nowhere\n")
+    with pytest.raises(InputError, match=r"skills_path: .*nowhere does not exist"):
+        EvalRunner.load_config(path)
+
+
+def test_globs_may_be_absolute_and_come_sorted(tmp_path: Path) -> None:
+    """An absolute pattern used to raise, and the order was that of the disk."""
+    for name in ("b", "a", "c"):
+        write(tmp_path / name / "x.task.yaml", TASK.replace("id: fix", f"id: {name}"))
+    tasks = EvalRunner.load_tasks_from_glob(f"{tmp_path}/**/*.task.yaml")
+    assert [task.id for task in tasks] == ["a", "b", "c"]
+
+
+def test_globs_may_be_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "configs/a/config.yaml", "name: a\n")
+    monkeypatch.chdir(tmp_path)
+    assert [config.name for config in EvalRunner.load_configs_from_glob("configs/*/config.yaml")] == ["a"]
+
+
+def test_a_broken_file_in_a_glob_is_an_error_and_not_skipped(tmp_path: Path) -> None:
+    write(tmp_path / "a.task.yaml", TASK)
+    write(tmp_path / "b.task.yaml", "id: [\n")
+    with pytest.raises(InputError, match=r"b\.task\.yaml"):
+        EvalRunner.load_tasks_from_glob(f"{tmp_path}/*.task.yaml")
+
+
+def test_a_glob_that_matches_nothing_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no file matches"):
+        EvalRunner.load_tasks_from_glob(f"{tmp_path}/*.yaml")
+
+
+def test_two_tasks_with_one_id_are_an_error(tmp_path: Path) -> None:
+    write(tmp_path / "a.task.yaml", TASK)
+    write(tmp_path / "b.task.yaml", TASK)
+    with pytest.raises(InputError, match=r"b\.task\.yaml: id 'fix' is already used by .*a\.task\.yaml"):
+        EvalRunner.load_tasks_from_glob(f"{tmp_path}/*.task.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "not JSON"),
+        ('{"schema_version": 99, "results": []}', "schema_version 99 is newer"),
+        ('{"timestamp": 0, "num_results": 1, "results": [{"task_id": 1}]}', "is this a results file"),
+        ("3", "is this a results file"),
+    ],
+    ids=["json", "newer", "shape", "number"],
+)
+def test_what_is_no_results_file_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        EvalRunner.load_results(write(tmp_path / "r.json", text))
+
+
+def test_results_are_read_back_as_they_were_saved(tmp_path: Path) -> None:
+    from tests.harness.test_models import grade, result
+
+    results = [result(grade("llm_0", 0.5, "llm")), result(task_id="other")]
+    path = EvalRunner(results_dir=tmp_path).save_results(results, "r.json", save_debug=True)
+    assert path == tmp_path / "r.json"
+    assert EvalRunner.load_results(path) == results
+    debug = json.loads((tmp_path / "r.debug.json").read_text())
+    assert debug["execution_summary"]["unique_tasks"] == 2
+
+
+def test_an_output_path_is_honoured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only its base name used to be kept, below evals/results, while the message named the path."""
+    monkeypatch.chdir(tmp_path)
+    path = EvalRunner().save_results([], str(tmp_path / "deep/er/out.json"))
+    assert path == tmp_path / "deep/er/out.json"
+    assert path.exists()
+    assert not (tmp_path / "evals").exists()
+
+
+def test_a_file_that_cannot_be_written_leaves_the_old_one_whole(tmp_path: Path) -> None:
+    path = write(tmp_path / "r.json", "old")
+    with pytest.raises(UnicodeEncodeError):
+        write_whole(path, "x" * 1_000_000 + "\ud800")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_secrets_do_not_get_into_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from harness.models import ExecutionTrace
+    from tests.harness.test_models import result
+
+    monkeypatch.setenv("ANTHROPIC_API_KEY", 'sk-ant-"quoted"-secret')
+    trace = ExecutionTrace(stderr='key is sk-ant-"quoted"-secret')
+    path = EvalRunner(results_dir=tmp_path).save_results([result(trace=trace)], "r.json", save_debug=True)
+    for file in (path, tmp_path / "r.debug.json"):
+        assert "secret" not in file.read_text()
+        assert "[REDACTED]" in file.read_text()

@@ -1,0 +1,344 @@
+"""How runs are planned, tried again, stopped, journalled and resumed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.errors import InputError
+from harness.executor import Executor
+from harness.models import Config, ErrorKind, EvalResult, ExecutionTrace, Outcome, Task
+from harness.results.files import Journal, read_journal
+from harness.run.matrix import MatrixStopped, RetryPolicy, plan
+from harness.runner import EvalRunner
+
+QUICK = RetryPolicy(attempts=3, first_wait=0.001, longest_wait=0.01)
+
+
+class ScriptedExecutor(Executor):
+    """Answers each run with what a function of the number of the call says."""
+
+    def __init__(self, answer: Callable[[int], ExecutionTrace]) -> None:
+        self.answer = answer
+        self.calls: list[tuple[str, str]] = []
+        self.cancelled = threading.Event()
+        self._lock = threading.Lock()
+
+    def run(
+        self,
+        prompt: str,
+        config: Config,
+        working_dir: Path,
+        timeout: int = 300,
+        env_override: dict[str, str] | None = None,
+    ) -> ExecutionTrace:
+        with self._lock:
+            self.calls.append((prompt, f"{config.name}/{config.model}"))
+            number = len(self.calls)
+        return self.answer(number)
+
+    def cancel(self) -> None:
+        self.cancelled.set()
+
+
+def failure(kind: ErrorKind, **more: object) -> ExecutionTrace:
+    base = {"is_error": True, "outcome": Outcome.INFRA_ERROR, "error_kind": kind, "error": "why"}
+    return ExecutionTrace.model_validate({**base, **more})
+
+
+def task(name: str, **fields: object) -> Task:
+    base = {"id": name, "category": "coding", "description": "d", "prompt": name}
+    assertion = {"type": "code", "check": "file_exists", "file": "."}
+    return Task.model_validate({**base, "assertions": [assertion], **fields})
+
+
+def runner(tmp_path: Path, answer: Callable[[int], ExecutionTrace]) -> tuple[EvalRunner, ScriptedExecutor]:
+    executor = ScriptedExecutor(answer)
+    return EvalRunner(executor, results_dir=tmp_path / "results"), executor
+
+
+def good(_number: int) -> ExecutionTrace:
+    return ExecutionTrace(cost_usd=0.5)
+
+
+TASKS = [task("a"), task("b")]
+CONFIGS = [Config(name="x"), Config(name="y")]
+
+
+def test_single_run_is_graded(tmp_path: Path) -> None:
+    result = runner(tmp_path, good)[0].run_single(TASKS[0], CONFIGS[0], 4)
+    assert (result.task_id, result.config_name, result.run_index) == ("a", "x", 4)
+    assert (result.passed, result.overall_score, result.cost_usd) == (True, 1.0, 0.5)
+    assert result.started_at is not None
+    assert result.category == "coding"
+
+
+def test_changes_of_the_agent_are_in_the_trace(tmp_path: Path) -> None:
+    class Writer(ScriptedExecutor):
+        def run(
+            self, prompt: str, config: Config, working_dir: Path, *args: object, **kwargs: object
+        ) -> ExecutionTrace:
+            (working_dir / "new.py").write_text("x")
+            return ExecutionTrace()
+
+    result = EvalRunner(Writer(good)).run_single(TASKS[0], CONFIGS[0])
+    assert [(c.path, c.action) for c in result.trace.file_changes] == [("new.py", "created")]
+
+
+def test_a_missing_fixture_is_a_setup_error_and_costs_nothing(tmp_path: Path) -> None:
+    made, executor = runner(tmp_path, good)
+    result = made.run_single(task("a", fixture_path=tmp_path / "nowhere"), CONFIGS[0])
+    assert (result.outcome, result.trace.error_kind) == (Outcome.SETUP_ERROR, ErrorKind.FIXTURE)
+    assert executor.calls == []
+
+
+def test_matrix_runs_every_combination(tmp_path: Path) -> None:
+    made, executor = runner(tmp_path, good)
+    results = made.run_matrix(TASKS, CONFIGS, ["m1", "m2"], 3)
+    keys = {(r.task_id, r.config_name, r.model, r.run_index) for r in results}
+    assert len(results) == len(keys) == len(executor.calls) == 2 * 2 * 2 * 3
+
+
+def test_configs_of_a_task_take_turns(tmp_path: Path) -> None:
+    """A service that slows down in the middle must not slow down one config."""
+    made, executor = runner(tmp_path, good)
+    made.run_matrix(TASKS, CONFIGS, None, 2)
+    configs = [name.split("/")[0] for _, name in executor.calls]
+    assert configs == ["x", "y"] * 4
+
+
+def test_configs_keep_their_models_when_none_are_named() -> None:
+    configs = [Config(name="x", model="m1"), Config(name="y", model="m2")]
+    assert [run.config.model for run in plan(TASKS[:1], configs, None, 1)] == ["m1", "m2"]
+
+
+def test_runs_that_could_not_be_told_apart_are_refused() -> None:
+    with pytest.raises(InputError, match="a / x"):
+        plan([TASKS[0], TASKS[0]], CONFIGS, None, 1)
+
+
+def test_workers_run_side_by_side(tmp_path: Path) -> None:
+    together = threading.Barrier(4)
+
+    def answer(_number: int) -> ExecutionTrace:
+        together.wait(timeout=30)
+        return ExecutionTrace()
+
+    assert len(runner(tmp_path, answer)[0].run_matrix(TASKS, CONFIGS, None, 2, workers=4)) == 8
+
+
+def test_callback_hears_of_every_run(tmp_path: Path) -> None:
+    heard: list[tuple[int, int]] = []
+    runner(tmp_path, good)[0].run_matrix(TASKS, CONFIGS, None, 1, lambda _r, done, total: heard.append((done, total)))
+    assert heard == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_an_error_in_one_grading_loses_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One exception used to lose every paid run of the matrix."""
+    made, _ = runner(tmp_path, good)
+    original = made.grader.grade
+
+    def grade(task: Task, *args: object) -> object:
+        if task.id == "a":
+            raise RuntimeError("boom")
+        return original(task, *args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(made.grader, "grade", grade)
+    results = made.run_matrix(TASKS, CONFIGS[:1], None, 1)
+    assert [(r.outcome, r.trace.error_kind) for r in results] == [
+        (Outcome.INFRA_ERROR, ErrorKind.GRADING),
+        (Outcome.COMPLETED, ErrorKind.NONE),
+    ]
+    assert results[0].cost_usd == 0.5
+
+
+def test_a_fault_of_the_harness_ends_the_matrix_and_keeps_the_journal(tmp_path: Path) -> None:
+    def answer(number: int) -> ExecutionTrace:
+        if number == 3:
+            raise RuntimeError("boom")
+        return ExecutionTrace()
+
+    journal = tmp_path / "j.jsonl"
+    with pytest.raises(RuntimeError, match="boom"):
+        runner(tmp_path, answer)[0].run_matrix(TASKS, CONFIGS, None, 1, journal=journal)
+    assert len(read_journal(journal)) == 2
+
+
+@pytest.mark.parametrize("kind", [ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED, ErrorKind.API_ERROR, ErrorKind.SILENT])
+def test_infrastructure_failures_are_tried_again(tmp_path: Path, kind: ErrorKind) -> None:
+    made, _ = runner(tmp_path, lambda n: failure(kind, cost_usd=0.25) if n < 3 else good(n))
+    (result,) = made.run_matrix(TASKS[:1], CONFIGS[:1], None, 1, retry=QUICK)
+    assert (result.outcome, result.attempts, result.retry_cost_usd) == (Outcome.COMPLETED, 3, 0.5)
+
+
+def test_retries_come_to_an_end(tmp_path: Path) -> None:
+    made, executor = runner(tmp_path, lambda _n: failure(ErrorKind.OVERLOADED))
+    (result,) = made.run_matrix(TASKS[:1], CONFIGS[:1], None, 1, retry=QUICK)
+    assert (result.outcome, result.attempts, len(executor.calls)) == (Outcome.INFRA_ERROR, 3, 3)
+    assert not result.passed
+
+
+@pytest.mark.parametrize("outcome", [Outcome.AGENT_ERROR, Outcome.TIMEOUT, Outcome.SETUP_ERROR])
+def test_what_is_no_infrastructure_failure_is_not_tried_again(tmp_path: Path, outcome: Outcome) -> None:
+    """Giving a failed agent another try would be another experiment."""
+    made, executor = runner(tmp_path, lambda _n: ExecutionTrace(outcome=outcome, is_error=True))
+    made.run_matrix(TASKS[:1], CONFIGS[:1], None, 1, retry=QUICK)
+    assert len(executor.calls) == 1
+
+
+def test_a_refused_request_is_not_sent_again(tmp_path: Path) -> None:
+    made, executor = runner(tmp_path, lambda _n: failure(ErrorKind.API_ERROR, error_status=400))
+    made.run_matrix(TASKS[:1], CONFIGS[:1], None, 1, retry=QUICK)
+    assert len(executor.calls) == 1
+
+
+@pytest.mark.parametrize("kind", [ErrorKind.AUTH, ErrorKind.CREDIT, ErrorKind.MODEL_NOT_FOUND, ErrorKind.CLI_REFUSED])
+def test_an_error_that_every_run_would_meet_stops_the_matrix(tmp_path: Path, kind: ErrorKind) -> None:
+    made, executor = runner(tmp_path, lambda n: good(n) if n == 1 else failure(kind))
+    with pytest.raises(MatrixStopped, match=f"{kind}: why") as stopped:
+        made.run_matrix(TASKS, CONFIGS, None, 3, retry=QUICK)
+    assert len(executor.calls) == 2
+    assert len(stopped.value.results) == 2
+
+
+def test_a_usage_limit_that_resets_late_stops_the_matrix(tmp_path: Path) -> None:
+    made, executor = runner(tmp_path, lambda _n: failure(ErrorKind.RATE_LIMIT, retry_after_seconds=7200.0))
+    with pytest.raises(MatrixStopped, match="usage limit resets at"):
+        made.run_matrix(TASKS, CONFIGS, None, 1)
+    assert len(executor.calls) == 1
+
+
+def test_the_budget_of_the_matrix_stops_it(tmp_path: Path) -> None:
+    made, executor = runner(tmp_path, good)
+    with pytest.raises(MatrixStopped, match=r"budget of \$1 is used up"):
+        made.run_matrix(TASKS, CONFIGS, None, 3, max_cost_usd=1.0)
+    assert len(executor.calls) == 2
+
+
+def test_interrupting_saves_what_is_done(tmp_path: Path) -> None:
+    made, executor = runner(tmp_path, good)
+
+    def interrupt(_result: EvalResult, done: int, _total: int) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    journal = tmp_path / "j.jsonl"
+    with pytest.raises(MatrixStopped) as stopped:
+        made.run_matrix(TASKS, CONFIGS, None, 50, interrupt, journal=journal)
+    assert stopped.value.interrupted
+    assert executor.cancelled.is_set()
+    assert len(stopped.value.results) == len(read_journal(journal)) >= 2
+
+
+def test_resuming_runs_only_what_is_missing(tmp_path: Path) -> None:
+    journal = tmp_path / "j.jsonl"
+    first, _ = runner(tmp_path, good)
+    first.run_matrix(TASKS, CONFIGS, None, 1, journal=journal)
+    second, executor = runner(tmp_path, good)
+    results = second.run_matrix(TASKS, CONFIGS, None, 2, journal=journal)
+    assert len(executor.calls) == 4
+    assert len(results) == 8
+
+
+def test_resuming_runs_infrastructure_failures_again(tmp_path: Path) -> None:
+    journal = tmp_path / "j.jsonl"
+    first, _ = runner(tmp_path, lambda n: failure(ErrorKind.NO_RESULT) if n == 1 else good(n))
+    first.run_matrix(TASKS, CONFIGS, None, 1, journal=journal, retry=RetryPolicy(attempts=1))
+    second, executor = runner(tmp_path, good)
+    results = second.run_matrix(TASKS, CONFIGS, None, 1, journal=journal)
+    assert len(executor.calls) == 1
+    assert all(result.measured for result in results)
+
+
+def test_resuming_runs_changed_tasks_again(tmp_path: Path) -> None:
+    journal = tmp_path / "j.jsonl"
+    first, _ = runner(tmp_path, good)
+    first.run_matrix(TASKS, CONFIGS, None, 1, journal=journal)
+    second, executor = runner(tmp_path, good)
+    second.run_matrix([TASKS[0], task("b", prompt="another")], CONFIGS, None, 1, journal=journal)
+    assert [prompt for prompt, _ in executor.calls] == ["another", "another"]
+
+
+@pytest.mark.parametrize("changed", ["fixture", "hidden", "skill"])
+def test_fingerprints_follow_the_content_of_files(tmp_path: Path, changed: str) -> None:
+    for name in ("fixture", "hidden", "skill"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "SKILL.md").write_text("one")
+
+    def fingerprints() -> object:
+        made = task("a", fixture_path=tmp_path / "fixture", hidden_path=tmp_path / "hidden")
+        return plan([made], [Config(name="x", skills_path=tmp_path / "skill")], None, 1)[0].fingerprints
+
+    before = fingerprints()
+    assert fingerprints() == before
+    (tmp_path / changed / "SKILL.md").write_text("two")
+    assert fingerprints() != before
+
+
+def test_fingerprints_do_not_follow_descriptions() -> None:
+    def fingerprints(text: str) -> object:
+        return plan([task("a", description=text)], [Config(name="x", description=text)], None, 1)[0].fingerprints
+
+    assert fingerprints("one") == fingerprints("two")
+
+
+def test_a_torn_last_line_of_the_journal_is_dropped(tmp_path: Path) -> None:
+    journal = tmp_path / "j.jsonl"
+    first, _ = runner(tmp_path, good)
+    first.run_matrix(TASKS, CONFIGS, None, 1, journal=journal)
+    whole = journal.read_bytes()
+    journal.write_bytes(whole[: len(whole) - 100])
+    second, executor = runner(tmp_path, good)
+    second.run_matrix(TASKS, CONFIGS, None, 1, journal=journal)
+    assert len(executor.calls) == 1
+    assert len(read_journal(journal)) == 4
+
+
+def test_a_journal_that_is_none_is_bad_input(tmp_path: Path) -> None:
+    journal = tmp_path / "j.jsonl"
+    journal.write_text('{"a": 1}\n')
+    with pytest.raises(InputError, match=r"j\.jsonl:1: not a result"):
+        read_journal(journal)
+
+
+def test_two_matrices_cannot_share_a_journal(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    with (
+        Journal(path),
+        pytest.raises(InputError, match="another matrix"),
+        Journal(path),
+    ):
+        pass
+
+
+def test_secrets_of_a_config_do_not_get_into_journal_and_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOST_VALUE", "very-secret-value")
+    made, _ = runner(tmp_path, lambda _n: ExecutionTrace(stderr="token: very-secret-value"))
+    config = Config(name="x", env={"SEARCH_TOKEN": "${HOST_VALUE}"})
+    journal = tmp_path / "j.jsonl"
+    results = made.run_matrix(TASKS[:1], [config], None, 1, journal=journal)
+    assert "very-secret-value" not in journal.read_text()
+    assert results[0].trace.stderr == "token: [REDACTED]"
+
+
+def test_no_results_folder_appears_before_something_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every command used to make one where it was called."""
+    monkeypatch.chdir(tmp_path)
+    EvalRunner()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_bundled_suite_has_solutions_that_pass_and_fixtures_that_fail() -> None:
+    from harness.run.oracle import nop, oracle
+    from tests.support.suite import REPOSITORY
+
+    tasks = EvalRunner.load_tasks_from_glob(str(REPOSITORY / "evals/tasks/**/*.task.yaml"))
+    assert len(tasks) == 8
+    assert {str(t.category) for t in tasks} == {"coding", "refactoring", "exploration"}
+    wrong = [check for t in tasks for check in (oracle(t), nop(t)) if not check.as_expected]
+    assert wrong == []

@@ -1,0 +1,270 @@
+"""adapter.py: the record, the loader, and what a generated task holds."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adapter import DatasetError, LoCoBenchAdapter, LoCoBenchLoader, LoCoBenchTask, UnknownTaskError
+from extract_dataset import extract
+from pipeline.dataset.catalog import LANGUAGES
+from pipeline.dataset.records import RecordError
+from pipeline.task.make import Options
+from pipeline.task.verifier import verifier
+from tests.support.data_builder import FILES, PROJECT, TRUTH, Data, tree
+
+HOSTILE = (
+    "{{ x }} {% raw %} {# no #} {id} {0} ${HOME} $(id) `id` \\n \\ EOF\nEOF\n'''\n\"\"\"\n"
+    "```\r\nCRLF\r\n\0 NUL \u2028 \x1b[31m "
+    "]]> <!-- canary --> \t# canary\nFROM scratch\nRUN rm -rf /\n[task]\nname = 1\n"
+)
+
+
+def loader(data: Data, tmp_path: Path) -> LoCoBenchLoader:
+    extract(data.folder, tmp_path / "d.jsonl")
+    return LoCoBenchLoader(tmp_path / "d.jsonl")
+
+
+def generate(data: Data, tmp_path: Path, **options: Any) -> Path:
+    """Generate the only task of `data` and return its folder."""
+    (tmp_path / "tasks").mkdir(exist_ok=True)
+    tasks = loader(data, tmp_path)
+    (outcome,) = LoCoBenchAdapter(tasks, tmp_path / "tasks", data.folder, Options(**options)).generate(tasks.all_ids())
+    assert outcome.status == "written", outcome.reason
+    return tmp_path / "tasks" / outcome.task_id
+
+
+def local_reward(task: Path, root: Path, answer: str | None) -> float:
+    """Score `answer` with the task's own test.sh; None lets the oracle answer."""
+    (root / "app").mkdir(parents=True)
+    (root / "tests").symlink_to(task / "tests")
+    if answer is None:
+        subprocess.run(["bash", task / "solution" / "solve.sh", root], check=True)
+    else:
+        (root / "app" / "solution.md").write_text(answer, newline="")
+    subprocess.run(["bash", task / "tests" / "test.sh", root], check=True, capture_output=True)
+    return float(json.loads((root / "logs" / "verifier" / "reward.json").read_text())["reward"])
+
+
+def test_record_cannot_be_changed(data: Data, tmp_path: Path) -> None:
+    data.scenario()
+    (task,) = loader(data, tmp_path)
+    with pytest.raises(ValueError, match="frozen"):
+        task.title = "other"
+
+
+@pytest.mark.parametrize("field", ["language", "project_id"])
+def test_record_that_disagrees_with_its_id_is_refused(data: Data, tmp_path: Path, field: str) -> None:
+    data.scenario()
+    (task,) = loader(data, tmp_path)
+    with pytest.raises(RecordError, match=f"{field}: 'rust' but the id says"):
+        LoCoBenchTask.checked({**task.model_dump(), field: "rust"})
+
+
+def test_loader_finds_tasks_by_id_category_language_and_difficulty(data: Data, tmp_path: Path) -> None:
+    first = data.scenario()
+    second = data.scenario(project="c_os_medium_002", task_category="code_comprehension", difficulty="expert")
+    tasks = loader(data, tmp_path)
+    assert tasks.all_ids() == [second, first] and len(tasks) == 2
+    assert tasks.load(first).ground_truth == TRUTH
+    assert [task.id for task in tasks.filter_by_task_category("code_comprehension")] == [second]
+    assert [task.id for task in tasks.filter_by_language("python")] == [first]
+    assert [task.id for task in tasks.filter_by_difficulty("expert")] == [second]
+
+
+def test_unknown_ids_are_all_named(data: Data, tmp_path: Path) -> None:
+    known = data.scenario()
+    tasks = loader(data, tmp_path)
+    with pytest.raises(UnknownTaskError, match=r"no task with id nobody, nothing"):
+        tasks.require(["nothing", known, "nobody"])
+    with pytest.raises(UnknownTaskError, match="nobody"):
+        tasks.load("nobody")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [("{}", "field 'id' missing"), ("nonsense", "not valid JSON"), ("twice", "is already on line 1; remove one")],
+)
+def test_dataset_that_extraction_did_not_write_is_refused_by_line(
+    data: Data, tmp_path: Path, line: str, words: str
+) -> None:
+    data.scenario()
+    loader(data, tmp_path)
+    path = tmp_path / "d.jsonl"
+    path.write_text(path.read_text() + (path.read_text() if line == "twice" else line))
+    with pytest.raises(DatasetError, match=rf"d\.jsonl:2: .*{words}"):
+        LoCoBenchLoader(path)
+
+
+def test_task_directory_holds_what_harbor_needs(data: Data, tmp_path: Path) -> None:
+    data.project()
+    data.scenario()
+    task = generate(data, tmp_path)
+    assert sorted(tree(task)) == sorted(
+        [
+            "instruction.md", "task.toml", "environment/Dockerfile", "tests/test.sh", "tests/verify.py",
+            "tests/ground_truth.json", "tests/task_metadata.json", "solution/solve.sh", "solution/solution.md",
+            *(f"environment/project/{path}" for path in FILES),
+        ]
+    )  # fmt: skip
+    config = tomllib.loads((task / "task.toml").read_text())
+    assert config["task"]["name"] == f"locobench/{task.name.replace('_', '-')}"
+    assert config["metadata"]["language"] == "python" and config["artifacts"] == ["/app/solution.md"]
+    assert os.access(task / "tests" / "test.sh", os.X_OK) and os.access(task / "solution" / "solve.sh", os.X_OK)
+
+
+@pytest.mark.parametrize(
+    ("kept", "size"), [(5, 5), (verifier().MAX_ANSWER_BYTES + 1, verifier().MAX_ANSWER_BYTES), (3 << 30, 1 << 18)]
+)
+def test_no_more_of_an_answer_than_the_verifier_reads_is_collected(
+    data: Data, tmp_path: Path, kept: int, size: int
+) -> None:
+    answer = tmp_path / "solution.md"
+    with answer.open("wb") as stream:
+        stream.truncate(kept)
+    collect(data, tmp_path, answer)
+    assert answer.stat().st_size == size
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to(__file__), lambda path: None])
+def test_what_is_no_file_is_not_collected(data: Data, tmp_path: Path, make: Callable[[Path], object]) -> None:
+    answer = tmp_path / "solution.md"
+    make(answer)
+    collect(data, tmp_path, answer)
+    assert not os.path.lexists(answer)
+
+
+def collect(data: Data, tmp_path: Path, answer: Path) -> None:
+    """Run the end of a task's collect hook, on `answer` instead of the container's."""
+    data.project()
+    data.scenario()
+    (hook,) = tomllib.loads((generate(data, tmp_path) / "task.toml").read_text())["verifier"]["collect"]
+    assert hook["user"] == "root"
+    # The rest is for a container: it would stop this machine's processes and remove its rewards.
+    _, mark, bounding = hook["command"].rpartition("answer=/app/solution.md\n")
+    assert mark
+    subprocess.run(["bash", "-c", f"answer={answer}\n{bounding}"], check=True)
+
+
+def test_agent_sees_nothing_of_the_truth_the_approach_or_the_criteria(data: Data, tmp_path: Path) -> None:
+    data.project()
+    data.scenario(
+        ground_truth=TRUTH + " zanzibar",
+        expected_approach="zanzibar approach",
+        evaluation_criteria=["zanzibar criterion"],
+    )
+    task = generate(data, tmp_path)
+    seen = {path: text for path, text in tree(task).items() if path.partition("/")[0] not in ("tests", "solution")}
+    assert [path for path, text in seen.items() if b"zanzibar" in text] == []
+    visible = [seen[path] for path in seen if path != "task.toml"]
+    assert not any(b"locobench" in text.lower() for text in visible)
+
+
+def test_hints_show_approach_and_criteria_but_never_the_truth(data: Data, tmp_path: Path) -> None:
+    data.project()
+    data.scenario(ground_truth=TRUTH + " zanzibar")
+    instruction = (generate(data, tmp_path, include_hints=True) / "instruction.md").read_text()
+    assert "Follow the price" in instruction and "Names the comparison" in instruction
+    assert "zanzibar" not in instruction
+
+
+@pytest.mark.parametrize("prompt", [HOSTILE, HOSTILE * 1200], ids=["short", "200 KB"])
+def test_text_of_the_scenario_arrives_unchanged(data: Data, tmp_path: Path, prompt: str) -> None:
+    data.project()
+    data.scenario(task_prompt=prompt, title=HOSTILE, description=HOSTILE, ground_truth=HOSTILE + TRUTH)
+    task = generate(data, tmp_path)
+    assert prompt.encode() in (task / "instruction.md").read_bytes()
+    assert (task / "solution" / "solution.md").read_bytes().startswith((HOSTILE + TRUTH).encode())
+    assert tomllib.loads((task / "task.toml").read_text())["metadata"]["title"] == HOSTILE
+
+
+def test_instruction_does_not_begin_with_a_line_that_harbor_may_strip(data: Data, tmp_path: Path) -> None:
+    data.project()
+    data.scenario(title="The canary deployment")
+    assert not (generate(data, tmp_path) / "instruction.md").read_text().startswith(("#", "<!--"))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_dockerfiles_differ_only_in_their_language_layer(language: str, data: Data, tmp_path: Path) -> None:
+    data.scenario()
+    adapter = LoCoBenchAdapter(loader(data, tmp_path), tmp_path, data.folder, Options(base_image="debian:12"))
+    text, other = adapter._generate_dockerfile(language), adapter._generate_dockerfile("python")
+    assert text.startswith("FROM debian:12\n") and "curl |" not in text
+    layers, others = text.split("\n\n"), other.split("\n\n")
+    assert layers[:2] == others[:2] and layers[3:] == others[3:]
+    assert layers[-1].splitlines() == ["COPY project/ /app/project/", "WORKDIR /app/project"]
+
+
+def test_unknown_project_folder_fails_that_task_only(data: Data, tmp_path: Path) -> None:
+    data.project()
+    good, lost = data.scenario(), data.scenario(project="c_os_medium_002")
+    tasks = loader(data, tmp_path)
+    (tmp_path / "tasks").mkdir()
+    outcomes = {
+        o.task_id: o for o in LoCoBenchAdapter(tasks, tmp_path / "tasks", data.folder).generate(tasks.all_ids())
+    }
+    assert outcomes[good].status == "written"
+    assert outcomes[lost].status == "failed" and "c_os_medium_002: No such file" in outcomes[lost].reason
+
+
+@pytest.mark.parametrize(
+    "truth",
+    [
+        TRUTH,
+        {"cause": TRUTH, "culprit_files": [{"file": "shop/src/basket.py", "line": 3}], "fixed_code": ["a_b = c_d()"]},
+        ["`lookup_price` is stale", {"file": "shop/src/price_cache.py"}],
+        "Look at shop/src/basket.py, shop/src/orders.py, shop/src/shipping.py, shop/README.md: zanzibar.",
+        "Zanzibar.",
+        "An unfinished fence names warm_start\n```\nwarm_start()",
+    ],
+    ids=["text", "object", "list", "most files", "one word", "open fence"],
+)  # fmt: skip
+def test_oracle_scores_exactly_one_and_silence_exactly_nothing(data: Data, tmp_path: Path, truth: Any) -> None:
+    data.project()
+    data.scenario(ground_truth=truth)
+    task = generate(data, tmp_path)
+    assert local_reward(task, tmp_path / "oracle", None) == 1.0
+    assert local_reward(task, tmp_path / "blank", " \n\n") == 0.0
+
+
+def test_truth_that_the_prompt_gives_away_is_refused(data: Data, tmp_path: Path) -> None:
+    data.project()
+    data.scenario(ground_truth="Old prices in the basket.")
+    tasks = loader(data, tmp_path)
+    (outcome,) = LoCoBenchAdapter(tasks, tmp_path, data.folder).generate(tasks.all_ids())
+    assert (outcome.status, outcome.reason) == (
+        "failed",
+        "ground_truth: holds no informative word that the task does not give away",
+    )
+
+
+def test_files_that_hold_the_truths_identifiers_are_relevant_where_it_names_none(data: Data, tmp_path: Path) -> None:
+    data.project()
+    data.scenario(ground_truth="`lookup_price` compares clocks of two kinds; `warm_start` stores epochs. " * 3)
+    key = json.loads((generate(data, tmp_path) / "tests" / "ground_truth.json").read_text())["key"]
+    assert "src/price_cache.py" in key["relevant_files"] and {"lookupprice", "warmstart"} <= set(key["relevant"])
+
+
+def test_real_scenarios_oracle_and_empty_answer(real_data: Path, tmp_path: Path) -> None:
+    extract(real_data, tmp_path / "d.jsonl")
+    tasks = LoCoBenchLoader(tmp_path / "d.jsonl")
+    (tmp_path / "tasks").mkdir()
+    outcomes = list(LoCoBenchAdapter(tasks, tmp_path / "tasks", real_data).generate(tasks.all_ids()))
+    assert len(outcomes) == 28 and {outcome.status for outcome in outcomes} == {"written"}
+    for outcome in outcomes:
+        task = tmp_path / "tasks" / outcome.task_id
+        assert local_reward(task, tmp_path / outcome.task_id / "oracle", None) == 1.0
+        assert local_reward(task, tmp_path / outcome.task_id / "blank", "") == 0.0
+
+
+def test_project_of_the_scenario_is_the_folder_named_like_the_ids_beginning(data: Data, tmp_path: Path) -> None:
+    scenario = data.scenario()
+    adapter = LoCoBenchAdapter(loader(data, tmp_path), tmp_path, data.folder)
+    assert adapter._get_project_dir(scenario) == data.folder / "generated" / PROJECT

@@ -1,0 +1,324 @@
+"""What the commands print, write and exit with."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.models import EvalResult
+from harness.results.files import read_journal
+from harness.suite.load import load_results_file
+from tests.conftest import default_sigint, shown_on_a_terminal
+from tests.support.fake_claude import FakeClaude, calls
+from tests.support.suite import environment, harness, make_suite, matrix, matrix_command
+
+
+def run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    files = ("-t", "tasks/t0.task.yaml", "-c", "configs/c0/config.yaml", "--claude", "bin/claude")
+    return harness(root, "run", *files, *arguments)
+
+
+def without_times(result: EvalResult) -> dict[str, Any]:
+    """What must be equal in two runs of the same content."""
+    data = result.model_dump(mode="json", exclude={"timestamp": True, "started_at": True})
+    del data["trace"]["duration_seconds"]
+    for grade in data["grades"]:
+        del grade["duration_seconds"]
+    return data
+
+
+def test_help_names_every_command_and_imports_none(tmp_path: Path) -> None:
+    code = "import sys; sys.argv[1:] = ['--help']\n"
+    code += "from harness.cli import cli\ntry: cli()\nexcept SystemExit: print(*sys.modules)"
+    env = environment()
+    shown = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True).stdout
+    assert "validate-config" in shown
+    assert not {"pydantic", "rich", "yaml", "harness.models", "anthropic", "scipy"} & set(shown.split())
+
+
+@pytest.mark.parametrize(("answer", "code", "verdict"), [("right", 0, "PASS"), ("wrong", 1, "FAIL")])
+def test_run_says_whether_it_passed(tmp_path: Path, answer: str, code: int, verdict: str) -> None:
+    root = make_suite(tmp_path / "s", fake=FakeClaude(writes={"answer.txt": answer}))
+    shown = run(root, "-o", "out.json")
+    assert shown.returncode == code
+    assert f"| {verdict} |" in shown.stdout
+    assert f"saved to {root / 'out.json'}" in shown.stdout
+    assert [r.passed for r in load_results_file(root / "out.json").results] == [code == 0]
+
+
+def test_run_that_could_not_be_measured_exits_with_2(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s", fake=FakeClaude("credit_400_stream.stdout", code=1))
+    shown = run(root, "-o", "out.json")
+    assert shown.returncode == 2
+    assert "INFRA_ERROR" in shown.stdout
+    assert "Credit balance is too low" in shown.stdout
+
+
+def test_verbose_run_shows_grades_changes_and_the_answer(tmp_path: Path) -> None:
+    shown = run(make_suite(tmp_path / "s"), "-v").stdout
+    assert "PASS code_0_file_contains: 'right' found in line 1 of answer.txt" in shown
+    assert "created answer.txt" in shown
+    assert "Done. The work is finished." in shown
+
+
+def test_results_without_a_path_go_to_evals_results(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s")
+    assert run(root).returncode == 0
+    assert len(list((root / "evals/results").glob("results_*.json"))) == 1
+
+
+def test_matrix_prints_a_line_per_run_and_a_summary(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s")
+    shown = matrix(root, "-r", "2", "-o", "out.json")
+    assert shown.returncode == 0
+    assert "[8/8] t1 | c1 |" in shown.stdout
+    assert "c0 (claude-sonnet-5-5): 4 of 4 passed, $0.07" in shown.stdout
+    saved = load_results_file(root / "out.json")
+    assert (saved.complete, saved.num_results, len(saved.results)) == (True, 8, 8)
+
+
+def test_quiet_matrix_prints_only_where_the_results_are(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s", tasks=1, configs=1)
+    shown = matrix(root, "-r", "1", "-o", "out.json", "--quiet")
+    assert shown.stdout == f"saved to {root / 'out.json'}\n"
+
+
+def test_matrix_takes_models_limit_and_filter(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s", tasks=3, configs=1)
+    matrix(root, "-r", "1", "-m", "m1, m2", "--filter", "t", "--limit", "2", "-o", "out.json")
+    results = load_results_file(root / "out.json").results
+    assert {(r.task_id, r.model) for r in results} == {("t0", "m1"), ("t0", "m2"), ("t1", "m1"), ("t1", "m2")}
+
+
+def test_filter_that_matches_nothing_is_bad_input(tmp_path: Path) -> None:
+    shown = matrix(make_suite(tmp_path / "s"), "--filter", "zzz")
+    assert shown.returncode == 2
+    assert shown.stderr == "error: --filter zzz: no task id contains it; there are: t0, t1\n"
+
+
+def test_dry_run_shows_the_plan_and_runs_nothing(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s")
+    shown = matrix(root, "--dry-run", "-r", "5", "-o", "out.json")
+    assert shown.returncode == 0
+    assert "20 runs: 2 tasks x 2 configs and models x 5 runs" in shown.stdout
+    assert "cost: unknown" in shown.stdout
+    assert calls(root / "bin/claude") == []
+    assert not (root / "out.json").exists()
+
+
+def test_dry_run_estimates_the_cost_from_earlier_results(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s")
+    matrix(root, "-r", "1", "-o", "results/first.json")
+    shown = matrix(root, "--dry-run", "-r", "5", "-o", "results/second.json")
+    assert "cost: about $0.37, from 4 earlier runs" in shown.stdout  # 20 runs at $0.01872
+
+
+def test_results_that_exist_are_not_overwritten(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s")
+    matrix(root, "-r", "1", "-o", "out.json")
+    shown = matrix(root, "-r", "1", "-o", "out.json")
+    assert shown.returncode == 2
+    assert "go on with it by --resume" in shown.stderr
+    assert len(calls(root / "bin/claude")) == 4
+
+
+def test_resume_without_a_journal_is_bad_input(tmp_path: Path) -> None:
+    shown = matrix(make_suite(tmp_path / "s"), "--resume", "-o", "out.json")
+    assert shown.returncode == 2
+    assert "no journal to resume" in shown.stderr
+
+
+def test_resume_with_more_runs_adds_them(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s")
+    matrix(root, "-r", "1", "-o", "out.json")
+    shown = matrix(root, "-r", "3", "-o", "out.json", "--resume")
+    assert shown.returncode == 0
+    assert len(calls(root / "bin/claude")) == 12
+    assert len(load_results_file(root / "out.json").results) == 12
+
+
+def test_matrix_stopped_by_an_error_tells_how_to_go_on(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s", fake=FakeClaude("not_logged_in_stream.stdout", code=1))
+    shown = matrix(root, "-o", "out.json")
+    assert shown.returncode == 2
+    assert "stopped after 1 of 12 runs: auth: Not logged in" in shown.stderr
+    assert "go on with: python -m harness matrix" in shown.stderr
+    assert "--resume" in shown.stderr
+    saved = load_results_file(root / "out.json")
+    assert (saved.complete, saved.num_results) == (False, 1)
+
+
+def test_ctrl_c_saves_and_tells_how_to_go_on(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s", fake=FakeClaude(writes={"answer.txt": "right"}, delay=0.2))
+    process = _start(root, "-r", "10", "-o", "out.json")
+    _wait_for_lines(root / "out.journal.jsonl", 3, process)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted" in stderr
+    assert "--resume" in stderr
+    saved = load_results_file(root / "out.json")
+    assert not saved.complete
+    assert saved.num_results == len(read_journal(root / "out.journal.jsonl")) >= 3
+
+
+def test_a_killed_matrix_of_40_runs_is_resumed_without_losing_or_repeating_a_run(tmp_path: Path) -> None:
+    fake = FakeClaude(writes={"answer.txt": "right"}, delay=0.1)
+    root = make_suite(tmp_path / "s", tasks=5, configs=2, fake=fake)
+    process = _start(root, "-r", "4", "-j", "4", "-o", "out.json")
+    _wait_for_lines(root / "out.journal.jsonl", 12, process)
+    process.kill()
+    process.communicate()
+    journal = (root / "out.journal.jsonl").read_bytes()
+    finished = journal[: journal.rfind(b"\n") + 1]
+    kept = finished.count(b"\n")
+    assert 12 <= kept < 40
+
+    shown = matrix(root, "-r", "4", "-j", "4", "-o", "out.json", "--resume")
+    assert shown.returncode == 0, shown.stderr
+    after = root / "out.journal.jsonl"
+    assert after.read_bytes().startswith(finished)
+    keys = [(r.task_id, r.config_name, r.run_index) for r in read_journal(after)]
+    assert len(keys) == len(set(keys)) == 40
+    in_flight_when_killed = 4
+    assert len(calls(root / "bin/claude")) <= 40 + in_flight_when_killed
+
+    undisturbed = make_suite(tmp_path / "u", tasks=5, configs=2, fake=fake)
+    matrix(undisturbed, "-r", "4", "-j", "4", "-o", "out.json")
+    expected = load_results_file(undisturbed / "out.json").results
+    resumed = load_results_file(root / "out.json").results
+    assert [without_times(r) for r in resumed] == [without_times(r) for r in expected]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("validate-task", "-t", "nothing/*.yaml"), "error: nothing/*.yaml: no file matches"),
+        (
+            ("validate-config", "-c", "bad.yaml"),
+            "error: bad.yaml:2: max_turn: unknown key; did you mean max_turns?",
+        ),
+        (("-e", "none.env", "ls"), "error: none.env: no such env file"),
+    ],
+    ids=["glob", "config", "env"],
+)
+def test_bad_input_is_one_line_and_exit_code_2(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+    (tmp_path / "bad.yaml").write_text("name: x\nmax_turn: 3\n")
+    shown = harness(tmp_path, *arguments)
+    assert shown.returncode == 2
+    assert shown.stderr.startswith(message)
+    assert shown.stderr.count("\n") == 1
+
+
+def test_validate_commands_accept_good_files(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s")
+    assert "ok: t0 (coding, medium): 1 code and 0 LLM" in harness(root, "validate-task", "-t", "tasks/*").stdout
+    assert "ok: c1 (" in harness(root, "validate-config", "-c", "configs/*/config.yaml").stdout
+
+
+def test_validate_finds_a_task_without_a_solution(tmp_path: Path) -> None:
+    shown = harness(make_suite(tmp_path / "s", tasks=1), "validate", "-t", "tasks/*")
+    assert shown.returncode == 1
+    assert "WRONG: oracle t0: no solution_path in the task file" in shown.stdout
+    assert "ok: nop t0" in shown.stdout
+
+
+def test_validate_finds_a_task_that_passes_untouched(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s", tasks=1)
+    (root / "fixture/answer.txt").write_text("right")
+    shown = harness(root, "validate", "-t", "tasks/*", "--nop")
+    assert shown.returncode == 1
+    assert "WRONG: nop t0: the untouched fixture passes" in shown.stdout
+
+
+def test_ls_lists_tasks_and_configs(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s")
+    assert harness(root, "ls", "tasks", "--path", "tasks").stdout.startswith("t0  coding  medium")
+    assert harness(root, "ls", "configs", "--path", "configs").stdout.startswith("c0  claude-sonnet-5-5")
+
+
+def test_env_status_shows_no_key_material(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s")
+    shown = harness(root, "env-status", ANTHROPIC_API_KEY="sk-ant-very-secret", IS_SANDBOX="1").stdout
+    assert "ANTHROPIC_API_KEY: set" in shown
+    assert "sk-ant" not in shown
+    assert "cret" not in shown
+
+
+def test_env_file_gives_variables_that_the_environment_lacks(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s")
+    (root / ".env").write_text("ANTHROPIC_API_KEY=from-file\nANTHROPIC_BASE_URL=http://from-file\n")
+    (root / ".env.local").write_text("CLAUDE_CODE_OAUTH_TOKEN=x\n")
+    shown = harness(root, "env-status", ANTHROPIC_BASE_URL="http://from-environment").stdout
+    assert "env file: .env\n" in shown
+    assert "ANTHROPIC_API_KEY: set" in shown
+    assert "http://from-environment" in shown
+    assert "OAUTH" not in shown
+
+
+def test_a_named_env_file_is_read_alone(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s")
+    (root / ".env").write_text("ANTHROPIC_BASE_URL=http://wrong\n")
+    (root / "my.env").write_text("ANTHROPIC_BASE_URL=http://right\n")
+    shown = harness(root, "env-status", EVAL_ENV_FILE="my.env").stdout
+    assert "http://right" in shown
+
+
+def test_debug_results_lie_beside_the_results(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s", tasks=1, configs=1)
+    matrix(root, "-r", "1", "-o", "out.json", "--debug")
+    debug = json.loads((root / "out.debug.json").read_text())
+    assert [call["name"] for call in debug["results"][0]["trace"]["tool_call_timeline"]] == ["Bash", "Read"]
+
+
+def test_ci_mode_and_mcp_servers_can_be_given_on_the_command_line(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s", tasks=1, configs=1)
+    (root / "mcp.json").write_text('{"mcpServers": {}}')
+    matrix(root, "-r", "1", "--ci", "--mcp-config", "mcp.json", "-o", "out.json")
+    argv = calls(root / "bin/claude")[0]["argv"]
+    assert "--no-session-persistence" in argv
+    assert argv[argv.index("--mcp-config") + 1] == str(root / "mcp.json")
+
+
+def test_a_terminal_shows_a_bar_with_passes_and_cost(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s", tasks=2, configs=1)
+    command = matrix_command(root, "-r", "1", "-o", "out.json")
+    shown = shown_on_a_terminal(command, cwd=root, env=environment(TERM="xterm"))
+    assert b"2 of 2 passed, $0.04" in shown
+    assert b"2/2" in shown
+
+
+def test_runs_of_the_matrix_are_isolated_from_each_other(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s", tasks=1, configs=1)
+    matrix(root, "-r", "3", "-j", "3", "-o", "out.json")
+    seen = calls(root / "bin/claude")
+    assert len({call["env"]["HOME"] for call in seen}) == 3
+    assert all(call["files"] == ["code.py"] for call in seen)
+    assert not [path for path in {call["cwd"] for call in seen} if Path(path).exists()]
+
+
+def _start(root: Path, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        matrix_command(root, *arguments),
+        cwd=root,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=default_sigint,
+    )
+
+
+def _wait_for_lines(path: Path, count: int, process: subprocess.Popen[str]) -> None:
+    while not path.exists() or path.read_bytes().count(b"\n") < count:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+        os.sched_yield()

@@ -1,0 +1,60 @@
+"""--mirror_repos: the projects as git repositories."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+from tests.conftest import Script
+from tests.support.data_builder import FILES, PROJECT, Data, tree
+
+
+def mirror(data: Data, tmp_path: Path, script: Script, name: str) -> subprocess.CompletedProcess[str]:
+    script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl")
+    return script(
+        "run_adapter.py", "--dataset_path", tmp_path / "d.jsonl", "--data_dir", data.folder,
+        "--output_dir", tmp_path / "tasks", "--mirror_repos", tmp_path / name, "--quiet",
+    )  # fmt: skip
+
+
+def test_each_project_is_one_repository_with_the_files_that_agents_see(
+    data: Data, tmp_path: Path, script: Script
+) -> None:
+    data.project({**FILES, ".gitattributes": "*.bin text eol=crlf\n", ".gitignore": "*\n", "a.bin": b"a\r\nb\n"})
+    scenarios = [data.scenario(), data.scenario(number=2)]
+    assert mirror(data, tmp_path, script, "repos").returncode == 0
+    (entry,) = json.loads((tmp_path / "repos" / "projects_to_index.json").read_text())
+    assert entry["tasks"] == scenarios and entry["language"] == "python"
+    subprocess.run(["git", "clone", "-q", tmp_path / "repos" / entry["path"], tmp_path / "clone"], check=True)
+    clone = {path: content for path, content in tree(tmp_path / "clone").items() if not path.startswith(".git/")}
+    assert sorted(clone) == sorted([*FILES, ".gitattributes", ".gitignore", "a.bin"])
+    head = subprocess.run(
+        ["git", "-C", tmp_path / "clone", "rev-parse", "HEAD"], capture_output=True, text=True, check=True
+    )
+    assert head.stdout.strip() == entry["commit"]
+    stored = subprocess.run(["git", "-C", tmp_path / "clone", "show", "HEAD:a.bin"], capture_output=True, check=True)
+    assert stored.stdout == b"a\r\nb\n"
+
+
+def test_the_same_project_gives_the_same_commit(data: Data, tmp_path: Path, script: Script) -> None:
+    data.project()
+    data.scenario()
+    for name in ("one", "two", "two"):
+        assert mirror(data, tmp_path, script, name).returncode == 0
+    one, two = ((tmp_path / name / "projects_to_index.json").read_text() for name in ("one", "two"))
+    assert one == two
+    status = subprocess.run(
+        ["git", "-C", tmp_path / "two" / PROJECT, "status", "--short"], capture_output=True, check=True
+    )
+    assert status.stdout == b""
+
+
+def test_folder_of_another_origin_is_left_alone(data: Data, tmp_path: Path, script: Script) -> None:
+    data.project()
+    data.scenario()
+    mine = tmp_path / "repos" / PROJECT / "mine.txt"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine")
+    done = mirror(data, tmp_path, script, "repos")
+    assert (done.returncode, mine.read_text()) == (1, "mine") and "is not a mirrored project" in done.stderr

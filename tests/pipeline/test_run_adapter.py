@@ -1,0 +1,397 @@
+"""run_adapter.py: which tasks are generated, what a rerun does, and what no accident may leave behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from pipeline.generate.run import LOCK_FILE, STATE_FILE
+from pipeline.task.folder import sweep
+from tests.conftest import REPOSITORY, Script, default_sigint, shown_on_a_terminal
+from tests.support.data_builder import FILES, Data, tree
+
+OWN_FILES = (LOCK_FILE, STATE_FILE)
+
+
+@pytest.fixture
+def three(data: Data, tmp_path: Path, script: Script) -> list[str]:
+    """Three tasks of two projects in tmp_path/d.jsonl."""
+    data.project()
+    data.project(name="c_os_medium_002")
+    ids = [data.scenario(), data.scenario(number=2), data.scenario(project="c_os_medium_002")]
+    assert script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl").returncode == 0
+    return sorted(ids)
+
+
+def command(data: Data, tmp_path: Path, *more: object) -> list[object]:
+    return [
+        "--dataset_path",
+        tmp_path / "d.jsonl",
+        "--data_dir",
+        data.folder,
+        "--output_dir",
+        tmp_path / "tasks",
+        *more,
+    ]
+
+
+def written(tmp_path: Path, folder: str = "tasks") -> list[str]:
+    return sorted(path.name for path in (tmp_path / folder).iterdir() if path.name not in OWN_FILES)
+
+
+def tasks_tree(folder: Path) -> dict[str, bytes]:
+    return {path: content for path, content in tree(folder).items() if path not in OWN_FILES}
+
+
+def test_a_terminal_shows_a_bar_that_needs_no_thread() -> None:
+    """A process that forks must have none: the child would wait for ever for a lock that the thread held."""
+    program = """
+import os, threading
+from pipeline.cli import progress
+for _ in progress(range(5), 5, "Generating", quiet=False):
+    os.write(1, b"threads:%d " % threading.active_count())
+"""
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+    shown = shown_on_a_terminal([sys.executable, "-c", program], cwd=REPOSITORY, env=environment)
+    assert re.findall(rb"threads:(\d+) ", shown) == [b"1"] * 5
+    assert b"Generating" in shown and b"100%" in shown
+
+
+def test_permissions_of_a_tasks_files_do_not_hang_on_the_umask(
+    data: Data, tmp_path: Path, script: Script, three: list[str]
+) -> None:
+    assert script("run_adapter.py", *command(data, tmp_path), umask=0o077).returncode == 0
+    modes = {
+        path: (tmp_path / "tasks" / three[0] / path).stat().st_mode & 0o777 for path in ("tests/test.sh", "task.toml")
+    }
+    assert modes == {"tests/test.sh": 0o755, "task.toml": 0o644}
+
+
+def test_whole_dataset_without_a_choice(data: Data, tmp_path: Path, script: Script, three: list[str]) -> None:
+    done = script("run_adapter.py", *command(data, tmp_path))
+    assert (done.returncode, written(tmp_path)) == (0, three)
+    assert done.stdout.endswith(f"3 tasks written to {tmp_path / 'tasks'}, 0 unchanged, 0 failed\n")
+
+
+def test_selection_task_ids_and_limit_choose(data: Data, tmp_path: Path, script: Script, three: list[str]) -> None:
+    (tmp_path / "s.json").write_text(json.dumps({"tasks": [{"id": three[2]}, {"id": three[0]}]}))
+    script("run_adapter.py", *command(data, tmp_path, "--selected_tasks", tmp_path / "s.json", "--limit", 1))
+    assert written(tmp_path) == [three[2]]
+    script("run_adapter.py", *command(data, tmp_path, "--task-ids", three[1]))
+    assert written(tmp_path) == three[1:]
+
+
+def test_two_runs_give_identical_bytes(data: Data, tmp_path: Path, script: Script, three: list[str]) -> None:
+    # One identifier in many spellings: which one the oracle uses must not hang on the order of a set.
+    for project in (data.folder / "generated").iterdir():
+        spellings = "lookup_price lookupPrice LookupPrice LOOKUP_PRICE lookUp_price"
+        (project / "shop" / "src" / "spellings.py").write_text(f"# {spellings}\n")
+    trees = []
+    for hash_seed in ("1", "2", "3"):
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+        out = tmp_path / hash_seed
+        script("extract_dataset.py", "--data_dir", data.folder, "--output", out / "d.jsonl", env=environment)
+        script("select_tasks.py", "--dataset_path", out / "d.jsonl", "--output", out / "s.json", env=environment)
+        arguments = ["--data_dir", data.folder, "--dataset_path", out / "d.jsonl", "--selected_tasks", out / "s.json"]
+        assert script("run_adapter.py", *arguments, "--output_dir", out / "tasks", env=environment).returncode == 0
+        trees.append(tasks_tree(out))
+    for found in trees:
+        del found[f"tasks/{LOCK_FILE}"], found[f"tasks/{STATE_FILE}"]
+    assert trees[0] == trees[1] == trees[2] and len(trees[0]) > 3 * len(FILES)
+
+
+def test_rerun_writes_only_what_changed(data: Data, tmp_path: Path, script: Script, three: list[str]) -> None:
+    script("run_adapter.py", *command(data, tmp_path))
+    assert "0 tasks written" in (again := script("run_adapter.py", *command(data, tmp_path)).stdout)
+    assert "3 unchanged" in again
+    project = data.folder / "generated" / "c_os_medium_002" / "shop" / "README.md"
+    project.write_text("changed")
+    assert "1 tasks written" in (changed := script("run_adapter.py", *command(data, tmp_path)).stdout)
+    assert "2 unchanged" in changed
+    (task,) = [name for name in three if name.startswith("c_os")]
+    assert (tmp_path / "tasks" / task / "environment" / "project" / "README.md").read_text() == "changed"
+    assert (
+        "2 tasks written"
+        in script("run_adapter.py", *command(data, tmp_path, "--base_image", "debian:12", "--limit", 2)).stdout
+    )
+    assert "3 tasks written" in script("run_adapter.py", *command(data, tmp_path, "--overwrite")).stdout
+
+
+def test_touching_a_project_changes_nothing(data: Data, tmp_path: Path, script: Script, three: list[str]) -> None:
+    script("run_adapter.py", *command(data, tmp_path))
+    os.utime(data.folder / "generated" / "c_os_medium_002" / "shop" / "README.md", (1, 1))
+    assert "3 unchanged" in script("run_adapter.py", *command(data, tmp_path)).stdout
+
+
+def test_folder_of_another_origin_is_left_alone(data: Data, tmp_path: Path, script: Script, three: list[str]) -> None:
+    mine = tmp_path / "tasks" / three[0] / "precious.txt"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine")
+    done = script("run_adapter.py", *command(data, tmp_path, "--overwrite", "--quiet"))
+    assert (done.returncode, mine.read_text(), written(tmp_path)) == (1, "mine", three)
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"{three[0]}: {mine.parent} is there and is not a generated task: move it away")
+
+
+def test_one_bad_task_does_not_stop_the_others(data: Data, tmp_path: Path, script: Script, three: list[str]) -> None:
+    shutil.rmtree(data.folder / "generated" / "c_os_medium_002")
+    done = script("run_adapter.py", *command(data, tmp_path, "--quiet"))
+    (line,) = done.stderr.splitlines()
+    assert (done.returncode, len(written(tmp_path))) == (1, 2) and "c_os_medium_002: No such file or directory" in line
+
+
+def test_missing_context_files_are_counted_in_one_warning(data: Data, tmp_path: Path, script: Script) -> None:
+    data.project()
+    scenario = data.scenario(context_files=["name", "type", "children", "shop/src/basket.py", "shop/src/orders.py"])
+    script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl")
+    done = script("run_adapter.py", *command(data, tmp_path, "--quiet"))
+    assert done.returncode == 0
+    assert done.stderr == f"{scenario}: 3 context files do not exist and are not scored: name, type, children\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--task_ids", "nobody", "nothing"], "no task with id nobody, nothing"),
+        (
+            ["--selected_tasks", "none.json"],
+            "none.json: cannot be read: No such file or directory; run select_tasks.py",
+        ),
+        (["--selected_tasks", __file__], "not a selection"),
+        (["--dataset_path", "none.jsonl"], "none.jsonl: cannot be read"),
+        (["--base_image", "a b\nRUN x"], "not an image name"),
+        (["--data_dir", "nowhere"], "no output/scenarios/ in it"),
+        (["--output_dir", __file__], "must be a folder that can be written"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_exit_code_2(
+    data: Data, tmp_path: Path, script: Script, three: list[str], arguments: list[str], words: str
+) -> None:
+    done = script("run_adapter.py", *command(data, tmp_path, *arguments, "--quiet"), cwd=tmp_path)
+    assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_second_run_into_the_same_folder_stops_with_a_line(
+    data: Data, tmp_path: Path, script: Script, three: list[str]
+) -> None:
+    (tmp_path / "tasks").mkdir()
+    with FileLock(tmp_path / "tasks" / LOCK_FILE):
+        done = script("run_adapter.py", *command(data, tmp_path, "--quiet"))
+    assert done.returncode == 2 and "another run is writing to it" in done.stderr and written(tmp_path) == []
+
+
+def test_killed_runs_leave_no_half_task_and_a_rerun_finishes(data: Data, tmp_path: Path, script: Script) -> None:
+    files = {f"src/file_{number}.py": f"value = {number}\n" * 50 for number in range(60)} | FILES
+    for number in range(6):
+        data.project(files, name=f"go_web_{number}_easy_001")
+        for scenario in range(1, 5):
+            data.scenario(project=f"go_web_{number}_easy_001", number=scenario)
+    script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl")
+    script("run_adapter.py", *command(data, tmp_path))
+    undisturbed = tasks_tree(tmp_path / "tasks")
+    (tmp_path / "tasks").rename(tmp_path / "undisturbed")
+    whole = {name: tree(tmp_path / "undisturbed" / name) for name in written(tmp_path, "undisturbed")}
+
+    moments = random.Random(20)
+    started = 0
+    for attempt in range(20):
+        if attempt % 5 == 0:
+            shutil.rmtree(tmp_path / "tasks", ignore_errors=True)
+        overwrite = ["--overwrite"] if attempt % 2 else []
+        run = subprocess.Popen(
+            [sys.executable, REPOSITORY / "run_adapter.py", *map(str, command(data, tmp_path, "--quiet", *overwrite))],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        time.sleep(moments.uniform(0.2, 0.9))
+        run.send_signal(signal.SIGKILL)
+        run.wait()
+        if (tmp_path / "tasks").exists():
+            for name in written(tmp_path):
+                started += 1
+                if not name.startswith("."):
+                    assert tree(tmp_path / "tasks" / name) == whole[name]
+    assert started, "every run was killed before it wrote anything"
+    # A worker may outlive its parent for the moment that the kernel needs to tell it.
+    with FileLock(tmp_path / "tasks" / LOCK_FILE, timeout=10):
+        pass
+    assert script("run_adapter.py", *command(data, tmp_path)).returncode == 0
+    assert tasks_tree(tmp_path / "tasks") == undisturbed
+
+
+def test_task_that_was_about_to_be_replaced_comes_back(tmp_path: Path) -> None:
+    (tmp_path / ".replaced-task").mkdir()
+    (tmp_path / ".replaced-task" / "old").touch()
+    (tmp_path / ".building-task").mkdir()
+    sweep(tmp_path)
+    assert sorted(tree(tmp_path)) == ["task/old"] and len(list(tmp_path.iterdir())) == 1
+
+
+def test_interrupt_leaves_whole_tasks_and_says_how_to_go_on(data: Data, tmp_path: Path, script: Script) -> None:
+    files = {f"src/file_{number}.py": "x = 1\n" * 50 for number in range(300)} | FILES
+    # Many tasks, so that the run is not over before the signal comes.
+    for number in range(12):
+        data.project(files, name=f"go_web_{number}_easy_001")
+        for scenario in range(4):
+            data.scenario(project=f"go_web_{number}_easy_001", number=scenario)
+    script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl")
+    run = subprocess.Popen(
+        [sys.executable, REPOSITORY / "run_adapter.py", *map(str, command(data, tmp_path))],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=default_sigint,
+    )  # fmt: skip
+    while not (tmp_path / "tasks").exists() or not written(tmp_path):
+        time.sleep(0.01)
+    os.killpg(run.pid, signal.SIGINT)
+    _, errors = run.communicate(timeout=60)
+    assert run.returncode == 130 and errors.endswith("interrupted; run the same command again to finish\n")
+    assert "Traceback" not in errors and not [name for name in written(tmp_path) if name.startswith(".")]
+
+
+@pytest.mark.parametrize("name", ["extract_dataset.py", "select_tasks.py", "run_adapter.py"])
+def test_help_imports_nothing_heavy(name: str) -> None:
+    code = (
+        "import runpy, sys\nsys.argv = [sys.argv[1], '--help']\n"
+        "try: runpy.run_path(sys.argv[0], run_name='__main__')\nexcept SystemExit: pass\n"
+        "print(sorted({'pydantic', 'jinja2', 'rich', 'docker', 'adapter'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, name], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.endswith("[]\n")
+
+
+def test_hard_links_share_one_copy_among_the_tasks_of_a_project(
+    data: Data, tmp_path: Path, script: Script, three: list[str]
+) -> None:
+    script("run_adapter.py", *command(data, tmp_path, "--link_mode", "hardlink"))
+    copies = [tmp_path / "tasks" / name / "environment" / "project" / "README.md" for name in three]
+    assert copies[1].samefile(copies[2]) and not copies[0].samefile(copies[1])
+    source = data.folder / "generated" / "c_os_medium_002" / "shop" / "README.md"
+    assert not any(copy.samefile(source) for copy in copies) and copies[0].read_text() == source.read_text()
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after"),
+    [
+        ("a.py", "```python\nx = 1\n```", "x = 1\n"),
+        ("a.py", "```python\nx = 1\n```\n", "x = 1\n"),
+        ("a.py", "\ufeff```\nx = 1\n\n```  \n", "x = 1\n\n"),
+        ("a.py", "x = 1", "x = 1"),
+        ("a.py", "```python\ncut off", "```python\ncut off"),
+        ("a.md", "```markdown\n# T\n```", "# T\n"),
+        ("a.md", "```bash\nls\n```\ntext\n```bash\nls\n```", "```bash\nls\n```\ntext\n```bash\nls\n```"),
+    ],
+)
+def test_code_fences_are_taken_off_when_asked(
+    data: Data, tmp_path: Path, script: Script, path: str, before: str, after: str
+) -> None:
+    data.project({**FILES, path: before})
+    scenario = data.scenario()
+    script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl")
+    copy = tmp_path / "tasks" / scenario / "environment" / "project" / path
+    script("run_adapter.py", *command(data, tmp_path))
+    assert copy.read_text() == before
+    assert "1 tasks written" in script("run_adapter.py", *command(data, tmp_path, "--strip_code_fences")).stdout
+    assert copy.read_text() == after
+
+
+def test_scoring_file_changes_the_effective_scoring(data: Data, tmp_path: Path, script: Script) -> None:
+    data.project()
+    scenario = data.scenario()
+    script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl")
+    (tmp_path / "scoring.toml").write_text("length_words = 10\n[weights]\nfile_references = 0.5\n")
+    assert script("run_adapter.py", *command(data, tmp_path, "--scoring", tmp_path / "scoring.toml")).returncode == 0
+    key = json.loads((tmp_path / "tasks" / scenario / "tests" / "ground_truth.json").read_text())["key"]
+    assert key["scoring"]["weights"]["file_references"] == 0.5 and key["scoring"]["weights"]["keyword_overlap"] == 0.5
+    assert key["needed"]["length_words"] == 10
+
+
+def test_published_scoring_is_named_in_metadata_key_and_metrics(data: Data, tmp_path: Path, script: Script) -> None:
+    data.project()
+    scenario = data.scenario()
+    script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl")
+    assert script("run_adapter.py", *command(data, tmp_path, "--scoring", "published")).returncode == 0
+    task = tmp_path / "tasks" / scenario
+    assert tomllib.loads((task / "task.toml").read_text())["metadata"]["scoring"] == "published"
+    key = json.loads((task / "tests" / "ground_truth.json").read_text())["key"]
+    assert key["scoring"] == "published" and "index" not in key
+    (tmp_path / "root" / "app").mkdir(parents=True)
+    shutil.copytree(task / "tests", tmp_path / "root" / "tests")
+    shutil.copy(task / "solution" / "solution.md", tmp_path / "root" / "app")
+    subprocess.run(["bash", task / "tests" / "test.sh", tmp_path / "root"], check=True, capture_output=True)
+    metrics = json.loads((tmp_path / "root" / "logs" / "verifier" / "metrics.json").read_text())
+    assert metrics["scoring"] == "published" and 0 < metrics["reward"] <= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[weights]\nkeywords = 1", "weights.keywords: Extra inputs"),
+        ("trust_floor = 1.5", "trust_floor: "),
+        ("a b", "--scoring wants the word published or a TOML file"),
+    ],
+)
+def test_scoring_file_that_cannot_be_used_is_one_line(
+    data: Data, tmp_path: Path, script: Script, three: list[str], text: str, words: str
+) -> None:
+    (tmp_path / "scoring.toml").write_text(text)
+    done = script("run_adapter.py", *command(data, tmp_path, "--scoring", tmp_path / "scoring.toml", "--quiet"))
+    assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("flags", "mode"), [([], "separate"), (["--shared_verifier"], "shared"), (["--shared-verifier"], "shared")]
+)
+def test_verifier_has_a_container_of_its_own_unless_a_shared_one_is_asked_for(
+    data: Data, tmp_path: Path, script: Script, three: list[str], flags: list[str], mode: str
+) -> None:
+    script("run_adapter.py", *command(data, tmp_path, *flags))
+    assert f'environment_mode = "{mode}"' in (tmp_path / "tasks" / three[0] / "task.toml").read_text()
+
+
+def test_mcp_servers_are_the_only_difference_between_two_sets_of_tasks(
+    data: Data, tmp_path: Path, script: Script, three: list[str]
+) -> None:
+    servers = {
+        "search": {"command": "search-mcp", "args": ["--stdio"]},
+        "index": {"type": "http", "url": "http://index:80/mcp"},
+    }
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    script("run_adapter.py", *command(data, tmp_path))
+    arguments = [*command(data, tmp_path)[:-1], tmp_path / "with", "--mcp_config", tmp_path / ".mcp.json"]
+    assert script("run_adapter.py", *arguments).returncode == 0
+    without, given = tree(tmp_path / "tasks" / three[0]), tree(tmp_path / "with" / three[0])
+    changed = {path for path in given if given[path] != without[path]}
+    assert changed == {"task.toml", "tests/task_metadata.json"}  # the latter for its fingerprint
+    assert tomllib.loads(given["task.toml"].decode())["environment"]["mcp_servers"] == [
+        {"name": "index", "transport": "streamable-http", "args": [], "url": "http://index:80/mcp"},
+        {"name": "search", "transport": "stdio", "command": "search-mcp", "args": ["--stdio"]},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"mcpServers": {"s": {"command": "x", "env": {"TOKEN": "secret"}}}}', "env: Extra inputs are not permitted"),
+        ('{"mcpServers": {"s": {"type": "http"}}}', "s: a streamable-http server needs a url"),
+        ("{}", "not a .mcp.json (KeyError('mcpServers'))"),
+    ],
+)
+def test_mcp_config_that_a_task_cannot_carry_is_one_line(
+    data: Data, tmp_path: Path, script: Script, three: list[str], text: str, words: str
+) -> None:
+    (tmp_path / ".mcp.json").write_text(text)
+    done = script("run_adapter.py", *command(data, tmp_path, "--mcp_config", tmp_path / ".mcp.json", "--quiet"))
+    assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1
+    assert "secret" not in done.stderr

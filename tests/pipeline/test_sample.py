@@ -1,0 +1,97 @@
+"""The bundled sample: ten projects in LoCoBench-Agent's own layout, whose texts are true for their code."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.dataset.catalog import CATEGORIES, LANGUAGES
+from pipeline.dataset.markdown import as_markdown
+from tests.conftest import SAMPLE
+
+SCENARIOS = sorted((SAMPLE / "output" / "scenarios").glob("*.json"))
+PROJECTS = sorted(path for path in (SAMPLE / "generated").iterdir())
+# In a sentence with one of these words a name may be that of something to be made.
+TO_BE_MADE = re.compile(
+    r"\b(new|add\w*|create\w*|introduce\w*|propose\w*|extract\w*|rename\w*|replace\w*|should|would|becomes?|could|instead)\b",
+    re.I,
+)
+
+
+def load(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+
+
+def project_of(scenario: dict[str, Any]) -> Path:
+    return next(path for path in PROJECTS if scenario["id"].startswith(f"{path.name}_"))
+
+
+def project_text(project: Path) -> str:
+    files = [path for path in project.rglob("*") if path.is_file()]
+    return "\n".join(f"{path.relative_to(project)}\n{path.read_text(encoding='utf-8')}" for path in files)
+
+
+def test_every_language_and_category_is_there() -> None:
+    scenarios = [load(path) for path in SCENARIOS]
+    assert len(scenarios) == 80 and sorted({path.name.partition("_")[0] for path in PROJECTS}) == sorted(LANGUAGES)
+    assert Counter(scenario["task_category"] for scenario in scenarios) == dict.fromkeys(CATEGORIES, 10)
+    assert Counter(scenario["difficulty"] for scenario in scenarios) == dict.fromkeys(
+        ("easy", "medium", "hard", "expert"), 20
+    )
+
+
+def test_quirks_of_the_real_data_occur() -> None:
+    scenarios = [load(path) for path in SCENARIOS]
+    paths = [path for scenario in scenarios for path in scenario["context_files"]]
+    assert any("//" in path for path in paths) and any(path.endswith("/") for path in paths)
+    assert {"name", "type", "children"} <= set(paths)
+    assert any(isinstance(scenario["ground_truth"], dict) for scenario in scenarios)
+    assert {type(scenario["task_prompt"]) for scenario in scenarios} == {str, dict, list}
+    files = [path for project in PROJECTS for path in project.rglob("*") if path.is_file()]
+    assert any(path.read_bytes().startswith(b"\xef\xbb\xbf") for path in files)
+    assert any(path.read_bytes().startswith(b"```") for path in files)
+    assert any(" " in path.parent.name for path in files)
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_context_length_is_true_to_the_character(path: Path) -> None:
+    scenario = load(path)
+    project = project_of(scenario)
+    files = [project / name for name in scenario["context_files"]]
+    length = sum(len(file.read_bytes().decode("utf-8")) for file in files if file.is_file())
+    assert scenario["context_length"] == scenario["metadata"]["context_length"] == length
+    assert scenario["metadata"]["files_count"] == len(files)
+
+
+@pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)
+def test_project_metadata_tell_the_truth(project: Path) -> None:
+    metadata = load(project / "project_metadata.json")
+    assert metadata["specification"]["unique_id"] == project.name
+    for entry in metadata["files"]:
+        assert (project / entry["path"]).is_file(), entry
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_names_in_back_ticks_exist_in_the_project(path: Path) -> None:
+    scenario = load(path)
+    text = project_text(project_of(scenario))
+    truth = re.sub(r"```.*?(```|\Z)", " ", as_markdown(scenario["ground_truth"]), flags=re.S)
+    unknown = []
+    for sentence in re.split(r"(?<=[.!?:;])\s+|\n", truth):
+        if TO_BE_MADE.search(sentence):
+            continue
+        for name in re.findall(r"`([^`\n]+)`", sentence):
+            identifier = re.fullmatch(r"([A-Za-z_]\w*(?:[./][\w.-]+)*)(\(.*\))?", name)
+            if identifier and identifier[1] not in text and identifier[1].rpartition(".")[2] not in text:
+                unknown.append(name)
+    assert unknown == []
+
+
+def test_sample_does_not_name_the_benchmark() -> None:
+    files = [path for folder in (*PROJECTS, SAMPLE / "output") for path in folder.rglob("*") if path.is_file()]
+    assert [path for path in files if "locobench" in path.read_text(encoding="utf-8").lower()] == []

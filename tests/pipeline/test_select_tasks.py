@@ -1,0 +1,165 @@
+"""select_tasks.py: thresholds, score, top N."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.cli import InputError
+from pipeline.dataset.catalog import CATEGORY_BONUSES
+from select_tasks import Candidate, Criteria, read_candidates, select
+from tests.conftest import Script
+from tests.support.data_builder import Data
+
+PUBLISHED_MAX_FILES = 89
+# Solved from the published scores: every whole number of characters in this range gives them.
+PUBLISHED_MAX_CONTEXT = (1_167_161, 1_167_196)
+
+
+def candidate(name: str, category: str = "bug_investigation", context: int = 100_000, files: int = 50) -> Candidate:
+    return Candidate(name, category, "hard", "python", context, files)
+
+
+def ids(tasks: list[Candidate], criteria: Criteria) -> list[str]:
+    return [task.id for _, task in select(tasks, criteria).selected]
+
+
+def test_thresholds_are_strict() -> None:
+    at, above = candidate("at", context=50_000), candidate("above", context=50_001)
+    few, more = candidate("few", files=5), candidate("more", files=6)
+    assert sorted(ids([at, above, few, more], Criteria())) == ["above", "more"]
+
+
+def test_score_weighs_context_files_and_category() -> None:
+    tasks = [
+        candidate("full", "architectural_understanding", 200_000, 80),
+        candidate("half", context=100_000, files=40),
+    ]
+    scores = {task.id: score for score, task in select(tasks, Criteria()).passed}
+    assert scores == pytest.approx({"full": 1.0, "half": 0.3 * 0.5 + 0.3 * 0.5 + 0.4 * 0.8})
+
+
+def test_maxima_are_those_of_the_tasks_that_pass() -> None:
+    too_few_files = candidate("long", context=10_000_000, files=1)
+    selection = select([candidate("a"), too_few_files], Criteria())
+    assert selection.as_json()["statistics"]["max_context_length"] == 100_000
+
+
+def test_equal_scores_are_ordered_by_id() -> None:
+    assert ids([candidate(name) for name in "cab"], Criteria(top_n=2)) == ["a", "b"]
+
+
+def test_every_category_has_a_bonus() -> None:
+    assert set(CATEGORY_BONUSES.values()) <= {1.0, 0.9, 0.8, 0.7, 0.5, 0.4, 0.3} and len(CATEGORY_BONUSES) == 8
+
+
+def test_filters_keep_what_they_name() -> None:
+    tasks = [candidate("a", "code_comprehension"), candidate("b", "bug_investigation")]
+    assert ids(tasks, Criteria(categories=("code_comprehension",))) == ["a"]
+    assert ids(tasks, Criteria(languages=("go",))) == [] == ids(tasks, Criteria(difficulties=("easy",)))
+
+
+@given(st.lists(st.floats(0, 1), min_size=3, max_size=3))
+def test_weights_that_do_not_sum_to_one_are_refused(weights: list[float]) -> None:
+    criteria = Criteria(context_weight=weights[0], files_weight=weights[1], category_weight=weights[2])
+    if math.isclose(sum(weights), 1, abs_tol=1e-9):
+        criteria.check()
+    else:
+        with pytest.raises(InputError, match="sum to 1"):
+            select([], criteria)
+
+
+@given(
+    st.lists(
+        st.builds(
+            candidate,
+            st.uuids().map(str),
+            st.sampled_from(sorted(CATEGORY_BONUSES)),
+            st.integers(0, 10**6),
+            st.integers(0, 99),
+        ),
+        max_size=30,
+    ),
+    st.integers(0, 40),
+)
+def test_selection_is_the_best_of_those_that_pass(tasks: list[Candidate], top_n: int) -> None:
+    selection = select(tasks, Criteria(top_n=top_n))
+    scores = [score for score, _ in selection.passed]
+    assert scores == sorted(scores, reverse=True) and all(0 <= score <= 1 + 1e-12 for score in scores)
+    assert len(selection.selected) == min(top_n, len(selection.passed)) and selection.total == len(tasks)
+
+
+def test_command_writes_criteria_statistics_and_tasks(data: Data, tmp_path: Path, script: Script) -> None:
+    scenario = data.scenario()
+    script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl")
+    done = script("select_tasks.py", "--dataset-path", tmp_path / "d.jsonl", "--output", tmp_path / "s.json")
+    assert done.returncode == 0 and scenario in done.stdout
+    selection = json.loads((tmp_path / "s.json").read_text())
+    assert list(selection) == ["selection_criteria", "statistics", "tasks"]
+    assert selection["selection_criteria"]["context_length_unit"] == "characters"
+    assert selection["tasks"] == [
+        {
+            "id": scenario, "task_category": "bug_investigation", "difficulty": "easy", "language": "python",
+            "context_length": 60000, "files_count": 6, "score": 0.92,
+        }
+    ]  # fmt: skip
+
+
+def test_nothing_selected_says_which_flags_to_lower(data: Data, tmp_path: Path, script: Script) -> None:
+    data.scenario(context_length=10)
+    script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl")
+    done = script("select_tasks.py", "--dataset_path", tmp_path / "d.jsonl", "--output", tmp_path / "s.json")
+    assert done.returncode == 0 and "lower --min_context_length or --min_files_count" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--context_weight", "0.5"], "sum to 1"),
+        (["--context_weight", "nan"], "sum to 1"),
+        (["--categories", "poetry"], "invalid choice: 'poetry'"),
+        (["--top_n", "-1"], "expected a whole number"),
+        (
+            ["--dataset_path", "nowhere.jsonl"],
+            "nowhere.jsonl: cannot be read: No such file or directory; run extract_dataset.py",
+        ),
+    ],
+)
+def test_wrong_usage_is_one_line_and_exit_code_2(
+    tmp_path: Path, script: Script, arguments: list[str], words: str
+) -> None:
+    done = script("select_tasks.py", *arguments, "--output", tmp_path / "s.json", cwd=tmp_path)
+    assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1
+    assert not (tmp_path / "s.json").exists()
+
+
+def test_broken_dataset_is_named_with_its_line(data: Data, tmp_path: Path, script: Script) -> None:
+    data.scenario()
+    script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl")
+    with (tmp_path / "d.jsonl").open("a") as stream:
+        stream.write("{\n")
+    done = script("select_tasks.py", "--dataset_path", tmp_path / "d.jsonl", "--output", tmp_path / "s.json")
+    assert done.returncode == 2 and f"{tmp_path / 'd.jsonl'}:2: not valid JSON" in done.stderr
+
+
+def test_help_says_that_context_length_counts_characters(script: Script) -> None:
+    assert "characters (not tokens)" in " ".join(script("select_tasks.py", "--help").stdout.split())
+
+
+@pytest.mark.parametrize("max_context", PUBLISHED_MAX_CONTEXT)
+def test_published_scores_are_reproduced(real_data: Path, tmp_path: Path, max_context: int) -> None:
+    from extract_dataset import extract
+
+    extract(real_data, tmp_path / "d.jsonl")
+    largest = Candidate("largest", "integration_testing", "easy", "c", max_context, PUBLISHED_MAX_FILES)
+    selection = select([*read_candidates(tmp_path / "d.jsonl"), largest], Criteria(top_n=1000))
+    ours = {task["id"]: task["score"] for task in selection.as_json()["tasks"]}
+    published = json.loads((Path(os.environ["LOCOBENCH_REAL"]) / "published_selection.json").read_text())["tasks"]
+    assert len(published) == 28
+    assert {task["id"]: ours[task["id"]] for task in published} == {task["id"]: task["score"] for task in published}

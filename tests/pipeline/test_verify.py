@@ -1,0 +1,462 @@
+"""templates/tests/verify.py and test.sh: what earns credit, what does not, and what no answer can do to them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.dataset.catalog import TEMPLATES
+from pipeline.dataset.scenario import LoCoBenchTask
+from pipeline.task.code_index import CodeIndex
+from pipeline.task.grading import Grading, GradingError, Scoring, grade_as_published, grade_key
+from pipeline.task.verifier import verifier
+
+verify = verifier()
+
+STORE = """
+class SegmentStore:
+    def evict_expired(self, clock_now):
+        for segment in self.segment_ring.backwards():
+            if segment.expires_at < clock_now:
+                self.free_tombstone(segment)
+
+    def promote_segment(self, segment):
+        segment.generation_counter += 1
+        self.segment_ring.move_front(segment)
+
+    def free_tombstone(self, segment):
+        self.tombstone_list.remove(segment)
+"""
+CODE = {
+    "src/cache/store.py": STORE,
+    "src/cache/index.py": "def lookup_key(key_hash):\n    return bucket_table[key_hash % bucket_count]\n",
+    "src/web/index.py": "def render_page(request_path):\n    return page_template.fill(request_path)\n",
+    "docs/api guide.md": "# Guide\n\nCall render_page with the path that was asked for.\n",
+    "README.md": "A cache with a small web front.\n",
+    "src/a.c": "int main_loop(void) { return poll_events(); }\n",
+    "src/PriceCache.java": "class PriceCache { long lastRefresh; void refreshAll() { lastRefresh = now(); } }\n",
+}
+FILES = list(CODE)
+TRUTH = (
+    "`src/cache/store.py` holds `evict_expired`, which walks `segment_ring` backwards; a segment that was promoted "
+    "during the walk is visited twice and its tombstone freed twice by `free_tombstone`. Guard `promote_segment` with "
+    "`generation_counter`, which every promotion raises, so that the walk knows a segment it has seen.\n\n"
+    "```python\nif segment.generation_counter != self.generation_counter:\n    segment_ring.skip(tombstone_ttl)\n```\n"
+)
+PROMPT = "Why does the cache crash under load? Find out what goes wrong when entries expire."
+
+
+def make_task(truth: Any = TRUTH, prompt: str = PROMPT) -> LoCoBenchTask:
+    return LoCoBenchTask.checked(
+        {
+            "id": "python_api_cache_easy_001_bug_investigation_easy_01", "language": "python",
+            "project_id": "python_api_cache_easy_001", "task_category": "bug_investigation", "difficulty": "easy",
+            "title": "Crash", "description": "The cache crashes.", "context_files": FILES, "context_length": 1000,
+            "files_count": len(FILES), "task_prompt": prompt, "ground_truth": truth,
+        }
+    )  # fmt: skip
+
+
+def grading(truth: Any = TRUTH, code: dict[str, str] = CODE, prompt: str = PROMPT) -> Grading:
+    """Grade as the adapter does."""
+    return grade_key(
+        make_task(truth, prompt),
+        CodeIndex((path, text.encode()) for path, text in code.items()),
+        code,
+        told=prompt,
+        instruction="\n".join((prompt, *code)),
+        roots=["store"],
+        scoring=Scoring(),
+    )
+
+
+KEY, ORACLE = grading().key, grading().oracle
+
+
+def reward(answer: str, key: dict[str, Any] = KEY) -> float:
+    return float(verify.score(answer, key)["reward"])
+
+
+def fenced_code(text: str) -> str:
+    return "\n".join(verify.read_markdown(text)[1])
+
+
+def evidence(answer: str) -> Any:
+    return verify.Evidence(answer, KEY, verify.Index.read(KEY["index"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("see src/cache/store.py", {"src/cache/store.py"}),
+        ("(`store.py`)", {"src/cache/store.py"}),
+        ("store.py:42, README.md.", {"src/cache/store.py", "README.md"}),
+        ("in /app/project/src/web/index.py", {"src/web/index.py"}),
+        ("./src/web/index.py and cache/index.py", {"src/web/index.py", "src/cache/index.py"}),
+        (r"src\web\index.py", {"src/web/index.py"}),
+        ("store/src/a.c of the root folder", {"src/a.c"}),
+        ("a.c/h", {"src/a.c"}),
+        ("the docs/api guide.md says", {"docs/api guide.md"}),
+        ("index.py is ambiguous", set()),
+        ("mystore.py, store.pyc, store.py2, xREADME.md, data.a.cc", set()),
+        ("other/src/cache/store.py", set()),
+        ("store", set()),
+        ("PriceCache is a base name that is an identifier", {"src/PriceCache.java"}),
+    ],
+)
+def test_files_count_by_path_unique_ending_or_unique_name(text: str, named: set[str]) -> None:
+    assert verify.mentioned_files(text, FILES, ["store"]) == named
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("a\n```\nx\n```\nb", "x"),
+        ("```python\nx\n```\n~~~\ny\n~~~", "x\ny"),
+        ("````\n```\nx\n````\nb", "```\nx"),
+        ("- item\n  ```\n  x\n  ```", "  x"),
+        ("```\nopen\nto the end", "open\nto the end"),
+        ("`inline`", ""),
+    ],
+)
+def test_code_is_what_stands_in_fences(text: str, code: str) -> None:
+    assert fenced_code(text) == code
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("a\n\n    x = 1\n    y = 2\n\nb", "    x = 1\n    y = 2"),
+        ("- item\n\n    its second paragraph", ""),
+        ("<pre>x = 1\ny = 2</pre>", "x = 1\ny = 2"),
+    ],
+)
+def test_code_may_be_indented_or_in_html(text: str, code: str) -> None:
+    assert fenced_code(text) == code
+
+
+def test_identifiers_count_whole_and_by_their_parts() -> None:
+    text = "evict_expired segmentRing HTTPServer2"
+    assert verify.symbols(text) == {"evictexpired", "segmentring", "httpserver2"}
+    assert verify.words(text) == {"evict", "expir", "segment", "ring", "http", "serv"}
+
+
+@pytest.mark.parametrize("name", ["IDs", "v1", "SHA256", "UTF8", "HTTP", "GitHub", "PostgreSQL", "OAuth2", "x_1"])
+def test_acronyms_versions_and_products_are_no_identifiers(name: str) -> None:
+    assert verify.symbol(name) == ""
+
+
+def test_inflected_and_british_words_are_one_word() -> None:
+    assert len(verify.words("promote promoted promotes promoting promotion")) == 1
+    assert len(verify.words("serialise serialize serialised serializing")) == 1
+    assert verify.words("colour") == verify.words("color")
+
+
+def test_everyday_words_are_no_knowledge() -> None:
+    assert verify.words("The function should then return the value to the caller of this module.") == set()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["`evict_expired`", "`evictExpired`", "`Evict expired`", "`EVICT_EXPIRED()`", "evict_expired", r"evict\_expired",
+     "_evict_expired_", "**evict_expired**", "<code>evict_expired</code>", "`self.evict_expired(clock)`"],
+)  # fmt: skip
+def test_an_identifier_counts_however_it_is_written(name: str) -> None:
+    seen = evidence(f"Expiry walks the ring in {name}, see src/cache/store.py, from its far end.")
+    assert seen.places["evictexpired"] == {"src/cache/store.py"} and not seen.invented
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["`src/cache/store.py`", "src/cache/store.py#L3-L9", "src\\cache\\store.py", "./src/cache/store.py:12",
+     "/app/project/src/cache/store.py", "[the store](src/cache/store.py)", "store.py"],
+)  # fmt: skip
+def test_a_file_counts_however_its_path_is_written(path: str) -> None:
+    seen = evidence(f"Expiry walks the ring from its far end in `evict_expired`, {path}.")
+    assert seen.places["evictexpired"] == {"src/cache/store.py"}
+
+
+def test_an_identifier_is_placed_only_in_a_file_that_has_it() -> None:
+    seen = evidence("The page is made by `render_page`, which lives in `src/cache/store.py` as far as we know.")
+    assert seen.places == {"renderpage": set()}
+
+
+def test_a_heading_gives_its_file_to_what_stands_below() -> None:
+    seen = evidence("## src/cache/store.py\n\nThe walk of `evict_expired` starts at the far end.")
+    assert seen.places["evictexpired"] == {"src/cache/store.py"}
+
+
+def test_what_does_not_exist_is_invented_and_lowers_the_trust() -> None:
+    honest = "The walk of `evict_expired` starts at the far end of `segment_ring`, so promoted segments come twice."
+    lie = honest + " Then `purge_segments` calls `drop_rows_now` and the `row_guard` of it fails."
+    assert evidence(lie).invented == {"purgesegments", "droprowsnow", "rowguard"}
+    assert reward(lie) < reward(honest)
+
+
+def test_capitalised_compounds_outside_code_may_be_products_and_are_not_held_against_anybody() -> None:
+    assert evidence("We run this on CloudFoundry with the WidgetBox add-on, which is fine.").invented == set()
+
+
+def test_a_list_of_names_is_no_statement() -> None:
+    seen = evidence("- `src/cache/store.py`: `evict_expired`, `free_tombstone`\n- `promote_segment`, `segment_ring`")
+    assert seen.places == {}
+
+
+def test_a_form_filled_in_again_says_nothing() -> None:
+    names = ("evict_expired", "free_tombstone", "promote_segment", "generation_counter")
+    form = "The role of `{}` in `src/cache/store.py` is central for what was asked here."
+    assert set(evidence("\n\n".join(map(form.format, names))).places) == {"evictexpired"}
+
+
+def test_lines_of_the_code_base_are_quotes_and_no_statements() -> None:
+    lines = STORE.splitlines()[1:5]
+    for text in ("\n".join(lines), "\n".join(f"- `src/cache/store.py`: {line}" for line in lines)):
+        seen = evidence(text)
+        assert seen.places == {} and len(seen.quotes) == 4
+
+
+def test_new_code_is_no_lie() -> None:
+    assert evidence("```python\ndef brand_new_helper(first_thing): ...\n```").invented == set()
+
+
+def test_truth_is_worth_more_than_its_half_and_silence_nothing() -> None:
+    half = TRUTH[: len(TRUTH) // 2]
+    assert reward(ORACLE) == 1.0 > reward(TRUTH) > reward(half) > reward("promotion") == reward("") == 0.0
+
+
+def test_words_that_the_agent_was_given_earn_nothing() -> None:
+    assert reward("\n".join((PROMPT, *FILES)) * 20) == 0.0
+
+
+def test_naming_every_file_earns_nothing() -> None:
+    assert verify.score(" ".join(FILES), KEY)["components"]["file_references"] == 0.0
+
+
+def test_more_that_is_true_costs_nothing() -> None:
+    more = TRUTH + "\n\nThe page itself comes from `render_page` in `src/web/index.py`, which fills `page_template`.\n"
+    assert reward(more) >= reward(TRUTH)
+
+
+def test_code_base_without_identifiers_is_scored_by_the_words_of_the_truth() -> None:
+    key = grading(code={"notes.txt": "one two three\n"}).key
+    metrics = verify.score(TRUTH, key)
+    assert metrics["reward"] > 0.7 and metrics["components"]["keyword_overlap"] > 0.9
+    assert reward("lorem ipsum dolor " * 50, key) == 0.0
+
+
+def test_a_truth_that_says_nothing_cannot_be_scored() -> None:
+    with pytest.raises(GradingError, match="no informative word"):
+        grading("The cache should work and the entries expire.")
+
+
+def test_metrics_say_why() -> None:
+    metrics = verify.score("The walk of `evict_expired` in README.md starts at the far end, says `purge_rows`.", KEY)
+    assert metrics["other_identifiers"] == ["evictexpired"] and metrics["invented_identifiers"] == ["purgerows"]
+    assert "tombston" in metrics["missed_keywords"] and metrics["scoring"] == "evidence"
+    assert metrics["scoring_version"] == verify.VERSION
+
+
+def test_published_formula_is_the_published_one() -> None:
+    """0.5 F1 of words + 0.2 min(1, 2 * share of files) + 0.2 code + 0.1 words/100, worked out by hand."""
+    key = grade_as_published(make_task("alpha beta gamma delta")).key
+    metrics = verify.score("alpha beta store.py\n```\nx\n```\n", key)
+    # Words: alpha, beta, storepy of the answer, two of them among the four of the truth: F1 = 2 * 2 / (3 + 4).
+    expected = 0.5 * 4 / 7 + 0.2 * 2 / 7 + 0.2 + 0.1 * 6 / 100
+    assert metrics["reward"] == pytest.approx(expected, abs=1e-6) and metrics["scoring"] == "published"
+    assert verify.score("", key)["reward"] == 0.0
+
+
+@settings(max_examples=300)
+@given(st.one_of(st.text(), st.lists(st.sampled_from([*TRUTH.split(), "```", "\n", *FILES])).map(" ".join)))
+def test_reward_is_between_0_and_1_for_any_text(answer: str) -> None:
+    assert 0.0 <= reward(answer) <= 1.0
+
+
+@given(st.binary())
+def test_any_bytes_are_scored(content: bytes) -> None:
+    assert 0.0 <= reward(content.decode("utf-8", "replace")) <= 1.0
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "a/",
+        "A",
+        "aA",
+        "\x1b[",
+        "\x1b[1",
+        "```\n",
+        " ",
+        "- ",
+        "\n",
+        "_",
+        ".",
+        "1",
+        ">",
+        "~~~",
+        "a_",
+        "x.py ",
+        "#",
+        "é",
+        "\0",
+    ],
+)
+def test_no_answer_can_blow_up_the_scoring(unit: str) -> None:
+    answer = unit * (verify.MAX_ANSWER_BYTES // len(unit))
+    started = time.process_time()
+    reward(answer)
+    # Linear work takes some 50 ms; quadratic work over a quarter of a million characters takes minutes.
+    assert time.process_time() - started < verify.TIME_LIMIT_SECONDS
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A folder laid out like a task's container after the agent is gone."""
+    root = tmp_path / "root"
+    shutil.copytree(TEMPLATES / "tests", root / "tests")
+    (root / "tests" / "ground_truth.json").write_text(json.dumps({"ground_truth": TRUTH, "key": KEY}))
+    (root / "app").mkdir()
+    (root / "app" / "solution.md").write_text(ORACLE)
+    return root
+
+
+def run_tests(root: Path, **environment: str) -> float:
+    subprocess.run(
+        ["bash", root / "tests" / "test.sh", root],
+        env={**os.environ, **environment},
+        capture_output=True,
+        timeout=20,
+        check=True,
+    )
+    value = json.loads((root / "logs" / "verifier" / "reward.json").read_text())
+    assert list(value) == ["reward"]
+    return float(value["reward"])
+
+
+def test_reward_and_metrics_are_written(root: Path) -> None:
+    assert run_tests(root) == 1.0
+    assert json.loads((root / "logs" / "verifier" / "metrics.json").read_text())["reward"] == 1.0
+    assert sorted(path.name for path in (root / "logs" / "verifier").iterdir()) == ["metrics.json", "reward.json"]
+
+
+def replace_answer(make: Callable[[Path], object]) -> Callable[[Path], None]:
+    def change(root: Path) -> None:
+        answer = root / "app" / "solution.md"
+        answer.unlink()
+        make(answer)
+
+    return change
+
+
+def sparse(path: Path) -> None:
+    with path.open("wb") as stream:
+        stream.truncate(2 << 30)
+
+
+NO_ANSWER = {
+    "missing": lambda path: None,
+    "link": lambda path: path.symlink_to(path.parent.parent / "tests" / "ground_truth.json"),
+    "dangling link": lambda path: path.symlink_to("nowhere"),
+    "pipe": lambda path: os.mkfifo(path),
+    "folder": lambda path: path.mkdir(),
+    "2 GB of nothing": sparse,
+    "NULs": lambda path: path.write_bytes(b"\0" * 1000),
+}
+
+
+@pytest.mark.parametrize("kind", NO_ANSWER)
+def test_what_is_no_answer_scores_zero(root: Path, kind: str) -> None:
+    replace_answer(NO_ANSWER[kind])(root)
+    assert run_tests(root) == 0.0
+
+
+TRUE_ANSWER = {
+    "terminal colours": lambda text: "\x1b[31;1m" + text.replace(" ", " \x1b[0m\x1b[4m"),
+    "NULs between words": lambda text: text.replace(" ", " \0 "),
+    "invalid UTF-8": lambda text: text,
+    "Windows line ends": lambda text: text.replace("\n", "\r\n"),
+}
+
+
+@pytest.mark.parametrize("kind", TRUE_ANSWER)
+def test_odd_bytes_do_not_cost_the_true_score(root: Path, kind: str) -> None:
+    content = TRUE_ANSWER[kind](ORACLE).encode() + (b" \xff\xfe" if kind == "invalid UTF-8" else b"")
+    (root / "app" / "solution.md").write_bytes(content)
+    assert run_tests(root) > 0.95
+
+
+PLANTED = {
+    "reward": lambda logs: (logs / "reward.json").write_text('{"reward": 1.0}'),
+    "reward as text": lambda logs: (logs / "reward.txt").write_text("1"),
+    "link to a reward": lambda logs: (logs / "reward.json").symlink_to(logs.parent / "planted.json"),
+    "folder": lambda logs: (logs / "reward.json").mkdir(),
+    "folder where the parts go": lambda logs: (logs / "reward.json.part").mkdir(),
+    "full folder": lambda logs: (logs / "metrics.json" / "x").mkdir(parents=True),
+}
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+def test_planted_rewards_lose(root: Path, kind: str) -> None:
+    logs = root / "logs" / "verifier"
+    logs.mkdir(parents=True)
+    (logs.parent / "planted.json").write_text('{"reward": 1.0}')
+    PLANTED[kind](logs)
+    (root / "app" / "solution.md").unlink()
+    assert run_tests(root) == 0.0
+    assert sorted(path.name for path in logs.iterdir()) == ["metrics.json", "reward.json"]
+
+
+def test_reward_is_zero_when_the_verifier_cannot_run(root: Path) -> None:
+    (root / "tests" / "ground_truth.json").write_text("{")
+    assert run_tests(root) == 0.0
+
+
+def test_planted_modules_and_variables_are_not_read(root: Path, tmp_path: Path) -> None:
+    evil = tmp_path / "evil"
+    evil.mkdir()
+    for name in ("sitecustomize.py", "usercustomize.py", "json.py", "re.py", "os.py", "start.py"):
+        (evil / name).write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nraise SystemExit(0)\n")
+    (evil / "python3").write_text(f"#!/bin/sh\ntouch {tmp_path / 'ran'}\n")
+    (evil / "python3").chmod(0o755)
+    (root / "app" / "solution.md").unlink()
+    (root / "app" / "solution.md").write_text("promotion")
+    score = run_tests(
+        root,
+        PYTHONPATH=str(evil), PYTHONHOME=str(evil), PYTHONSTARTUP=str(evil / "start.py"), PYTHONUSERBASE=str(evil),
+        PYTHONINSPECT="1", BASH_ENV=str(evil / "start.py"), PATH=f"{evil}:{os.environ['PATH']}",
+    )  # fmt: skip
+    assert 0.0 <= score < 0.2 and not (tmp_path / "ran").exists()
+
+
+def interpreters() -> list[str]:
+    """Every Python 3.9 to 3.13 that this machine has."""
+    found = {}
+    for minor in range(9, 14):
+        places = [
+            shutil.which(f"python3.{minor}"),
+            *map(str, Path.home().glob(f".pyenv/versions/3.{minor}.*/bin/python3")),
+        ]
+        if working := [path for path in places if path and "shims" not in path]:
+            found[minor] = working[0]
+    return list(found.values())
+
+
+@pytest.mark.parametrize("python", interpreters())
+@pytest.mark.parametrize("hash_seed", ["0", "12345"])
+def test_every_python_and_hash_seed_gives_the_same_metrics(root: Path, python: str, hash_seed: str) -> None:
+    (root / "app" / "solution.md").write_text(TRUTH[:200] + " README.md ünïcödé 文字 `generation_counter` ```")
+    expected = verify.score((root / "app" / "solution.md").read_text(), KEY)
+    (root / "logs" / "verifier").mkdir(parents=True)
+    command = [python, "-S", str(root / "tests" / "verify.py"), str(root)]
+    subprocess.run(command, env={"PYTHONHASHSEED": hash_seed}, check=True, capture_output=True)
+    assert (root / "logs" / "verifier" / "metrics.json").read_text() == json.dumps(expected, indent=1) + "\n"
