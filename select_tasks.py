@@ -207,24 +207,9 @@ def build_parser() -> cli.Parser:
             metavar="NAME",
             help=f"{name} to keep, of: {', '.join(known)} (default: all)",
         )
-    parser.flag("report", type=Path, metavar="FILE", help="HTML page to write as well (needs the extra `figures`)")
+    parser.flag("report", type=Path, metavar="FILE", help="HTML page to write as well")
     parser.flag("quiet", action="store_true", help="no summary")
     return parser
-
-
-def report_maker() -> Callable[[Sequence[Candidate], Selection, str], bytes]:
-    """Return the function that makes the report page.
-
-    Raises:
-        InputError: what it draws with is not installed.
-    """
-    try:
-        from pipeline.selection.page import selection_page
-    except ModuleNotFoundError as error:
-        raise cli.InputError(
-            f"--report needs {error.name}, which is not installed: pip install 'locobench-harbor[figures]'"
-        ) from None
-    return selection_page
 
 
 def main(argv: list[str] | None) -> int:
@@ -234,7 +219,6 @@ def main(argv: list[str] | None) -> int:
     if options.report:
         if options.report.absolute() == options.output.absolute():
             raise cli.InputError(f"{options.report}: --report and --output name the same file")
-        make_report = report_maker()
     given = {field.name: getattr(options, field.name) for field in fields(Criteria)}
     criteria = Criteria(**{name: value for name, value in given.items() if value is not None})
     criteria.check()
@@ -242,7 +226,9 @@ def main(argv: list[str] | None) -> int:
     selection = select(tasks, criteria)
     contents = {options.output: json.dumps(selection.as_json(), indent=2).encode() + b"\n"}
     if options.report:
-        contents[options.report] = make_report(tasks, selection, options.dataset_path.name)
+        from pipeline.selection.page import selection_page
+
+        contents[options.report] = selection_page(tasks, selection, options.dataset_path.name)
     with contextlib.ExitStack() as files:
         for path, content in contents.items():
             files.enter_context(whole_file(path)).write(content)

@@ -150,11 +150,13 @@ class ExecutionTrace(Record):
     """Final answer of the agent."""
     is_error: bool = False
     """Whether the run ended in any other way than completed."""
-    usage: TokenUsage = TokenUsage()
+    usage: TokenUsage | None = TokenUsage()
+    """None when it was not recorded, which a Harbor trial may not have done."""
     tool_calls: list[ToolCall] = []
-    duration_seconds: float = 0.0
-    """Wall clock of the CLI."""
-    num_turns: int = 0
+    duration_seconds: float | None = 0.0
+    """Wall clock of the CLI; None when it was not recorded."""
+    num_turns: int | None = 0
+    """None when they were not recorded."""
     raw_output: dict[str, Any] = {}
     """The CLI's init and result messages, api_retry and rate_limit messages, under these names."""
     file_changes: list[FileChange] = []
@@ -284,7 +286,32 @@ class EvalResult(Record):
     @property
     def measured(self) -> bool:
         """Whether the result counts in rates: the run says something about the agent and no judge failed."""
-        return self.outcome.measured and all(grade.status == "graded" for grade in self.grades)
+        return not self.lost_to
+
+    @property
+    def verdict(self) -> Literal["pass", "fail", "lost"]:
+        """`lost` when the run was not measured, whatever `passed` says."""
+        if self.lost_to:
+            return "lost"
+        return "pass" if self.passed else "fail"
+
+    @property
+    def lost_to(self) -> str:
+        """Why the run is outside the rates: `infra_error`, `setup_error` or `judge_error`; empty when it counts."""
+        if not self.outcome.measured:
+            return str(self.outcome)
+        return "judge_error" if any(grade.status != "graded" for grade in self.grades) else ""
+
+    @property
+    def why(self) -> str:
+        """What made the run fail or be lost, in one line: the error, then the assertions that did not pass."""
+        failed = [g.assertion_id + (" (judge error)" if g.status != "graded" else "") for g in self.grades if not g.passed]
+        return "; ".join([self.trace.error, *failed] if self.trace.error else failed)
+
+    @property
+    def tokens(self) -> int | None:
+        """Every token the agent's model read or wrote, cache included; None when not recorded."""
+        return None if self.trace.usage is None else self.trace.usage.total_tokens_with_cache
 
     def calculate_overall_score(self, weights: Mapping[str, float]) -> float:
         """Weighted mean of the grades, 0 to 1; grades of failed judges and of weight 0 do not count.

@@ -1,6 +1,6 @@
 """The page that shows a selection: distributions, thresholds, counts and the ranked tasks in one HTML file.
 
-Needs matplotlib (the extra `figures`), so import this module only when a page is asked for.
+matplotlib takes half a second to import, so import this module only when a page is asked for.
 """
 
 from __future__ import annotations
