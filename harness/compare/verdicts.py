@@ -95,6 +95,11 @@ class UnitComparison(Frozen):
         """Whether the task alone looks changed before the correction: a candidate for more runs."""
         return self.p.smaller <= SUSPECT_P
 
+    @property
+    def moved(self) -> bool:
+        """Whether a report shows the task without being asked for all: it has a verdict of its own or is suspect."""
+        return self.verdict.decided or self.suspect
+
 
 class MetricDifference(Frozen):
     """A quantity in both arms: means over the tasks, and the mean of the per-task differences."""

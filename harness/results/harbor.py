@@ -168,7 +168,7 @@ def _trace(folder: Path, trial: Trial) -> ExecutionTrace:
         raw_output={
             "agent_info": agent.model_dump(mode="json", exclude_none=True),
             # as Claude Code's own first line has it, so that reports can ask whether the server was used
-            "init": {"mcp_servers": [server.model_dump() for server in servers]},
+            "init": {"mcp_servers": [{"name": server.name} for server in servers]},
             "rewards": trial.rewards,
         },
     )
@@ -245,9 +245,8 @@ def _config_key(folder: Path, trial: Trial) -> str:
 
 def _agent_hash(trial: Trial) -> str:
     """Hash of the agent's configuration without its model, which a result names on its own."""
-    servers = [server.model_dump(mode="json") for server in trial.config.agent.mcp_servers or []]
     agent = trial.config.agent.model_dump(mode="json", exclude_unset=True, exclude={"model_name"})
-    return hashlib.sha256(json.dumps({**agent, "mcp_servers": servers}, sort_keys=True).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(agent, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _agent_label(trial: Trial) -> str:

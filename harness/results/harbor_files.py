@@ -51,7 +51,9 @@ class TaskId(HarborFile):
 
 
 class McpServer(HarborFile):
-    """An MCP server that the agent was given."""
+    """An MCP server that the agent was given, with every key of its configuration."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
 
     name: str = ""
 
