@@ -305,7 +305,9 @@ class EvalResult(Record):
     @property
     def why(self) -> str:
         """What made the run fail or be lost, in one line: the error, then the assertions that did not pass."""
-        failed = [g.assertion_id + (" (judge error)" if g.status != "graded" else "") for g in self.grades if not g.passed]
+        failed = [
+            g.assertion_id + (" (judge error)" if g.status != "graded" else "") for g in self.grades if not g.passed
+        ]
         return "; ".join([self.trace.error, *failed] if self.trace.error else failed)
 
     @property
