@@ -234,9 +234,7 @@ def test_a_folder_without_trials_is_bad_input(tmp_path: Path) -> None:
         ("verifier/metrics.json", "not json", "Invalid JSON"),
     ],
 )  # fmt: skip
-def test_a_broken_file_is_named_with_its_field_and_the_cure(
-    tmp_path: Path, file: str, content: str, said: str
-) -> None:
+def test_a_broken_file_is_named_with_its_field_and_the_cure(tmp_path: Path, file: str, content: str, said: str) -> None:
     folder = write_trial(tmp_path)
     (folder / "agent").mkdir()
     (folder / file).write_text(content)

@@ -15,13 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.dataset.catalog import CATEGORIES, DIFFICULTIES, LANGUAGES
+from pipeline.selection.figures import BARS, bars
+from pipeline.selection.page import selection_page
 from select_tasks import Candidate, Criteria, select
 from tests.conftest import Script
 from tests.support.chromium import chromium
 from tests.support.data_builder import Data
-
-from pipeline.selection.figures import BARS, bars
-from pipeline.selection.page import selection_page
 
 HOSTILE = """</small></table><script>alert(1)</script><img src=http://evil.test/x onerror='a()'>" {{ 7 * 7 }} &lt;"""
 
