@@ -11,7 +11,7 @@ import contextlib
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -216,9 +216,8 @@ def main(argv: list[str] | None) -> int:
     options = build_parser().parse_args(argv)
     from common.files import whole_file
 
-    if options.report:
-        if options.report.absolute() == options.output.absolute():
-            raise cli.InputError(f"{options.report}: --report and --output name the same file")
+    if options.report and options.report.absolute() == options.output.absolute():
+        raise cli.InputError(f"{options.report}: --report and --output name the same file")
     given = {field.name: getattr(options, field.name) for field in fields(Criteria)}
     criteria = Criteria(**{name: value for name, value in given.items() if value is not None})
     criteria.check()

@@ -50,7 +50,11 @@ def new_table(title: str, *columns: str) -> Table:
 
 def summary_table(results: Sequence[EvalResult]) -> Table:
     """Rates with 95 % intervals, pass@k, cost and lost runs of every config and model."""
-    table = new_table("Summary", "config", "model", "passed", "rate", "95 %", "score", "pass@k", "pass^k")
+    table = new_table("Summary", "config", "model")
+    for name in ("passed", "rate", "95 %", "score"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name in ("pass@k", "pass^k"):
+        table.add_column(name)
     for name in ("tokens", "cost/run", "time/run"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("lost", justify="right")
