@@ -20,7 +20,7 @@ from harness.executor import ClaudeExecutor
 from harness.graders.composite_grader import CompositeGrader
 from harness.models import EvalResult, Task
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL, retirement_warning
-from harness.results.files import read_journal
+from harness.results.journal import read_journal
 from harness.run.estimate import estimate
 from harness.run.matrix import MatrixStopped, PlannedRun, finished_before, plan
 from harness.runner import DEFAULT_RESULTS_DIR, EvalRunner

@@ -15,8 +15,8 @@ import pytest
 from harness.executor import ClaudeExecutor
 from harness.isolator import EnvironmentIsolator
 from harness.models import Config, ErrorKind, EvalResult, Outcome, Task
+from harness.results.files import load_results
 from harness.runner import EvalRunner
-from harness.suite.load import load_results
 from tests.support.stand_in.messages_api import (
     AUTH,
     CREDIT,

@@ -13,10 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from common.secrets import is_secret_name
 from harness.config_exporter import ConfigExporter
 from harness.config_importer import ConfigImporter
 from harness.errors import InputError
-from harness.host.redaction import REDACTED, is_secret_name, redact_source
+from harness.host.redaction import REDACTED, redact_source
 from harness.models import ClaudeConfigSnapshot
 
 WORD = "abcdefghijklmnopqrstuvwxyz"
