@@ -153,7 +153,7 @@ class EvalRunner:
             trace = trace.model_copy(update={"file_changes": changes})
             try:
                 grades, score, passed = self.grader.grade(task, trace, env.path)
-            except Exception as error:  # the run is paid for; it can be graded again
+            except Exception as error:  # the run is paid for, and its trace tells why it has no grades
                 return _result(run, started, _not_graded(trace, error))
         verdict = {"grades": grades, "overall_score": score, "passed": passed}
         return _result(run, started, trace).model_copy(update=verdict)

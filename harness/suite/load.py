@@ -92,8 +92,6 @@ def _load(path: Path, model: type[Model]) -> Model:
         raise InputError(f"{path}:1: must be a mapping of keys such as {keys}")
     try:
         return model.model_validate(_plain(data))
-    except RecursionError as error:
-        raise InputError(f"{path}: a value holds itself, or is nested too deeply") from error
     except ValidationError as error:
         problems = dict.fromkeys(_explain(path, data, detail, model) for detail in error.errors())
         raise InputError("\n".join(problems)) from error
