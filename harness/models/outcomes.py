@@ -59,7 +59,7 @@ class ErrorKind(StrEnum):
         return self in (ErrorKind.AUTH, ErrorKind.CREDIT, ErrorKind.MODEL_NOT_FOUND, ErrorKind.CLI_REFUSED)
 
     @property
-    def is_passing(self) -> bool:
+    def is_temporary(self) -> bool:
         """Whether the same run may well succeed a little later."""
         return self in (
             ErrorKind.RATE_LIMIT,

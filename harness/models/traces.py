@@ -90,13 +90,13 @@ class Offered(Record):
     skills: list[str] | None = None
     agents: list[str] | None = None
 
-    @classmethod
-    def of_init(cls, init: object) -> Offered:
+    @staticmethod
+    def of_init(init: object) -> Offered:
         """What the init line of the CLI lists; parts of any other shape count as not recorded."""
         if not isinstance(init, Mapping):
-            return cls()
+            return Offered()
         servers = init.get("mcp_servers")
-        return cls(
+        return Offered(
             tools=_names(init.get("tools")),
             servers={
                 entry["name"]: status if isinstance(status := entry.get("status"), str) else ""
@@ -157,7 +157,7 @@ class ExecutionTrace(Record):
 
     @property
     def may_be_retried(self) -> bool:
-        """Whether the same run may succeed when it is made again: a passing failure, and no refused request."""
+        """Whether the same run may succeed when it is made again: a temporary failure, and no refused request."""
         status = self.error_status
         refused = status is not None and 400 <= status < 500 and status not in (408, 429)
-        return self.error_kind.is_passing and not refused
+        return self.error_kind.is_temporary and not refused
