@@ -43,9 +43,13 @@ SECRET_PARTS = (
 """A name is secret when one of its words is, when it has `key` after its first word, or ends or goes on like this."""
 
 MEASURES = frozenset(
-    ("limit", "count", "budget", "usage", "ttl", "timeout", "ms", "seconds", "enabled", "disabled", "type")
+    ("limit", "count", "budget", "usage", "ttl", "timeout", "ms", "seconds", "enabled", "disabled", "type", "sock")
 )
-"""Last words of names that tell of a secret without being one: token_limit, auth_type."""
+"""Last words of names that tell of a secret without being one: token_limit, auth_type, SSH_AUTH_SOCK."""
+
+
+WORKING_DIRECTORIES = ("PWD", "OLDPWD")
+"""Variables in which a shell keeps the paths it is and was in; `pwd` elsewhere is short for a password."""
 
 
 def is_secret_name(name: str) -> bool:
@@ -55,7 +59,7 @@ def is_secret_name(name: str) -> bool:
     """
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+", "_", name).strip("_").lower()
     words = snake.split("_")
-    if words[-1] in MEASURES:
+    if words[-1] in MEASURES or name in WORKING_DIRECTORIES:
         return False
     return (
         not SECRET_WORDS.isdisjoint(words)

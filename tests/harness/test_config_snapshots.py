@@ -223,13 +223,15 @@ def test_code_that_only_handles_tokens_is_not_touched() -> None:
 @pytest.mark.parametrize(
     "name",
     ["ANTHROPIC_API_KEY", "AWS_ACCESS_KEY_ID", "DBPASSWORD", "githubToken", "API_TOKENS", "ANTHROPIC_CUSTOM_HEADERS",
-     "SIGNING_KEY_BASE64", "X-Auth-Token", "GOOGLE_APPLICATION_CREDENTIALS"],
+     "SIGNING_KEY_BASE64", "DB_PWD", "X-Auth-Token", "GOOGLE_APPLICATION_CREDENTIALS"],
 )  # fmt: skip
 def test_names_of_secrets_are_known_however_they_are_written(name: str) -> None:
     assert is_secret_name(name)
 
 
-@pytest.mark.parametrize("name", ["author", "monkey", "max_tokens", "keybindings", "token_limit", "compass"])
+@pytest.mark.parametrize(
+    "name", ["author", "monkey", "max_tokens", "keybindings", "token_limit", "compass", "PWD", "SSH_AUTH_SOCK"]
+)
 def test_names_that_only_look_like_secrets_are_none(name: str) -> None:
     assert not is_secret_name(name)
 
