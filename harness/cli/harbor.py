@@ -9,8 +9,7 @@ import click
 from harness.cli.options import PATH
 from harness.cli.output import save_results
 from harness.compare.wording import counted
-from harness.graders.composite_grader import PASS_SCORE
-from harness.models import Outcome
+from harness.models import PASS_SCORE, Outcome
 from harness.results.harbor import load_jobs
 from harness.runner import EvalRunner
 

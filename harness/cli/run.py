@@ -18,10 +18,11 @@ from harness.cli.progress import Progress, line_of
 from harness.errors import InputError
 from harness.models import EvalResult, Task
 from harness.models.model_ids import retirement_warning
-from harness.results.files import read_journal
+from harness.results.journal import read_journal
 from harness.run.estimate import estimate
 from harness.run.matrix import MatrixStopped, PlannedRun, finished_before, plan
 from harness.runner import DEFAULT_RESULTS_DIR
+from harness.suite.resolved import resolve
 
 
 @click.command()
@@ -50,6 +51,7 @@ def run(
     task, config = runner.load_task(task_file), runner.load_config(config_file)
     if model:
         config = config.model_copy(update={"model": model})
+    config = resolve(config)
     runs = plan([task], [config], None, 1)
     refuse_existing(output)
     _warn_retired(runs)
@@ -86,7 +88,7 @@ def matrix(
     """
     runner = options.runner()
     tasks = _chosen(runner.load_tasks_from_glob(batch.task_glob), limit, task_filter)
-    configs = runner.load_configs_from_glob(batch.config_glob)
+    configs = [resolve(config) for config in runner.load_configs_from_glob(batch.config_glob)]
     model_list = [name.strip() for name in models.split(",") if name.strip()] if models else None
     planned = plan(tasks, configs, model_list, batch.runs)
     path, journal = _places(batch.output, resume)

@@ -10,17 +10,18 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from harness.errors import InputError
-from harness.graders.composite_grader import PASS_SCORE
 from harness.models import (
+    PASS_SCORE,
     CriterionScore,
     ErrorKind,
     EvalResult,
     ExecutionTrace,
     Fingerprints,
     GradeResult,
+    Offered,
     Outcome,
     TokenUsage,
     ToolCall,
@@ -29,11 +30,13 @@ from harness.results.harbor_files import (
     REWARD,
     AgentInfo,
     AgentResult,
-    HarborFile,
+    TaskMetadata,
+    TaskToml,
     Trajectory,
     TrajectoryStep,
     Trial,
     VerifierMetrics,
+    first_problem,
     read,
     text_of,
     trials,
@@ -64,21 +67,6 @@ EXCEPTIONS: dict[str, tuple[Outcome, ErrorKind]] = {
 
 ERROR_CHARS = 300
 """Of an exception's message."""
-
-
-class TaskMetadata(HarborFile):
-    """[metadata] of a task.toml, as far as reports group by it."""
-
-    category: str = ""
-    task_category: str = ""
-    difficulty: str = ""
-    language: str = ""
-
-
-class TaskToml(HarborFile):
-    """task.toml of a task folder."""
-
-    metadata: TaskMetadata = Field(default_factory=TaskMetadata)
 
 
 def load_jobs(
@@ -148,7 +136,6 @@ def _trace(folder: Path, trial: Trial) -> ExecutionTrace:
     steps = _steps(folder)
     spent = trial.spent
     agent = trial.agent_info or AgentInfo()
-    servers = trial.config.agent.mcp_servers or []
     answers = [text for step in steps or [] if step.source == "agent" and (text := text_of(step.message))]
     prompts = [text_of(step.message) for step in steps or [] if step.source == "user"]
     return ExecutionTrace(
@@ -165,10 +152,10 @@ def _trace(folder: Path, trial: Trial) -> ExecutionTrace:
         error_kind=kind,
         cost_usd=spent.cost_usd,
         claude_code_version=agent.version or "" if agent.name == "claude-code" else "",
+        # Harbor records the servers of the agent's configuration; neither their state nor the tools.
+        offered=Offered(servers={server.name: "" for server in trial.config.agent.mcp_servers or []}),
         raw_output={
             "agent_info": agent.model_dump(mode="json", exclude_none=True),
-            # as Claude Code's own first line has it, so that reports can ask whether the server was used
-            "init": {"mcp_servers": [{"name": server.name} for server in servers]},
             "rewards": trial.rewards,
         },
     )
@@ -275,8 +262,7 @@ def _metadata(trial: Trial, tasks_dir: Path | None) -> TaskMetadata:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{file}: not TOML ({error})") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        raise InputError(f"{file}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        raise InputError(f"{file}: {first_problem(error)}") from error
 
 
 def _steps(folder: Path) -> list[TrajectoryStep] | None:

@@ -1,4 +1,4 @@
-"""What Harbor 0.24 writes about a trial: its result, the agent's trajectory and the verifier's metrics, as models.
+"""What Harbor 0.24 leaves of a trial, as models: its result, the agent's trajectory, the verifier's metrics, its task.
 
 Only the fields that a result needs; Harbor's other ones are ignored. None means that Harbor did not record it.
 """
@@ -209,6 +209,21 @@ class VerifierMetrics(HarborFile):
     components: dict[str, Any] = {}
 
 
+class TaskMetadata(HarborFile):
+    """[metadata] of a task.toml, as far as reports group by it."""
+
+    category: str = ""
+    task_category: str = ""
+    difficulty: str = ""
+    language: str = ""
+
+
+class TaskToml(HarborFile):
+    """task.toml of a task folder."""
+
+    metadata: TaskMetadata = TaskMetadata()
+
+
 class _Kind(HarborFile):
     trial_name: str | None = None
 
@@ -236,11 +251,13 @@ def read(path: Path, model: type[Model]) -> Model:
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise InputError(
-            f"{path}: {f'{where}: ' if where else ''}{first['msg']}; move the trial's folder away to read the others"
-        ) from error
+        raise InputError(f"{path}: {first_problem(error)}; move the trial's folder away to read the others") from error
+
+
+def first_problem(error: ValidationError) -> str:
+    """Field and message of the first thing that is wrong."""
+    first = error.errors()[0]
+    return ": ".join(filter(None, [".".join(map(str, first["loc"])), first["msg"]]))
 
 
 def text_of(content: Content) -> str:
