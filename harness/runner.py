@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
+from common.files import write_whole
 from harness.errors import IsolationError
 from harness.executor import ClaudeExecutor, Executor, snapshot_of
 from harness.graders.composite_grader import CompositeGrader
@@ -94,9 +95,9 @@ class EvalRunner:
         """
         path = self.results_dir / (filename or f"results_{_stamp()}.json")
         redact = storage.Redactor()
-        storage.write_whole(path, redact(storage.results_json(results, stop_reason=stop_reason)))
+        write_whole(path, redact(storage.results_json(results, stop_reason=stop_reason)), durable=True)
         if save_debug:
-            storage.write_whole(path.with_suffix(".debug.json"), redact(storage.debug_json(results)))
+            write_whole(path.with_suffix(".debug.json"), redact(storage.debug_json(results)))
         return path
 
     @staticmethod

@@ -9,13 +9,13 @@ from rich.console import Console
 from rich.progress import track
 from rich.text import Text
 
+from common.files import write_whole
 from harness.cli.report import PATH
 from harness.compare import calibration
 from harness.errors import InputError
 from harness.graders.llm_graders import LLMGrader
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.report.tables import new_table
-from harness.results.files import write_whole
 from harness.results.sources import load_source
 from harness.run.regrade import regrade
 from harness.runner import EvalRunner

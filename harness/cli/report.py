@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
+from common.files import write_whole
 from harness.compare.comparison import compare as compare_results
 from harness.compare.verdicts import Comparison, Metric, Verdict
 from harness.errors import InputError
@@ -16,7 +17,6 @@ from harness.models import EvalResult
 from harness.report import exports
 from harness.report import html as html_report
 from harness.reporter import Reporter, regression_evidence
-from harness.results.files import write_whole
 from harness.results.sources import choose, load_source
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -226,8 +226,5 @@ def comparison_page(comparison: Comparison, a: list[EvalResult], b: list[EvalRes
 def _write(path: Path | None, make: Callable[[], str]) -> None:
     if path is None:
         return
-    try:
-        write_whole(path, make())
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror})") from error
+    write_whole(path, make())
     click.echo(f"wrote {path}")

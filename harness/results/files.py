@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tempfile
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -111,22 +110,6 @@ def read_journal(path: Path) -> list[EvalResult]:
         except ValidationError as error:
             raise InputError(f"{path}:{number}: not a result; remove the line to go on without it") from error
     return results
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old content or the new one, never a part."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def results_json(results: list[EvalResult], *, stop_reason: str = "") -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import matplotlib.style
 import numpy as np
@@ -20,8 +20,7 @@ from matplotlib.path import Path
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from select_tasks import Candidate
+from pipeline.selection.select import Candidate
 
 # Stand-ins that matplotlib draws with; the page's style sheet decides the colour, by light, dark or print.
 INK, FAILING, PASSING, SELECTED, PAPER = "#000001", "#000002", "#000003", "#000004", "#000005"

@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 
 from adapter import DatasetError, LoCoBenchAdapter, LoCoBenchLoader, LoCoBenchTask, UnknownTaskError
-from extract_dataset import extract
 from pipeline.dataset.catalog import LANGUAGES
 from pipeline.dataset.records import RecordError
 from pipeline.task.make import Options
 from pipeline.task.verifier import verifier
-from tests.support.data_builder import FILES, PROJECT, TRUTH, Data, tree
+from tests.support.data_builder import FILES, PROJECT, TRUTH, Data, extract, tree
 
 HOSTILE = (
     "{{ x }} {% raw %} {# no #} {id} {0} ${HOME} $(id) `id` \\n \\ EOF\nEOF\n'''\n\"\"\"\n"

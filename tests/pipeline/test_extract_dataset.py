@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from extract_dataset import extract
 from tests.conftest import SAMPLE, Script
-from tests.support.data_builder import CATEGORY, PROJECT, Data
+from tests.support.data_builder import CATEGORY, PROJECT, Data, extract
 
 
 def records(output: Path) -> list[dict[str, Any]]:

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.cli import InputError
+from common.errors import InputError
 from pipeline.dataset.catalog import CATEGORY_BONUSES
-from select_tasks import Candidate, Criteria, read_candidates, select
+from pipeline.selection.read import read_candidates
+from pipeline.selection.select import Candidate, Criteria, select
 from tests.conftest import Script
 from tests.support.data_builder import Data
 
@@ -154,7 +155,7 @@ def test_help_says_that_context_length_counts_characters(script: Script) -> None
 
 @pytest.mark.parametrize("max_context", PUBLISHED_MAX_CONTEXT)
 def test_published_scores_are_reproduced(real_data: Path, tmp_path: Path, max_context: int) -> None:
-    from extract_dataset import extract
+    from tests.support.data_builder import extract
 
     extract(real_data, tmp_path / "d.jsonl")
     largest = Candidate("largest", "integration_testing", "easy", "c", max_context, PUBLISHED_MAX_FILES)
