@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pydantic_core
-from pydantic import ValidationError
+from pydantic_core import ValidationError
 
 # The largest real scenario has 20 KB. The bound keeps a stray archive from being read into memory.
 MAX_RECORD_BYTES = 16 * 1024 * 1024
