@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 from common.errors import InputError
 from pipeline.dataset.catalog import parse_id
 from pipeline.dataset.records import RecordError, parse_object
-from pipeline.dataset.scenario import Scenario
+from pipeline.dataset.scenario import Scenario, single_slashes
 from pipeline.generate.maker import Outcome, ProjectTasks
 from pipeline.task.folder import NotOurs, stored_fingerprint, write_task
 from pipeline.task.grading import GradingError
@@ -66,7 +66,7 @@ class LoCoBenchTask(Scenario):
             raise RecordError(f"id: {error}") from None
         record = {**data, **parts._asdict()}
         if isinstance(files := data.get("context_files"), list):
-            record["context_files"] = _single_slashes(files)
+            record["context_files"] = single_slashes(files)
         metadata = data.get("metadata")
         if isinstance(metadata, dict) and metadata.get("files_count") is not None:
             record["files_count"] = metadata["files_count"]
@@ -82,18 +82,6 @@ class LoCoBenchTask(Scenario):
             RecordError: the line is not a record that `from_scenario` could have made.
         """
         return cls.checked(parse_object(line))
-
-
-def _single_slashes(paths: list[Any]) -> list[Any]:
-    """`a//b/` -> `a/b`: some projects were listed with doubled separators. What is not text is left to validation."""
-    try:
-        # Between slashes, doubled, leading and trailing ones look alike; most lists have none of them.
-        all_of_them = "/\n/".join(paths)
-    except TypeError:
-        return paths
-    if "//" not in f"/{all_of_them}/":
-        return paths
-    return ["/".join(part for part in path.split("/") if part) for path in paths]
 
 
 class Line(NamedTuple):

@@ -91,3 +91,15 @@ class Scenario(BaseModel):
     def to_line(self) -> bytes:
         """Return the record as one line of JSON without its end of line."""
         return self.model_dump_json().encode()
+
+
+def single_slashes(paths: list[Any]) -> list[Any]:
+    """`a//b/` -> `a/b`: some projects were listed with doubled separators. What is not text is left to validation."""
+    try:
+        # Between slashes, doubled, leading and trailing ones look alike; most lists have none of them.
+        all_of_them = "/\n/".join(paths)
+    except TypeError:
+        return paths
+    if "//" not in f"/{all_of_them}/":
+        return paths
+    return ["/".join(part for part in path.split("/") if part) for path in paths]

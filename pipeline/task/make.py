@@ -16,8 +16,9 @@ from pipeline.dataset.catalog import REPOSITORY, TEMPLATES, load_languages
 from pipeline.dataset.markdown import as_markdown
 from pipeline.dataset.scenario import Scenario
 from pipeline.task.config import Collect, Environment, McpServer, Metadata, TaskConfig, TaskInfo, Verifier
+from pipeline.task.copying import LinkMode
 from pipeline.task.grading import Grading, grade_as_published, grade_key
-from pipeline.task.project import LinkMode, Mapping
+from pipeline.task.project import Mapping
 from pipeline.task.scoring import Scoring
 from pipeline.task.verifier import verifier
 

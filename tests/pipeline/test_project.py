@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.task.project import LinkMode, Mapping, Project, copy_file
+from pipeline.task.copying import LinkMode, copy_file
+from pipeline.task.project import Mapping, Project
 from tests.conftest import SAMPLE
 from tests.support.data_builder import FILES, PROJECT, Data, tree
 
