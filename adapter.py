@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from common.errors import InputError
 from pipeline.dataset.catalog import parse_id
 from pipeline.dataset.records import RecordError, parse_object
 from pipeline.dataset.scenario import Scenario, single_slashes
 from pipeline.generate.maker import Outcome, ProjectTasks
-from pipeline.task.folder import NotOurs, stored_fingerprint, write_task
-from pipeline.task.grading import GradingError
-from pipeline.task.make import Options, fingerprint, make_task, render_dockerfile
-from pipeline.task.project import Known, Mapping, Project
+
+# What makes tasks is imported where it is used: who only reads records does without templates and verifier.
+if TYPE_CHECKING:
+    from pipeline.task.make import Options
+    from pipeline.task.project import Known, Project
 
 __all__ = [
     "DatasetError",
@@ -210,6 +211,8 @@ class LoCoBenchLoader:
         try:
             # A record is longer than the default buffer, which would be filled again and again for one line.
             with self.dataset_path.open("rb", buffering=1 << 16) as stream:
+                if not stream.seekable():
+                    raise DatasetError(f"{self.dataset_path}: a pipe; records are read from it again, so name a file")
                 for number, line in enumerate(stream, 1):
                     if line.strip():
                         yield number, offset, line
@@ -233,6 +236,8 @@ class LoCoBenchAdapter:
         *,
         overwrite: bool = False,
     ) -> None:
+        from pipeline.task.make import Options
+
         self.loader = loader
         self.output_dir = Path(output_dir)
         self.data_dir = Path(data_dir)
@@ -273,6 +278,10 @@ class LoCoBenchAdapter:
         Returns:
             The outcomes, and what spares the next call reading the project again.
         """
+        from pipeline.task.folder import NotOurs
+        from pipeline.task.grading import GradingError
+        from pipeline.task.project import Known, Project
+
         outcomes: list[Outcome] = []
         project: Project | None = None
         copies: dict[str, Path] = {}
@@ -304,6 +313,10 @@ class LoCoBenchAdapter:
             NotOurs: a folder of another origin has the task's name.
             OSError: a file cannot be read or written.
         """
+        from pipeline.task.folder import stored_fingerprint, write_task
+        from pipeline.task.make import fingerprint, make_task
+        from pipeline.task.project import Project
+
         line = self.loader.line(task_id)
         if project is None:
             project = Project.scan(self._get_project_dir(task_id))
@@ -318,7 +331,7 @@ class LoCoBenchAdapter:
         copy = write_task(folder, files, mapping, self.options, twin=(copies or {}).get(mapping.root))
         if copies is not None:
             copies.setdefault(mapping.root, copy)
-        return Outcome(task_id, "written", warnings=_warnings(task, mapping))
+        return Outcome(task_id, "written", warnings=mapping.warnings)
 
     def _get_project_dir(self, task_id: str) -> Path:
         """Return the folder of the task's project: the id up to the category's name, below generated/."""
@@ -326,12 +339,6 @@ class LoCoBenchAdapter:
 
     def _generate_dockerfile(self, language: str) -> str:
         """Return the Dockerfile of a language: the shared base layer, the language's packages, the project."""
+        from pipeline.task.make import render_dockerfile
+
         return render_dockerfile(language, self.options.base_image)
-
-
-def _warnings(task: LoCoBenchTask, mapping: Mapping) -> tuple[str, ...]:
-    warnings = [f"left out {path}: {reason}" for path, reason in mapping.part.skipped]
-    if mapping.missing:
-        shown = ", ".join(mapping.missing[:3]) + (", …" if len(mapping.missing) > 3 else "")
-        warnings.append(f"{len(mapping.missing)} context files do not exist and are not scored: {shown}")
-    return tuple(warnings)

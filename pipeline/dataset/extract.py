@@ -50,7 +50,8 @@ def extract(
         raise InputError(f"{folder}: cannot be read: {error.strerror}; name another --data_dir") from None
     if not names:
         raise InputError(f"{folder}: no *.json files; unpack the benchmark's data there or name another --data_dir")
-    check_output(output, [folder / f"{name}.json" for name in names if f"{name}.json" == output.resolve().name])
+    target = output.resolve().name
+    check_output(output, [folder / f"{name}.json" for name in names if target == f"{name}.json"])
     found = Extraction({"category": Counter(), "language": Counter(), "difficulty": Counter()}, [])
     with whole_file(output) as stream:
         for name in watch(names):

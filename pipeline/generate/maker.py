@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
-from pipeline.task.project import Known
+if TYPE_CHECKING:
+    from pipeline.task.project import Known
 
 
 class Outcome(NamedTuple):

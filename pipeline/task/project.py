@@ -198,6 +198,15 @@ class Mapping:
         """The paths of all files that the task gets, without the root folder's name."""
         return [file.path.removeprefix(self.root) for file in self.part.files]
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a task does not get although its folder or its record names it, a line each."""
+        lines = [f"left out {path}: {reason}" for path, reason in self.part.skipped]
+        if self.missing:
+            shown = ", ".join(self.missing[:3]) + (", …" if len(self.missing) > 3 else "")
+            lines.append(f"{len(self.missing)} context files do not exist and are not scored: {shown}")
+        return tuple(lines)
+
     def index(self) -> CodeIndex:
         """Return what the part's files hold; it is worked out once for all tasks that share the part.
 

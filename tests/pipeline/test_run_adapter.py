@@ -194,6 +194,14 @@ def test_nothing_to_generate_is_one_line_and_exit_code_1(
     assert (done.returncode, done.stderr.count("\n")) == (1, 1) and words in done.stderr
 
 
+def test_dataset_that_cannot_be_read_twice_is_one_line(
+    data: Data, tmp_path: Path, script: Script, three: list[str]
+) -> None:
+    dataset = (tmp_path / "d.jsonl").read_text()
+    done = script("run_adapter.py", *command(data, tmp_path, "--dataset_path", "/dev/stdin", "--quiet"), input=dataset)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1) and "/dev/stdin: a pipe" in done.stderr
+
+
 def test_id_in_the_dataset_that_names_no_project_is_one_line(data: Data, tmp_path: Path, script: Script) -> None:
     record = {"id": "../x", "task_category": "", "language": "", "difficulty": ""}
     (data.folder / "output" / "scenarios").mkdir(parents=True)
