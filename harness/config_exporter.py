@@ -19,9 +19,9 @@ from harness.claude.layout import (
     SECRET_FILES,
     SKIPPED_NAMES,
     default_claude_home,
-    installed_version,
     state_files,
 )
+from harness.claude.version import installed_version
 from harness.errors import InputError
 from harness.host.redaction import redact, redact_shapes, redact_source, redact_text
 from harness.models import ClaudeConfigSnapshot

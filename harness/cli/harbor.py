@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from harness.graders.composite_grader import PASS_SCORE
-from harness.models import Outcome
+from harness.models import PASS_SCORE, Outcome
 from harness.results.harbor import load_jobs
 from harness.runner import EvalRunner
 

@@ -20,10 +20,11 @@ from harness.executor import ClaudeExecutor
 from harness.graders.composite_grader import CompositeGrader
 from harness.models import EvalResult, Task
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL, retirement_warning
-from harness.results.files import read_journal
+from harness.results.journal import read_journal
 from harness.run.estimate import estimate
 from harness.run.matrix import MatrixStopped, PlannedRun, finished_before, plan
 from harness.runner import DEFAULT_RESULTS_DIR, EvalRunner
+from harness.suite.resolved import resolve
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -78,6 +79,7 @@ def run(
     task, config = runner.load_task(task_file), runner.load_config(config_file)
     if model:
         config = config.model_copy(update={"model": model})
+    config = resolve(config)
     runs = plan([task], [config], None, 1)
     _refuse_existing(output)
     _warn_retired(runs)
@@ -127,7 +129,7 @@ def matrix(
     """
     runner = _runner(options)
     tasks = _chosen(runner.load_tasks_from_glob(task_glob), limit, task_filter)
-    configs = runner.load_configs_from_glob(config_glob)
+    configs = [resolve(config) for config in runner.load_configs_from_glob(config_glob)]
     model_list = [name.strip() for name in models.split(",") if name.strip()] if models else None
     planned = plan(tasks, configs, model_list, runs)
     path, journal = _places(output, resume)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from harness.claude.layout import installed_version
+from harness.claude.version import installed_version
 from harness.config_exporter import ConfigExporter
 from harness.config_importer import ConfigImporter
 from harness.errors import InputError

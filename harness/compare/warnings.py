@@ -83,7 +83,7 @@ def _unused_treatment(
         return
     tools = list(treatment) or sorted(_offered(b, "tools") - _offered(a, "tools"))
     if not tools:  # Harbor records servers, not their tools
-        tools = [f"mcp__{name}__*" for name in sorted(_offered(b, "mcp_servers") - _offered(a, "mcp_servers"))]
+        tools = [f"mcp__{name}__*" for name in sorted(_offered(b, "servers") - _offered(a, "servers"))]
     skills = [] if treatment else sorted(_offered(b, "skills") - _offered(a, "skills"))
     for kind, names, used in (
         ("tool", tools, [any(_calls(r, pattern) for pattern in tools) for r in runs]),
@@ -101,10 +101,7 @@ def _unused_treatment(
 def _offered(results: Iterable[EvalResult], key: str) -> set[str]:
     offered: set[str] = set()
     for result in results:
-        init = result.trace.raw_output.get("init")
-        names = init.get(key) if isinstance(init, dict) else None
-        for entry in names or []:
-            offered.add(str(entry.get("name") if isinstance(entry, dict) else entry))
+        offered |= set(getattr(result.trace.offered, key) or ())
     return offered
 
 

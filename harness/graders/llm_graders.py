@@ -16,6 +16,7 @@ from harness.graders.judge_prompt import JudgePrompt, build_prompt
 from harness.graders.prices import request_cost
 from harness.models import (
     LLM_WEIGHT_KEY,
+    PASS_SCORE,
     AssertionType,
     CriterionScore,
     ExecutionTrace,
@@ -30,8 +31,6 @@ from harness.models.model_ids import DEFAULT_JUDGE_MODEL, retirement_warning
 if TYPE_CHECKING:
     import anthropic
 
-PASS_SCORE = 0.7
-"""Overall score from which a judged assertion passes."""
 MAX_TOKENS = 16_000
 """Of a verdict; current models think within it before they write."""
 TIMEOUT_SECONDS = 180.0

@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError
-from harness.graders.composite_grader import PASS_SCORE
 from harness.models import (
+    PASS_SCORE,
     CriterionScore,
     ErrorKind,
     EvalResult,
     ExecutionTrace,
     Fingerprints,
     GradeResult,
+    Offered,
     Outcome,
     TokenUsage,
     ToolCall,
@@ -141,13 +142,18 @@ def _trace(folder: Path, trial: Mapping[str, Any]) -> ExecutionTrace:
         error_kind=kind,
         cost_usd=spent["cost_usd"],
         claude_code_version=str(agent.get("version") or "") if agent.get("name") == "claude-code" else "",
+        offered=_offered(trial),
         raw_output={
             "agent_info": agent,
-            # as Claude Code's own first line has it, so that reports can ask whether the server was used
-            "init": {"mcp_servers": ((trial.get("config") or {}).get("agent") or {}).get("mcp_servers") or []},
             "rewards": (trial.get("verifier_result") or {}).get("rewards") or {},
         },
     )
+
+
+def _offered(trial: Mapping[str, Any]) -> Offered:
+    """Harbor records the servers of the agent's configuration; neither their state nor the tools."""
+    servers = ((trial.get("config") or {}).get("agent") or {}).get("mcp_servers") or []
+    return Offered(servers={str(server.get("name")): "" for server in servers})
 
 
 def _ending(trial: Mapping[str, Any]) -> tuple[Outcome, ErrorKind, str]:

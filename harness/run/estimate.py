@@ -9,8 +9,8 @@ from statistics import fmean
 
 from harness.errors import InputError
 from harness.models import EvalResult
+from harness.results.files import load_results
 from harness.run.matrix import PlannedRun
-from harness.suite.load import load_results
 
 Group = Callable[[str, str, str], tuple[str, ...]]
 

@@ -8,8 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from harness.cli import cli
-from harness.results.files import results_json
-from harness.suite.load import load_results
+from harness.results.files import load_results, results_json
 from tests.support.fake_claude import FakeClaude
 from tests.support.results import arm
 

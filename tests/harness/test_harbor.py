@@ -10,8 +10,8 @@ import pytest
 
 from harness.errors import InputError
 from harness.models import ErrorKind, Outcome
+from harness.results.files import load_results
 from harness.results.harbor import load_jobs
-from harness.suite.load import load_results
 from tests.support.suite import harness
 
 SETUP = ["AgentSetupTimeoutError", "EnvironmentStartTimeoutError", "HealthcheckError"]

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from harness.models import CriterionScore, FileChange, GradeResult, JudgeRecord, Outcome, ToolCall
 from harness.reporter import AggregatedMetrics, Reporter, aggregate
-from harness.suite.load import load_results
+from harness.results.files import load_results
 from tests.support.results import arm, judge_failed, run
 
 TASKS = [f"t{i:02}" for i in range(20)]
