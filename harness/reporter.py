@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from common.files import write_whole
 from harness.compare.comparison import compare
 from harness.compare.metrics import AggregatedMetrics, aggregate, total_cost
 from harness.compare.verdicts import Comparison, UnitComparison, Verdict
@@ -28,7 +29,6 @@ from harness.report.tables import (
     summary_table,
     unit_table,
 )
-from harness.results.files import write_whole
 
 __all__ = ["AggregatedMetrics", "Reporter", "aggregate"]
 
@@ -131,7 +131,7 @@ class Reporter:
 
     def export_json(self, results: list[EvalResult], path: Path) -> None:
         """Write results with a summary; `load_results` reads the file."""
-        write_whole(path, results_json(results))
+        write_whole(path, results_json(results), durable=True)
 
     def check_regression(
         self, baseline: list[EvalResult], current: list[EvalResult], threshold: float = 0.05

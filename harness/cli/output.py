@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
+from common.files import write_whole
 from harness.errors import InputError
 from harness.models import EvalResult
-from harness.results.files import write_whole
 from harness.runner import EvalRunner
 
 
@@ -33,11 +33,7 @@ def write_text(path: Path | None, make: Callable[[], str]) -> None:
     if path is None:
         return
     path = path.expanduser()
-    text = make()
-    try:
-        write_whole(path, text)
-    except OSError as error:
-        raise _unwritable(path, error) from error
+    write_whole(path, make())
     click.echo(f"wrote {path}")
 
 
@@ -62,12 +58,5 @@ def save_results(
         InputError: the path cannot be written.
     """
     name = None if path is None else str(path.expanduser().absolute())
-    try:
-        saved = runner.save_results(list(results), name, save_debug, stop_reason=stop_reason)
-    except OSError as error:
-        raise _unwritable(path or runner.results_dir, error) from error
+    saved = runner.save_results(list(results), name, save_debug, stop_reason=stop_reason)
     click.echo(f"saved to {saved}")
-
-
-def _unwritable(path: Path, error: OSError) -> InputError:
-    return InputError(f"{path}: cannot be written ({error.strerror}); free the place or name another")

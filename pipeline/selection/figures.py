@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from markupsafe import Markup
@@ -19,9 +19,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
 from common.svg import inline_svg, page_style, stand_ins
-
-if TYPE_CHECKING:
-    from select_tasks import Candidate
+from pipeline.selection.select import Candidate
 
 COLOURS = stand_ins("currentColor", "var(--failing)", "var(--passing)", "var(--selected)", "var(--paper)")
 INK, FAILING, PASSING, SELECTED, PAPER = COLOURS

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pipeline.dataset.catalog import CATEGORIES, DIFFICULTIES, LANGUAGES
 from pipeline.selection.figures import BARS, bars
 from pipeline.selection.page import selection_page
-from select_tasks import Candidate, Criteria, select
+from pipeline.selection.select import Candidate, Criteria, select
 from tests.conftest import Script
 from tests.support.chromium import chromium
 from tests.support.data_builder import Data
