@@ -7,12 +7,14 @@ tasks that a judge grades, and the harness asks with the very same words.
 from __future__ import annotations
 
 import hashlib
+import http.client
 import json
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 VERSION = "1"
 """Of the prompt and the reply: grades of different versions are not to be compared."""
@@ -105,6 +107,7 @@ SCHEMA: dict[str, Any] = {
 # Characters of an answer and of what surrounds it that a judge is shown; thorough answers have some 8,000.
 MOST_ANSWER, MOST_REFERENCE, MOST_INSTRUCTION = 60_000, 20_000, 40_000
 MAX_REPLY_TOKENS = 16_000
+MOST_REPLY_BYTES = 8 << 20
 RETRIED = frozenset((408, 409, 425, 429, 500, 502, 503, 504, 529))
 
 
@@ -224,8 +227,8 @@ def ask(
             wait = _retry_after(error, wait)
         except JudgeError as error:
             problem = str(error)
-        except (OSError, ValueError, RecursionError) as error:
-            # urllib's and socket's errors name the address, never a header.
+        except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:
+            # These name the address, never a header: one that http.client would refuse, and quote, got no request.
             problem = f"the service cannot be reached ({type(error).__name__}: {getattr(error, 'reason', '') or error})"
         if attempt + 1 < attempts and clock() - started + wait < time_limit:
             sleep(wait)
@@ -237,7 +240,19 @@ def ask(
 def _request(
     api: Api, base_url: str, key: str, model: str, system: str, user: str
 ) -> tuple[str, dict[str, str], bytes]:
-    """Return (url, headers, body) of one request."""
+    """Return (url, headers, body) of one request.
+
+    Raises:
+        JudgeError: the service cannot be asked with these settings.
+    """
+    try:
+        parts = urlsplit(base_url)
+    except ValueError:
+        parts = urlsplit("")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise JudgeError("the base URL is none: http:// or https:// and a host")
+    if not (key and key.isascii() and key.isprintable()):
+        raise JudgeError("the key is empty or holds what no header can carry (a line end, letters beyond ASCII)")
     headers = {"content-type": "application/json"}
     if api == "anthropic":
         headers.update({"x-api-key": key, "anthropic-version": "2023-06-01"})
@@ -266,17 +281,36 @@ def _request(
     return url, headers, json.dumps(body).encode()
 
 
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A redirected request would carry the key to wherever the service points."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+_opener = urllib.request.build_opener(_NoRedirect)
+
+
 def _post(url: str, headers: dict[str, str], body: bytes, timeout: float) -> Any:
-    request = urllib.request.Request(url, data=body, headers=headers, method="POST")  # noqa: S310
-    with urllib.request.urlopen(request, timeout=timeout) as response:  # noqa: S310
-        return json.loads(response.read(8 << 20))
+    """Return the reply, which may take `timeout` seconds to begin, and as many to arrive."""
+    request = urllib.request.Request(url, data=body, headers=headers, method="POST")
+    with _opener.open(request, timeout=timeout) as response:
+        deadline, content = time.monotonic() + timeout, b""
+        while part := response.read1(1 << 16):
+            content += part
+            if len(content) > MOST_REPLY_BYTES:
+                raise JudgeError("the service's reply is too long")
+            if time.monotonic() > deadline:
+                raise TimeoutError("the reply did not end")
+        return json.loads(content)
 
 
 def _text(api: Api, reply: Any, usage: dict[str, int]) -> str:
     """Return the text of a reply and count its tokens."""
     if not isinstance(reply, dict):
         raise JudgeError("the service's reply is no object")
-    used = reply.get("usage") if isinstance(reply.get("usage"), dict) else {}
+    used = reply.get("usage")
+    used = used if isinstance(used, dict) else {}
     names = ("input_tokens", "output_tokens") if api == "anthropic" else ("prompt_tokens", "completion_tokens")
     for ours, theirs in zip(usage, names):
         value = used.get(theirs)
@@ -285,16 +319,17 @@ def _text(api: Api, reply: Any, usage: dict[str, int]) -> str:
         if api == "anthropic":
             if reply.get("stop_reason") not in ("end_turn", "stop_sequence"):
                 raise JudgeError(f"the judge stopped with {str(reply.get('stop_reason'))[:40]}")
-            return "".join(block["text"] for block in reply["content"] if block.get("type") == "text")
+            return "".join(str(block["text"]) for block in reply["content"] if block.get("type") == "text")
         choice = reply["choices"][0]
         if choice.get("finish_reason") != "stop":
             raise JudgeError(f"the judge stopped with {str(choice.get('finish_reason'))[:40]}")
-        return choice["message"]["content"] or ""
+        return str(choice["message"]["content"] or "")
     except (KeyError, IndexError, TypeError, AttributeError):
         raise JudgeError("the service's reply holds no text") from None
 
 
 def _retry_after(error: urllib.error.HTTPError, wait: float) -> float:
+    """Return the seconds that the service asks for, at least `wait`."""
     try:
         return max(wait, min(float(error.headers["retry-after"]), 120.0))
     except (TypeError, ValueError):
