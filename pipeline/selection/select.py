@@ -124,6 +124,8 @@ def select(tasks: Iterable[Candidate], criteria: Criteria) -> Selection:
     criteria.check()
     everything = list(tasks)
     passing = [task for task in everything if criteria.pass_task(task)]
+    if missing := sorted({task.task_category for task in passing} - CATEGORY_BONUSES.keys()):
+        raise InputError(f"no category bonus for {', '.join(missing)}; add one, 0 to 1, to CATEGORY_BONUSES")
     max_context = max((task.context_length for task in passing), default=1)
     max_files = max((task.files_count for task in passing), default=1)
     scored = [
