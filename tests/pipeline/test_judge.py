@@ -31,6 +31,7 @@ from tests.support.stand_in.messages_api import (
 )
 
 ANSWER = "`warm_start` in `src/price_cache.py` stores epochs, so no entry expires. `flush_daemon` does not exist.\n"
+EMPTY_KEY = "the key is empty or holds what no header can carry (a line end, letters beyond ASCII)"
 
 
 @pytest.fixture
@@ -120,7 +121,7 @@ def test_no_answer_is_zero_without_a_call(task: Path, tmp_path: Path, answer: st
         (AUTH, {"JUDGE_API": "carrier pigeon"}, "JUDGE_API: 'carrier pigeon' is none of anthropic, openai"),
         (AUTH, {"JUDGE_MODEL": ""}, "JUDGE_MODEL: not set"),
         (AUTH, {"JUDGE_BASE_URL": "ftp://x"}, "the base URL is none: http:// or https:// and a host"),
-        (AUTH, {"JUDGE_API_KEY": ""}, "the key is empty or holds what no header can carry (a line end, letters beyond ASCII)"),
+        (AUTH, {"JUDGE_API_KEY": ""}, EMPTY_KEY),
     ],
 )  # fmt: skip
 def test_without_a_grade_there_is_no_reward(
@@ -143,7 +144,7 @@ def test_a_missing_code_base_is_a_problem_and_no_zero(task: Path, tmp_path: Path
 
 
 def test_a_reply_that_holds_the_key_is_written_without_it(task: Path, tmp_path: Path) -> None:
-    reply = {**GRADE, "reason": f"Your key is {KEY}.", "checks": [{**GRADE["checks"][0], "claim": KEY}]}  # type: ignore[index, dict-item]
+    reply = {**GRADE, "reason": f"Your key is {KEY}.", "checks": [{**GRADE["checks"][0], "claim": KEY}]}  # type: ignore[index]
     with MessagesAPI(always(Text(json.dumps(reply)))) as service:
         reward, metrics, printed = verify(task, tmp_path / "root", ANSWER, service.url)
 
@@ -217,7 +218,7 @@ def test_a_changed_judge_makes_its_tasks_out_of_date_and_no_others(
         make._chosen.cache_clear()
         return {
             name: make.fingerprint(b"", "python", "", Options(verifier=name)) for name in ("deterministic", "judge")
-        }  # type: ignore[arg-type]
+        }
 
     before = digests()
     monkeypatch.setattr(grader, "JUDGE_FILES", (changed,))
