@@ -1,7 +1,7 @@
 """What is in the mirrored repositories? Listing, searching and reading them, as bounded text.
 
-The folder is one that `run_adapter.py --mirror_repos` wrote. Its files are listed once, at the start: they do not change
-while agents run. Every answer is text in ripgrep's form, at most MAX_CHARACTERS of it.
+The folder is one that `run_adapter.py --mirror_repos` wrote. Its files are listed once, at the start: they do not
+change while agents run. Every answer is text in ripgrep's form, at most MAX_CHARACTERS of it.
 """
 
 from __future__ import annotations
@@ -85,9 +85,11 @@ class Repositories:
         try:
             entries = [(str(entry["path"]), str(entry["language"])) for entry in json.loads(index.read_bytes())]
         except OSError as error:
-            raise SetupError(f"{index}: {error.strerror}; name a folder that run_adapter.py --mirror_repos wrote") from None
+            reason = f"{error.strerror}; name a folder that run_adapter.py --mirror_repos wrote"
+            raise SetupError(f"{index}: {reason}") from None
         except (ValueError, KeyError, TypeError) as error:
-            raise SetupError(f"{index}: not an index ({error!r}); write it again with run_adapter.py --mirror_repos") from None
+            reason = f"not an index ({error!r}); write it again with run_adapter.py --mirror_repos"
+            raise SetupError(f"{index}: {reason}") from None
         repositories = {}
         for name, language in entries:
             root = folder / name
@@ -100,7 +102,7 @@ class Repositories:
         """Return a line for each repository, or for each that has a file matching the glob `path`."""
         found = [
             f"{repository.name}  {repository.language}, {len(repository.files)} files"
-            for repository in self._chosen("")
+            for repository in self._repositories.values()
             if not path or any(_matches(file, path) for file in repository.files)
         ]
         if not found:
@@ -135,8 +137,9 @@ class Repositories:
         _check(context, 0, MAX_CONTEXT, "context")
         _check(limit, 1, MAX_MATCHES, "limit")
         expression = _compile(pattern, literal=literal, ignore_case=ignore_case)
+        searched = [self._named(repo)] if repo else list(self._repositories.values())
         started, matches, hit_files, shown = time.monotonic(), 0, 0, list[str]()
-        candidates = [(r, f) for r in self._chosen(repo) for f in r.files if not path or _matches(f, path)]
+        candidates = [(r, f) for r in searched for f in r.files if not path or _matches(f, path)]
         if not candidates:
             raise RequestError(f"no file matches the path {path!r}; list_repos takes a path too")
         stopped = ""
@@ -152,7 +155,7 @@ class Repositories:
                 numbers = numbers[: limit - matches]
             if numbers:
                 matches, hit_files = matches + len(numbers), hit_files + 1
-                shown += _excerpt(f"{repository.name}/{file}", text.split("\n"), numbers, context)
+                shown += _excerpt(f"{repository.name}/{file}", _lines(text), numbers, context)
             if stopped:
                 break
         if not matches:
@@ -171,7 +174,7 @@ class Repositories:
         Raises:
             RequestError: there is no such repository, file or line, or it is no text.
         """
-        (repository,) = self._chosen(repo, all_if_empty=False)
+        repository = self._named(repo)
         # Only what was listed is opened, so no path leads out of the repository.
         if path not in repository.files:
             alike = [file for file in repository.files if Path(file).name == Path(path).name]
@@ -180,7 +183,7 @@ class Repositories:
         text = repository.read(path)
         if text is None:
             raise RequestError(f"{repo}/{path} is no text, or larger than {MAX_FILE_BYTES:,} bytes")
-        lines = text.removesuffix("\n").split("\n")
+        lines = _lines(text)
         _check(first, 1, len(lines), "first")
         last = first + MAX_LINES - 1 if last is None else last
         if last < first:
@@ -190,12 +193,10 @@ class Repositories:
         body = [f"{number}\t{_cut(lines[number - 1])}" for number in range(first, last + 1)]
         return _bounded([head, *body], "ask for fewer lines")
 
-    def _chosen(self, repo: str, *, all_if_empty: bool = True) -> list[Repository]:
-        if not repo and all_if_empty:
-            return list(self._repositories.values())
+    def _named(self, repo: str) -> Repository:
         if repo not in self._repositories:
             raise RequestError(f"no repository {repo!r}; list_repos names them")
-        return [self._repositories[repo]]
+        return self._repositories[repo]
 
 
 def _files(root: Path) -> Iterator[str]:
@@ -232,7 +233,8 @@ def _compile(pattern: str, *, literal: bool, ignore_case: bool) -> re2._Regexp:
     except re2.error as error:
         (reason,) = error.args
         told = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
-        raise RequestError(f"not a regular expression: {told} (RE2 has no look-around; literal=true takes plain text)") from None
+        advice = "RE2 has no look-around; literal=true takes plain text"
+        raise RequestError(f"not a regular expression: {told} ({advice})") from None
 
 
 def _matching_lines(expression: re2._Regexp, text: str, most: int) -> Iterator[int]:
@@ -262,6 +264,10 @@ def _excerpt(name: str, lines: list[str], numbers: list[int], context: int) -> I
         mark = ":" if number in matching else "-"
         yield f"{name}{mark}{number + 1}{mark}{_cut(lines[number])}"
         previous = number
+
+
+def _lines(text: str) -> list[str]:
+    return text.removesuffix("\n").split("\n")
 
 
 def _cut(line: str) -> str:

@@ -1,4 +1,4 @@
-"""A Harbor agent without a model, to try the wiring before money is spent: `harbor run -a scripted_agent:ScriptedAgent`.
+"""A Harbor agent without a model, to try the wiring before money is spent: `-a scripted_agent:ScriptedAgent`.
 
 It runs scripted_program.py in the task's container, so it reaches the server over the same network as a real agent.
 """

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What the scripted agent does in its container: `scripted_program.py SERVERS INSTRUCTION TRAJECTORY ANSWER`.
 
-It has no model and opens no file of the project: all that it says about the code it got from the server, so without one it
-can only say what the task says already. Standard library only, for the image has nothing else.
+It has no model and opens no file of the project. All that it says about the code it got from the server, so without one
+it can only repeat the task. Standard library only, for the image has nothing else (Python 3.10 and newer).
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import re
 import sys
+import time
 import urllib.request
 from collections import defaultdict
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ SENTENCES = (
 )
 """Each is used once: the verifier counts a form that is filled in again and again only the first time."""
 
+# What is searched for besides the task's own words: calls of names of several parts, and prose.
 CALL = r"\b([a-z]+(_[a-z]+)+|[a-z]+([A-Z][a-z]+)+|[A-Z][a-z]+([A-Z][a-z]+)+)\("
 COMMENT = r"^\s*(//+|/?\*+|#+|--)?\s*[A-Za-z`]+( [\w`,.\-()]+){5,}"
 NAME = re.compile(r"[A-Za-z]+(?:_[a-z]+)+|[A-Za-z][a-z]+(?:[A-Z][a-z]+)+")
@@ -112,7 +113,7 @@ def answer(task: str, lines: dict[str, list[str]]) -> str:
 
     said: set[str] = set()
     ranked = sorted(lines.items(), key=lambda item: -sum(map(shared, item[1])))
-    for sentence, (file, found) in zip(SENTENCES, ranked):
+    for sentence, (file, found) in zip(SENTENCES, ranked, strict=False):
         names = [name for line in found if not REMARK.match(line) for name in NAME.findall(line)]
         fresh = [name for name in dict.fromkeys(names) if name not in said and name not in task]
         fresh = sorted(fresh, key=shared, reverse=True)[:3]
@@ -129,18 +130,13 @@ def answer(task: str, lines: dict[str, list[str]]) -> str:
 
 def trajectory(task: str, calls: list[dict[str, Any]], said: str) -> dict[str, Any]:
     """Return what was done in the form that Harbor keeps (ATIF): the task, a step for each call, the answer."""
-    now = datetime.now(timezone.utc).isoformat()
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     steps: list[dict[str, Any]] = [{"step_id": 1, "timestamp": now, "source": "user", "message": task}]
     for number, call in enumerate(calls, 1):
-        steps.append(
-            {
-                "step_id": number + 1, "timestamp": now, "source": "agent", "message": "",
-                "tool_calls": [
-                    {"tool_call_id": f"call_{number}", "function_name": call["name"], "arguments": call["arguments"]}
-                ],
-                "observation": {"results": [{"source_call_id": f"call_{number}", "content": call["text"]}]},
-            }
-        )  # fmt: skip
+        made = {"tool_call_id": f"call_{number}", "function_name": call["name"], "arguments": call["arguments"]}
+        got = {"source_call_id": f"call_{number}", "content": call["text"]}
+        step = {"step_id": number + 1, "timestamp": now, "source": "agent", "message": ""}
+        steps.append({**step, "tool_calls": [made], "observation": {"results": [got]}})
     steps.append({"step_id": len(steps) + 1, "timestamp": now, "source": "agent", "message": said})
     agent = {"name": "scripted", "version": "1.0.0"}
     return {"schema_version": "ATIF-v1.6", "session_id": "scripted", "agent": agent, "steps": steps}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An MCP server that lets coding agents search the mirrored repositories: `server.py REPOS [--host ADDRESS] [--port N]`."""
+"""An MCP server that lets coding agents search the mirrored repositories: `server.py REPOS --host ADDRESS`."""
 
 from __future__ import annotations
 
@@ -105,7 +105,9 @@ def main(argv: list[str] | None = None) -> int:
         # No sessions: a server that is started again serves the agents that it served before.
         stateless_http=True,
         json_response=True,
-        transport_security=TransportSecuritySettings(allowed_hosts=[f"{name}:*" for name in {options.host, *HOST_NAMES}]),
+        transport_security=TransportSecuritySettings(
+            allowed_hosts=[f"{name}:*" for name in {options.host, *HOST_NAMES}]
+        ),
     )
     port = listening.getsockname()[1]
     print(
