@@ -23,6 +23,9 @@ PATH = "/mcp"
 HOST_NAMES = ("localhost", "127.0.0.1", "host.docker.internal")
 """Names by which the server may be called besides the address it listens on."""
 
+AT_HAND = {"anthropic/alwaysLoad": True}
+"""Claude Code otherwise shows a model the names of MCP tools only, which it must look up before it can call them."""
+
 Glob = Annotated[str, Field(description="Glob for file paths, such as *.py or src/; empty for all files")]
 
 
@@ -34,13 +37,13 @@ def build(repositories: Repositories) -> MCPServer:
         log_level="WARNING",
     )
 
-    @server.tool(structured_output=False)
+    @server.tool(structured_output=False, meta=AT_HAND)
     def list_repos(path: Glob = "") -> str:
         """List the repositories, with language and number of files. With a path, only those that have such a file."""
         with _told():
             return repositories.list_repos(path)
 
-    @server.tool(structured_output=False)
+    @server.tool(structured_output=False, meta=AT_HAND)
     def search(
         pattern: Annotated[str, Field(description="Regular expression (RE2 syntax), matched within lines")],
         repo: Annotated[str, Field(description="Name of the only repository to search; empty for all")] = "",
@@ -62,7 +65,7 @@ def build(repositories: Repositories) -> MCPServer:
                 limit=limit,
             )
 
-    @server.tool(structured_output=False)
+    @server.tool(structured_output=False, meta=AT_HAND)
     def read_file(
         repo: Annotated[str, Field(description="Name of the repository")],
         path: Annotated[str, Field(description="Path of the file in the repository")],
