@@ -5,20 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import selectors
-import signal
-import subprocess
 import threading
 import time
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-import psutil
-
-MARKER = "HARNESS_RUN_MARKER"
-"""Environment variable that every process of one run inherits, whatever session or group it moves to."""
+from harness.host.guarded import Guarded
 
 POLL_SECONDS = 0.1
 """Longest time until a limit, a cancellation or the end of the process is noticed."""
@@ -87,31 +81,25 @@ def run_process(
     `on_line` sees each whole line of stdout without its newline, and an unfinished last one at the end.
     OSError when the command cannot be started.
     """
-    marker = uuid.uuid4().hex
     started = time.monotonic()
-    process = subprocess.Popen(
-        argv,
-        cwd=cwd,
-        env={**env, MARKER: marker},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
-    pump = _Pump(process, stdin, on_line)
+    process = Guarded(argv, cwd=cwd, env=env)
+    pump = None
+    grace = 0.0
     try:
+        pump = _Pump(process, stdin, on_line)
         cause = _wait(process, pump, limits, cancelled, started)
         returncode = process.returncode if cause is StopCause.EXITED else None
         duration = time.monotonic() - started
+        grace = 0.0 if cause is StopCause.ABORTED else min(limits.grace, 2.0)
     finally:
-        at_once = pump.verdict is LineVerdict.ABORT or process.poll() is not None
-        kill_tree(process, marker, grace=0.0 if at_once else min(limits.grace, 2.0))
-        pump.close()
+        process.end(grace)
+        if pump is not None:
+            pump.close()
     return Finished(returncode, bytes(pump.stdout), bytes(pump.stderr), cause, duration)
 
 
 def _wait(
-    process: subprocess.Popen[bytes],
+    process: Guarded,
     pump: _Pump,
     limits: Limits,
     cancelled: threading.Event | None,
@@ -140,8 +128,7 @@ def _wait(
         elif limits.silence is not None and now - pump.heard_at > limits.silence:
             return StopCause.SILENT
         if pump.at_end and exited_at is None:  # closed its output and goes on: wait without spinning
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(POLL_SECONDS)
+            process.wait(POLL_SECONDS)
 
 
 class _Pump:
@@ -151,9 +138,8 @@ class _Pump:
     """
 
     def __init__(
-        self, process: subprocess.Popen[bytes], stdin: bytes, on_line: Callable[[bytes], LineVerdict] | None
+        self, process: Guarded, stdin: bytes, on_line: Callable[[bytes], LineVerdict] | None
     ) -> None:
-        assert process.stdin and process.stdout and process.stderr
         self.stdout = bytearray()
         self.stderr = bytearray()
         self.verdict = LineVerdict.CONTINUE
@@ -239,53 +225,3 @@ class _Pump:
         self._selector.close()
         for pipe in self._pipes:
             pipe.close()
-
-
-def kill_tree(process: subprocess.Popen[bytes], marker: str, grace: float) -> None:
-    """End a process and everything that descends from it or carries its marker: SIGTERM, then SIGKILL."""
-    descendants = _descendants(process)
-    if process.poll() is None and grace > 0:
-        process.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(grace)
-        descendants += _descendants(process)
-    if process.poll() is None:
-        process.kill()
-    process.wait()
-    for descendant in descendants:
-        with contextlib.suppress(psutil.Error):  # psutil knows whether the pid is still the same process
-            descendant.kill()
-    for _ in range(10):  # a child may start another one between the look and the kill
-        left = _marked(marker)
-        if not left:
-            break
-        for pid in left:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-        time.sleep(0.01)
-
-
-def _descendants(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
-    try:
-        return psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
-    except psutil.Error:
-        return []
-
-
-def _marked(marker: str) -> set[int]:
-    """Live processes whose environment at their start held the marker."""
-    found = set()
-    needle = f"{MARKER}={marker}".encode()
-    proc = Path("/proc")
-    if (proc / "self/environ").exists():
-        for entry in os.listdir(proc):  # noqa: PTH208 - a third of the time of iterdir, once per run
-            if entry.isdigit():
-                with contextlib.suppress(OSError), open(f"/proc/{entry}/environ", "rb") as file:  # noqa: PTH123
-                    if needle in file.read():
-                        found.add(int(entry))
-        return found
-    for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error):
-            if process.environ().get(MARKER) == marker:
-                found.add(process.pid)
-    return found

@@ -1,0 +1,143 @@
+"""A command below a guardian: nothing that it starts outlives it, nor does it outlive this process."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import psutil
+
+from harness.host import guardian
+
+MARKER = "HARNESS_RUN_MARKER"
+"""Environment variable that every process of one run inherits, whatever session or group it moves to."""
+
+LONGEST_END = 10.0
+"""Seconds a guardian gets to end everything; what cannot be killed, as a process in the kernel, is left to it."""
+
+
+class Guarded:
+    """A running command with pipes to its standard streams."""
+
+    def __init__(self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> None:
+        """Start it; OSError when it cannot be started."""
+        self._marker = uuid.uuid4().hex
+        self.returncode: int | None = None
+        """Once it has ended: its exit code, or minus the signal that ended it."""
+        self._said = b""
+        self._owner, theirs = socket.socketpair()
+        try:
+            with theirs:
+                command = [sys.executable, "-I", "-S", guardian.__file__, str(theirs.fileno()), *argv]
+                self._guardian = subprocess.Popen(
+                    command,
+                    cwd=cwd,
+                    env={**env, MARKER: self._marker},
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    start_new_session=True,
+                    pass_fds=(theirs.fileno(),),
+                )
+        except BaseException:
+            self._owner.close()
+            raise
+        assert self._guardian.stdin and self._guardian.stdout and self._guardian.stderr
+        self.stdin, self.stdout, self.stderr = self._guardian.stdin, self._guardian.stdout, self._guardian.stderr
+        try:
+            self._await_start(argv[0])
+        except BaseException:
+            for pipe in (self.stdin, self.stdout, self.stderr):
+                pipe.close()
+            self.end()
+            raise
+
+    def _await_start(self, name: str) -> None:
+        while b"\n" not in self._said:
+            chunk = self._owner.recv(64)
+            if not chunk:
+                raise OSError(0, "its guardian ended before it started", name)
+            self._said += chunk
+        first, _, self._said = self._said.partition(b"\n")
+        if first.startswith(b"E"):
+            number = int(first[1:])
+            raise OSError(number, os.strerror(number), name)
+        self._owner.setblocking(False)
+
+    def poll(self) -> int | None:
+        """The return code once the command has ended, else None."""
+        while self.returncode is None:
+            line, whole, _ = self._said.partition(b"\n")
+            if whole:
+                self.returncode = int(line[1:])
+                break
+            try:
+                chunk = self._owner.recv(64)
+            except BlockingIOError:
+                return None
+            except OSError:
+                chunk = b""
+            self._said += chunk or b"X%d\n" % -signal.SIGKILL  # the command has ended its guardian, and with it itself
+        return self.returncode
+
+    def wait(self, seconds: float) -> int | None:
+        """The return code, waiting for it at most so long."""
+        if self.poll() is None:
+            select.select([self._owner], [], [], seconds)
+        return self.poll()
+
+    def end(self, grace: float = 0.0) -> None:
+        """End it and everything it started: SIGTERM for itself when it gets a grace period, then SIGKILL for all."""
+        try:
+            if grace > 0 and self.poll() is None:
+                with contextlib.suppress(OSError):
+                    self._owner.send(b"T")
+                self.wait(grace)
+        finally:
+            self._owner.close()
+            try:
+                self._guardian.wait(LONGEST_END)
+            except subprocess.TimeoutExpired:
+                self._guardian.kill()
+                self._guardian.wait()
+            _end_marked(self._marker)
+
+
+def _end_marked(marker: str) -> None:
+    """End what carries the marker: all there is to go by where the command has killed its guardian."""
+    for _ in range(10):  # a child may start another one between the look and the kill
+        left = _marked(marker)
+        if not left:
+            return
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.01)
+
+
+def _marked(marker: str) -> set[int]:
+    """Live processes whose environment at their start held the marker."""
+    found = set()
+    needle = f"{MARKER}={marker}".encode()
+    proc = Path("/proc")
+    if (proc / "self/environ").exists():
+        for entry in os.listdir(proc):  # noqa: PTH208 - a third of the time of iterdir, once per run
+            if entry.isdigit():
+                with contextlib.suppress(OSError), open(f"/proc/{entry}/environ", "rb") as file:  # noqa: PTH123
+                    if needle in file.read():
+                        found.add(int(entry))
+        return found
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.environ().get(MARKER) == marker:
+                found.add(process.pid)
+    return found

@@ -1,0 +1,149 @@
+"""Ends everything a command started, when the owner of the command says so or dies; a program of its own.
+
+`python -I -S guardian.py SOCKET COMMAND...` starts COMMAND in a session of its own with the guardian's standard
+streams, and tells over SOCKET: `S` it has started, `E<errno>` it cannot be, `X<returncode>` it has ended. `T` from
+the owner sends the command SIGTERM. When the owner closes its end, as the kernel does for an owner that was killed,
+whatever is left is killed.
+
+As a child subreaper the guardian becomes the parent of every orphan below it. So it finds those that changed their
+session, cleared their environment or are in the middle of execve, and knows that none is left when it has no child.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import sys
+import time
+
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+DEFAULT_SIGNALS = (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ)
+"""What this program handles or Python ignores; a command expects the default."""
+
+
+def guard(owner: int, argv: list[str]) -> None:
+    """Start the command and stay until the owner is gone and nothing of the command is left."""
+    os.set_inheritable(owner, False)
+    _prctl(PR_SET_CHILD_SUBREAPER, 1)
+    awake, wake = os.pipe()
+    for fd in (awake, wake):
+        os.set_blocking(fd, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):  # only the owner ends a guardian
+        signal.signal(number, signal.SIG_IGN)
+    command = _start(argv, owner)
+    devnull = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):  # the command's end must be seen as the end of its output
+        os.dup2(devnull, stream)
+    running = command is not None
+    while True:
+        readable, _, _ = select.select([owner, awake], [], [])
+        if awake in readable:
+            os.read(awake, 4096)
+            for pid, status in _reap():
+                if pid == command:
+                    running = False
+                    _tell(owner, f"X{os.waitstatus_to_exitcode(status)}")
+        if owner in readable:
+            try:
+                said = os.read(owner, 16)
+            except OSError:
+                said = b""
+            if not said:
+                break
+            if running and command is not None:
+                os.kill(command, signal.SIGTERM)
+    _end_all(command if running else None)
+
+
+def _start(argv: list[str], owner: int) -> int | None:
+    environ = _given_environment()
+    parent = os.getpid()
+    failure, report = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setsid()
+            signal.set_wakeup_fd(-1)
+            for number in (*DEFAULT_SIGNALS, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+                signal.signal(number, signal.SIG_DFL)
+            _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # for an agent that kills its guardian
+            if os.getppid() == parent:
+                os.execvpe(argv[0], argv, environ)  # noqa: S606 - the command is what the task or config names
+        except OSError as error:
+            os.write(report, str(error.errno).encode())
+        finally:
+            os._exit(127)
+    os.close(report)
+    errno = os.read(failure, 16)
+    os.close(failure)
+    _tell(owner, f"E{errno.decode()}" if errno else "S")
+    return None if errno else pid
+
+
+def _given_environment() -> dict[bytes, bytes]:
+    """The environment as it was given: in the C locale Python adds LC_CTYPE to its own."""
+    try:
+        with open("/proc/self/environ", "rb") as file:  # noqa: PTH123 - pathlib takes longer to import than all else
+            pairs = [entry.partition(b"=") for entry in file.read().split(b"\0")]
+        return {name: value for name, equals, value in pairs if name and equals}
+    except OSError:
+        return dict(os.environb)
+
+
+def _tell(owner: int, message: str) -> None:
+    with contextlib.suppress(OSError):
+        os.write(owner, f"{message}\n".encode())
+
+
+def _reap() -> list[tuple[int, int]]:
+    ended = []
+    with contextlib.suppress(ChildProcessError):
+        while (found := os.waitpid(-1, os.WNOHANG))[0]:
+            ended.append(found)
+    return ended
+
+
+def _end_all(command: int | None) -> None:
+    while True:
+        for pid in _descendants() or ([command] if command else []):
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
+        time.sleep(0.005)
+
+
+def _descendants() -> list[int]:
+    """Every process below this one; empty where there is no /proc."""
+    children: dict[int, list[int]] = {}
+    try:
+        entries = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]  # noqa: PTH208
+    except OSError:
+        return []
+    for pid in entries:
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
+            fields = file.read().rpartition(b")")[2].split()
+            children.setdefault(int(fields[1]), []).append(pid)
+    found: list[int] = []
+    level = [os.getpid()]
+    while level:
+        level = [child for pid in level for child in children.get(pid, [])]
+        found += level
+    return found
+
+
+def _prctl(option: int, value: int) -> None:
+    with contextlib.suppress(AttributeError, OSError):  # systems other than Linux have none
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+if __name__ == "__main__":
+    guard(int(sys.argv[1]), sys.argv[2:])
