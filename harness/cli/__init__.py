@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 from typing import IO, Any, NamedTuple
 
 import click
@@ -96,13 +99,32 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
         try:
-            with _pipe_may_close():
+            with _pipe_may_close(), _ending_like_ctrl_c():
                 return super().invoke(ctx)
         except InputError as error:
             raise BadInput(str(error)) from error
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)
             ctx.exit(INTERRUPTED)
+
+
+@contextlib.contextmanager
+def _ending_like_ctrl_c() -> Iterator[None]:
+    """SIGTERM and SIGHUP end a command as Ctrl-C does, its agents with it; nohup keeps its meaning."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, _interrupt) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
 
 
 @contextlib.contextmanager

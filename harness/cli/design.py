@@ -20,7 +20,8 @@ from harness.cli.options import (
     run_options,
     verdict_code,
 )
-from harness.cli.output import refuse_existing, save_results
+from harness.cli import INTERRUPTED
+from harness.cli.output import refuse_unwritable, results_and_journal, save_results, say_stopped
 from harness.compare.metrics import by_task
 from harness.compare.verdicts import SUITE_ALPHA
 from harness.compare.wording import counted
@@ -92,42 +93,44 @@ def power(
 @click.command()
 @arm_options
 @batch_options(runs=10, fewest=2, output_required=True)
+@click.option("--resume", is_flag=True, help="Go on with OUTPUT: keep its finished runs, run the others.")
 @run_options
 @click.pass_context
-def confirm(ctx: click.Context, /, arms: ArmOptions, batch: BatchOptions, options: RunOptions) -> None:
+def confirm(
+    ctx: click.Context, /, arms: ArmOptions, batch: BatchOptions, resume: bool, options: RunOptions
+) -> None:
     """Run the suspects of a comparison again, with fresh and more runs, and compare those alone.
 
     Only tasks that looked changed are run. Where the arms have different configs or models both are run
     again; otherwise B alone, against the runs of A that are there. Exit code 0 nothing confirmed as worse,
-    1 a regression is confirmed, 2 the data cannot tell, 130 interrupted.
+    1 a regression is confirmed, 2 the data cannot tell or not all runs were made, 130 interrupted.
     """
-    assert batch.output is not None
-    output = batch.output.expanduser()
     tasks, configs = load_tasks(batch.task_glob), load_configs(batch.config_glob)
     plan = plan_confirmation(*arms.compare(), tasks, configs, batch.runs)
     if plan is None:
         click.echo("no task looks changed: nothing to confirm")
         return
-    refuse_existing(output)
+    output, journal = results_and_journal(batch.output, resume)
     names = ", ".join(task.id for task in plan.tasks)
     click.echo(f"{counted(len(plan.tasks), 'suspect')}, {counted(plan.fresh_runs, 'fresh run')}: {names}")
     if batch.dry_run:
         return
+    refuse_unwritable(output)
     runner = options.runner()
     confirmed = run_confirmation(
         plan,
         runner.run_matrix,
-        journal=output.with_suffix(".journal.jsonl"),
+        journal=journal,
         workers=batch.workers,
         max_cost_usd=batch.max_cost_usd,
     )
+    save_results(runner, confirmed.fresh, output, save_debug=options.save_debug, stop_reason=confirmed.stop_reason)
+    if confirmed.comparison is None:
+        say_stopped(len(confirmed.fresh), plan.fresh_runs, confirmed.stop_reason)
+        ctx.exit(INTERRUPTED if confirmed.interrupted else CANNOT_TELL)
     if not options.quiet:
         Reporter().print_comparison(confirmed.comparison, all_tasks=True)
-    save_results(runner, confirmed.fresh, output, save_debug=options.save_debug, stop_reason=confirmed.stop_reason)
-    if confirmed.stop_reason:
-        click.echo(f"stopped after {len(confirmed.fresh)} of {plan.fresh_runs} runs: {confirmed.stop_reason}", err=True)
-    code = verdict_code(confirmed.comparison)
-    ctx.exit(CANNOT_TELL if confirmed.stop_reason and not code else code)
+    ctx.exit(verdict_code(confirmed.comparison))
 
 
 def _observed(source: Path) -> tuple[float, float]:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
+import tempfile
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -10,7 +14,7 @@ import click
 from common.files import write_whole
 from harness.errors import InputError
 from harness.models import EvalResult
-from harness.runner import EvalRunner
+from harness.runner import DEFAULT_RESULTS_DIR, EvalRunner
 
 
 def refuse_existing(*paths: Path | None, way_out: str = "name another with -o") -> None:
@@ -26,6 +30,48 @@ def refuse_existing(*paths: Path | None, way_out: str = "name another with -o") 
     for path in paths:
         if path is not None and path.expanduser().exists():
             raise InputError(f"{path} exists and holds paid runs; {way_out}")
+
+
+def refuse_unwritable(path: Path) -> None:
+    """Find out before the first paid run that its result cannot be written.
+
+    Raises:
+        InputError: the folder cannot be made or takes no file.
+    """
+    folder = path.expanduser().absolute().parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"\n" * 4096)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror}); name another place with -o") from error
+
+
+def results_and_journal(output: Path | None, resume: bool) -> tuple[Path, Path]:
+    """Absolute paths of the results file of many runs and of its journal.
+
+    Args:
+        output: as the user typed it; None is a new file where results are kept.
+        resume: whether the journal of an earlier call is to be gone on with.
+
+    Raises:
+        InputError: there is a file that is not to be resumed, or none that is.
+    """
+    path = output or DEFAULT_RESULTS_DIR / f"results_{datetime.now():%Y%m%d_%H%M%S}.json"
+    path = path.expanduser().absolute()
+    journal = path.with_suffix(".journal.jsonl")
+    if resume and not journal.exists():
+        raise InputError(f"{journal}: no journal to resume; name the same -o as before, or drop --resume")
+    if not resume:
+        refuse_existing(journal, path, way_out="go on with it by --resume, or name another with -o")
+    return path, journal
+
+
+def say_stopped(done: int, planned: int, reason: str, more: Sequence[str] = ()) -> None:
+    """Say on stderr why the runs ended early, and the command that goes on with them; `more` are its new options."""
+    resume = [] if "--resume" in sys.argv else ["--resume"]
+    click.echo(f"stopped after {done} of {planned} runs: {reason}", err=True)
+    click.echo(f"go on with: python -m harness {shlex.join([*sys.argv[1:], *resume, *more])}", err=True)
 
 
 def write_text(path: Path | None, make: Callable[[], str]) -> None:

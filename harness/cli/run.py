@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
-import signal
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 
 import click
 
 from harness.cli import INTERRUPTED
 from harness.cli.options import BatchOptions, RunOptions, batch_options, run_options
-from harness.cli.output import refuse_existing, save_results
+from harness.cli.output import refuse_existing, refuse_unwritable, results_and_journal, save_results, say_stopped
 from harness.cli.progress import Progress, line_of
 from harness.errors import InputError
 from harness.models import EvalResult, Task
@@ -21,7 +17,6 @@ from harness.models.model_ids import retirement_warning
 from harness.results.journal import read_journal
 from harness.run.estimate import estimate
 from harness.run.matrix import MatrixStopped, PlannedRun, finished_before, plan
-from harness.runner import DEFAULT_RESULTS_DIR
 from harness.suite.resolved import resolve
 
 
@@ -54,6 +49,7 @@ def run(
     config = resolve(config)
     runs = plan([task], [config], None, 1)
     refuse_existing(output)
+    refuse_unwritable(output or runner.results_dir / "results.json")
     _warn_retired(runs)
     result = runner.run_single(task, config)
     if not options.quiet:
@@ -91,17 +87,17 @@ def matrix(
     configs = [resolve(config) for config in runner.load_configs_from_glob(batch.config_glob)]
     model_list = [name.strip() for name in models.split(",") if name.strip()] if models else None
     planned = plan(tasks, configs, model_list, batch.runs)
-    path, journal = _places(batch.output, resume)
+    path, journal = results_and_journal(batch.output, resume)
     earlier = read_journal(journal)
     kept = finished_before(planned, earlier)
     _warn_retired(planned)
     if batch.dry_run:
         _print_plan(planned, len(kept), path.parent)
         return
+    refuse_unwritable(path)
     if earlier and not options.quiet:
         unused = len({(r.task_id, r.config_name, r.model, r.run_index) for r in earlier}) - len(kept)
         click.echo(f"{len(kept)} runs are done; {unused} in the journal failed or are of changed content")
-    signal.signal(signal.SIGTERM, _as_interrupt)
     stopped: MatrixStopped | None = None
     with Progress(len(planned), list(kept.values()), quiet=options.quiet) as progress:
         try:
@@ -122,23 +118,9 @@ def matrix(
         click.echo(progress.summary(results))
     save_results(runner, results, path, save_debug=options.save_debug, stop_reason=reason)
     if stopped is not None:
-        again = [*sys.argv[1:], *([] if resume else ["--resume"]), *([] if batch.output else ["-o", str(path)])]
-        click.echo(f"stopped after {len(results)} of {len(planned)} runs: {reason}", err=True)
-        click.echo(f"go on with: python -m harness {shlex.join(again)}", err=True)
+        say_stopped(len(results), len(planned), reason, [] if batch.output else ["-o", str(path)])
         ctx.exit(INTERRUPTED if stopped.interrupted else 2)
     ctx.exit(0 if all(result.measured for result in results) else 2)
-
-
-def _places(output: Path | None, resume: bool) -> tuple[Path, Path]:
-    """Absolute paths of results and journal; InputError when they do not fit `resume`."""
-    path = output or DEFAULT_RESULTS_DIR / f"results_{datetime.now():%Y%m%d_%H%M%S}.json"
-    path = path.expanduser().absolute()
-    journal = path.with_suffix(".journal.jsonl")
-    if resume and not journal.exists():
-        raise InputError(f"{journal}: no journal to resume; name the same -o as before, or drop --resume")
-    if not resume:
-        refuse_existing(journal, path, way_out="go on with it by --resume, or name another with -o")
-    return path, journal
 
 
 def _chosen(tasks: list[Task], limit: int | None, task_filter: str | None) -> list[Task]:
@@ -178,7 +160,3 @@ def _print_details(result: EvalResult) -> None:
     for change in result.trace.file_changes:
         click.echo(f"  {change.action} {change.path}")
     click.echo(result.trace.claude_response)
-
-
-def _as_interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

@@ -72,10 +72,12 @@ class Confirmation:
 class Confirmed:
     """What came out."""
 
-    comparison: Comparison
+    comparison: Comparison | None
+    """None when not all runs were made: half an experiment has no verdict."""
     fresh: tuple[EvalResult, ...]
     stop_reason: str = ""
     """Why not all runs were made, when they were not."""
+    interrupted: bool = False
 
 
 def plan_confirmation(
@@ -137,14 +139,13 @@ def confirm(
         workers: runs at a time.
         max_cost_usd: no run is started once this is spent.
     """
-    stop_reason = ""
     try:
         fresh = run_matrix(
             plan.tasks, plan.configs, None, plan.runs, workers=workers, journal=journal, max_cost_usd=max_cost_usd
         )
     except MatrixStopped as stopped:
-        fresh, stop_reason = stopped.results, stopped.reason
-    return Confirmed(plan.compare(fresh), tuple(fresh), stop_reason)
+        return Confirmed(None, tuple(stopped.results), stopped.reason, stopped.interrupted)
+    return Confirmed(plan.compare(fresh), tuple(fresh))
 
 
 def _refuse_missing(what: str, names: Iterable[str]) -> None:

@@ -1,0 +1,81 @@
+"""Whatever ends a command that started an agent ends the agent, and what was paid for is kept."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.results.files import load_results_file, results_json
+from tests.harness.test_processes import ON_LINUX, alive, ends_within
+from tests.support.fake_claude import FakeClaude, calls
+from tests.support.results import arm
+from tests.support.suite import environment, harness, make_suite
+
+COMMANDS = {
+    "run": ["run", "-t", "tasks/t0.task.yaml", "-c", "configs/c0/config.yaml", "-o", "out.json"],
+    "matrix": ["matrix", "-t", "tasks/*.yaml", "-c", "configs/*/config.yaml", "-j", "2", "-o", "out.json"],
+    "confirm": ["confirm", "a.json", "b.json", "-t", "tasks/*.yaml", "-c", "configs/*/config.yaml", "-o", "out.json"],
+}
+
+
+def suite(tmp_path: Path, fake: FakeClaude) -> Path:
+    root = make_suite(tmp_path / "s", fake=fake)
+    (root / "a.json").write_text(results_json(arm({"t0": 5}, 5, config="c0")))
+    (root / "b.json").write_text(results_json(arm({"t0": 0}, 5, config="c1")))
+    return root
+
+
+def started(root: Path, command: str) -> tuple[subprocess.Popen[str], list[int]]:
+    """The command with its agents working, and their processes."""
+    arguments = [sys.executable, "-m", "harness", *COMMANDS[command], "--claude", str(root / "bin/claude")]
+    process = subprocess.Popen(
+        arguments, cwd=root, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    until = time.monotonic() + 30
+    while not (working := calls(root / "bin/claude")) and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.05)
+    return process, [call["pid"] for call in working]
+
+
+@ON_LINUX
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
+def test_the_agent_ends_with_the_command_that_started_it(tmp_path: Path, command: str, number: signal.Signals) -> None:
+    root = suite(tmp_path, FakeClaude(stdout="", delay=300))
+    process, agents = started(root, command)
+    assert agents
+    assert all(map(alive, agents))
+    process.send_signal(number)
+    process.communicate(timeout=30)
+    assert ends_within(2, agents)
+    assert process.returncode == (-signal.SIGKILL if number is signal.SIGKILL else 130)
+
+
+def test_an_interrupted_confirmation_has_no_verdict_and_goes_on(tmp_path: Path) -> None:
+    root = suite(tmp_path, FakeClaude(writes={"answer.txt": "right"}, delay=0.3))
+    process, _ = started(root, "confirm")
+    process.send_signal(signal.SIGTERM)
+    stdout, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "verdict" not in stdout.lower()
+    assert "no evidence" not in stdout
+    assert "--resume" in stderr
+    shown = harness(root, *COMMANDS["confirm"], "--claude", str(root / "bin/claude"), "--resume")
+    assert shown.returncode == 0, shown.stderr
+    assert load_results_file(root / "out.json").num_results == 20
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_place_that_cannot_be_written_is_found_before_the_first_paid_run(tmp_path: Path, command: str) -> None:
+    root = suite(tmp_path, FakeClaude())
+    (root / "file").touch()
+    shown = harness(root, *COMMANDS[command][:-1], "file/out.json", "--claude", str(root / "bin/claude"))
+    assert shown.returncode == 2
+    assert "file/out.json" in shown.stderr
+    assert len(shown.stderr.splitlines()) == 1
+    assert not calls(root / "bin/claude")
