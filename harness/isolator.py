@@ -42,6 +42,13 @@ class IsolatedEnv:
                     Path(folder).chmod(0o700)
             shutil.rmtree(self.temp_root, ignore_errors=True)
 
+    def keep_project(self) -> Path:
+        """Remove everything but the project, which stays where it is; returns its path."""
+        for item in self.temp_root.iterdir():
+            if item != self.path:
+                shutil.rmtree(item, ignore_errors=True) if item.is_dir() and not item.is_symlink() else item.unlink()
+        return self.path
+
     def __enter__(self) -> IsolatedEnv:
         return self
 

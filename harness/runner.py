@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import traceback
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,13 +11,14 @@ from pathlib import Path
 from common.files import write_whole
 from harness.errors import IsolationError
 from harness.executor import ClaudeExecutor, Executor, snapshot_of
-from harness.graders.composite_grader import CompositeGrader
+from harness.graders.composite_grader import CompositeGrader, not_graded, refuse_ungradable
 from harness.host.redaction import Redactor
-from harness.isolator import EnvironmentIsolator
-from harness.models import Config, ErrorKind, EvalResult, ExecutionTrace, Fingerprints, Outcome, Task
+from harness.isolator import EnvironmentIsolator, IsolatedEnv
+from harness.models import Config, ErrorKind, EvalResult, ExecutionTrace, Fingerprints, Outcome, Task, assertion_ids
 from harness.results import files
 from harness.results.journal import Journal
 from harness.run.matrix import Callback, Matrix, PlannedRun, RetryPolicy, plan
+from harness.run.regrade import regrade
 from harness.suite import fingerprint, load
 from harness.suite.resolved import resolve
 
@@ -51,6 +51,7 @@ class EvalRunner:
             InputError: the config names skills, a variable or an MCP file that this host does not have.
         """
         config = resolve(config)
+        refuse_ungradable([task])
         fingerprints = Fingerprints(task=fingerprint.of_task(task), config=config.fingerprint)
         return self._run(PlannedRun(task, config, run_index, fingerprints))
 
@@ -75,6 +76,7 @@ class EvalRunner:
         MatrixStopped, with the results so far, when it ends early.
         """
         runs = plan(tasks, configs, models, runs_per_combo)
+        refuse_ungradable({run.task.id: run.task for run in runs}.values())
         path = journal or self.results_dir / f"matrix_{_stamp()}.journal.jsonl"
         with Journal(path) as open_journal:
             matrix = Matrix(
@@ -84,6 +86,7 @@ class EvalRunner:
                 retry=retry,
                 max_cost_usd=max_cost_usd,
                 cancel=self.executor.cancel,
+                regrade=self._regrade,
             )
             return matrix.run(runs, callback)
 
@@ -145,19 +148,38 @@ class EvalRunner:
                 )
         except (IsolationError, OSError) as error:
             return _result(run, started, _not_set_up(config, str(error)))
-        with env:
+        result: EvalResult | None = None
+        try:
             with self._turn:
                 before = self.isolator.snapshot_files(env.path)
             trace = self.executor.run(task.prompt, config, env.path, task.timeout_seconds, dict(env.variables))
+            result = self._graded(run, _result(run, started, trace), before, env)
+            return result
+        finally:
+            if result is not None and result.kept_project:
+                env.keep_project()
+            else:
+                env.cleanup()
+
+    def _graded(self, run: PlannedRun, result: EvalResult, before: dict[str, str], env: IsolatedEnv) -> EvalResult:
+        """The result with changes and grades; the project is kept where a check of it could not be carried out."""
+        trace, task = result.trace, run.task
+        try:
             with self._turn:
-                changes = self.isolator.diff_files(before, env.path)
-            trace = trace.model_copy(update={"file_changes": changes})
-            try:
-                grades, score, passed = self.grader.grade(task, trace, env.path)
-            except Exception as error:  # the run is paid for, and its trace tells why it has no grades
-                return _result(run, started, _not_graded(trace, error))
-        verdict = {"grades": grades, "overall_score": score, "passed": passed}
-        return _result(run, started, trace).model_copy(update=verdict)
+                trace = trace.model_copy(update={"file_changes": self.isolator.diff_files(before, env.path)})
+            grades, score, passed = self.grader.grade(task, trace, env.path)
+        except Exception as error:  # the run is paid for, whatever its files do to us
+            names = zip(assertion_ids(task.assertions), task.assertions, strict=True)
+            grades = [not_graded(a, error).model_copy(update={"assertion_id": name}) for name, a in names]
+            score, passed = 0.0, False
+        kept = env.path if any(grade.status == "grading_error" for grade in grades) else None
+        update = {"trace": trace, "grades": grades, "overall_score": score, "passed": passed, "kept_project": kept}
+        return result.model_copy(update=update)
+
+    def _regrade(self, run: PlannedRun, result: EvalResult) -> EvalResult:
+        """A finished run with the grades that it lacks."""
+        again = regrade(result, {run.task.id: run.task}, self.grader, only_errors=True)
+        return files.without_secrets(again, Redactor(os.environ, run.config.env))
 
 
 def _result(run: PlannedRun, started: datetime, trace: ExecutionTrace) -> EvalResult:
@@ -183,18 +205,6 @@ def _not_set_up(config: Config, error: str) -> ExecutionTrace:
         error_kind=ErrorKind.FIXTURE,
         error=error,
         config_snapshot=snapshot_of(config),
-    )
-
-
-def _not_graded(trace: ExecutionTrace, error: Exception) -> ExecutionTrace:
-    return trace.model_copy(
-        update={
-            "is_error": True,
-            "outcome": Outcome.INFRA_ERROR,
-            "error_kind": ErrorKind.GRADING,
-            "error": f"grading failed: {error}",
-            "stderr": "\n".join([trace.stderr, *traceback.format_exception(error)]),
-        }
     )
 
 

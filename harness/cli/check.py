@@ -10,6 +10,7 @@ import click
 
 from common.secrets import is_secret_name
 from harness.claude.version import installed_version
+from harness.graders.composite_grader import refuse_ungradable
 from harness.host.variables import PASSED_VARIABLES
 from harness.run.oracle import Check, nop, oracle
 from harness.suite import load as loading
@@ -24,6 +25,7 @@ CONFIGS = "evals/configs/*/config.yaml"
 def validate_task(pattern: str) -> None:
     """Check task files: keys, scoring, patterns, and that the files they name exist."""
     for task in loading.load_tasks(pattern):
+        refuse_ungradable([task])
         checks = f"{len(task.code_assertions)} code and {len(task.llm_assertions)} LLM assertions"
         click.echo(f"ok: {task.id} ({task.category}, {task.difficulty}): {checks}")
 

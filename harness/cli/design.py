@@ -8,6 +8,7 @@ from statistics import fmean, pvariance
 import click
 
 from harness import statistics
+from harness.cli import INTERRUPTED
 from harness.cli.options import (
     CANNOT_TELL,
     PATH,
@@ -20,7 +21,6 @@ from harness.cli.options import (
     run_options,
     verdict_code,
 )
-from harness.cli import INTERRUPTED
 from harness.cli.output import refuse_unwritable, results_and_journal, save_results, say_stopped
 from harness.compare.metrics import by_task
 from harness.compare.verdicts import SUITE_ALPHA
@@ -96,9 +96,7 @@ def power(
 @click.option("--resume", is_flag=True, help="Go on with OUTPUT: keep its finished runs, run the others.")
 @run_options
 @click.pass_context
-def confirm(
-    ctx: click.Context, /, arms: ArmOptions, batch: BatchOptions, resume: bool, options: RunOptions
-) -> None:
+def confirm(ctx: click.Context, /, arms: ArmOptions, batch: BatchOptions, resume: bool, options: RunOptions) -> None:
     """Run the suspects of a comparison again, with fresh and more runs, and compare those alone.
 
     Only tasks that looked changed are run. Where the arms have different configs or models both are run

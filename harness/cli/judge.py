@@ -13,6 +13,7 @@ from harness.cli.output import save_results, write_text
 from harness.compare import calibration
 from harness.compare.wording import cost_text, counted, percent, rate_interval
 from harness.errors import InputError
+from harness.graders.composite_grader import CompositeGrader
 from harness.graders.llm_graders import LLMGrader
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.report.console import print_table, report_console
@@ -49,20 +50,22 @@ def grade(
     only_errors: bool,
     quiet: bool,
 ) -> None:
-    """Judge saved runs again from their traces, without running the agent; code checks keep their grades.
+    """Judge saved runs again from their traces, without running the agent; code checks keep their grades,
+    but for those that could not be carried out: they are where the run's files were kept.
 
     Exit code 0 when every assertion has a verdict, 2 when some have none.
     """
     results = load_source(source)
     tasks = {task.id: task for task in load_tasks(task_glob)}
     judge = LLMGrader(judge_model, samples=samples)
+    grader = CompositeGrader(llm_grader=judge)
     if judge.warning:
         click.echo(f"warning: {judge.warning}", err=True)
     console = report_console(stderr=True)
     shown = track(results, "judging", console=console, disable=quiet or not console.is_terminal)
-    graded = [regrade(result, tasks, judge, only_errors=only_errors) for result in shown]
+    graded = [regrade(result, tasks, grader, only_errors=only_errors) for result in shown]
     judged = [g for result in graded for g in result.grades if g.judge]
-    failed = [g for g in judged if g.status != "graded"]
+    failed = [g for result in graded for g in result.grades if g.status != "graded"]
     changed = sum(before.passed != after.passed for before, after in zip(results, graded, strict=True))
     cost = sum(g.judge.cost_usd or 0.0 for g in judged if g.judge)
     click.echo(

@@ -72,9 +72,8 @@ def count_errors(results: Iterable[EvalResult]) -> dict[str, int]:
 
 
 def total_cost(result: EvalResult) -> float:
-    """US$ of a run, its judges included; what is unknown counts as nothing."""
-    judges = (grade.judge.cost_usd for grade in result.grades if grade.judge)
-    return (result.cost_usd or 0.0) + sum(cost or 0.0 for cost in judges)
+    """US$ of a run with its failed tries and judges, as --max-cost-usd counts it; what is unknown counts as nothing."""
+    return result.spent_usd
 
 
 def by_arm(results: Iterable[EvalResult]) -> dict[tuple[str, str], list[EvalResult]]:

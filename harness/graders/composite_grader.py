@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
+import shutil
+import traceback
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.graders.code_graders import CodeGrader
+from harness.errors import InputError
+from harness.graders.code_graders import SHELL, TIMEOUTS, CodeGrader
 from harness.models import (
     LLM_WEIGHT_KEY,
     PASS_SCORE,
@@ -48,17 +53,22 @@ class CompositeGrader:
             return [], 0.0, False
         grades = []
         for name, assertion in zip(assertion_ids(task.assertions), task.assertions, strict=True):
-            grade = self.grade_single_assertion(assertion, task, trace, env_path)
+            try:
+                grade = self.grade_single_assertion(assertion, task, trace, env_path)
+            except Exception as error:  # the run is paid for: what failed here is graded later
+                grade = not_graded(assertion, error)
             grade = grade.model_copy(update={"assertion_id": name})
             grades.append(grade.model_copy(update={"weight": grade.resolve_weight(task.scoring)}))
         score = weighted_score(grades, task.scoring)
         return grades, score, has_passed(trace, grades, score)
 
     def grade_single_assertion(
-        self, assertion: CodeAssertion | LLMAssertion, task: Task, trace: ExecutionTrace, env_path: Path
+        self, assertion: CodeAssertion | LLMAssertion, task: Task, trace: ExecutionTrace, env_path: Path | None
     ) -> GradeResult:
-        """Grade one assertion of a task; its id and weight are the caller's to set."""
+        """Grade one assertion of a task; its id and weight are the caller's to set. Judges need no `env_path`."""
         if isinstance(assertion, CodeAssertion):
+            if env_path is None:
+                raise FileNotFoundError("the files of the run are gone")
             return CodeGrader(task.hidden_path).grade(assertion, env_path)
         grade = self._judge().grade(assertion, task, trace, env_path)
         return grade.model_copy(update={"assertion_name": grade.assertion_name or LLM_WEIGHT_KEY})
@@ -72,10 +82,38 @@ class CompositeGrader:
         return self._llm_grader
 
 
+def not_graded(assertion: CodeAssertion | LLMAssertion, error: Exception) -> GradeResult:
+    """The grade of an assertion that could not be graded, by no fault of the agent."""
+    return GradeResult(
+        assertion_type=assertion.type.value,
+        assertion_name=assertion.check.value if isinstance(assertion, CodeAssertion) else LLM_WEIGHT_KEY,
+        passed=False,
+        score=0.0,
+        status="grading_error",
+        details=f"grading failed: {error or type(error).__name__}",
+        full_output="".join(traceback.format_exception(error)),
+    )
+
+
+def refuse_ungradable(tasks: Iterable[Task]) -> None:
+    """Refuse what this installation cannot grade, before an agent is paid for.
+
+    Raises:
+        InputError: a command needs bash, or a judge the anthropic package, and it is not there.
+    """
+    for task in tasks:
+        commands = [a for a in task.code_assertions if a.check in TIMEOUTS]
+        if commands and shutil.which(SHELL[0]) is None:
+            raise InputError(f"task {task.id}: its commands need {SHELL[0]}, which is not on PATH; install it")
+        if task.llm_assertions and importlib.util.find_spec("anthropic") is None:
+            raise InputError(f"task {task.id}: its judge needs the anthropic package; pip install anthropic")
+
+
 def has_passed(trace: ExecutionTrace, grades: list[GradeResult], score: float) -> bool:
     """Score at least PASS_SCORE, or all code assertions pass; never without grades or a completed run.
 
-    A failed judge leaves the verdict open: the run does not pass, and `EvalResult.measured` leaves it out.
+    A grade that could not be given leaves the verdict open: the run does not pass, and `EvalResult.measured` leaves
+    it out.
     """
     if trace.outcome is not Outcome.COMPLETED or trace.is_error or not grades:
         return False

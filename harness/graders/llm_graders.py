@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median_low
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from harness.graders.judge_prompt import JudgePrompt, build_prompt
 from harness.graders.prices import request_cost
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 MAX_TOKENS = 16_000
 """Of a verdict; current models think within it before they write."""
 TIMEOUT_SECONDS = 180.0
+REFUSED_STATUSES = (401, 402, 403, 404)
+"""No key, no credit, no right, no such model: the next request meets the same."""
 MAX_RETRIES = 4
 """By the SDK, with backoff, for 408, 409, 429, 5xx and lost connections."""
 
@@ -56,12 +58,20 @@ class JudgeVerdict(BaseModel):
     overall_reasoning: str
     overall_score: float = Field(ge=0, le=1, strict=True)
 
+    @model_validator(mode="after")
+    def _agrees_with_its_criteria(self) -> JudgeVerdict:
+        if self.overall_score >= PASS_SCORE and not any(criterion.score for criterion in self.criteria):
+            raise ValueError("passes as a whole while every criterion scores 0")
+        return self
+
 
 class JudgeError(Exception):
     """A sample that gave no usable verdict; the message says why."""
 
-    def __init__(self, reason: str, usage: TokenUsage | None = None) -> None:
+    def __init__(self, reason: str, usage: TokenUsage | None = None, *, refused: bool = False) -> None:
+        """`refused`: every further request would be refused too."""
         super().__init__(reason)
+        self.refused = refused
         self.usage = usage or TokenUsage()
 
 
@@ -99,6 +109,7 @@ class LLMGrader:
         verdicts: list[JudgeVerdict] = []
         failures: list[str] = []
         usages: list[TokenUsage] = []
+        refused = False
         for _ in range(self.samples):
             prompt = build_prompt(assertion, task, trace)
             try:
@@ -106,6 +117,7 @@ class LLMGrader:
             except JudgeError as error:
                 failures.append(str(error))
                 usages.append(error.usage)
+                refused = error.refused
             else:
                 verdicts.append(verdict)
                 usages.append(usage)
@@ -114,7 +126,7 @@ class LLMGrader:
             "assertion_type": AssertionType.LLM.value,
             "assertion_name": assertion.id or LLM_WEIGHT_KEY,
             "grading_prompt": prompt.text,
-            "judge": self._record(verdicts, failures, usages),
+            "judge": self._record(verdicts, failures, usages, refused=refused),
             "duration_seconds": time.monotonic() - started,
         }
         if 2 * len(verdicts) <= self.samples:
@@ -144,11 +156,13 @@ class LLMGrader:
                 output_config={"format": {"type": "json_schema", "schema": VERDICT_SCHEMA}},
             )
         except anthropic.APIStatusError as error:
-            raise JudgeError(f"HTTP {error.status_code}: {_api_message(error)}") from error
+            text = _api_message(error)
+            refused = error.status_code in REFUSED_STATUSES or "credit balance" in text.lower()
+            raise JudgeError(f"HTTP {error.status_code}: {text}", refused=refused) from error
         except anthropic.AnthropicError as error:  # timeout, no connection, no key
             raise JudgeError(str(error) or type(error).__name__) from error
         except TypeError as error:  # what the SDK raises for a request without any key
-            raise JudgeError(f"{error}; set ANTHROPIC_API_KEY") from error
+            raise JudgeError(f"{error}; set ANTHROPIC_API_KEY", refused=True) from error
         usage = TokenUsage(
             input_tokens=message.usage.input_tokens,
             output_tokens=message.usage.output_tokens,
@@ -172,7 +186,9 @@ class LLMGrader:
             self._client = anthropic.Anthropic(api_key=self._api_key, timeout=TIMEOUT_SECONDS, max_retries=MAX_RETRIES)
         return self._client
 
-    def _record(self, verdicts: list[JudgeVerdict], failures: list[str], usages: list[TokenUsage]) -> JudgeRecord:
+    def _record(
+        self, verdicts: list[JudgeVerdict], failures: list[str], usages: list[TokenUsage], *, refused: bool
+    ) -> JudgeRecord:
         scores = [verdict.overall_score for verdict in verdicts]
         costs = [request_cost(self.model, usage) for usage in usages]
         known = [cost for cost in costs if cost is not None]
@@ -185,6 +201,7 @@ class LLMGrader:
             samples=scores,
             spread=max(scores) - min(scores) if len(scores) > 1 else None,
             failed_samples=len(failures),
+            refused=refused,
         )
 
     def _details(self, verdicts: list[JudgeVerdict], failures: list[str], prompt: JudgePrompt) -> str:

@@ -73,7 +73,7 @@ def _start(argv: list[str], owner: int) -> int | None:
                 signal.signal(number, signal.SIG_DFL)
             _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # for an agent that kills its guardian
             if os.getppid() == parent:
-                os.execvpe(argv[0], argv, environ)  # noqa: S606 - the command is what the task or config names
+                os.execvpe(argv[0], argv, environ)
         except OSError as error:
             os.write(report, str(error.errno).encode())
         finally:

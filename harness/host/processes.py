@@ -137,9 +137,7 @@ class _Pump:
     No thread a pipe: where a child that hides holds a pipe open, a reading thread and its descriptor would stay.
     """
 
-    def __init__(
-        self, process: Guarded, stdin: bytes, on_line: Callable[[bytes], LineVerdict] | None
-    ) -> None:
+    def __init__(self, process: Guarded, stdin: bytes, on_line: Callable[[bytes], LineVerdict] | None) -> None:
         self.stdout = bytearray()
         self.stderr = bytearray()
         self.verdict = LineVerdict.CONTINUE

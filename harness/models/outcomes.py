@@ -49,7 +49,7 @@ class ErrorKind(StrEnum):
     FIXTURE = "fixture"
     """The environment could not be built."""
     GRADING = "grading"
-    """The agent finished, and grading it failed in an unforeseen way. The run is paid for, so it is not made again."""
+    """The agent finished, and its work was lost before it was graded: a verifier of Harbor that failed."""
     NOT_LOADED = "not_loaded"
     """A skill, CLAUDE.md, subagent or MCP server of the config was not there when the agent started."""
 

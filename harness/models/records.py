@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field
 
 from harness.models.definitions import LLM_WEIGHT_KEY
-from harness.models.outcomes import ErrorKind, Outcome
+from harness.models.outcomes import Outcome
 from harness.models.traces import ExecutionTrace, Record, TokenUsage
 
 SCHEMA_VERSION = 1
@@ -44,6 +45,8 @@ class JudgeRecord(Record):
     """Largest minus smallest sample; None with fewer than two."""
     failed_samples: int = 0
     """Samples that gave no usable verdict."""
+    refused: bool = False
+    """Whether the service would refuse every further request too: the key, the credit or the model is not there."""
 
 
 class GradeResult(Record):
@@ -60,8 +63,11 @@ class GradeResult(Record):
     full_output: str = ""
     grading_prompt: str = ""
     criteria_scores: list[CriterionScore] = []
-    status: Literal["graded", "judge_error"] = "graded"
-    """judge_error: no usable verdict; passed and score then mean nothing and do not count."""
+    status: Literal["graded", "judge_error", "grading_error"] = "graded"
+    """judge_error: no usable verdict; grading_error: the check could not be carried out, by no fault of the agent.
+
+    Passed and score then mean nothing and do not count.
+    """
     judge: JudgeRecord | None = None
     weight: float | None = None
     """Weight that the task gave this assertion when the run was graded."""
@@ -118,6 +124,10 @@ class EvalResult(Record):
     """Tries it took, infrastructure failures included."""
     retry_cost_usd: float = 0.0
     """Known cost of the failed tries before this one."""
+    replaced_judge_cost_usd: float = 0.0
+    """Known cost of judges whose verdicts later ones have replaced."""
+    kept_project: Path | None = None
+    """Where the agent's files wait for checks that could not be carried out yet."""
     source: str = ""
     """Where a result comes from that this harness did not run itself, for example a trial directory."""
 
@@ -135,16 +145,18 @@ class EvalResult(Record):
 
     @property
     def lost_to(self) -> str:
-        """Why the run is outside the rates: `infra_error`, `setup_error` or `judge_error`; empty when it counts."""
+        """Why the run is outside the rates: an error of infra, setup, judge or grading; empty when it counts."""
         if not self.outcome.measured:
             return str(self.outcome)
-        return "judge_error" if any(grade.status != "graded" for grade in self.grades) else ""
+        return next((grade.status for grade in self.grades if grade.status != "graded"), "")
 
     @property
     def why(self) -> str:
         """What made the run fail or be lost, in one line: the error, then the assertions that did not pass."""
         failed = [
-            g.assertion_id + (" (judge error)" if g.status != "graded" else "") for g in self.grades if not g.passed
+            g.assertion_id + (f" ({g.status.replace('_', ' ')})" if g.status != "graded" else "")
+            for g in self.grades
+            if not g.passed
         ]
         return "; ".join([self.trace.error, *failed] if self.trace.error else failed)
 
@@ -156,7 +168,34 @@ class EvalResult(Record):
     @property
     def agent_finished(self) -> bool:
         """Whether the agent's part is done and paid for, so that the run is not made again, graded or not."""
-        return self.outcome.measured or self.trace.error_kind is ErrorKind.GRADING
+        return self.outcome.measured
+
+    @property
+    def is_ungraded(self) -> bool:
+        """Whether an assertion waits for a grade that can still be given, without the agent."""
+        return self.agent_finished and any(
+            g.status == "judge_error" or (g.status == "grading_error" and self.can_be_checked) for g in self.grades
+        )
+
+    @property
+    def can_be_checked(self) -> bool:
+        """Whether the agent's files are still there."""
+        return self.kept_project is not None and self.kept_project.is_dir()
+
+    @property
+    def refused_judge(self) -> str:
+        """Why every further judge would be refused too; empty when it is not so."""
+        return next((g.details for g in self.grades if g.status != "graded" and g.judge and g.judge.refused), "")
+
+    @property
+    def judge_cost_usd(self) -> float:
+        """Known cost of all judges of this run, replaced verdicts included."""
+        return self.replaced_judge_cost_usd + sum(g.judge.cost_usd or 0.0 for g in self.grades if g.judge)
+
+    @property
+    def spent_usd(self) -> float:
+        """Known cost of everything about this run: the agent, its failed tries, and judges."""
+        return (self.cost_usd or 0.0) + self.retry_cost_usd + self.judge_cost_usd
 
     def calculate_overall_score(self, weights: Mapping[str, float]) -> float:
         """Weighted mean of the grades, 0 to 1; grades of failed judges and of weight 0 do not count.

@@ -95,14 +95,30 @@ def plan(
 
 
 def finished_before(runs: Iterable[PlannedRun], results: Iterable[EvalResult]) -> dict[Key, EvalResult]:
-    """Earlier results that stand for planned runs: the same content, and no infrastructure or setup error."""
+    """Earlier results that stand for planned runs: the same content, and no infrastructure or setup error.
+
+    A run whose files are gone before every check was carried out does not stand: only the agent can make it whole.
+    """
     planned = {run.key for run in runs}
     kept = {}
     for result in results:
-        key = (result.task_id, result.config_name, result.model, result.run_index, result.fingerprints)
-        if key in planned and result.agent_finished:
+        key = _key(result)
+        if key not in planned or not result.agent_finished:
+            continue
+        if result.lost_to != "grading_error" or result.is_ungraded:
             kept[key] = result
+        else:
+            kept.pop(key, None)
     return kept
+
+
+def spent_usd(results: Iterable[EvalResult]) -> float:
+    """Known cost of all results of a journal; the last one of a run carries what the earlier ones cost."""
+    return sum(result.spent_usd for result in {_key(result): result for result in results}.values())
+
+
+def _key(result: EvalResult) -> Key:
+    return (result.task_id, result.config_name, result.model, result.run_index, result.fingerprints)
 
 
 class Matrix:
@@ -117,9 +133,11 @@ class Matrix:
         retry: RetryPolicy | None = None,
         max_cost_usd: float | None = None,
         cancel: Callable[[], None] = lambda: None,
+        regrade: Callable[[PlannedRun, EvalResult], EvalResult] = lambda _run, result: result,
     ) -> None:
-        """`run` does one try; `cancel` ends the tries in progress."""
+        """`run` does one try; `cancel` ends the tries in progress; `regrade` makes up for grades that are missing."""
         self._run = run
+        self._regrade = regrade
         self._journal = journal
         self._workers = workers
         self._retry = retry or RetryPolicy()
@@ -133,6 +151,8 @@ class Matrix:
         self._spent = 0.0
         self._fault: BaseException | None = None
         self._done: dict[Key, EvalResult] = {}
+        self._lost: dict[Key, float] = {}
+        """What earlier calls paid for runs that are to be made again."""
         self._finished: queue.Queue[tuple[EvalResult, int] | None] = queue.Queue()
         """What the workers have journalled, with the number of results then; None when a worker has ended."""
 
@@ -142,8 +162,9 @@ class Matrix:
         MatrixStopped when it ends early: interrupted, out of budget, or by an error every run would meet.
         """
         done = self._done = finished_before(runs, self._journal.results)
-        self._spent = sum((r.cost_usd or 0.0) + r.retry_cost_usd for r in self._journal.results)
-        left = deque(run for run in runs if run.key not in done)
+        self._spent = spent_usd(self._journal.results)
+        self._lost = {_key(r): r.spent_usd for r in self._journal.results if _key(r) not in done}
+        left = deque(run for run in runs if run.key not in done or done[run.key].is_ungraded)
         threads = [
             threading.Thread(target=self._work, args=(left,), daemon=True) for _ in range(min(self._workers, len(left)))
         ]
@@ -189,7 +210,7 @@ class Matrix:
     def _work(self, left: deque[PlannedRun]) -> None:
         try:
             while (run := self._next(left)) is not None:
-                result = self._try(run)
+                result = self._again(run, self._done[run.key]) if run.key in self._done else self._try(run)
                 if result.trace.error_kind is not ErrorKind.INTERRUPTED:
                     self._record(run, result)
         except BaseException as error:  # must end the matrix, not one thread of it
@@ -207,17 +228,28 @@ class Matrix:
                 self._stop(f"the budget of ${self._max_cost_usd:g} is used up (${self._spent:.2f} spent)")
             return left.popleft() if left and not self._stopping.is_set() else None
 
+    def _again(self, run: PlannedRun, ungraded: EvalResult) -> EvalResult:
+        """The grades that a finished run lacks."""
+        result = self._regrade(run, ungraded)
+        with self._lock:
+            self._spent += result.spent_usd - ungraded.spent_usd
+        if result.refused_judge:
+            self._stop(f"judge: {result.refused_judge}")
+        return result
+
     def _try(self, run: PlannedRun) -> EvalResult:
         """One run with its retries."""
-        attempt, wasted = 1, 0.0
+        attempt, wasted = 1, self._lost.get(run.key, 0.0)
         while True:
             result = self._run(run)
             with self._lock:
-                self._spent += result.cost_usd or 0.0
+                self._spent += result.spent_usd
             result = result.model_copy(update={"attempts": attempt, "retry_cost_usd": wasted})
             trace = result.trace
             if trace.error_kind.stops_matrix:
                 self._stop(f"{trace.error_kind}: {trace.error}")
+            if result.refused_judge:
+                self._stop(f"judge: {result.refused_judge}")
             if not trace.may_be_retried or attempt >= self._retry.attempts or self._stopping.is_set():
                 return result
             wait = trace.retry_after_seconds
@@ -231,7 +263,7 @@ class Matrix:
                 self._hold_until = max(self._hold_until, time.monotonic() + wait)
             if self._stopping.wait(wait):
                 return result
-            wasted += result.cost_usd or 0.0
+            wasted += result.spent_usd - result.retry_cost_usd
             attempt += 1
 
     def _stop(self, reason: str) -> None:

@@ -129,6 +129,7 @@ NO_VERDICTS: dict[str, Any] = {
     "score above one": verdict(1.0, overall=9.0).text,
     "score as a string": verdict(1.0).text.replace('"overall_score": 1.0', '"overall_score": "1.0"'),
     "not a number": verdict(1.0).text.replace('"overall_score": 1.0', '"overall_score": NaN'),
+    "a pass without any criterion": verdict(0.0, overall=1.0).text,
     "half a verdict": verdict(1.0).text[:40],
     "an added key": verdict(1.0).text[:-1] + ', "passed": true}',
 }

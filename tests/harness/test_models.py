@@ -11,7 +11,6 @@ from harness.graders.composite_grader import has_passed
 from harness.models import (
     CodeAssertion,
     Config,
-    ErrorKind,
     EvalResult,
     ExecutionTrace,
     GradeResult,
@@ -114,9 +113,8 @@ def test_a_result_says_whether_it_passed_failed_or_was_lost_and_why(
     assert made.measured is (verdict != "lost")
 
 
-def test_a_run_whose_grading_failed_is_not_made_again() -> None:
-    trace = ExecutionTrace(is_error=True, outcome=Outcome.INFRA_ERROR, error_kind=ErrorKind.GRADING)
-    assert result(trace=trace).agent_finished
+def test_a_run_that_says_something_about_the_agent_is_not_made_again() -> None:
+    assert result(JUDGE_ERROR).agent_finished
     assert not result(trace=BROKEN).agent_finished
 
 

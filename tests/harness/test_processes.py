@@ -15,7 +15,6 @@ import pytest
 from harness.host.processes import Limits, StopCause, run_process
 from tests.support.suite import environment
 
-
 HIDDEN = "env -i setsid sleep 300 & echo $!"
 """A child without the environment, session and group of its run."""
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import errno
+import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from harness.compare.metrics import total_cost
 from harness.errors import InputError
 from harness.executor import Executor
-from harness.models import Config, ErrorKind, EvalResult, ExecutionTrace, Outcome, Task
+from harness.graders.composite_grader import CompositeGrader
+from harness.models import Config, ErrorKind, EvalResult, ExecutionTrace, GradeResult, JudgeRecord, Outcome, Task
 from harness.results.journal import Journal, read_journal
-from harness.run.matrix import MatrixStopped, RetryPolicy, plan
+from harness.run.matrix import MatrixStopped, RetryPolicy, plan, spent_usd
 from harness.runner import EvalRunner
 
 QUICK = RetryPolicy(attempts=3, first_wait=0.001, longest_wait=0.01)
@@ -136,23 +141,104 @@ def test_callback_hears_of_every_run(tmp_path: Path) -> None:
     assert heard == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
-def test_an_error_in_one_grading_loses_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One exception used to lose every paid run of the matrix."""
+class Full(CompositeGrader):
+    """A grader that meets a full disk for its first `failures` assertions."""
+
+    def __init__(self, failures: int) -> None:
+        super().__init__()
+        self.failures = failures
+
+    def grade_single_assertion(self, *args: Any) -> GradeResult:
+        self.failures -= 1
+        if self.failures >= 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return super().grade_single_assertion(*args)
+
+
+def test_a_run_that_cannot_be_graded_keeps_its_outcome_and_is_outside_the_rates(tmp_path: Path) -> None:
+    """One exception used to lose every paid run of the matrix; later, the run alone."""
     made, _ = runner(tmp_path, good)
-    original = made.grader.grade
+    made.grader = Full(1)
+    first, second = made.run_matrix(TASKS, CONFIGS[:1], None, 1)
+    assert (first.outcome, first.cost_usd, first.lost_to) == (Outcome.COMPLETED, 0.5, "grading_error")
+    assert second.passed
 
-    def grade(task: Task, *args: object) -> object:
-        if task.id == "a":
-            raise RuntimeError("boom")
-        return original(task, *args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(made.grader, "grade", grade)
-    results = made.run_matrix(TASKS, CONFIGS[:1], None, 1)
-    assert [(r.outcome, r.trace.error_kind) for r in results] == [
-        (Outcome.INFRA_ERROR, ErrorKind.GRADING),
-        (Outcome.COMPLETED, ErrorKind.NONE),
-    ]
-    assert results[0].cost_usd == 0.5
+def test_resuming_grades_what_could_not_be_graded_and_pays_no_agent_again(tmp_path: Path) -> None:
+    made, executor = runner(tmp_path, good)
+    made.grader = Full(1)
+    journal = tmp_path / "j.jsonl"
+    (lost,) = made.run_matrix(TASKS[:1], CONFIGS[:1], None, 1, journal=journal)
+    assert lost.kept_project is not None
+    (graded,) = made.run_matrix(TASKS[:1], CONFIGS[:1], None, 1, journal=journal)
+    assert (graded.passed, graded.measured, len(executor.calls)) == (True, True, 1)
+    assert graded.kept_project is None
+    assert not lost.kept_project.exists()
+    assert spent_usd(read_journal(journal)) == 0.5
+
+
+def test_a_run_whose_files_are_gone_before_it_was_graded_is_made_again(tmp_path: Path) -> None:
+    made, executor = runner(tmp_path, good)
+    made.grader = Full(1)
+    journal = tmp_path / "j.jsonl"
+    (lost,) = made.run_matrix(TASKS[:1], CONFIGS[:1], None, 1, journal=journal)
+    assert lost.kept_project is not None
+    shutil.rmtree(lost.kept_project)
+    (graded,) = made.run_matrix(TASKS[:1], CONFIGS[:1], None, 1, journal=journal)
+    assert (graded.passed, len(executor.calls), graded.spent_usd) == (True, 2, 1.0)
+
+
+class Judged(CompositeGrader):
+    """A grader whose judge costs a dollar a time, and may be refused."""
+
+    def __init__(self, *, refused: bool = False) -> None:
+        super().__init__()
+        self.refused = refused
+
+    def grade_single_assertion(self, *args: Any) -> GradeResult:
+        judge = JudgeRecord(model="m", cost_usd=1.0, refused=self.refused)
+        status: Any = "judge_error" if self.refused else "graded"
+        return GradeResult(
+            assertion_type="llm", passed=not self.refused, score=1.0, status=status, judge=judge, details="HTTP 401"
+        )
+
+
+def test_the_budget_counts_judges_when_running_and_when_resuming(tmp_path: Path) -> None:
+    made, executor = runner(tmp_path, good)
+    made.grader = Judged()
+    journal = tmp_path / "j.jsonl"
+    for _ in range(2):
+        with pytest.raises(MatrixStopped, match=r"\$3\.00 spent") as stopped:
+            made.run_matrix(TASKS, CONFIGS, None, 3, journal=journal, max_cost_usd=3.0)
+    assert len(executor.calls) == 2
+    assert sum(map(total_cost, stopped.value.results)) == 3.0
+
+
+JUDGED = [task(name, assertions=[{"type": "llm", "rubric": "good"}]) for name in "ab"]
+
+
+def test_a_refused_judge_stops_the_matrix_as_a_refused_agent_does(tmp_path: Path) -> None:
+    made, executor = runner(tmp_path, good)
+    made.grader = Judged(refused=True)
+    journal = tmp_path / "j.jsonl"
+    with pytest.raises(MatrixStopped, match="judge: HTTP 401"):
+        made.run_matrix(JUDGED, CONFIGS, None, 1, journal=journal)
+    assert len(executor.calls) == 1
+    made.grader = Judged()
+    results = made.run_matrix(JUDGED, CONFIGS, None, 1, journal=journal)
+    assert (len(executor.calls), all(r.passed for r in results)) == (4, True)
+    assert sum(map(total_cost, results)) == spent_usd(read_journal(journal)) == 4 * 1.5 + 1.0
+
+
+def test_what_this_installation_cannot_grade_is_refused_before_the_first_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needs_bash = task("a", assertions=[{"type": "code", "check": "tests_pass"}])
+    made, executor = runner(tmp_path, good)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(InputError, match="task a: its commands need bash"):
+        made.run_matrix([needs_bash], CONFIGS, None, 1)
+    assert not executor.calls
 
 
 def test_a_fault_of_the_harness_ends_the_matrix_and_keeps_the_journal(tmp_path: Path) -> None:
