@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -35,18 +33,13 @@ class IsolatedEnv:
 
     def cleanup(self) -> None:
         """Remove the whole temp root, whatever modes the agent left."""
-        shutil.rmtree(self.temp_root, ignore_errors=True)
-        if self.temp_root.exists():  # read-only folders, as module caches leave them
-            for folder, _, _ in os.walk(self.temp_root):
-                with contextlib.suppress(OSError):
-                    Path(folder).chmod(0o700)
-            shutil.rmtree(self.temp_root, ignore_errors=True)
+        directory.remove(self.temp_root)
 
     def keep_project(self) -> Path:
         """Remove everything but the project, which stays where it is; returns its path."""
         for item in self.temp_root.iterdir():
             if item != self.path:
-                shutil.rmtree(item, ignore_errors=True) if item.is_dir() and not item.is_symlink() else item.unlink()
+                directory.remove(item) if item.is_dir() and not item.is_symlink() else item.unlink()
         return self.path
 
     def __enter__(self) -> IsolatedEnv:

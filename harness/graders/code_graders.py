@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import json
 import os
-import re
-import shutil
 import sys
 import tempfile
 import time
@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from harness.graders import pattern_search
+from harness.graders.pattern_search import line_of_match
 from harness.host import directory
 from harness.host.processes import Finished, Limits, StopCause, run_process
 from harness.host.variables import tool_environment
@@ -23,6 +25,15 @@ TIMEOUTS = {CodeCheckType.TESTS_PASS: 120, CodeCheckType.COMMAND_SUCCEEDS: 60}
 
 DETAIL_LINES = 15
 """Last lines of a failing command that go into `details`; `full_output` has all."""
+
+MAX_SEARCHED_BYTES = 16_000_000
+SEARCH_SECONDS = 10.0
+"""Of a pattern in one file; one that backtracks would take for ever."""
+
+OUR_ERRORS = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.EROFS, errno.EIO}
+)
+"""Failures of this machine, which say nothing about the agent's work."""
 
 SHELL = ("bash", "-o", "pipefail", "-c")
 """One known shell everywhere, in which a failing command left of a pipe fails the check."""
@@ -39,7 +50,10 @@ class CodeGrader:
         self.hidden_path = hidden_path
 
     def grade(self, assertion: CodeAssertion, env_path: Path) -> GradeResult:
-        """Grade one assertion on the project at `env_path`; a check that cannot be carried out fails."""
+        """Grade one assertion on the project at `env_path`; a check that the work does not allow to carry out fails.
+
+        OSError when it is this machine that does not: a full disk, no memory.
+        """
         started = time.monotonic()
         grade = self._grade(assertion, env_path)
         return grade.model_copy(update={"duration_seconds": time.monotonic() - started})
@@ -77,24 +91,14 @@ class CodeGrader:
 
     def grade_file_contains(self, env_path: Path, file: str, pattern: str) -> GradeResult:
         """Passes when the regular expression is found in `file`; ^ and $ match at lines."""
-        text = _text(env_path, file)
-        if text is None:
-            return _verdict(CodeCheckType.FILE_CONTAINS, False, f"{file} does not exist")
-        match = re.search(pattern, text, re.MULTILINE)
-        where = f"in line {text.count(chr(10), 0, match.start()) + 1}" if match else "nowhere"
-        return _verdict(CodeCheckType.FILE_CONTAINS, match is not None, f"{pattern!r} found {where} of {file}")
+        return _grade_pattern(CodeCheckType.FILE_CONTAINS, env_path, file, pattern)
 
     def grade_file_not_contains(self, env_path: Path, file: str, pattern: str) -> GradeResult:
         """Passes when `file` exists and the regular expression is not found in it.
 
         A deleted file fails: otherwise deleting it would be the cheapest way to pass.
         """
-        text = _text(env_path, file)
-        if text is None:
-            return _verdict(CodeCheckType.FILE_NOT_CONTAINS, False, f"{file} does not exist")
-        match = re.search(pattern, text, re.MULTILINE)
-        where = f"in line {text.count(chr(10), 0, match.start()) + 1}" if match else "nowhere"
-        return _verdict(CodeCheckType.FILE_NOT_CONTAINS, match is None, f"{pattern!r} found {where} of {file}")
+        return _grade_pattern(CodeCheckType.FILE_NOT_CONTAINS, env_path, file, pattern)
 
     def _grade_command(
         self, check: CodeCheckType, env_path: Path, command: str, timeout_seconds: int | None
@@ -104,6 +108,8 @@ class CodeGrader:
             with self._copy(env_path) as (project, env):
                 finished = run_process([*SHELL, command], cwd=project, env=env, limits=Limits(wall=limit, grace=1.0))
         except OSError as error:
+            if error.errno in OUR_ERRORS:
+                raise
             return _verdict(check, False, f"{command}: cannot be run ({error})")
         output = _output(finished)
         if finished.cause is StopCause.TIMEOUT:
@@ -129,7 +135,7 @@ class CodeGrader:
             env["PATH"] = os.pathsep.join([env.get("PATH", os.defpath), str(Path(sys.executable).parent)])
             yield project, env
         finally:
-            shutil.rmtree(root, ignore_errors=True)
+            directory.remove(root)
 
 
 def _verdict(check: CodeCheckType, passed: bool, details: str, output: str = "") -> GradeResult:
@@ -152,9 +158,36 @@ def _inside(env_path: Path, file: str) -> Path | None:
     return path if path.is_relative_to(env_path.resolve()) else None
 
 
-def _text(env_path: Path, file: str) -> str | None:
+def _grade_pattern(check: CodeCheckType, env_path: Path, file: str, pattern: str) -> GradeResult:
     path = _inside(env_path, file)
-    return path.read_text(encoding="utf-8", errors="replace") if path is not None and path.is_file() else None
+    if path is None or not path.is_file():
+        return _verdict(check, False, f"{file} does not exist")
+    if path.stat().st_size > MAX_SEARCHED_BYTES:
+        return _verdict(check, False, f"{file} has more than {MAX_SEARCHED_BYTES} bytes and is not searched")
+    text = path.read_text(encoding="utf-8", errors="replace")
+    line = _line_of_match(pattern, text)
+    if line is None:
+        return _verdict(check, False, f"{pattern!r}: not done with {file} after {SEARCH_SECONDS} s")
+    where = f"in line {line}" if line else "nowhere"
+    return _verdict(check, bool(line) is (check is CodeCheckType.FILE_CONTAINS), f"{pattern!r} found {where} of {file}")
+
+
+def _line_of_match(pattern: str, text: str) -> int | None:
+    """Line of the first match, from 1, 0 without one, None when the search takes too long."""
+    if not any(repeats in pattern for repeats in "*+?{"):  # nothing to backtrack into
+        return line_of_match(pattern, text)
+    finished = run_process(
+        [sys.executable, "-I", "-S", pattern_search.__file__],
+        cwd=Path("/"),
+        env={},
+        limits=Limits(wall=SEARCH_SECONDS, grace=0.0),
+        stdin=json.dumps({"pattern": pattern, "text": text}).encode(),
+    )
+    if finished.cause is StopCause.TIMEOUT:
+        return None
+    if finished.returncode != 0:
+        raise OSError(f"the search for {pattern!r} ended with {finished.returncode}: {_output(finished)[-300:]}")
+    return int(finished.stdout)
 
 
 def _output(finished: Finished) -> str:

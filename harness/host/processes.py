@@ -1,4 +1,4 @@
-"""How a command is run so that it ends: time limits, whole output, and nothing left behind."""
+"""How a command is run so that it ends: time limits, output of bounded size, and nothing left behind."""
 
 from __future__ import annotations
 
@@ -19,6 +19,13 @@ POLL_SECONDS = 0.1
 
 DRAIN_SECONDS = 0.3
 """How long output is still read after the process has ended while a child of it holds the pipes open."""
+
+
+KEPT_BYTES = 4_000_000
+"""Of each output; of a longer one the first and the last half of this are kept."""
+
+LONGEST_LINE = 64_000_000
+"""Bytes; a longer line is not shown to `on_line`."""
 
 
 class StopCause(StrEnum):
@@ -95,7 +102,7 @@ def run_process(
         process.end(grace)
         if pump is not None:
             pump.close()
-    return Finished(returncode, bytes(pump.stdout), bytes(pump.stderr), cause, duration)
+    return Finished(returncode, pump.stdout, pump.stderr, cause, duration)
 
 
 def _wait(
@@ -131,6 +138,31 @@ def _wait(
             process.wait(POLL_SECONDS)
 
 
+class _Kept:
+    """Beginning and end of an output of any length."""
+
+    def __init__(self) -> None:
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._left_out = 0
+
+    def add(self, chunk: bytes) -> None:
+        """Take more of the output."""
+        half = KEPT_BYTES // 2
+        room = half - len(self._head)
+        self._head += chunk[:room]
+        self._tail += chunk[room:]
+        if len(self._tail) > KEPT_BYTES:  # cut rarely, since cutting copies
+            self._left_out += len(self._tail) - half
+            del self._tail[:-half]
+
+    @property
+    def content(self) -> bytes:
+        """What was kept, with a line that tells what was not."""
+        gap = f"\n[{self._left_out} bytes left out]\n".encode() if self._left_out else b""
+        return bytes(self._head) + gap + bytes(self._tail)
+
+
 class _Pump:
     """Feeds stdin and collects stdout and stderr of a process without ever blocking on one of them.
 
@@ -138,24 +170,33 @@ class _Pump:
     """
 
     def __init__(self, process: Guarded, stdin: bytes, on_line: Callable[[bytes], LineVerdict] | None) -> None:
-        self.stdout = bytearray()
-        self.stderr = bytearray()
+        self._kept_out = _Kept()
+        self._kept_err = _Kept()
+        self._line = bytearray()
         self.verdict = LineVerdict.CONTINUE
         self.heard_at = time.monotonic()
         self._on_line = on_line
-        self._line_start = 0
-        self._searched = 0
         self._stdin = memoryview(stdin)
         self._selector = selectors.DefaultSelector()
         self._pipes = (process.stdin, process.stdout, process.stderr)
         for pipe in self._pipes:
             os.set_blocking(pipe.fileno(), False)
-        self._selector.register(process.stdout, selectors.EVENT_READ, self.stdout)
-        self._selector.register(process.stderr, selectors.EVENT_READ, self.stderr)
+        self._selector.register(process.stdout, selectors.EVENT_READ, self._kept_out)
+        self._selector.register(process.stderr, selectors.EVENT_READ, self._kept_err)
         if stdin:
             self._selector.register(process.stdin, selectors.EVENT_WRITE)
         else:
             process.stdin.close()
+
+    @property
+    def stdout(self) -> bytes:
+        """What was kept of it."""
+        return self._kept_out.content
+
+    @property
+    def stderr(self) -> bytes:
+        """What was kept of it."""
+        return self._kept_err.content
 
     @property
     def at_end(self) -> bool:
@@ -183,43 +224,46 @@ class _Pump:
             self._selector.unregister(fd)
             self._pipes[0].close()
 
-    def _read(self, fd: int, buffer: bytearray) -> None:
+    def _read(self, fd: int, buffer: _Kept) -> None:
         try:
             chunk = os.read(fd, 1 << 20)
         except BlockingIOError:
             return
         self.heard_at = time.monotonic()
-        buffer += chunk
+        buffer.add(chunk)
         if not chunk:
             self._selector.unregister(fd)
-        if buffer is self.stdout and self._on_line is not None:
-            self._lines(at_end=not chunk)
+        if buffer is self._kept_out and self._on_line is not None:
+            self._lines(chunk)
 
-    def _lines(self, at_end: bool) -> None:
-        assert self._on_line is not None
-        while (end := self.stdout.find(b"\n", self._searched)) >= 0:
-            self._judge(bytes(self.stdout[self._line_start : end]))
-            self._line_start = self._searched = end + 1
-        self._searched = len(self.stdout)
-        if at_end and self._line_start < len(self.stdout):
-            self._judge(bytes(self.stdout[self._line_start :]))
-            self._line_start = len(self.stdout)
+    def _lines(self, chunk: bytes) -> None:
+        """Judge the lines that a chunk ends; an empty one is the end, which ends the last line too."""
+        parts = chunk.split(b"\n")
+        for part in parts[:-1]:
+            self._judge(bytes(self._line + part))
+            self._line.clear()
+        if len(self._line) <= LONGEST_LINE:
+            self._line += parts[-1]
+        if not chunk and self._line:
+            self._judge(bytes(self._line))
+            self._line.clear()
 
     def _judge(self, line: bytes) -> None:
         assert self._on_line is not None
-        if self.verdict is LineVerdict.CONTINUE:
+        if self.verdict is LineVerdict.CONTINUE and len(line) <= LONGEST_LINE:
             self.verdict = self._on_line(line)
 
     def close(self) -> None:
         """Read what is still there and close all pipes."""
         for key in list(self._selector.get_map().values()):
             if key.data is not None:
-                buffer: bytearray = key.data
                 with contextlib.suppress(BlockingIOError):
                     while chunk := os.read(key.fd, 1 << 20):
-                        buffer += chunk
+                        key.data.add(chunk)
+                        if key.data is self._kept_out and self._on_line is not None:
+                            self._lines(chunk)
         if self._on_line is not None:
-            self._lines(at_end=True)
+            self._lines(b"")
         self._selector.close()
         for pipe in self._pipes:
             pipe.close()
