@@ -91,6 +91,9 @@ def decide(
         kind = _api_kind(retry.error, retry.error_status)
         error = f"{retry.error} ({retry.error_status}): still retrying when the run was ended"
         return Ending(Outcome.INFRA_ERROR, kind, error, retry.error_status, wait)
+    if cause is StopCause.TIMEOUT and not messages:
+        text = "the CLI printed nothing until the task's time was up"
+        return Ending(Outcome.INFRA_ERROR, ErrorKind.SILENT, text)
     if cause is StopCause.TIMEOUT:
         return Ending(Outcome.TIMEOUT, ErrorKind.TIME_LIMIT, "the task's time limit was reached")
     if cause is StopCause.SILENT:

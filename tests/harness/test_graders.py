@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 import time
 from pathlib import Path
@@ -10,8 +11,11 @@ from typing import Any, cast
 import psutil
 import pytest
 
+from harness.graders import code_graders
 from harness.graders.code_graders import CodeGrader
 from harness.graders.composite_grader import CompositeGrader
+from harness.host import directory
+from harness.host.processes import KEPT_BYTES
 from harness.models import CodeAssertion, ExecutionTrace, GradeResult, LLMAssertion, Outcome, Task
 
 COMPLETED = ExecutionTrace()
@@ -203,3 +207,58 @@ def test_a_run_out_of_time_is_graded_and_does_not_pass(tmp_path: Path) -> None:
 
 def test_a_task_without_assertions_does_not_pass(tmp_path: Path) -> None:
     assert CompositeGrader().grade(task(), COMPLETED, tmp_path) == ([], 0.0, False)
+
+
+def test_endless_output_is_kept_in_its_beginning_and_its_end(tmp_path: Path) -> None:
+    command = "echo first; yes | head -c 30000000; echo last; exit 1"
+    result = CodeGrader().grade_command_succeeds(tmp_path, command)
+    assert result.full_output.startswith("first\n")
+    assert result.full_output.endswith("last\n")
+    assert len(result.full_output) < 2 * KEPT_BYTES
+    assert not result.passed
+
+
+@pytest.mark.parametrize("check", ["file_contains", "file_not_contains"])
+def test_a_pattern_that_backtracks_for_ever_is_ended_and_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, check: str
+) -> None:
+    monkeypatch.setattr(code_graders, "SEARCH_SECONDS", 0.5)
+    (tmp_path / "a.txt").write_text("a" * 60)
+    assertion = CodeAssertion.model_validate({"check": check, "file": "a.txt", "pattern": "(a+)+b"})
+    result = CodeGrader().grade(assertion, tmp_path)
+    assert not result.passed
+    assert "not done" in result.details
+
+
+def test_a_sparse_file_is_neither_copied_nor_hashed_in_full(tmp_path: Path) -> None:
+    project = tmp_path / "p"
+    project.mkdir()
+    with (project / "huge").open("wb") as file:
+        file.truncate(20_000_000_000)
+        file.write(b"start")
+    before = directory.snapshot(project)
+    with (project / "huge").open("r+b") as file:
+        file.seek(19_000_000_000)
+        file.write(b"x")
+    assert [change.path for change in directory.diff(before, project)] == ["huge"]
+    result = CodeGrader().grade_command_succeeds(project, "test $(stat -c %s huge) = 20000000000 && head -c 5 huge")
+    assert result.passed, result.details
+
+
+def test_a_full_disk_while_grading_is_no_fault_of_the_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(directory, "copy", full)
+    task = Task.model_validate(
+        {
+            "id": "t",
+            "category": "coding",
+            "description": "d",
+            "prompt": "p",
+            "assertions": [{"type": "code", "check": "command_succeeds", "command": "true"}],
+        }
+    )
+    (grade,), _, passed = CompositeGrader().grade(task, ExecutionTrace(), tmp_path)
+    assert (grade.status, passed) == ("grading_error", False)
+    assert "No space left" in grade.details

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -264,3 +265,35 @@ def test_a_plain_mapping_of_contents_serves_as_snapshot(tmp_path: Path, isolator
 def test_file_names_that_are_no_utf8_are_seen(tmp_path: Path, isolator: EnvironmentIsolator) -> None:
     changes = changes_after(isolator, tmp_path, lambda root: (root / "caf\udce9").write_text("x"))
     assert list(changes) == [r"caf\udce9"]
+
+
+def deep(root: Path, depth: int) -> None:
+    """Folders in each other, deeper than any path may be long."""
+    here = os.open(root, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir("folder", dir_fd=here)
+        below = os.open("folder", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(here)
+
+
+def test_folders_of_any_depth_are_compared_and_removed(tmp_path: Path) -> None:
+    """A recursion into 1,500 of them ended the matrix."""
+    isolator = EnvironmentIsolator(tmp_path)
+    env = isolator.create_environment()
+    before = isolator.snapshot_files(env.path)
+    deep(env.path, 1500)
+    (env.path / "new.txt").write_text("x")
+    assert [change.path for change in isolator.diff_files(before, env.path)] == ["new.txt"]
+    with pytest.raises(directory.TooLarge):
+        directory.copy(env.path, tmp_path / "copy")
+    env.cleanup()
+    assert not env.temp_root.exists()
+
+
+def test_a_folder_without_rights_is_made_readable(tmp_path: Path) -> None:
+    (tmp_path / "a/b").mkdir(parents=True)
+    (tmp_path / "a").chmod(0o600)
+    directory.make_readable(tmp_path)
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o700
