@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 from pathlib import Path
+from typing import NoReturn
 
 from pipeline import cli
 
@@ -40,5 +41,10 @@ def main(argv: list[str] | None) -> int:
     return cli.SOME_FAILED if found.failures else cli.DONE
 
 
-if __name__ == "__main__":
+def command() -> NoReturn:
+    """Run as a program: a script of the checkout or an installed command."""
     cli.run(main)
+
+
+if __name__ == "__main__":
+    command()

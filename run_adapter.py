@@ -7,7 +7,7 @@ import argparse
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NoReturn
 
 from pipeline import cli
 
@@ -128,5 +128,10 @@ def main(argv: list[str] | None) -> int:
     return cli.SOME_FAILED if counts["failed"] else cli.DONE
 
 
-if __name__ == "__main__":
+def command() -> NoReturn:
+    """Run as a program: a script of the checkout or an installed command."""
     cli.run(main)
+
+
+if __name__ == "__main__":
+    command()

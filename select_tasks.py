@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from dataclasses import fields
 from pathlib import Path
+from typing import NoReturn
 
 from pipeline import cli
 from pipeline.dataset.catalog import CATEGORIES, DIFFICULTIES, LANGUAGES
@@ -107,5 +108,10 @@ def way_out(selection: Selection) -> str:
     return "none passes: lower --min_context_length or --min_files_count, or widen the filters"
 
 
-if __name__ == "__main__":
+def command() -> NoReturn:
+    """Run as a program: a script of the checkout or an installed command."""
     cli.run(main)
+
+
+if __name__ == "__main__":
+    command()

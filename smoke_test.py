@@ -10,6 +10,7 @@ import time
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 from common.errors import InputError
 from pipeline import cli
@@ -78,5 +79,10 @@ def main(argv: list[str] | None) -> int:
     return cli.SOME_FAILED if failed else cli.DONE
 
 
-if __name__ == "__main__":
+def command() -> NoReturn:
+    """Run as a program: a script of the checkout or an installed command."""
     cli.run(main)
+
+
+if __name__ == "__main__":
+    command()
