@@ -51,7 +51,8 @@ class _ShowVersion(argparse.Action):
         super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, **options)
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        parser.exit(message=f"{parser.prog} {version()}\n")
+        print(f"{parser.prog} {version()}")
+        parser.exit()
 
 
 class Parser(argparse.ArgumentParser):
