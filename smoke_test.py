@@ -28,7 +28,7 @@ def build_parser() -> cli.Parser:
     parser.flag("task_ids", nargs="+", metavar="ID", help="only these tasks")
     parser.flag("limit_per_language", type=cli.count, metavar="N", help="only the first N tasks of each language")
     parser.flag("local", action="store_true", help="oracle and nop on this machine: no Docker, no images, seconds")
-    parser.flag("jobs", type=cli.count, default=min(4, os.cpu_count() or 1), help="how many things to do at once")
+    parser.flag("jobs", type=cli.count, help="how many things to do at once (default: one a processor, at most 4)")
     parser.flag("timeout", type=float, default=smoke.Limits.step, help="seconds for one command in a container")
     parser.flag("build_timeout", type=float, default=smoke.Limits.build, help="seconds for building one image")
     parser.flag("report", type=Path, metavar="FILE", help="write the result as Markdown, e.g. SMOKE_TEST_RESULTS.md")
@@ -39,6 +39,8 @@ def build_parser() -> cli.Parser:
 def main(argv: list[str] | None) -> int:
     parser = build_parser()
     options = parser.parse_args(argv)
+    if options.jobs is None:
+        options.jobs = min(4, os.cpu_count() or 1)
     if options.jobs < 1 or options.timeout <= 0 or options.build_timeout <= 0:
         parser.error("--jobs, --timeout and --build_timeout must be above 0")
 
