@@ -13,6 +13,7 @@ from pipeline import cli
 
 
 def build_parser() -> cli.Parser:
+    """Return the parser of the flags."""
     parser = cli.Parser(
         "Generate Harbor task directories; without --selected_tasks or --task_ids, for the whole dataset."
     )
@@ -65,6 +66,14 @@ def image_name(text: str) -> str:
 
 
 def main(argv: list[str] | None) -> int:
+    """Run with these arguments, those of the process for None.
+
+    Returns:
+        The exit code: 0 done, 1 some tasks failed or there was none.
+
+    Raises:
+        InputError: the input cannot be read; `cli.run` makes it exit code 2.
+    """
     options = build_parser().parse_args(argv)
     from adapter import LoCoBenchAdapter, LoCoBenchLoader
     from pipeline.generate.run import generate

@@ -27,6 +27,7 @@ def print_summary(selection: Selection) -> None:
 
 
 def build_parser() -> cli.Parser:
+    """Return the parser of the flags."""
     parser = cli.Parser(
         "Select the tasks where code search should matter most. context_length counts characters of text, not tokens."
     )
@@ -68,6 +69,14 @@ def build_parser() -> cli.Parser:
 
 
 def main(argv: list[str] | None) -> int:
+    """Run with these arguments, those of the process for None.
+
+    Returns:
+        The exit code: 0 done, 1 nothing was selected.
+
+    Raises:
+        InputError: the input cannot be read; `cli.run` makes it exit code 2.
+    """
     options = build_parser().parse_args(argv)
     from common.files import check_output, whole_file
     from pipeline.selection.read import read_candidates

@@ -18,6 +18,7 @@ from pipeline.smoke import check as smoke
 
 
 def build_parser() -> cli.Parser:
+    """Return the parser of the flags."""
     parser = cli.Parser(
         "Build the image of every task and run oracle and nop in it, without network: the oracle must earn "
         "1.0, doing nothing 0.0; the toolchain must answer, and no ground truth may lie in the image. The "
@@ -37,6 +38,14 @@ def build_parser() -> cli.Parser:
 
 
 def main(argv: list[str] | None) -> int:
+    """Run with these arguments, those of the process for None.
+
+    Returns:
+        The exit code: 0 all tasks are good, 1 some are not.
+
+    Raises:
+        InputError: the input cannot be read; `cli.run` makes it exit code 2.
+    """
     parser = build_parser()
     options = parser.parse_args(argv)
     if options.jobs is None:

@@ -75,6 +75,7 @@ class Parser(argparse.ArgumentParser):
             )
 
     def error(self, message: str) -> NoReturn:
+        """Print one line and leave with exit code 2."""
         print(f"{self.prog}: {message} (see --help)", file=sys.stderr)
         raise SystemExit(WRONG_USE)
 
@@ -91,7 +92,7 @@ def count(text: str) -> int:
 
 
 def complain(message: str) -> None:
-    """Print one line on stderr; what would end the line or move a terminal's cursor is shown escaped (`\\n`)."""
+    r"""Print one line on stderr; what would end the line or move a terminal's cursor is shown escaped (`\n`)."""
     shown = (
         character if character.isprintable() else character.encode("unicode_escape").decode() for character in message
     )

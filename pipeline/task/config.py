@@ -41,6 +41,8 @@ class Metadata(BaseModel):
 
 
 class Agent(BaseModel):
+    """[agent]: limits of the agent."""
+
     timeout_sec: float = 1800.0
 
 
@@ -54,6 +56,8 @@ class Collect(BaseModel):
 
 
 class Verifier(BaseModel):
+    """[verifier]: where and how long the tests run."""
+
     model_config = ConfigDict(frozen=True)
 
     timeout_sec: float = 60.0
@@ -63,6 +67,8 @@ class Verifier(BaseModel):
 
 
 class Environment(BaseModel):
+    """[environment]: what the containers get."""
+
     build_timeout_sec: float = 900.0
     cpus: int = 2
     memory_mb: int = 4096

@@ -59,6 +59,7 @@ class Options:
 
 @cache
 def templates() -> jinja2.Environment:
+    """Return the templates; a variable that is not given is an error."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,
