@@ -71,4 +71,4 @@ fuzz: $(VENV)/installed-dev  ## search MINUTES (30) for data that breaks extract
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
 
 clean:  ## remove what the targets above made
-	rm -rf $(VENV) $(DEMO) .cache build *.egg-info
+	rm -rf $(VENV) $(DEMO) .cache build dist *.egg-info
