@@ -247,6 +247,7 @@ def test_link_to_a_folder_is_no_context_file(data: Data, tmp_path: Path) -> None
     assert "all" in mapping.paths
 
 
+@pytest.mark.slow
 def test_hundred_thousand_tiny_files_arrive(data: Data, tmp_path: Path) -> None:
     shop = data.project() / "shop"
     for folder in range(100):
@@ -315,7 +316,11 @@ def unprivileged(tmp_path: Path) -> Iterator[None]:
         yield
         return
     for folder in (tmp_path, *tmp_path.parents):
-        if folder.stat().st_uid == 0 and not folder.stat().st_mode & stat.S_IXOTH and folder.name.startswith("pytest-"):
+        if (
+            folder.stat().st_uid == 0
+            and not folder.stat().st_mode & stat.S_IXOTH
+            and folder.name.startswith(("pytest-", "popen-"))
+        ):
             folder.chmod(0o711)
     tmp_path.chmod(0o777)
     os.seteuid(NOBODY)

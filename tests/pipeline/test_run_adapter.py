@@ -94,6 +94,7 @@ def test_selection_task_ids_and_limit_choose(data: Data, tmp_path: Path, script:
     assert written(tmp_path) == three[1:]
 
 
+@pytest.mark.slow
 def test_two_runs_give_identical_bytes(data: Data, tmp_path: Path, script: Script, three: list[str]) -> None:
     # One identifier in many spellings: which one the oracle uses must not hang on the order of a set.
     for project in (data.folder / "generated").iterdir():
@@ -199,6 +200,7 @@ def test_second_run_into_the_same_folder_stops_with_a_line(
     assert written(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_killed_runs_leave_no_half_task_and_a_rerun_finishes(data: Data, tmp_path: Path, script: Script) -> None:
     files = {f"src/file_{number}.py": f"value = {number}\n" * 50 for number in range(60)} | FILES
     for number in range(6):
@@ -246,6 +248,7 @@ def test_task_that_was_about_to_be_replaced_comes_back(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 1
 
 
+@pytest.mark.slow
 def test_interrupt_leaves_whole_tasks_and_says_how_to_go_on(data: Data, tmp_path: Path, script: Script) -> None:
     files = {f"src/file_{number}.py": "x = 1\n" * 50 for number in range(300)} | FILES
     # Many tasks, so that the run is not over before the signal comes.
