@@ -42,10 +42,11 @@ coverage: $(VENV)/installed-dev  ## which lines and branches the tests reach, th
 	@$(BIN)/python -m coverage combine --quiet
 	@$(BIN)/python -m coverage report
 
-check: $(VENV)/installed-dev  ## linter, formatter, types
+check: $(VENV)/installed-dev  ## linter, formatter, types, directions of imports
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 format: $(VENV)/installed-dev  ## let the formatter write
 	$(BIN)/ruff check --fix

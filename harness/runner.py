@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
+from common.files import write_whole
 from harness.errors import IsolationError
 from harness.executor import ClaudeExecutor, Executor, snapshot_of
 from harness.graders.composite_grader import CompositeGrader
@@ -100,9 +101,9 @@ class EvalRunner:
         """
         path = self.results_dir / (filename or f"results_{_stamp()}.json")
         redact = Redactor(os.environ)
-        files.write_whole(path, redact(files.results_json(results, stop_reason=stop_reason)))
+        write_whole(path, redact(files.results_json(results, stop_reason=stop_reason)), durable=True)
         if save_debug:
-            files.write_whole(path.with_suffix(".debug.json"), redact(files.debug_json(results)))
+            write_whole(path.with_suffix(".debug.json"), redact(files.debug_json(results)))
         return path
 
     @staticmethod

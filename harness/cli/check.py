@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -93,7 +92,6 @@ def env_status(ctx: click.Context, claude_path: str) -> None:
         click.echo(f"{name}: {'set' if is_secret_name(name) else os.environ[name]}")
     if not paying:
         click.echo("credentials: none; set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN")
-    click.echo(f"judge: {'ready' if find_spec('anthropic') else 'pip install anthropic, to use LLM assertions'}")
     root_refused = is_root and not os.environ.get("IS_SANDBOX")
     if root_refused:
         click.echo("root: Claude Code refuses to skip permissions; set IS_SANDBOX=1 if this is a sandbox")

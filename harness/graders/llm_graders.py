@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
-from importlib.util import find_spec
 from pathlib import Path
 from statistics import median_low
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from harness.errors import InputError
 from harness.graders.judge_prompt import JudgePrompt, build_prompt
 from harness.graders.prices import request_cost
 from harness.models import (
@@ -169,8 +167,6 @@ class LLMGrader:
 
     def _connected(self) -> anthropic.Anthropic:
         if self._client is None:
-            if find_spec("anthropic") is None:
-                raise InputError("judging needs the anthropic package: pip install 'locobench-harbor[judge]'")
             import anthropic
 
             self._client = anthropic.Anthropic(api_key=self._api_key, timeout=TIMEOUT_SECONDS, max_retries=MAX_RETRIES)

@@ -149,6 +149,11 @@ class EvalResult(Record):
         return "; ".join([self.trace.error, *failed] if self.trace.error else failed)
 
     @property
+    def tokens(self) -> int | None:
+        """Every token the agent's model read or wrote, cache included; None when not recorded."""
+        return None if self.trace.usage is None else self.trace.usage.total_tokens_with_cache
+
+    @property
     def agent_finished(self) -> bool:
         """Whether the agent's part is done and paid for, so that the run is not made again, graded or not."""
         return self.outcome.measured or self.trace.error_kind is ErrorKind.GRADING

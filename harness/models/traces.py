@@ -122,11 +122,13 @@ class ExecutionTrace(Record):
     """Final answer of the agent."""
     is_error: bool = False
     """Whether the run ended in any other way than completed."""
-    usage: TokenUsage = TokenUsage()
+    usage: TokenUsage | None = TokenUsage()
+    """None when it was not recorded, which a Harbor trial may not have done."""
     tool_calls: list[ToolCall] = []
-    duration_seconds: float = 0.0
-    """Wall clock of the CLI."""
-    num_turns: int = 0
+    duration_seconds: float | None = 0.0
+    """Wall clock of the CLI; None when it was not recorded."""
+    num_turns: int | None = 0
+    """None when they were not recorded."""
     raw_output: dict[str, Any] = {}
     """The CLI's init and result messages, api_retry and rate_limit messages, under these names."""
     offered: Offered = Field(default_factory=lambda data: Offered.of_init(data["raw_output"].get("init")))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -49,22 +47,6 @@ def _why_no_results(text: str, error: ValidationError) -> str:
 
 def _too_new(version: int) -> str:
     return f"schema_version {version} is newer than {SCHEMA_VERSION}, which this harness reads; update it"
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old content or the new one, never a part."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def without_secrets(result: EvalResult, redactor: Redactor) -> EvalResult:

@@ -166,7 +166,7 @@ def test_a_matrix_passes_end_to_end_and_each_treatment_reaches_its_own_config(
     results = load_results(tmp_path / "out.json")
     assert len(results) == 8
     assert all(r.passed and r.outcome is Outcome.COMPLETED for r in results)
-    assert all(r.cost_usd and r.trace.usage.cache_read_tokens for r in results)
+    assert all(r.cost_usd and r.trace.usage and r.trace.usage.cache_read_tokens for r in results)
     tools = {r.task_id: [call.name for call in r.trace.tool_calls] for r in results}
     assert tools == {"write": ["Write", "Read"], "edit": ["Read", "Edit", "Bash"]}
     changed = {r.task_id: [(c.path, c.action) for c in r.trace.file_changes] for r in results}

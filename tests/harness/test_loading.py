@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from common.files import write_whole
 from harness.errors import InputError
-from harness.results.files import write_whole
 from harness.runner import EvalRunner
 
 TASK = """\

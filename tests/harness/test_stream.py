@@ -26,12 +26,16 @@ def parse(*lines: dict[str, Any], code: int = 0) -> ExecutionTrace:
 @pytest.mark.parametrize("odd", ["abc", [], {}, -1, 1.5])
 def test_token_counts_that_are_none_are_not_believed(odd: object) -> None:
     """The next best source is taken: here the usage of the messages."""
-    assert parse(ASSISTANT, {**RESULT, "usage": {"input_tokens": odd, "output_tokens": 5}}).usage.input_tokens == 7
+    usage = parse(ASSISTANT, {**RESULT, "usage": {"input_tokens": odd, "output_tokens": 5}}).usage
+    assert usage is not None
+    assert usage.input_tokens == 7
 
 
 def test_odd_totals_per_model_leave_those_of_the_main_loop() -> None:
     per_model = {"m": {"inputTokens": "many"}}
-    assert parse({**RESULT, "modelUsage": per_model, "usage": {"input_tokens": 3}}).usage.input_tokens == 3
+    usage = parse({**RESULT, "modelUsage": per_model, "usage": {"input_tokens": 3}}).usage
+    assert usage is not None
+    assert usage.input_tokens == 3
 
 
 @pytest.mark.parametrize("odd", ["free", True, -1, float("nan"), float("inf"), [], 10**400])
