@@ -51,6 +51,11 @@ def written(tmp_path: Path, folder: str = "tasks") -> list[str]:
     return sorted(path.name for path in (tmp_path / folder).iterdir() if path.name not in OWN_FILES)
 
 
+def changed_at(folder: Path) -> int:
+    """When something was last put into a folder or taken out of it; 0 where there is none."""
+    return folder.stat().st_mtime_ns if folder.exists() else 0
+
+
 def tasks_tree(folder: Path) -> dict[str, bytes]:
     return {path: content for path, content in tree(folder).items() if path not in OWN_FILES}
 
@@ -268,11 +273,15 @@ def test_killed_runs_leave_no_half_task_and_a_rerun_finishes(data: Data, tmp_pat
         if attempt % 5 == 0:
             shutil.rmtree(tmp_path / "tasks", ignore_errors=True)
         overwrite = ["--overwrite"] if attempt % 2 else []
+        before = changed_at(tmp_path / "tasks")
         run = subprocess.Popen(
             [sys.executable, REPOSITORY / "run_adapter.py", *map(str, command(data, tmp_path, "--quiet", *overwrite))],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
-        time.sleep(moments.uniform(0.2, 0.9))
+        # Counted from the first thing that it writes, or all runs on a busy machine end before that.
+        while run.poll() is None and changed_at(tmp_path / "tasks") == before:
+            time.sleep(0.005)
+        time.sleep(moments.uniform(0, 0.4))
         run.send_signal(signal.SIGKILL)
         run.wait()
         if (tmp_path / "tasks").exists():
