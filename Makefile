@@ -4,8 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := demo
 MINUTES ?= 30
+# One process a processor; who has nothing left to do takes over from the others.
+PARALLEL := -n auto --dist worksteal --quiet
 
+<<<<<<< HEAD
 .PHONY: help demo test check docs lock format e2e validity bench bench-images power-table fuzz clean
+=======
+.PHONY: help demo test quick coverage check format e2e validity bench bench-images power-table fuzz clean
+>>>>>>> wE
 
 help:  ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -29,7 +35,16 @@ demo: $(VENV)/installed  ## the three scripts on the bundled sample, then oracle
 	@$(BIN)/python smoke_test.py --local --tasks_dir $(DEMO)/tasks
 
 test: $(VENV)/installed-dev  ## all tests that need neither Docker nor the claude CLI
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL)
+
+quick: $(VENV)/installed-dev  ## the same without the slow ones
+	$(BIN)/python -m pytest $(PARALLEL) -m 'not e2e and not slow'
+
+coverage: $(VENV)/installed-dev  ## which lines and branches the tests reach, those run by processes of their own too
+	@rm -rf .cache/coverage && mkdir -p .cache/coverage
+	$(BIN)/python -m coverage run -m pytest
+	@$(BIN)/python -m coverage combine --quiet
+	@$(BIN)/python -m coverage report
 
 check: $(VENV)/installed-dev  ## linter, formatter, types, directions of imports, reference pages
 	$(BIN)/ruff check
