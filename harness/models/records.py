@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from harness.models.conditions import Batch, Conditions, VerifierMetrics
 from harness.models.definitions import LLM_WEIGHT_KEY
 from harness.models.outcomes import ErrorKind, Outcome
 from harness.models.traces import ExecutionTrace, Record, TokenUsage
@@ -63,6 +64,8 @@ class GradeResult(Record):
     status: Literal["graded", "judge_error"] = "graded"
     """judge_error: no usable verdict; passed and score then mean nothing and do not count."""
     judge: JudgeRecord | None = None
+    verifier: VerifierMetrics | None = None
+    """Of a Harbor trial whose verifier told what its reward is made of."""
     weight: float | None = None
     """Weight that the task gave this assertion when the run was graded."""
     duration_seconds: float = 0.0
@@ -88,6 +91,8 @@ class Fingerprints(Record):
 
     task: str = ""
     """Over the task, its fixture and its hidden files."""
+    task_content: str = ""
+    """Over the same without the MCP servers that a Harbor task offers; empty when it cannot be told."""
     config: str = ""
     """Over the config, its skills and MCP servers, and the model."""
 
@@ -114,6 +119,12 @@ class EvalResult(Record):
     category: str = ""
     difficulty: str = ""
     language: str = ""
+    context_length: int | None = None
+    """Characters of the files that the task is about; None when not recorded."""
+    groups: dict[str, str] = {}
+    """What else runs can be grouped by; a name that ends in _a or _b tells of that arm of a comparison alone."""
+    conditions: Conditions = Conditions()
+    batch: Batch | None = None
     attempts: int = 1
     """Tries it took, infrastructure failures included."""
     retry_cost_usd: float = 0.0
