@@ -204,9 +204,7 @@ def _config_names(found: Iterable[tuple[Path, Trial]]) -> dict[str, str]:
     """Name of each job and agent: the job's, and the agent's too where the job has several."""
     agents: dict[str, dict[str, str]] = defaultdict(dict)
     for folder, trial in found:
-        agents[folder.parent.name].setdefault(
-            _config_key(folder, trial), _agent_label(trial, offered_servers(trial, tasks.as_it_ran(folder, trial)))
-        )
+        agents[folder.parent.name].setdefault(_config_key(folder, trial), _agent_label(trial))
     names: dict[str, str] = {}
     for job, labels in agents.items():
         used: dict[str, int] = defaultdict(int)
