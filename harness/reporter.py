@@ -12,9 +12,9 @@ from rich.text import Text
 
 from common.files import write_whole
 from harness.compare.comparison import compare
-from harness.compare.metrics import AggregatedMetrics, aggregate, total_cost
+from harness.compare.metrics import AggregatedMetrics, aggregate
 from harness.compare.verdicts import Comparison, UnitComparison, Verdict
-from harness.compare.wording import UNKNOWN, counted, run_facts, runs_text, verdict_sentence
+from harness.compare.wording import UNKNOWN, counted, run_facts, runs_text, total_cost_text, verdict_sentence
 from harness.models import EvalResult, FileChange, GradeResult
 from harness.report.console import print_table, print_verbatim, report_console
 from harness.report.exports import results_json
@@ -47,8 +47,10 @@ class Reporter:
         """Rates with 95 % intervals, pass@k, cost and lost runs of every config and model, then by task."""
         print_table(self.console, summary_table(results))
         print_table(self.console, passes_by_task(results))
-        total = sum(map(total_cost, results))
-        self.console.print(f"{counted(len(results), 'run')}, ${total:.2f} in all (judges and lost runs included)")
+        metrics = aggregate(results)
+        spent = total_cost_text(metrics.total_cost, metrics.unknown_costs)
+        note = "" if metrics.total_cost is None else " (judges and lost runs included)"
+        self.console.print(f"{counted(len(results), 'run')}, {spent}{note}")
 
     def print_regression_comparison(self, baseline: list[EvalResult], current: list[EvalResult]) -> None:
         """Verdict of current against baseline, with every task."""
@@ -171,15 +173,17 @@ class Reporter:
 
     def _print_tools(self, result: EvalResult, limit: int | None) -> None:
         """Tool calls; `limit` characters of what went in and out, 0 for names only, None for all."""
-        self.console.print(Text(counted(len(result.trace.tool_calls), "tool call"), style="bold"))
+        calls = result.trace.tool_count
+        said = "Tool calls not recorded" if calls is None else counted(calls, "tool call")
+        self.console.print(Text(said, style="bold"))
         for call in result.trace.tool_calls:
             line = Text(f"  {call.name}", style="cyan")
             if limit != 0:
                 line.append(" " + json.dumps(call.input, ensure_ascii=False)[:limit], style="default")
             self.console.print(line, soft_wrap=True)
-            said = call.error or call.output
-            if said and limit != 0:
-                print_verbatim(self.console, said[:limit], indent=4)
+            answered = call.error or call.output
+            if answered and limit != 0:
+                print_verbatim(self.console, answered[:limit], indent=4)
 
     def _print_changes(self, changes: Sequence[FileChange], diffs: bool) -> None:
         self.console.print(Text(f"{counted(len(changes), 'file')} changed", style="bold"))

@@ -61,6 +61,14 @@ def cost_text(dollars: float | None) -> str:
     return UNKNOWN if dollars is None else f"${dollars:.4f}"
 
 
+def total_cost_text(dollars: float | None, unknown: int = 0) -> str:
+    """Cost of many runs: $1.23 in all, without 2 runs whose cost was not recorded."""
+    if dollars is None:
+        return "cost not recorded"
+    without = f", without {counted(unknown, 'run')} whose cost was not recorded" if unknown else ""
+    return f"${dollars:.2f} in all{without}"
+
+
 def seconds_text(seconds: float | None) -> str:
     """12.3 s."""
     return UNKNOWN if seconds is None else f"{seconds:.1f} s"

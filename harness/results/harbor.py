@@ -24,7 +24,7 @@ from harness.models import (
     Outcome,
     VerifierMetrics,
 )
-from harness.results.harbor_files import REWARD, AgentInfo, AnyJson, Trial, job_of, read, trials
+from harness.results.harbor_files import REWARD, AgentInfo, AnyJson, Trial, read, read_job, trials
 from harness.results.harbor_tasks import TaskFolder, TaskFolders, TaskLimits, task_id
 from harness.results.harbor_trace import trace_of
 
@@ -149,7 +149,7 @@ def _batches(folders: Iterable[Path]) -> dict[Path, Batch]:
     present = Counter(folder.parent for folder in folders)
     batches = {}
     for job, count in present.items():
-        told = job_of(job)
+        told = read_job(job)
         batches[job] = Batch(
             name=job.name,
             planned=told.n_total_trials,

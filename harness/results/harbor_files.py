@@ -269,13 +269,13 @@ def trials(path: Path) -> Iterator[tuple[Path, Trial]]:
             yield file.parent, _parse(file, content, Trial)
 
 
-def job_of(folder: Path) -> Job:
-    """What the job of a trial folder tells of itself; nothing when it left no result.json.
+def read_job(folder: Path) -> Job:
+    """What a job folder tells of the job; nothing when it left no result.json.
 
     Raises:
         InputError: its result.json is not what Harbor writes.
     """
-    file = folder.parent / "result.json"
+    file = folder / "result.json"
     return read(file, Job) if file.is_file() else Job()
 
 
