@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from harness import statistics
-from harness.compare.confounds import Arms, confounds
-from harness.compare.lost_runs import cut_short, lost_runs
-from harness.compare.treatment import unused_treatment
+from harness.compare.doubts.confounds import Arms, confounds
+from harness.compare.doubts.lost_runs import cut_short, lost_runs
+from harness.compare.doubts.treatment import unused_treatment
 from harness.compare.verdicts import SUITE_ALPHA, Comparison, Decision, UnitComparison, decide_without
 from harness.compare.wording import counted, metric_name, p_text, points, runs_text, some
 from harness.models import EvalResult

@@ -119,10 +119,9 @@ class EvalResult(Record):
     category: str = ""
     difficulty: str = ""
     language: str = ""
-    context_length: int | None = None
-    """Characters of the files that the task is about; None when not recorded."""
     groups: dict[str, str] = {}
-    """What else runs can be grouped by; a name that ends in _a or _b tells of that arm of a comparison alone."""
+    """Further groups that the source puts the run into, name to value; a name that ends in _a or _b is about the
+    runs of that arm alone. One with many numbers, such as context_length, is reported by quartile."""
     conditions: Conditions = Conditions()
     batch: Batch | None = None
     attempts: int = 1

@@ -114,7 +114,7 @@ def _result(
         category=metadata.category or metadata.task_category,
         difficulty=metadata.difficulty,
         language=metadata.language,
-        context_length=metadata.context_length,
+        groups={} if metadata.context_length is None else {"context_length": str(metadata.context_length)},
         conditions=_conditions(trial, task, grade.verifier if grade else None),
         batch=batch,
         source=str(folder),
