@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from harness.compare.arms import ArmsComparison, compare_arms
 from harness.compare.comparison import UnclearPairing
 from harness.compare.comparison import compare as compare_results
-from harness.compare.verdicts import Comparison, Metric, Verdict
+from harness.compare.verdicts import Comparison, MetricChoice, Verdict
 from harness.errors import InputError
 from harness.executor import ClaudeExecutor
 from harness.graders.composite_grader import CompositeGrader
@@ -24,6 +25,7 @@ from harness.runner import EvalRunner
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 PATH = click.Path(path_type=Path)
+METRIC = click.Choice(["auto", "pass_rate", "score"])
 RESULTS_HELP = "results file, journal of a matrix, or Harbor job folder"
 
 GOT_WORSE, CANNOT_TELL = 1, 2
@@ -145,7 +147,7 @@ class ArmOptions:
     model_b: str | None
     label_a: str | None
     label_b: str | None
-    metric: Metric
+    metric: MetricChoice
     threshold: float
     treatment: tuple[str, ...]
 
@@ -172,6 +174,23 @@ class ArmOptions:
             raise InputError(f"{error} with --{error.what}-a and --{error.what}-b") from error
         return comparison, results_a, results_b
 
+    def compare_with(self, more: Sequence[Path]) -> tuple[ArmsComparison, list[tuple[str, list[EvalResult]]]]:
+        """The comparisons of B and of `more` with A, and all arms by label."""
+        if self.b is None:
+            raise InputError("several arms need a path each")
+        if any((self.config_a, self.config_b, self.model_a, self.model_b, self.label_a, self.label_b)):
+            raise InputError("with more than two paths, --config-a, --model-a, --label-a and those of B do not apply")
+        paths = [self.a, self.b, *more]
+        names = [path.stem for path in paths]
+        arms = [(path.stem if names.count(path.stem) == 1 else str(path), load_source(path)) for path in paths]
+        try:
+            found = compare_arms(arms, metric=self.metric, threshold=self.threshold, treatment=self.treatment)
+        except UnclearPairing as error:
+            raise InputError(
+                f"{error}; compare two paths at a time, with --{error.what}-a and --{error.what}-b"
+            ) from error
+        return found, arms
+
     def _labels(self) -> tuple[str, str]:
         one_model = self.model_a == self.model_b
         label_a = self.label_a or self.config_a or (None if one_model else self.model_a) or self.a.stem
@@ -192,10 +211,10 @@ arm_options = gathered(
     click.option("--label-b", help="Name of B in the report."),
     click.option(
         "--metric",
-        default="pass_rate",
+        default="auto",
         show_default=True,
-        type=click.Choice(["pass_rate", "score"]),
-        help="What the verdict is about.",
+        type=METRIC,
+        help="What the verdict is about; auto: the score, unless all scores are 0 or 1.",
     ),
     click.option(
         "--threshold",
@@ -208,8 +227,8 @@ arm_options = gathered(
 )
 
 
-def verdict_code(comparison: Comparison) -> int:
-    """Exit code of a comparison: GOT_WORSE, as a whole or in a single task; CANNOT_TELL; else 0."""
-    if comparison.got_worse:
+def verdict_code(*comparisons: Comparison) -> int:
+    """Exit code of comparisons: GOT_WORSE, any as a whole or in a single task; CANNOT_TELL, any; else 0."""
+    if any(comparison.got_worse for comparison in comparisons):
         return GOT_WORSE
-    return CANNOT_TELL if comparison.verdict is Verdict.NOT_ENOUGH_DATA else 0
+    return CANNOT_TELL if any(c.verdict is Verdict.NOT_ENOUGH_DATA for c in comparisons) else 0

@@ -7,11 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, variance
 
 from harness import statistics
-from harness.compare.metrics import count_errors
+from harness.compare.influence import find_influence, find_zero_clusters
+from harness.compare.metrics import count_errors, resolve_metric
+from harness.compare.slices import by_quartile, find_slices, task_shares, unit_groups
+from harness.compare.usage import cost_effect, tool_association, tool_use
 from harness.compare.verdicts import (
     SUITE_ALPHA,
     Comparison,
     Metric,
+    MetricChoice,
     MetricDifference,
     UnitComparison,
     UnitKey,
@@ -19,7 +23,7 @@ from harness.compare.verdicts import (
     decide,
     readable,
 )
-from harness.compare.warnings import find_warnings
+from harness.compare.warnings import find_warnings, treatment_tools
 from harness.errors import InputError
 from harness.models import EvalResult
 
@@ -55,7 +59,7 @@ def compare(
     *,
     label_a: str = "A",
     label_b: str = "B",
-    metric: Metric = "pass_rate",
+    metric: MetricChoice = "auto",
     threshold: float = 0.0,
     treatment: Sequence[str] = (),
 ) -> Comparison:
@@ -69,17 +73,20 @@ def compare(
         results_b: the runs the verdict is about.
         label_a: what a report calls A.
         label_b: what a report calls B.
-        metric: what decides the verdict; the others are shown beside it.
+        metric: what decides the verdict; the others are shown beside it. `auto`: the score where any is neither 0
+            nor 1, else the pass rate.
         threshold: of the metric, 0 to 1; a smaller change is never called.
         treatment: the tools that B is about, as glob patterns; without it, what B's runs were offered and A's not.
 
     Raises:
         UnclearPairing: several configs or models in an arm, and none in common.
     """
+    chosen = resolve_metric(metric, [*results_a, *results_b])
     key_of = _pairing(results_a, results_b)
     runs_a, runs_b = _measured(results_a, key_of), _measured(results_b, key_of)
     both = sorted(runs_a.keys() & runs_b.keys())
-    units = [_unit(key, runs_a[key], runs_b[key], metric) for key in both]
+    units = by_quartile([_unit(key, runs_a[key], runs_b[key], chosen) for key in both])
+    paired_a, paired_b = {key: runs_a[key] for key in both}, {key: runs_b[key] for key in both}
     decision = decide(units, threshold=threshold)
     errors_a, errors_b = count_errors(results_a), count_errors(results_b)
     lost = any(
@@ -92,19 +99,25 @@ def compare(
     comparison = Comparison(
         label_a=label_a,
         label_b=label_b,
-        metric=metric,
+        metric=chosen,
         threshold=threshold,
         decision=decision,
         metrics=tuple(
-            found
-            for name in QUANTITIES
-            if (found := _metric_difference(name, {k: runs_a[k] for k in both}, runs_b)) is not None
+            found for name in QUANTITIES if (found := _metric_difference(name, paired_a, paired_b)) is not None
         ),
-        detectable=_detectable(units, metric),
+        detectable=_detectable(units, chosen),
         only_a=tuple(names[key] for key in sorted(runs_a.keys() - runs_b.keys())),
         only_b=tuple(names[key] for key in sorted(runs_b.keys() - runs_a.keys())),
         errors_a=errors_a,
         errors_b=errors_b,
+        shares=task_shares(units),
+        slices=find_slices(units, runs_a, runs_b),
+        influence=find_influence(units, threshold=threshold),
+        zero_clusters=find_zero_clusters(units),
+        cost=cost_effect(paired_a, paired_b, QUANTITIES[chosen][1]),
+        tools_a=tool_use(results_a),
+        tools_b=tool_use(results_b),
+        association=tool_association(runs_b, QUANTITIES[chosen][1], treatment_tools(results_a, results_b, treatment)),
     )
     warnings = find_warnings(comparison, results_a, results_b, treatment)
     return comparison.model_copy(update={"warnings": tuple(warnings)})
@@ -147,26 +160,16 @@ def _unit(key: UnitKey, a: list[EvalResult], b: list[EvalResult], metric: Metric
         if metric == "pass_rate"
         else statistics.mean_permutation_test(values_a, values_b)
     )
-    first = a[0]
     return UnitComparison(
         key=key,
+        metric=metric,
         scores_a=tuple(r.overall_score for r in a),
         scores_b=tuple(r.overall_score for r in b),
         passed_a=passed_a,
         passed_b=passed_b,
         difference=fmean(values_b) - fmean(values_a),
         p=p,
-        groups={
-            name: found
-            for name, found in (
-                ("config", key.config),
-                ("model", key.model),
-                ("category", first.category),
-                ("language", first.language),
-                ("difficulty", first.difficulty),
-            )
-            if found
-        },
+        groups=unit_groups(key, a, b),
     )
 
 

@@ -7,8 +7,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from harness import statistics
-from harness.compare.verdicts import SUITE_ALPHA, Comparison, Decision, UnitComparison, decide_without
-from harness.compare.wording import counted, errors_text, metric_name, p_text, points, runs_text, some
+from harness.compare.verdicts import SUITE_ALPHA, Comparison
+from harness.compare.wording import (
+    counted,
+    errors_text,
+    influence_sentence,
+    metric_name,
+    p_text,
+    points,
+    runs_text,
+    some,
+    zero_cluster_sentence,
+)
 from harness.models import EvalResult
 
 MANY_ERRORS = 0.1
@@ -39,8 +49,9 @@ def find_warnings(
     return [
         *_errors(arms, (comparison.errors_a, comparison.errors_b)),
         *_zeros(arms),
+        *(zero_cluster_sentence(comparison, cluster) for cluster in comparison.zero_clusters),
         *_unused_treatment(comparison.label_b, results_a, results_b, treatment),
-        *_hangs_on_one_group(comparison),
+        *(influence_sentence(comparison, group) for group in comparison.influence),
         *_mixed(comparison),
         *_unequal_trials(comparison),
         *_unmatched(comparison),
@@ -88,9 +99,7 @@ def _unused_treatment(
     runs = [r for r in b if r.measured]
     if not runs:
         return
-    tools = list(treatment) or sorted(_offered(b, "tools") - _offered(a, "tools"))
-    if not tools:  # Harbor records servers, not their tools
-        tools = [f"mcp__{name}__*" for name in sorted(_offered(b, "servers") - _offered(a, "servers"))]
+    tools = treatment_tools(a, b, treatment)
     skills = [] if treatment else sorted(_offered(b, "skills") - _offered(a, "skills"))
     for kind, names, used in (
         ("tool", tools, [any(_calls(r, pattern) for pattern in tools) for r in runs]),
@@ -103,6 +112,14 @@ def _unused_treatment(
             )
         elif names and sum(used) < SELDOM_USED * len(runs):
             yield f"Only {sum(used)} of {len(runs)} runs of {label} used the {kind} {some(names)}."
+
+
+def treatment_tools(a: Sequence[EvalResult], b: Sequence[EvalResult], treatment: Sequence[str] = ()) -> list[str]:
+    """The tools that B is about, as patterns: those named, else those that B's runs were offered and A's not."""
+    tools = list(treatment) or sorted(_offered(b, "tools") - _offered(a, "tools"))
+    if not tools:  # Harbor records servers, not their tools
+        tools = [f"mcp__{name}__*" for name in sorted(_offered(b, "servers") - _offered(a, "servers"))]
+    return tools
 
 
 def _offered(results: Iterable[EvalResult], key: str) -> set[str]:
@@ -118,38 +135,6 @@ def _calls(result: EvalResult, pattern: str) -> bool:
 
 def _uses_skill(result: EvalResult, name: str) -> bool:
     return any(call.name == "Skill" and name in map(str, call.input.values()) for call in result.trace.tool_calls)
-
-
-def _hangs_on_one_group(comparison: Comparison) -> Iterator[str]:
-    """Groups of tasks, and single tasks, without which the verdict would change."""
-    decision = comparison.decision
-    for dimension in ("category", "language", "config", "model", "difficulty"):
-        values = sorted({unit.groups[dimension] for unit in decision.units if dimension in unit.groups})
-        if len(values) < 2:
-            continue
-        for value in values:
-            group = [unit for unit in decision.units if unit.groups.get(dimension) == value]
-            verdict, difference = decide_without(decision.units, group, threshold=comparison.threshold)
-            if verdict is not decision.verdict:
-                yield (
-                    f"The verdict depends on {dimension} {value!r}: without those tasks it would be '{verdict}' "
-                    f"({points(difference)} over the rest)."
-                )
-    if decision.verdict.decided:
-        yield from _hangs_on_one_task(decision, comparison.threshold)
-
-
-def _hangs_on_one_task(decision: Decision, threshold: float) -> Iterator[str]:
-    tasks: dict[str, list[UnitComparison]] = defaultdict(list)
-    for unit in decision.units:
-        tasks[unit.key.task_id].append(unit)
-    moving = [
-        task
-        for task, units in tasks.items()
-        if decide_without(decision.units, units, threshold=threshold)[0] is not decision.verdict
-    ]
-    if moving and len(tasks) > 1:
-        yield f"The verdict depends on single tasks: it would change without {some(moving, 'or')}."
 
 
 def _mixed(comparison: Comparison) -> Iterator[str]:

@@ -114,6 +114,9 @@ class EvalResult(Record):
     category: str = ""
     difficulty: str = ""
     language: str = ""
+    groups: dict[str, str] = {}
+    """Further groups that the source puts the run into, name to value; a name that ends in _a or _b is about the
+    runs of that arm alone. One with many numbers, such as context_length, is reported by quartile."""
     attempts: int = 1
     """Tries it took, infrastructure failures included."""
     retry_cost_usd: float = 0.0
