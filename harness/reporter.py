@@ -11,21 +11,35 @@ from rich.console import Console
 from rich.text import Text
 
 from common.files import write_whole
+from harness.compare.arms import ArmsComparison
 from harness.compare.comparison import compare
 from harness.compare.metrics import AggregatedMetrics, aggregate
 from harness.compare.verdicts import Comparison, UnitComparison, Verdict
-from harness.compare.wording import UNKNOWN, counted, run_facts, runs_text, total_cost_text, verdict_sentence
+from harness.compare.wording import (
+    UNKNOWN,
+    association_sentence,
+    cost_sentence,
+    counted,
+    run_facts,
+    runs_text,
+    shares_sentence,
+    tools_sentence,
+    total_cost_text,
+    verdict_sentence,
+)
 from harness.models import EvalResult, FileChange, GradeResult
 from harness.report.console import print_table, print_verbatim, report_console
 from harness.report.exports import results_json
 from harness.report.tables import (
     COLOURS,
+    arms_table,
     assertion_table,
     mark,
+    means_by_task,
     metrics_table,
     new_table,
     passed_text,
-    passes_by_task,
+    slices_table,
     summary_table,
     unit_table,
 )
@@ -46,7 +60,7 @@ class Reporter:
     def print_summary(self, results: list[EvalResult]) -> None:
         """Rates with 95 % intervals, pass@k, cost and lost runs of every config and model, then by task."""
         print_table(self.console, summary_table(results))
-        print_table(self.console, passes_by_task(results))
+        print_table(self.console, means_by_task(results))
         metrics = aggregate(results)
         spent = total_cost_text(metrics.total_cost, metrics.unknown_costs)
         note = "" if metrics.total_cost is None else " (judges and lost runs included)"
@@ -55,7 +69,8 @@ class Reporter:
     def print_regression_comparison(self, baseline: list[EvalResult], current: list[EvalResult]) -> None:
         """Verdict of current against baseline, with every task."""
         self.print_comparison(
-            compare(baseline, current, label_a="baseline", label_b="current", threshold=0.05), all_tasks=True
+            compare(baseline, current, label_a="baseline", label_b="current", metric="pass_rate", threshold=0.05),
+            all_tasks=True,
         )
 
     def print_detailed_result(self, result: EvalResult, verbose: bool = False) -> None:
@@ -111,12 +126,24 @@ class Reporter:
         self.console.print(Text(f"{b} against {a}: {comparison.verdict}", style=f"bold {colour}".strip()))
         self.console.print(Text(verdict_sentence(comparison)))
         print_table(self.console, metrics_table(comparison))
+        if comparison.decision.units:
+            sentences = (shares_sentence, cost_sentence, tools_sentence, association_sentence)
+            for text in filter(None, (sentence(comparison) for sentence in sentences)):
+                self.console.print(Text(text))
+        if comparison.slices:
+            print_table(self.console, slices_table(comparison.slices))
         for text in comparison.warnings:
             self.console.print(Text("! ", style="yellow").append(text, style="default"))
         decision = comparison.decision
         units = {decision.name(u): u for u in decision.units if all_tasks or u.moved}
         if units:
             print_table(self.console, unit_table(units, a, b))
+
+    def print_arms(self, found: ArmsComparison, all_tasks: bool = False) -> None:
+        """Several arms: all in one table, then each against the first as `print_comparison` has it."""
+        print_table(self.console, arms_table(found))
+        for comparison in found.comparisons:
+            self.print_comparison(comparison, all_tasks)
 
     def print_explain(self, result: EvalResult) -> None:
         """Everything about one run: prompt, transcript, changes, grades with the judge's prompt, stderr."""
@@ -145,7 +172,7 @@ class Reporter:
         one side only are listed under `unmatched` and never count as a change.
         """
         evidence = regression_evidence(
-            compare(baseline, current, label_a="baseline", label_b="current", threshold=threshold)
+            compare(baseline, current, label_a="baseline", label_b="current", metric="pass_rate", threshold=threshold)
         )
         return evidence["has_regressions"], evidence
 
@@ -209,6 +236,7 @@ def regression_evidence(comparison: Comparison) -> dict[str, Any]:
         "has_regressions": comparison.got_worse,
         "regression_count": len(regressed),
         "improvement_count": len(improved),
+        "metric": comparison.metric,
         "threshold": comparison.threshold,
         "regressions": regressed,
         "improvements": improved,
@@ -233,6 +261,8 @@ def _regression_row(unit: UnitComparison) -> dict[str, Any]:
         "model": unit.key.model,
         "baseline_pass_rate": unit.rate_a,
         "current_pass_rate": unit.rate_b,
+        "baseline_mean": unit.mean_a,
+        "current_mean": unit.mean_b,
         "delta": unit.difference,
         "baseline_runs": len(unit.scores_a),
         "current_runs": len(unit.scores_b),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from harness import statistics
+from harness.compare.verdicts import Metric, MetricChoice
 from harness.models import EvalResult
 from harness.statistics import Interval
 
@@ -67,6 +68,16 @@ def aggregate(results: Iterable[EvalResult]) -> AggregatedMetrics:
         unknown_costs=sum(result.cost_usd is None for result in all_results),
         errors=count_errors(all_results),
     )
+
+
+def resolve_metric(choice: MetricChoice, results: Iterable[EvalResult]) -> Metric:
+    """The metric to compare by: as chosen; for `auto` the score where any measured run has one between 0 and 1.
+
+    A threshold makes a pass of every score, and most of what a continuous reward says is lost on the way.
+    """
+    if choice != "auto":
+        return choice
+    return "score" if any(0 < r.overall_score < 1 for r in results if r.measured) else "pass_rate"
 
 
 def count_errors(results: Iterable[EvalResult]) -> dict[str, int]:

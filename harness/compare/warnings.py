@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from harness import statistics
 from harness.compare.doubts.confounds import Arms, confounds
 from harness.compare.doubts.lost_runs import cut_short, lost_runs
 from harness.compare.doubts.treatment import unused_treatment
-from harness.compare.verdicts import SUITE_ALPHA, Comparison, Decision, UnitComparison, decide_without
-from harness.compare.wording import counted, metric_name, p_text, points, runs_text, some
+from harness.compare.verdicts import SUITE_ALPHA, Comparison
+from harness.compare.wording import (
+    counted,
+    influence_sentence,
+    metric_name,
+    p_text,
+    points,
+    runs_text,
+    some,
+    zero_cluster_sentence,
+)
 from harness.models import EvalResult
 
 MANY_ZEROS = 0.5
@@ -38,15 +46,30 @@ def find_warnings(
     return [
         *lost_runs(arms),
         *cut_short(arms),
+        *_pooled(comparison, arms),
         *_zeros(arms),
+        *(zero_cluster_sentence(comparison, cluster) for cluster in comparison.zero_clusters),
         *unused_treatment(comparison.label_b, results_a, results_b, treatment),
         *confounds(arms),
-        *_hangs_on_one_group(comparison),
+        *(influence_sentence(comparison, group) for group in comparison.influence),
         *_mixed(comparison),
         *_unequal_trials(comparison),
         *_unmatched(comparison),
         *_other_metric(comparison),
     ]
+
+
+def _pooled(comparison: Comparison, arms: Arms) -> Iterator[str]:
+    """Arms that mix configs and were paired by task alone."""
+    if any(unit.key.config for unit in comparison.decision.units):
+        return
+    for label, results in arms:
+        configs = sorted({result.config_name for result in results})
+        if len(configs) > 1:
+            yield (
+                f"{label} mixes {len(configs)} configs, which are pooled and shown as groups: {some(configs)}; "
+                "choose one for each arm to compare these alone."
+            )
 
 
 def _zeros(arms: Arms) -> Iterator[str]:
@@ -66,38 +89,6 @@ def _zeros(arms: Arms) -> Iterator[str]:
                 f"(the other arm: {others} of {other_runs}); "
                 "look at a few of them before you trust the difference."
             )
-
-
-def _hangs_on_one_group(comparison: Comparison) -> Iterator[str]:
-    """Groups of tasks, and single tasks, without which the verdict would change."""
-    decision = comparison.decision
-    for dimension in ("category", "language", "config", "model", "difficulty"):
-        values = sorted({unit.groups[dimension] for unit in decision.units if dimension in unit.groups})
-        if len(values) < 2:
-            continue
-        for value in values:
-            group = [unit for unit in decision.units if unit.groups.get(dimension) == value]
-            verdict, difference = decide_without(decision.units, group, threshold=comparison.threshold)
-            if verdict is not decision.verdict:
-                yield (
-                    f"The verdict depends on {dimension} {value!r}: without those tasks it would be '{verdict}' "
-                    f"({points(difference)} over the rest)."
-                )
-    if decision.verdict.decided:
-        yield from _hangs_on_one_task(decision, comparison.threshold)
-
-
-def _hangs_on_one_task(decision: Decision, threshold: float) -> Iterator[str]:
-    tasks: dict[str, list[UnitComparison]] = defaultdict(list)
-    for unit in decision.units:
-        tasks[unit.key.task_id].append(unit)
-    moving = [
-        task
-        for task, units in tasks.items()
-        if decide_without(decision.units, units, threshold=threshold)[0] is not decision.verdict
-    ]
-    if moving and len(tasks) > 1:
-        yield f"The verdict depends on single tasks: it would change without {some(moving, 'or')}."
 
 
 def _mixed(comparison: Comparison) -> Iterator[str]:

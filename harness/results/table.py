@@ -15,7 +15,7 @@ from harness.suite.load import read_text
 
 ENDINGS = ("_a", "_b")
 SAMPLE = "task,reward_a,reward_b, or task,arm,reward"
-FIELDS = ("category", "difficulty", "language", "model")
+KNOWN = frozenset({"task", "reward", "config", "model", "category", "difficulty", "language"})
 """Columns that fill the result's own fields; any other one is a group."""
 
 
@@ -94,7 +94,6 @@ def _result(
     reward = _number(path, number, column, row["reward"])
     if not 0 <= reward <= 1:
         raise InputError(f"{path}: row {number}, column {column!r} is {row['reward']}; rewards go from 0 to 1")
-    known = {"task", "reward", "config", *FIELDS}
     return EvalResult(
         task_id=row["task"],
         config_name=row.get("config") or arm,
@@ -105,9 +104,11 @@ def _result(
         grades=[GradeResult(assertion_id="reward", assertion_type="code", passed=reward >= pass_score, score=reward)],
         overall_score=reward,
         passed=reward >= pass_score,
-        groups={name: value for name, value in row.items() if name not in known and value},
+        groups={name: value for name, value in row.items() if name not in KNOWN and value},
         source=f"{path}:{number}",
-        **{name: row[name] for name in FIELDS if name != "model" and name in row},
+        category=row.get("category", ""),
+        difficulty=row.get("difficulty", ""),
+        language=row.get("language", ""),
     )
 
 

@@ -133,7 +133,7 @@ def test_what_to_pair_must_be_clear() -> None:
 def test_the_score_can_be_what_the_verdict_is_about() -> None:
     a = [run(t, passed=False, score=0.60 + i / 100, index=i) for t in TASKS for i in range(3)]
     b = [run(t, passed=False, score=0.45 + i / 100, index=i) for t in TASKS for i in range(3)]
-    assert compare(a, b).verdict is Verdict.NO_EVIDENCE
+    assert compare(a, b, metric="pass_rate").verdict is Verdict.NO_EVIDENCE
     comparison = compare(a, b, metric="score")
     assert comparison.verdict is Verdict.REGRESSION
     assert comparison.decision.difference == pytest.approx(-0.15)

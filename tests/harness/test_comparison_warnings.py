@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.compare.comparison import compare
+from harness.compare.wording import verdict_sentence
 from harness.models import EvalResult, GradeResult, JudgeRecord
 from tests.support.results import arm, run
 
@@ -30,17 +31,20 @@ def test_a_sound_comparison_has_no_warnings() -> None:
     assert warnings(arm(same(3), 5), arm(same(3), 5)) == ""
 
 
-def test_a_verdict_that_rests_on_one_language_says_so() -> None:
+def test_a_language_that_carries_the_whole_difference_is_named_with_the_numbers_without_it() -> None:
     def made(python: int) -> list[EvalResult]:
         tasks = arm(dict.fromkeys(TASKS[:8], python), 5, language="python")
         return tasks + arm(dict.fromkeys(TASKS[8:], 4), 5, language="rust")
 
-    assert "depends on language 'python'" in warnings(made(5), made(2))
+    text = warnings(made(5), made(2))
+    assert "The group language 'python' carries more than its share of the difference: -60.0 points" in text
+    assert "Without it the pass rate changes by +0.0 points instead of -24.0 points" in text
+    assert "the verdict would be 'no evidence' instead of 'regression'" in text
 
 
 def test_a_verdict_that_rests_on_one_task_names_it() -> None:
-    broken = same(8) | {"t07": 0}
-    assert "it would change without t07" in warnings(arm(same(8), 8), arm(broken, 8))
+    comparison = compare(arm(same(8), 8), arm(same(8) | {"t07": 0}, 8))
+    assert "for t07 alone it is not" in verdict_sentence(comparison)
 
 
 def test_a_verdict_that_holds_without_any_group_says_nothing_about_groups() -> None:
@@ -49,7 +53,7 @@ def test_a_verdict_that_holds_without_any_group_says_nothing_about_groups() -> N
             r for i, t in enumerate(TASKS) for r in arm({t: count}, 5, category="coding" if i % 2 else "exploration")
         ]
 
-    assert "depends" not in warnings(made(5), made(1))
+    assert "The group" not in warnings(made(5), made(1))
 
 
 def test_an_arm_full_of_zeros_is_pointed_out() -> None:
@@ -121,4 +125,4 @@ def test_a_task_that_goes_against_the_whole_is_named() -> None:
 def test_a_score_that_moved_without_the_pass_rate_is_mentioned() -> None:
     a = [run(t, passed=False, score=0.6) for t in TASKS]
     b = [run(t, passed=False, score=0.4 + i / 100) for i, t in enumerate(TASKS)]
-    assert "The score changed by" in warnings(a, b)
+    assert "The score changed by" in warnings(a, b, metric="pass_rate")

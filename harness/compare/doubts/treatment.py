@@ -26,7 +26,8 @@ def unused_treatment(
     runs = [run for run in b if run.measured]
     if not runs:
         return
-    tools, skills = (list(treatment), []) if treatment else _only_offered(a, b)
+    tools = treatment_tools(a, b, treatment)
+    skills = [] if treatment else sorted(_offered(b, "skills") - _offered(a, "skills"))
     recorded = [run for run in runs if run.trace.tool_count is not None]
     for kind, names, used in (
         ("tool", tools, [any(_calls(run, pattern) for pattern in tools) for run in recorded]),
@@ -58,12 +59,12 @@ def _unrecorded(missing: int, runs: int) -> str:
     return f" (not recorded for {missing} of {runs})" if missing else ""
 
 
-def _only_offered(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> tuple[list[str], list[str]]:
-    """Tools and skills that B was offered and A was not; for a server, all its tools where they were not recorded."""
-    tools = sorted(_offered(b, "tools") - _offered(a, "tools"))
-    if not tools:
+def treatment_tools(a: Sequence[EvalResult], b: Sequence[EvalResult], treatment: Sequence[str] = ()) -> list[str]:
+    """The tools that B is about, as patterns: those named, else those that B's runs were offered and A's not."""
+    tools = list(treatment) or sorted(_offered(b, "tools") - _offered(a, "tools"))
+    if not tools:  # Harbor records servers, not their tools
         tools = [f"mcp__{name}__*" for name in sorted(_offered(b, "servers") - _offered(a, "servers"))]
-    return tools, sorted(_offered(b, "skills") - _offered(a, "skills"))
+    return tools
 
 
 def _offered(results: Sequence[EvalResult], kind: str) -> set[str]:
