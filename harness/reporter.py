@@ -14,6 +14,7 @@ from common.files import write_whole
 from harness.compare.arms import ArmsComparison
 from harness.compare.comparison import compare
 from harness.compare.metrics import AggregatedMetrics, aggregate
+from harness.compare.trend import Trend
 from harness.compare.verdicts import Comparison, UnitComparison, Verdict
 from harness.compare.wording import (
     UNKNOWN,
@@ -23,6 +24,7 @@ from harness.compare.wording import (
     run_facts,
     runs_text,
     shares_sentence,
+    slope_sentence,
     tools_sentence,
     total_cost_text,
     verdict_sentence,
@@ -34,6 +36,7 @@ from harness.report.tables import (
     COLOURS,
     arms_table,
     assertion_table,
+    drift_table,
     mark,
     means_by_task,
     metrics_table,
@@ -41,6 +44,7 @@ from harness.report.tables import (
     passed_text,
     slices_table,
     summary_table,
+    trend_table,
     unit_table,
 )
 
@@ -48,6 +52,10 @@ __all__ = ["AggregatedMetrics", "Reporter", "aggregate"]
 
 PREVIEW_CHARS = 300
 """Of a tool's input or output in a detailed view; `explain` shows all."""
+
+
+MOST_DRIFTS = 20
+"""Of the tasks of a trend on the terminal."""
 
 
 class Reporter:
@@ -144,6 +152,19 @@ class Reporter:
         print_table(self.console, arms_table(found))
         for comparison in found.comparisons:
             self.print_comparison(comparison, all_tasks)
+
+    def print_trend(self, trend: Trend) -> None:
+        """Jobs in the order of time: their means, the slope, and the tasks that moved most."""
+        print_table(self.console, trend_table(trend))
+        self.console.print(Text(slope_sentence(trend)))
+        for title, drifts in (
+            ("Tasks that moved", trend.moved),
+            ("Tasks with another number of runs", trend.attempts),
+        ):
+            if drifts:
+                print_table(self.console, drift_table(title, drifts[:MOST_DRIFTS]))
+                if len(drifts) > MOST_DRIFTS:
+                    self.console.print(f"and {len(drifts) - MOST_DRIFTS} more")
 
     def print_explain(self, result: EvalResult) -> None:
         """Everything about one run: prompt, transcript, changes, grades with the judge's prompt, stderr."""
