@@ -29,7 +29,7 @@ CONDITIONS = (
         "run both arms with one version",
     ),
     Condition(
-        "agent's settings",
+        "configuration of the agent",
         lambda r: r.conditions.agent_settings,
         "hold the agents in the jobs' config.json against each other",
     ),
