@@ -12,12 +12,12 @@ from harbor.agents.base import BaseAgent  # type: ignore[import-not-found]
 from harbor.agents.capabilities import AgentCapabilities  # type: ignore[import-not-found]
 
 COMMANDS = {
-    "answer": "echo 42 > /app/solution.md",
+    "answer": "mkdir -p /app; echo 42 > /app/solution.md",
     # What the kernel does when the container's memory runs out.
     "die": "kill -KILL -1",
     # The tests of these tasks write no reward when they see this file.
-    "lose": "echo 42 > /app/solution.md; touch /app/lose-the-reward",
-    "dawdle": "sleep 4; echo 42 > /app/solution.md",
+    "lose": "mkdir -p /app; echo 42 > /app/solution.md; touch /app/lose-the-reward",
+    "dawdle": "sleep 4; mkdir -p /app; echo 42 > /app/solution.md",
 }
 
 

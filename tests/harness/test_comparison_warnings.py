@@ -217,6 +217,6 @@ def test_a_single_lost_run_is_named_with_its_cause(kind: str, said: str) -> None
     trace = {"outcome": "infra_error", "error_kind": kind}
     b = [*arm(same(3), 3)[:-1], run(TASKS[-1], passed=False, index=2, outcome="infra_error", trace=trace)]
     text = warnings(arm(same(3), 3), b)
-    assert "B: 1 of 60 runs say nothing about the agent" in text
+    assert "B: 1 of 60 runs says nothing about the agent" in text
     assert said in text
     assert "t19" in text

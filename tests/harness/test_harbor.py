@@ -134,9 +134,18 @@ def test_a_crash_without_a_reward_says_nothing_about_the_agent(tmp_path: Path) -
 @pytest.mark.parametrize("exception", ["RewardFileNotFoundError", "VerifierTimeoutError", None])
 def test_a_trial_that_was_not_graded_is_not_measured(tmp_path: Path, exception: str | None) -> None:
     """Harbor's own mean counts it as 0."""
-    write_trial(tmp_path, exception=exception, reward=None)
+    folder = write_trial(tmp_path, exception=exception, reward=None)
+    (folder / "verifier/test-stdout.txt").write_text("")
     result = load_jobs(tmp_path)[0]
     assert (result.trace.error_kind, result.measured) == (ErrorKind.GRADING, False)
+
+
+def test_tests_that_never_started_had_no_container(tmp_path: Path) -> None:
+    """The shell makes the file of their output before it starts them."""
+    write_trial(tmp_path, exception="RewardFileNotFoundError", reward=None)
+    result = load_jobs(tmp_path)[0]
+    assert (result.trace.error_kind, result.measured) == (ErrorKind.KILLED, False)
+    assert "the tests never started" in result.trace.error
 
 
 def test_a_reward_below_the_pass_score_fails_and_keeps_its_score(tmp_path: Path) -> None:
