@@ -61,7 +61,7 @@ def test_every_arm_is_compared_with_the_first_and_corrected_by_holm() -> None:
 
 
 def test_what_only_one_of_many_arms_shows_weakly_is_no_evidence() -> None:
-    few = moved(5)
+    few = moved(7)
     assert compare(moved(0), few).verdict is Verdict.IMPROVEMENT
     found = compare_arms([("plain", moved(0)), ("few", few), *((f"same{i}", moved(0)) for i in range(4))])
     assert [c.verdict for c in found.comparisons] == [Verdict.NO_EVIDENCE] * 5

@@ -31,6 +31,7 @@ def test_a_further_point_has_a_price_with_an_interval() -> None:
     assert effect is not None
     mean = 1 + 5.5 / 20
     assert effect.per_dollar_a == pytest.approx(0.355 / (0.10 * mean))
+    assert effect.per_point is not None
     assert effect.per_point == pytest.approx(0.20 * mean / 20)
     assert effect.per_point_interval is not None
     assert effect.per_point_interval.low < effect.per_point < effect.per_point_interval.high
