@@ -13,7 +13,8 @@ from rich.text import Text
 from common.files import write_whole
 from harness.compare.arms import ArmsComparison
 from harness.compare.comparison import compare
-from harness.compare.metrics import AggregatedMetrics, aggregate, total_cost
+from harness.compare.metrics import AggregatedMetrics, aggregate
+from harness.compare.trend import Trend
 from harness.compare.verdicts import Comparison, UnitComparison, Verdict
 from harness.compare.wording import (
     UNKNOWN,
@@ -23,7 +24,9 @@ from harness.compare.wording import (
     run_facts,
     runs_text,
     shares_sentence,
+    slope_sentence,
     tools_sentence,
+    total_cost_text,
     verdict_sentence,
 )
 from harness.models import EvalResult, FileChange, GradeResult
@@ -33,6 +36,7 @@ from harness.report.tables import (
     COLOURS,
     arms_table,
     assertion_table,
+    drift_table,
     mark,
     means_by_task,
     metrics_table,
@@ -40,6 +44,7 @@ from harness.report.tables import (
     passed_text,
     slices_table,
     summary_table,
+    trend_table,
     unit_table,
 )
 
@@ -47,6 +52,10 @@ __all__ = ["AggregatedMetrics", "Reporter", "aggregate"]
 
 PREVIEW_CHARS = 300
 """Of a tool's input or output in a detailed view; `explain` shows all."""
+
+
+MOST_DRIFTS = 20
+"""Of the tasks of a trend on the terminal."""
 
 
 class Reporter:
@@ -60,8 +69,10 @@ class Reporter:
         """Rates with 95 % intervals, pass@k, cost and lost runs of every config and model, then by task."""
         print_table(self.console, summary_table(results))
         print_table(self.console, means_by_task(results))
-        total = sum(map(total_cost, results))
-        self.console.print(f"{counted(len(results), 'run')}, ${total:.2f} in all (judges and lost runs included)")
+        metrics = aggregate(results)
+        spent = total_cost_text(metrics.total_cost, metrics.unknown_costs)
+        note = "" if metrics.total_cost is None else " (judges and lost runs included)"
+        self.console.print(f"{counted(len(results), 'run')}, {spent}{note}")
 
     def print_regression_comparison(self, baseline: list[EvalResult], current: list[EvalResult]) -> None:
         """Verdict of current against baseline, with every task."""
@@ -142,6 +153,19 @@ class Reporter:
         for comparison in found.comparisons:
             self.print_comparison(comparison, all_tasks)
 
+    def print_trend(self, trend: Trend) -> None:
+        """Jobs in the order of time: their means, the slope, and the tasks that moved most."""
+        print_table(self.console, trend_table(trend))
+        self.console.print(Text(slope_sentence(trend)))
+        for title, drifts in (
+            ("Tasks that moved", trend.moved),
+            ("Tasks with another number of runs", trend.attempts),
+        ):
+            if drifts:
+                print_table(self.console, drift_table(title, drifts[:MOST_DRIFTS]))
+                if len(drifts) > MOST_DRIFTS:
+                    self.console.print(f"and {len(drifts) - MOST_DRIFTS} more")
+
     def print_explain(self, result: EvalResult) -> None:
         """Everything about one run: prompt, transcript, changes, grades with the judge's prompt, stderr."""
         self._print_head(result)
@@ -197,15 +221,17 @@ class Reporter:
 
     def _print_tools(self, result: EvalResult, limit: int | None) -> None:
         """Tool calls; `limit` characters of what went in and out, 0 for names only, None for all."""
-        self.console.print(Text(counted(len(result.trace.tool_calls), "tool call"), style="bold"))
+        calls = result.trace.tool_count
+        said = "Tool calls not recorded" if calls is None else counted(calls, "tool call")
+        self.console.print(Text(said, style="bold"))
         for call in result.trace.tool_calls:
             line = Text(f"  {call.name}", style="cyan")
             if limit != 0:
                 line.append(" " + json.dumps(call.input, ensure_ascii=False)[:limit], style="default")
             self.console.print(line, soft_wrap=True)
-            said = call.error or call.output
-            if said and limit != 0:
-                print_verbatim(self.console, said[:limit], indent=4)
+            answered = call.error or call.output
+            if answered and limit != 0:
+                print_verbatim(self.console, answered[:limit], indent=4)
 
     def _print_changes(self, changes: Sequence[FileChange], diffs: bool) -> None:
         self.console.print(Text(f"{counted(len(changes), 'file')} changed", style="bold"))

@@ -19,14 +19,14 @@ from harness.executor import ClaudeExecutor
 from harness.graders.composite_grader import CompositeGrader
 from harness.models import EvalResult
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
-from harness.results.sources import choose, load_source
+from harness.results.sources import choose, is_table, load_source, load_two_arms
 from harness.runner import EvalRunner
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 PATH = click.Path(path_type=Path)
 METRIC = click.Choice(["auto", "pass_rate", "score"])
-RESULTS_HELP = "results file, journal of a matrix, or Harbor job folder"
+RESULTS_HELP = "results file, journal of a matrix, Harbor job folder, or CSV table of rewards"
 
 GOT_WORSE, CANNOT_TELL = 1, 2
 """Exit codes of the commands that end in a verdict."""
@@ -150,16 +150,11 @@ class ArmOptions:
     metric: MetricChoice
     threshold: float
     treatment: tuple[str, ...]
+    pool: bool
 
     def compare(self) -> tuple[Comparison, list[EvalResult], list[EvalResult]]:
         """The comparison, and the results of both arms."""
-        a, b = self.a, self.b or self.a
-        if self.b is None and (self.config_a, self.model_a) == (self.config_b, self.model_b):
-            raise InputError(f"{a}: compare it with a second file, or name --config-a and --config-b")
-        source = load_source(a)
-        results_a = choose(source, self.config_a, self.model_a, a)
-        results_b = choose(source if self.b is None else load_source(b), self.config_b, self.model_b, b)
-        label_a, label_b = self._labels()
+        results_a, results_b, label_a, label_b = self._arms()
         try:
             comparison = compare_results(
                 results_a,
@@ -169,9 +164,10 @@ class ArmOptions:
                 metric=self.metric,
                 threshold=self.threshold,
                 treatment=self.treatment,
+                pool=self.pool,
             )
         except UnclearPairing as error:
-            raise InputError(f"{error} with --{error.what}-a and --{error.what}-b") from error
+            raise InputError(f"{error} with --model-a and --model-b") from error
         return comparison, results_a, results_b
 
     def compare_with(self, more: Sequence[Path]) -> tuple[ArmsComparison, list[tuple[str, list[EvalResult]]]]:
@@ -186,10 +182,21 @@ class ArmOptions:
         try:
             found = compare_arms(arms, metric=self.metric, threshold=self.threshold, treatment=self.treatment)
         except UnclearPairing as error:
-            raise InputError(
-                f"{error}; compare two paths at a time, with --{error.what}-a and --{error.what}-b"
-            ) from error
+            raise InputError(f"{error}; compare two paths at a time, with --model-a and --model-b") from error
         return found, arms
+
+    def _arms(self) -> tuple[list[EvalResult], list[EvalResult], str, str]:
+        """Results of both arms and their labels."""
+        a, b = self.a, self.b or self.a
+        chosen_a, chosen_b = (self.config_a, self.model_a), (self.config_b, self.model_b)
+        if self.b is None and is_table(a) and chosen_a == chosen_b == (None, None):
+            (name_a, results_a), (name_b, results_b) = load_two_arms(a).items()
+            return results_a, results_b, self.label_a or name_a, self.label_b or name_b
+        if self.b is None and chosen_a == chosen_b:
+            raise InputError(f"{a}: compare it with a second file, or name --config-a and --config-b")
+        source = load_source(a)
+        results_b = source if self.b is None else load_source(b)
+        return choose(source, *chosen_a, a), choose(results_b, *chosen_b, b), *self._labels()
 
     def _labels(self) -> tuple[str, str]:
         one_model = self.model_a == self.model_b
@@ -224,6 +231,7 @@ arm_options = gathered(
         help="Smallest change that counts, 0 to 1.",
     ),
     click.option("--treatment", multiple=True, help="Tools that B is about, as a pattern such as mcp__*."),
+    click.option("--pool", is_flag=True, help="Pair runs by task alone; configs become groups."),
 )
 
 

@@ -143,7 +143,8 @@ def compare(
 ) -> None:
     """Did B do better or worse than A, by how much, how sure are we, at what cost?
 
-    A and B are results files, journals or Harbor job folders; without B, two configs or models of A. With
+    A and B are results files, journals, Harbor job folders or CSV tables (task,arm,reward); without B, two
+    configs or models of A, or both arms of a table (also task,reward_a,reward_b). With
     more paths, each is compared with A, corrected for their number. Exit code 0 nothing got worse, 1 a
     regression, of the whole or of a single task, 2 the data cannot tell.
     """

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, variance
 
 from harness import statistics
+from harness.compare.doubts.treatment import treatment_tools
 from harness.compare.influence import find_influence, find_zero_clusters
 from harness.compare.metrics import count_errors, resolve_metric
 from harness.compare.slices import by_quartile, find_slices, task_shares, unit_groups
@@ -23,7 +24,7 @@ from harness.compare.verdicts import (
     decide,
     readable,
 )
-from harness.compare.warnings import find_warnings, treatment_tools
+from harness.compare.warnings import find_warnings
 from harness.errors import InputError
 from harness.models import EvalResult
 
@@ -42,15 +43,14 @@ QUANTITIES: dict[str, tuple[str, Callable[[EvalResult], float | None]]] = {
 
 
 class UnclearPairing(InputError):
-    """The arms have no config (or no model) in common and one has several, so which to compare with which?"""
+    """The arms have no model in common and one has several, so which to compare with which?"""
 
-    def __init__(self, what: str, in_a: Sequence[str], in_b: Sequence[str]) -> None:
-        """`what`: config or model; then the ones of each arm."""
+    def __init__(self, in_a: Sequence[str], in_b: Sequence[str]) -> None:
+        """The models of each arm."""
         super().__init__(
-            f"the arms have no {what} in common and one has several: {', '.join(in_a)} against {', '.join(in_b)}; "
+            f"the arms have no model in common and one has several: {', '.join(in_a)} against {', '.join(in_b)}; "
             "choose one for each"
         )
-        self.what = what
 
 
 def compare(
@@ -62,6 +62,7 @@ def compare(
     metric: MetricChoice = "auto",
     threshold: float = 0.0,
     treatment: Sequence[str] = (),
+    pool: bool = False,
 ) -> Comparison:
     """Compare two arms task by task.
 
@@ -77,12 +78,14 @@ def compare(
             nor 1, else the pass rate.
         threshold: of the metric, 0 to 1; a smaller change is never called.
         treatment: the tools that B is about, as glob patterns; without it, what B's runs were offered and A's not.
+        pool: pair by task and model alone, whatever the configs are called; they stay as groups. Without it, so it is
+            where the arms have no config in common.
 
     Raises:
-        UnclearPairing: several configs or models in an arm, and none in common.
+        UnclearPairing: several models in an arm, and none in common.
     """
     chosen = resolve_metric(metric, [*results_a, *results_b])
-    key_of = _pairing(results_a, results_b)
+    key_of = _pairing(results_a, results_b, pool)
     runs_a, runs_b = _measured(results_a, key_of), _measured(results_b, key_of)
     both = sorted(runs_a.keys() & runs_b.keys())
     units = by_quartile([_unit(key, runs_a[key], runs_b[key], chosen) for key in both])
@@ -123,20 +126,17 @@ def compare(
     return comparison.model_copy(update={"warnings": tuple(warnings)})
 
 
-def _pairing(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> Callable[[EvalResult], UnitKey]:
+def _pairing(a: Sequence[EvalResult], b: Sequence[EvalResult], pool: bool) -> Callable[[EvalResult], UnitKey]:
     """The key under which runs meet: always the task; config and model when the arms share any."""
     if not a or not b:
         return lambda result: UnitKey(result.task_id, result.config_name, result.model)
-    shared: dict[str, bool] = {}
-    for name in ("config_name", "model"):
-        values_a, values_b = {getattr(r, name) for r in a}, {getattr(r, name) for r in b}
-        shared[name] = bool(values_a & values_b)
-        if not shared[name] and (len(values_a) > 1 or len(values_b) > 1):
-            raise UnclearPairing(name.removesuffix("_name"), sorted(values_a), sorted(values_b))
+    by_config = not pool and bool({r.config_name for r in a} & {r.config_name for r in b})
+    models_a, models_b = {r.model for r in a}, {r.model for r in b}
+    by_model = bool(models_a & models_b)
+    if not by_model and (len(models_a) > 1 or len(models_b) > 1):
+        raise UnclearPairing(sorted(models_a), sorted(models_b))
     return lambda result: UnitKey(
-        result.task_id,
-        result.config_name if shared["config_name"] else "",
-        result.model if shared["model"] else "",
+        result.task_id, result.config_name if by_config else "", result.model if by_model else ""
     )
 
 

@@ -67,7 +67,7 @@ def _mean(runs: Sequence[EvalResult], value: Value) -> float:
 
 def recorded_calls(result: EvalResult) -> list[ToolCall] | None:
     """Tool calls of a run; None when it left no transcript, which is not the same as no call."""
-    return result.trace.tool_calls or ([] if result.trace.num_turns is not None else None)
+    return None if result.trace.tool_count is None else result.trace.tool_calls
 
 
 def tool_use(results: Iterable[EvalResult]) -> ToolUse | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from harness.compare.findings import Influence, Slice, ZeroCluster
+from harness.compare.trend import Trend
 from harness.compare.verdicts import SUITE_ALPHA, Comparison, MetricDifference, UnitComparison, Verdict
 from harness.models import EvalResult
 from harness.statistics import Interval
@@ -37,6 +38,11 @@ def points(difference: float) -> str:
     return f"{100 * difference:+.1f} points"
 
 
+def share_text(share: float | None) -> str:
+    """0.456 -> 45.6 %; a dash for what is not known."""
+    return UNKNOWN if share is None else percent(share)
+
+
 def rate_interval(interval: Interval | None) -> str:
     """Confidence interval of a share, 0 to 1: 19 to 81 %."""
     return UNKNOWN if interval is None else f"{100 * interval.low:.0f} to {100 * interval.high:.0f} %"
@@ -60,6 +66,14 @@ def count_text(value: int | None) -> str:
 def cost_text(dollars: float | None) -> str:
     """Cost of one run: $0.0123."""
     return UNKNOWN if dollars is None else f"${dollars:.4f}"
+
+
+def total_cost_text(dollars: float | None, unknown: int = 0) -> str:
+    """Cost of many runs: $1.23 in all, without 2 runs whose cost was not recorded."""
+    if dollars is None:
+        return "cost not recorded"
+    without = f", without {counted(unknown, 'run')} whose cost was not recorded" if unknown else ""
+    return f"${dollars:.2f} in all{without}"
 
 
 def seconds_text(seconds: float | None) -> str:
@@ -247,6 +261,18 @@ def zero_cluster_sentence(comparison: Comparison, cluster: ZeroCluster) -> str:
         f"{cluster.rest_zeros} of {cluster.rest_runs}). Without this group the {metric_name(comparison.metric)} "
         f"changes by {points(cluster.without)} instead of {points(comparison.decision.difference)}; "
         "look at a few of these runs before you trust the difference."
+    )
+
+
+def slope_sentence(trend: Trend) -> str:
+    """How the mean reward moves from job to job, and how sure that is."""
+    if trend.slope is None or trend.slope_interval is None:
+        return "Fewer than three jobs were measured: no slope."
+    low, high = trend.slope_interval.low, trend.slope_interval.high
+    sure = "" if low > 0 or high < 0 else " That is no evidence of a trend."
+    return (
+        f"Over the last {trend.slope_jobs} jobs the mean reward changed by {points(trend.slope)} from one job to the "
+        f"next (95 % interval {100 * low:+.1f} to {100 * high:+.1f}).{sure}"
     )
 
 

@@ -35,7 +35,7 @@ COLUMNS: dict[str, Callable[[EvalResult], object]] = {
     "difficulty": lambda r: r.difficulty,
     "duration_seconds": lambda r: r.trace.duration_seconds,
     "num_turns": lambda r: r.trace.num_turns,
-    "tool_calls": lambda r: len(r.trace.tool_calls),
+    "tool_calls": lambda r: r.trace.tool_count,
     "input_tokens": lambda r: r.trace.usage and r.trace.usage.input_tokens,
     "output_tokens": lambda r: r.trace.usage and r.trace.usage.output_tokens,
     "cache_read_tokens": lambda r: r.trace.usage and r.trace.usage.cache_read_tokens,

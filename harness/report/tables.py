@@ -11,6 +11,7 @@ from rich.text import Text
 from harness.compare.arms import ArmsComparison
 from harness.compare.findings import Slice
 from harness.compare.metrics import AggregatedMetrics, aggregate, by_arm, by_task, resolve_metric
+from harness.compare.trend import TaskDrift, Trend
 from harness.compare.verdicts import Comparison, Metric, UnitComparison, Verdict
 from harness.compare.wording import (
     UNKNOWN,
@@ -28,6 +29,7 @@ from harness.compare.wording import (
     points,
     rate_interval,
     seconds_text,
+    share_text,
     signed,
     slice_interval,
     unit_verdict,
@@ -146,6 +148,33 @@ def _mean(runs: Sequence[EvalResult], metric: Metric) -> Text:
 
 def _cell(m: AggregatedMetrics, metric: Metric) -> str:
     return f"{m.avg_score:.2f}" if metric == "score" and m.total_runs else passes(m.passed, m.total_runs)
+
+
+def trend_table(trend: Trend) -> Table:
+    """Every job of a trend."""
+    table = new_table("Jobs in the order of time", "job", "started")
+    for name in ("tasks", "runs", "lost", "mean reward", "95 %"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for p in trend.points:
+        table.add_row(
+            Text(p.name),
+            p.started.strftime("%Y-%m-%d %H:%M"),
+            *map(str, (p.tasks, p.runs, p.lost)),
+            share_text(p.mean),
+            rate_interval(p.interval),
+        )
+    return table
+
+
+def drift_table(title: str, drifts: Sequence[TaskDrift]) -> Table:
+    """Tasks whose reward or number of runs is not what it was in the job before."""
+    table = new_table(title, "task", "in job")
+    for name in ("before", "after", "runs before", "runs after"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for d in drifts:
+        runs = (str(d.runs_before), str(d.runs_after))
+        table.add_row(Text(d.task), Text(d.job), share_text(d.before), share_text(d.after), *runs)
+    return table
 
 
 def assertion_table(results: Sequence[EvalResult]) -> Table:

@@ -196,7 +196,7 @@ def test_harbor_jobs_are_compared_by_their_reward(tmp_path: Path) -> None:
     result = call("compare", tmp_path / "plain", tmp_path / "search", "--metric", "score")
     assert "search against plain: improvement" in result.output
     assert "+30.0 points" in result.output
-    assert "no run of search called the tool mcp__search__*" in result.output
+    assert "Whether search used the tool mcp__search__* is not recorded" in result.output
 
 
 def test_power_says_how_many_tasks_an_effect_takes() -> None:

@@ -63,7 +63,7 @@ def test_an_arm_full_of_zeros_is_pointed_out() -> None:
 def test_an_arm_full_of_errors_is_pointed_out() -> None:
     lost = [run(t, passed=False, outcome="infra_error", index=9) for t in TASKS]
     text = warnings(arm(same(3), 3), arm(same(3), 3) + lost)
-    assert "B: 20 of 80 runs say nothing about the agent (20 infra_error)" in text
+    assert "B: 20 of 80 runs say nothing about the agent (20 infra_error: the run broke off" in text
 
 
 def test_a_tool_that_no_run_used_is_pointed_out() -> None:
@@ -111,7 +111,7 @@ def test_a_different_cli_judge_or_task_is_pointed_out() -> None:
         return arm(same(3), 3, claude_code_version=version, grades=[grade], fingerprints={"task": task})
 
     text = warnings(made("2.1.1", "haiku", "aaaa"), made("2.1.2", "sonnet", "bbbb"))
-    assert "Claude Code version differs between the arms: 2.1.1 against 2.1.2" in text
+    assert "agent version differs between the arms: 2.1.1 against 2.1.2" in text
     assert "judge model differs between the arms: haiku against sonnet" in text
     assert "content of these tasks differs between the arms: t00" in text
 
