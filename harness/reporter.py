@@ -139,7 +139,7 @@ class Reporter:
             for text in filter(None, (sentence(comparison) for sentence in sentences)):
                 self.console.print(Text(text))
         if comparison.slices:
-            print_table(self.console, slices_table(comparison.slices))
+            print_table(self.console, slices_table(comparison.slices, a, b))
         for text in comparison.warnings:
             self.console.print(Text("! ", style="yellow").append(text, style="default"))
         decision = comparison.decision

@@ -93,11 +93,11 @@ def metrics_table(comparison: Comparison) -> Table:
     return table
 
 
-def slices_table(slices: Sequence[Slice]) -> Table:
+def slices_table(slices: Sequence[Slice], a: str, b: str) -> Table:
     """The difference within every group, with its corrected interval and p-value."""
     table = new_table("By group", "", "group")
-    for name in ("tasks", "A", "B", "difference", "95 % of all", "adjusted p"):
-        table.add_column(name, justify="right", no_wrap=True)
+    for name in ("tasks", a, b, "difference", "95 % of all", "adjusted p"):
+        table.add_column(Text(name), justify="right", no_wrap=True)
     shown = ""
     for s in slices:
         named, shown = ("" if s.dimension == shown else metric_name(s.dimension)), s.dimension

@@ -206,11 +206,48 @@ def test_power_says_how_many_tasks_an_effect_takes() -> None:
 
 
 def test_power_takes_the_pass_rate_of_earlier_results(saved: Path) -> None:
-    assert "from 40 %" in call("power", "--effect", 0.2, "--from", saved / "worse.json").output
+    assert "from a pass rate of 40 %" in call("power", "--effect", 0.2, "--from", saved / "worse.json").output
+
+
+def test_power_of_passes_tells_a_drop_from_a_rise(saved: Path) -> None:
+    text = call("power", "--effect", 0.1, "--baseline", 0.8).output
+    assert "a drop of 10 points" in text
+    assert "a rise of 10 points" in text
+    assert "a rise" not in call("power", "--effect", 0.1, "--direction", "drop").output
 
 
 def test_power_of_an_impossible_drop_is_refused() -> None:
-    assert "cannot drop" in one_line(call("power", "--baseline", 0.1, "--effect", 0.2))
+    line = one_line(call("power", "--baseline", 0.1, "--effect", 0.2, "--direction", "drop"))
+    assert "cannot drop" in line
+
+
+def scored(runs: int) -> list[EvalResult]:
+    """Twenty tasks of very different scores whose runs lie 0.1 around them."""
+    shift = (-0.1, 0.1)
+    return [
+        run(f"t{task}", passed=False, score=0.2 + task / 40 + shift[index % 2], index=index)
+        for task in range(20)
+        for index in range(runs)
+    ]
+
+
+def test_power_from_scores_takes_the_noise_of_the_runs_and_not_the_spread_of_the_tasks(tmp_path: Path) -> None:
+    source = save(tmp_path / "a.json", scored(2))
+    text = call("power", "--from", source, "--effect", 0.05, "--tasks", 50, "--runs", 2).output
+    assert "runs of a task varying by 14.1 points" in text
+    assert "50 tasks with 2 runs in each arm find it in 7" in text
+    assert "a difference, drop or rise, of 5 points from a score of 44 %" in text
+
+
+def test_power_from_one_run_a_task_asks_how_much_runs_vary(tmp_path: Path) -> None:
+    source = save(tmp_path / "a.json", scored(1))
+    assert "one run of each task" in one_line(call("power", "--from", source))
+    assert "varying by 14.0 points" in call("power", "--from", source, "--run-sd", 0.14).output
+
+
+def test_power_at_a_stricter_level_is_less() -> None:
+    strict = call("power", "--effect", 0.2, "--direction", "drop", "--tasks", 20, "--runs", 5, "--alpha", 0.001)
+    assert "find it in 38 %" in strict.output
 
 
 TASK = """\
