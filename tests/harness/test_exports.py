@@ -94,3 +94,19 @@ def test_data_of_a_comparison_without_common_tasks_is_plain_json() -> None:
     data = exports.comparison_data(compare(arm({"a": 1}, 1), arm({"b": 1}, 1)))
     assert data["verdict"] == "not enough data"
     assert (data["only_a"], data["only_b"]) == (["a"], ["b"])
+
+
+def test_what_no_run_recorded_is_null_and_empty_and_never_0() -> None:
+    unknown = {"usage": None, "duration_seconds": None, "num_turns": None, "cost_usd": None, "has_transcript": False}
+    lost = run(passed=False, cost=None, trace={**unknown, "outcome": "infra_error"})
+    summary = json.loads(exports.results_json([lost]))["summary"]
+    assert {name: summary[name] for name in ("pass_rate", "avg_score", "avg_tokens", "total_cost_usd")} == {
+        "pass_rate": None,
+        "avg_score": None,
+        "avg_tokens": None,
+        "total_cost_usd": None,
+    }
+    assert "cost not recorded" in exports.results_markdown([lost])
+    (row,) = csv.DictReader(io.StringIO(exports.results_csv([lost])))
+    unrecorded = ("tool_calls", "num_turns", "cost_usd", "input_tokens", "duration_seconds")
+    assert [row[name] for name in unrecorded] == [""] * 5
