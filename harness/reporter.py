@@ -158,7 +158,7 @@ class Reporter:
         print_table(self.console, trend_table(trend))
         self.console.print(Text(slope_sentence(trend)))
         for title, drifts in (
-            ("Tasks that moved", trend.moved),
+            ("Tasks that moved: all runs of one job above all of the other", trend.moved),
             ("Tasks with another number of runs", trend.attempts),
         ):
             if drifts:

@@ -1,4 +1,4 @@
-"""How do rewards move over time? The mean of each job with its interval, the slope of the last ones, and which tasks moved."""
+"""How do rewards move over time? Each job's mean with its interval, the slope of the last, the tasks that moved."""
 
 from __future__ import annotations
 

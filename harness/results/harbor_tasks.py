@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import tomllib
 from collections.abc import Iterator
@@ -136,8 +137,8 @@ def read_task(folder: Path) -> TaskFolder:
 def _digests(folder: Path, toml: dict[str, Any]) -> tuple[str | None, str]:
     """Harbor's digest of the task, and a hash of its content without servers and the generator's notes."""
     whole, content = hashlib.sha256(), hashlib.sha256()
-    for path in sorted(_files(folder), key=lambda path: path.relative_to(folder).as_posix()):
-        name, digest = path.relative_to(folder).as_posix(), hashlib.sha256(path.read_bytes()).hexdigest()
+    for name in sorted(_files(folder)):
+        digest = hashlib.sha256((folder / name).read_bytes()).hexdigest()
         whole.update(f"{name}\0{digest}\n".encode())
         if name == "task.toml":
             content.update(_without_servers(toml).encode())
@@ -147,12 +148,15 @@ def _digests(folder: Path, toml: dict[str, Any]) -> tuple[str | None, str]:
     return f"sha256:{whole.hexdigest()}" if known else None, content.hexdigest()
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    yield from (path for name in SINGLE_FILES if (path := folder / name).is_file())
-    for name in FOLDERS:
-        for path in (folder / name).rglob("*"):
-            if path.is_file() and not IGNORED.search(path.relative_to(folder).as_posix()):
-                yield path
+def _files(folder: Path) -> Iterator[str]:
+    """Names of the files that count, as paths below the folder with forward slashes."""
+    yield from (name for name in SINGLE_FILES if (folder / name).is_file())
+    for part in FOLDERS:
+        for parent, _, files in os.walk(folder / part):
+            below = Path(parent).relative_to(folder).as_posix()
+            for file in files:
+                if not IGNORED.search(name := f"{below}/{file}") and os.path.isfile(f"{parent}/{file}"):
+                    yield name
 
 
 def _without_servers(toml: dict[str, Any]) -> str:

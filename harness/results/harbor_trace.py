@@ -49,6 +49,9 @@ KILLED = re.compile(r"\b(?:exit(?:ed)?(?: with)?(?: code| status)?:?|rc=?) ?\(?1
 GONE = b'service "main" is not running'
 """In a trial's log: its container was no longer there when the agent was done. Harbor tells it as no exception."""
 
+TEST_OUTPUT = "verifier/test-stdout.txt"
+"""Made by the shell in the container before it starts the tests."""
+
 ANSWER = "artifacts/app/solution.md"
 ANSWER_CHARS = 100_000
 """Of the graded answer; the verifier reads 262,144 bytes of it."""
@@ -136,7 +139,10 @@ def _ending(folder: Path, trial: Trial, *, answered: bool) -> tuple[Outcome, Err
         return Outcome.COMPLETED, ErrorKind.NONE, ""
     name, message = exception.exception_type, exception.exception_message or ""
     error = f"{name}: {' '.join(message.split())[:ERROR_CHARS]}"
-    if name not in EXCEPTIONS and KILLED.search(message):
+    never_tested = name == "RewardFileNotFoundError" and not (folder / TEST_OUTPUT).exists()
+    if never_tested:
+        error = f"the tests never started, so the container was gone; {error}"
+    if never_tested or (name not in EXCEPTIONS and KILLED.search(message)):
         return Outcome.INFRA_ERROR, ErrorKind.KILLED, error
     if name == "NonZeroAgentExitCodeError" and REWARD in trial.rewards:
         return Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED, error

@@ -152,9 +152,10 @@ def test_compare_of_one_file_with_itself_asks_for_configs(saved: Path) -> None:
     assert "--config-a" in one_line(call("compare", saved / "both.json"))
 
 
-def test_arms_that_share_no_config_are_told_how_to_choose(saved: Path) -> None:
-    other = save(saved / "other.json", arm(same(5), 5, config="new"))
-    assert "choose one for each with --config-a and --config-b" in one_line(call("compare", saved / "both.json", other))
+def test_arms_that_share_no_model_are_told_how_to_choose(saved: Path) -> None:
+    two = save(saved / "two.json", arm(same(5), 5, model="x") + arm(same(5), 5, model="y"))
+    other = save(saved / "other.json", arm(same(5), 5, model="z"))
+    assert "choose one for each with --model-a and --model-b" in one_line(call("compare", two, other))
 
 
 def test_compare_of_an_unknown_config_names_those_there_are(saved: Path) -> None:

@@ -19,6 +19,8 @@ class Condition(NamedTuple):
     of: Callable[[EvalResult], object]
     """Its value for a run; None or empty when it was not recorded."""
     cure: str
+    shown: bool = True
+    """Whether its values say something to a reader."""
 
 
 CONDITIONS = (
@@ -29,9 +31,10 @@ CONDITIONS = (
         "run both arms with one version",
     ),
     Condition(
-        "agent's settings",
+        "configuration of the agent",
         lambda r: r.conditions.agent_settings,
         "hold the agents in the jobs' config.json against each other",
+        shown=False,
     ),
     Condition("base image", lambda r: r.conditions.base_image, "generate one task set for both arms"),
     Condition("scoring", lambda r: r.conditions.scoring, "the rewards measure two things: score both arms in one way"),
@@ -56,9 +59,9 @@ def confounds(arms: Arms) -> Iterator[str]:
         of_a, of_b = _by_task(a, condition.of), _by_task(b, condition.of)
         changed = [task for task in sorted(of_a.keys() & of_b.keys()) if of_a[task] != of_b[task]]
         if changed:
-            values = _against(_all(of_a, changed), _all(of_b, changed))
+            values = f": {_against(_all(of_a, changed), _all(of_b, changed))}" if condition.shown else ""
             where = "" if len(changed) == len(of_a.keys() & of_b.keys()) else f" for {some(changed)}"
-            yield f"The {condition.name} differs between the arms{where}: {values}; {condition.cure}."
+            yield f"The {condition.name} differs between the arms{where}{values}; {condition.cure}."
     yield from _judges(a, b)
     yield from _tasks(a, b)
 

@@ -11,8 +11,8 @@ from harness.models import ErrorKind, EvalResult
 
 CURES: dict[ErrorKind, tuple[str, str]] = {
     ErrorKind.KILLED: (
-        "the container was killed",
-        "look whether memory ran out, raise memory_mb, and run them again",
+        "the container was killed or gone",
+        "look whether memory ran out (then raise memory_mb), and run them again",
     ),
     ErrorKind.GRADING: (
         "there is no reward",
@@ -45,8 +45,10 @@ def lost_runs(arms: Labelled) -> Iterator[str]:
         for (cause, cure), runs in causes.items():
             tasks = some(sorted({run.task_id for run in runs}))
             yield (
-                f"{label}: {len(runs)} of {counted(len(results), 'run')} say nothing about the agent "
-                f"({errors_text(count_errors(runs))}: {cause}; {tasks}) and are left out of the rates; {cure}."
+                f"{label}: {len(runs)} of {counted(len(results), 'run')} {'says' if len(runs) == 1 else 'say'} nothing "
+                f"about the agent "
+                f"({errors_text(count_errors(runs))}: {cause}; {tasks}) "
+                f"and {'is' if len(runs) == 1 else 'are'} left out of the rates; {cure}."
             )
 
 
