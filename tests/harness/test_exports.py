@@ -94,3 +94,10 @@ def test_data_of_a_comparison_without_common_tasks_is_plain_json() -> None:
     data = exports.comparison_data(compare(arm({"a": 1}, 1), arm({"b": 1}, 1)))
     assert data["verdict"] == "not enough data"
     assert (data["only_a"], data["only_b"]) == (["a"], ["b"])
+
+
+def test_markdown_of_a_comparison_has_the_difference_of_every_group() -> None:
+    a = [*arm(same(3), 3, language="python"), *arm({"x1": 3, "x2": 3}, 3, language="rust")]
+    text = exports.comparison_markdown(compare(a, a))
+    assert "| language | rust | 2 | +0.0 points |" in text
+    assert "Of 22 tasks in B: 0 better (0 %), 22 the same (100 %), 0 worse (0 %)." in text
