@@ -180,7 +180,9 @@ class ArmOptions:
         names = [path.stem for path in paths]
         arms = [(path.stem if names.count(path.stem) == 1 else str(path), load_source(path)) for path in paths]
         try:
-            found = compare_arms(arms, metric=self.metric, threshold=self.threshold, treatment=self.treatment)
+            found = compare_arms(
+                arms, metric=self.metric, threshold=self.threshold, treatment=self.treatment, pool=self.pool
+            )
         except UnclearPairing as error:
             raise InputError(f"{error}; compare two paths at a time, with --model-a and --model-b") from error
         return found, arms

@@ -50,6 +50,7 @@ def compare_arms(
     metric: MetricChoice = "auto",
     threshold: float = 0.0,
     treatment: Sequence[str] = (),
+    pool: bool = False,
 ) -> ArmsComparison:
     """Compare every arm with the first.
 
@@ -61,10 +62,11 @@ def compare_arms(
         metric: what decides; `auto` looks at all arms together, so that every comparison has the same.
         threshold: of the metric, 0 to 1; a smaller change is never called.
         treatment: the tools that the other arms are about, as glob patterns.
+        pool: pair by task and model alone, as in `compare`.
 
     Raises:
         InputError: fewer than two arms, or two of one name.
-        UnclearPairing: several configs or models in an arm, and none in common with the first.
+        UnclearPairing: several models in an arm, and none in common with the first.
     """
     labels = [label for label, _ in arms]
     if len(labels) < 2 or len(set(labels)) < len(labels):
@@ -80,6 +82,7 @@ def compare_arms(
             metric=chosen,
             threshold=threshold,
             treatment=treatment,
+            pool=pool,
         )
         for label, results in others
     ]

@@ -61,7 +61,7 @@ def test_tools_are_counted_by_call_and_by_run() -> None:
 
 def test_calls_that_were_not_recorded_are_not_taken_for_none() -> None:
     silent = [
-        r.model_copy(update={"trace": r.trace.model_copy(update={"num_turns": None, "has_transcript": False, "tool_calls": []})})
+        r.model_copy(update={"trace": r.trace.model_copy(update={"has_transcript": False, "tool_calls": []})})
         for r in made(0.3, 0.1)
     ]
     comparison = compare(made(0.3, 0.1), silent)

@@ -110,3 +110,10 @@ def test_what_no_run_recorded_is_null_and_empty_and_never_0() -> None:
     (row,) = csv.DictReader(io.StringIO(exports.results_csv([lost])))
     unrecorded = ("tool_calls", "num_turns", "cost_usd", "input_tokens", "duration_seconds")
     assert [row[name] for name in unrecorded] == [""] * 5
+
+
+def test_markdown_of_a_comparison_has_the_difference_of_every_group() -> None:
+    a = [*arm(same(3), 3, language="python"), *arm({"x1": 3, "x2": 3}, 3, language="rust")]
+    text = exports.comparison_markdown(compare(a, a))
+    assert "| language | rust | 2 | +0.0 points |" in text
+    assert "Of 22 tasks in B: 0 better (0 %), 22 the same (100 %), 0 worse (0 %)." in text
