@@ -7,11 +7,7 @@ MINUTES ?= 30
 # One process a processor; who has nothing left to do takes over from the others.
 PARALLEL := -n auto --dist worksteal --quiet
 
-<<<<<<< HEAD
-.PHONY: help demo test check docs lock format e2e validity bench bench-images power-table fuzz clean
-=======
-.PHONY: help demo test quick coverage check format e2e validity bench bench-images power-table fuzz clean
->>>>>>> wE
+.PHONY: help demo test quick coverage check docs lock format e2e validity bench bench-images power-table fuzz clean
 
 help:  ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
