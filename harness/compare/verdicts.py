@@ -59,6 +59,8 @@ def readable(keys: Iterable[UnitKey]) -> dict[UnitKey, str]:
 
 
 class Frozen(BaseModel):
+    """Base of the records of a comparison: they do not change."""
+
     model_config = ConfigDict(frozen=True)
 
 
