@@ -31,10 +31,11 @@ demo: $(VENV)/installed  ## the three scripts on the bundled sample, then oracle
 test: $(VENV)/installed-dev  ## all tests that need neither Docker nor the claude CLI
 	$(BIN)/python -m pytest
 
-check: $(VENV)/installed-dev  ## linter, formatter, types
+check: $(VENV)/installed-dev  ## linter, formatter, types, directions of imports
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 format: $(VENV)/installed-dev  ## let the formatter write
 	$(BIN)/ruff check --fix

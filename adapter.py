@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from common.files import write_new
+from common.errors import InputError
 from pipeline.dataset.catalog import parse_id
-from pipeline.dataset.markdown import as_markdown
 from pipeline.dataset.records import RecordError, parse_object
-from pipeline.dataset.scenario import LoCoBenchTask
-from pipeline.task.folder import NotOurs, new_folder, stored_fingerprint
-from pipeline.task.grading import Grading, GradingError, Scoring, grade_as_published, grade_key
-from pipeline.task.make import Options, fingerprint, render_dockerfile, render_instruction, render_task
-from pipeline.task.project import Known, Mapping, Project
+from pipeline.dataset.scenario import Scenario, single_slashes
+from pipeline.generate.maker import Outcome, ProjectTasks
+
+# What makes tasks is imported where it is used: who only reads records does without templates and verifier.
+if TYPE_CHECKING:
+    from pipeline.task.make import Options
+    from pipeline.task.project import Known, Project
 
 __all__ = [
     "DatasetError",
@@ -26,19 +27,78 @@ __all__ = [
 ]
 
 
-class DatasetError(Exception):
+class DatasetError(InputError):
     """A dataset that cannot be used; the message names file, line and field."""
 
 
-class UnknownTaskError(KeyError):
+class UnknownTaskError(InputError, KeyError):
     """Ids that the dataset does not hold; they are in `ids`."""
 
     def __init__(self, ids: Iterable[str], dataset: Path) -> None:
         self.ids = sorted(ids)
-        super().__init__(f"{dataset}: no task with id {', '.join(self.ids)}")
+        super().__init__(
+            f"{dataset}: no task with id {', '.join(self.ids)};"
+            " --dataset_path names the dataset, extract_dataset.py writes it"
+        )
 
     def __str__(self) -> str:
+        # A KeyError shows its key's repr.
         return str(self.args[0])
+
+
+class LoCoBenchTask(Scenario):
+    """One scenario of the benchmark as a record, made from its raw file or from its line of the JSONL."""
+
+    @classmethod
+    def from_scenario(cls, data: dict[str, Any], name: str) -> Self:
+        """Build the record from a raw scenario whose file is called `<name>.json`.
+
+        Raises:
+            RecordError: a field is missing or wrong, or the id is not the file's name.
+        """
+        scenario_id = data.get("id")
+        if scenario_id is None:
+            raise RecordError("id: missing")
+        if scenario_id != name:
+            raise RecordError(f"id: {scenario_id!r:.80} is not the file's name")
+        try:
+            parts = parse_id(name)
+        except ValueError as error:
+            raise RecordError(f"id: {error}") from None
+        record = {**data, **parts._asdict()}
+        if isinstance(files := data.get("context_files"), list):
+            record["context_files"] = single_slashes(files)
+        metadata = data.get("metadata")
+        if isinstance(metadata, dict) and metadata.get("files_count") is not None:
+            record["files_count"] = metadata["files_count"]
+        elif isinstance(files, list):
+            record["files_count"] = len(files)
+        return cls.checked(record)
+
+    @classmethod
+    def from_line(cls, line: bytes) -> Self:
+        """Read one line of the JSONL.
+
+        Raises:
+            RecordError: the line is not a record that `from_scenario` could have made.
+        """
+        return cls.checked(parse_object(line))
+
+
+class Line(NamedTuple):
+    """A record as it stands in the dataset."""
+
+    dataset: Path
+    number: int
+    """From 1."""
+    content: bytes
+
+    def task(self) -> LoCoBenchTask:
+        """Read the record; DatasetError when it does not validate."""
+        try:
+            return LoCoBenchTask.from_line(self.content)
+        except RecordError as error:
+            raise DatasetError(f"{self.dataset}:{self.number}: {error}") from None
 
 
 class _Entry(NamedTuple):
@@ -90,8 +150,8 @@ class LoCoBenchLoader:
 
     def __iter__(self) -> Iterator[LoCoBenchTask]:
         """Yield all tasks in the file's order, one in memory at a time."""
-        for number, _, line in self._lines():
-            yield self._read(number, line)
+        for number, _, content in self._lines():
+            yield Line(self.dataset_path, number, content).task()
 
     def all_ids(self) -> list[str]:
         """Return the ids in the file's order (sorted, when extract_dataset.py wrote it)."""
@@ -104,10 +164,9 @@ class LoCoBenchLoader:
             UnknownTaskError: no such id.
             DatasetError: its record does not validate.
         """
-        line = self.line(task_id)
-        return self._read(self._entries[task_id].line, line)
+        return self.line(task_id).task()
 
-    def line(self, task_id: str) -> bytes:
+    def line(self, task_id: str) -> Line:
         """Return one task's record as it stands in the file.
 
         Raises:
@@ -118,7 +177,7 @@ class LoCoBenchLoader:
             raise UnknownTaskError([task_id], self.dataset_path)
         with self.dataset_path.open("rb") as stream:
             stream.seek(entry.offset)
-            return stream.readline()
+            return Line(self.dataset_path, entry.line, stream.readline())
 
     def require(self, task_ids: Iterable[str]) -> list[str]:
         """Return `task_ids` without repetitions, in their order.
@@ -152,6 +211,8 @@ class LoCoBenchLoader:
         try:
             # A record is longer than the default buffer, which would be filled again and again for one line.
             with self.dataset_path.open("rb", buffering=1 << 16) as stream:
+                if not stream.seekable():
+                    raise DatasetError(f"{self.dataset_path}: a pipe; records are read from it again, so name a file")
                 for number, line in enumerate(stream, 1):
                     if line.strip():
                         yield number, offset, line
@@ -161,22 +222,6 @@ class LoCoBenchLoader:
                 f"{self.dataset_path}: cannot be read: {error.strerror};"
                 " run extract_dataset.py first or name the file with --dataset_path"
             ) from error
-
-    def _read(self, number: int, line: bytes) -> LoCoBenchTask:
-        try:
-            return LoCoBenchTask.from_line(line)
-        except RecordError as error:
-            raise DatasetError(f"{self.dataset_path}:{number}: {error}") from None
-
-
-class Outcome(NamedTuple):
-    """What became of one task."""
-
-    task_id: str
-    status: Literal["written", "unchanged", "failed"]
-    reason: str = ""
-    """Why it failed."""
-    warnings: tuple[str, ...] = ()
 
 
 class LoCoBenchAdapter:
@@ -191,6 +236,8 @@ class LoCoBenchAdapter:
         *,
         overwrite: bool = False,
     ) -> None:
+        from pipeline.task.make import Options
+
         self.loader = loader
         self.output_dir = Path(output_dir)
         self.data_dir = Path(data_dir)
@@ -206,14 +253,23 @@ class LoCoBenchAdapter:
         for group in self.group_by_project(task_ids):
             yield from self.generate_group(group)[0]
 
-    def group_by_project(self, task_ids: Iterable[str]) -> list[list[str]]:
-        """Return the ids in groups that share a project, so that each project is read once."""
-        groups: dict[str, list[str]] = {}
+    def group_by_project(self, task_ids: Iterable[str]) -> list[ProjectTasks]:
+        """Return the ids by the project that they share, so that each project is read once.
+
+        Raises:
+            UnknownTaskError: an id is not in the dataset.
+            DatasetError: an id of the dataset tells no project.
+        """
+        groups: dict[Path, ProjectTasks] = {}
         for task_id in self.loader.require(task_ids):
-            groups.setdefault(parse_id(task_id).project_id, []).append(task_id)
+            try:
+                folder = self._get_project_dir(task_id)
+            except ValueError as error:
+                raise DatasetError(f"{self.loader.dataset_path}: id {task_id!r:.80}: {error}") from None
+            groups.setdefault(folder, ProjectTasks(folder, [])).task_ids.append(task_id)
         return list(groups.values())
 
-    def generate_group(self, task_ids: Iterable[str], known: Known | None = None) -> tuple[list[Outcome], Known | None]:
+    def generate_group(self, group: ProjectTasks, known: Known | None = None) -> tuple[list[Outcome], Known | None]:
         """Generate tasks that share one project.
 
         Args:
@@ -222,13 +278,17 @@ class LoCoBenchAdapter:
         Returns:
             The outcomes, and what spares the next call reading the project again.
         """
+        from pipeline.task.folder import NotOurs
+        from pipeline.task.grading import GradingError
+        from pipeline.task.project import Known, Project
+
         outcomes: list[Outcome] = []
         project: Project | None = None
         copies: dict[str, Path] = {}
-        for task_id in task_ids:
+        for task_id in group.task_ids:
             try:
                 if project is None:
-                    project = Project.scan(self._get_project_dir(task_id), known)
+                    project = Project.scan(group.folder, known)
                 outcomes.append(self.generate_task(task_id, project, copies))
             except (DatasetError, GradingError, NotOurs) as error:
                 outcomes.append(Outcome(task_id, "failed", str(error)))
@@ -253,32 +313,25 @@ class LoCoBenchAdapter:
             NotOurs: a folder of another origin has the task's name.
             OSError: a file cannot be read or written.
         """
-        record = self.loader.line(task_id)
+        from pipeline.task.folder import stored_fingerprint, write_task
+        from pipeline.task.make import fingerprint, make_task
+        from pipeline.task.project import Project
+
+        line = self.loader.line(task_id)
         if project is None:
             project = Project.scan(self._get_project_dir(task_id))
         folder = self.output_dir / task_id
-        digest = fingerprint(record, parse_id(task_id).language, project.content, self.options)
+        digest = fingerprint(line.content, parse_id(task_id).language, project.content, self.options)
         if stored_fingerprint(folder) == digest and not self.overwrite:
             return Outcome(task_id, "unchanged")
 
-        task = self.loader.load(task_id)
+        task = line.task()
         mapping = project.mapping(task.context_files)
-        instruction = render_instruction(task, mapping, hints=self.options.include_hints)
-        files = render_task(task, mapping, instruction, self._grade(task, mapping, instruction), self.options, digest)
-        with new_folder(folder) as building:
-            for parent in {path.rpartition("/")[0] for path in files}:
-                (building / parent).mkdir(parents=True, exist_ok=True)
-            for path, content in files.items():
-                write_new(f"{building}/{path}", content, 0o755 if path.endswith(".sh") else 0o644)
-            mapping.copy_to(
-                building / "environment" / "project",
-                link_mode=self.options.link_mode,
-                strip_code_fences=self.options.strip_code_fences,
-                twin=copies.get(mapping.root) if copies else None,
-            )
+        files = make_task(task, mapping, self.options, digest)
+        copy = write_task(folder, files, mapping, self.options, twin=(copies or {}).get(mapping.root))
         if copies is not None:
-            copies.setdefault(mapping.root, folder / "environment" / "project")
-        return Outcome(task_id, "written", warnings=_warnings(task, mapping))
+            copies.setdefault(mapping.root, copy)
+        return Outcome(task_id, "written", warnings=mapping.warnings)
 
     def _get_project_dir(self, task_id: str) -> Path:
         """Return the folder of the task's project: the id up to the category's name, below generated/."""
@@ -286,28 +339,6 @@ class LoCoBenchAdapter:
 
     def _generate_dockerfile(self, language: str) -> str:
         """Return the Dockerfile of a language: the shared base layer, the language's packages, the project."""
+        from pipeline.task.make import render_dockerfile
+
         return render_dockerfile(language, self.options.base_image)
-
-    def _grade(self, task: LoCoBenchTask, mapping: Mapping, instruction: str) -> Grading:
-        if not isinstance(self.options.scoring, Scoring):
-            return grade_as_published(task)
-        told = [task.title, task.description, as_markdown(task.task_prompt)]
-        if self.options.include_hints:
-            told += [as_markdown(task.expected_approach), as_markdown(task.evaluation_criteria)]
-        return grade_key(
-            task,
-            mapping.index(),
-            mapping.paths,
-            told="\n".join(told),
-            instruction=instruction,
-            roots=[mapping.root.rstrip("/")] if mapping.root else [],
-            scoring=self.options.scoring,
-        )
-
-
-def _warnings(task: LoCoBenchTask, mapping: Mapping) -> tuple[str, ...]:
-    warnings = [f"left out {path}: {reason}" for path, reason in mapping.part.skipped]
-    if mapping.missing:
-        shown = ", ".join(mapping.missing[:3]) + (", …" if len(mapping.missing) > 3 else "")
-        warnings.append(f"{len(mapping.missing)} context files do not exist and are not scored: {shown}")
-    return tuple(warnings)

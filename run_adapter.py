@@ -7,12 +7,9 @@ import argparse
 import re
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pipeline import cli
-
-if TYPE_CHECKING:
-    from adapter import LoCoBenchLoader
 
 
 def build_parser() -> cli.Parser:
@@ -67,61 +64,28 @@ def image_name(text: str) -> str:
     return text
 
 
-def read_selection(path: Path) -> list[str]:
-    """Return the ids of a selection, in its order.
-
-    Raises:
-        InputError: not a file that select_tasks.py wrote.
-    """
-    from pipeline.dataset.records import parse_object
-
-    try:
-        tasks = parse_object(path.read_bytes())["tasks"]
-        if not isinstance(tasks, list):
-            raise TypeError("tasks: not a list")
-        return [str(task["id"]) for task in tasks]
-    except OSError as error:
-        raise cli.InputError(f"{path}: cannot be read: {error.strerror}; run select_tasks.py first") from None
-    except (ValueError, KeyError, TypeError) as error:
-        raise cli.InputError(f"{path}: not a selection ({error!r}); write it again with select_tasks.py") from None
-
-
-def chosen_ids(options: argparse.Namespace, loader: LoCoBenchLoader) -> list[str]:
-    """Return the ids to generate: --task_ids, else the selection, else the whole dataset; at most --limit of them.
-
-    Raises:
-        InputError: the selection cannot be read, or ids are not in the dataset (they are named).
-    """
-    from adapter import UnknownTaskError
-
-    if options.task_ids:
-        wanted = options.task_ids
-    elif options.selected_tasks:
-        wanted = read_selection(options.selected_tasks)
-    else:
-        wanted = loader.all_ids()
-    try:
-        return loader.require(wanted)[: options.limit]
-    except UnknownTaskError as error:
-        raise cli.InputError(f"{error}; --dataset_path names the dataset, extract_dataset.py writes it") from None
-
-
 def main(argv: list[str] | None) -> int:
     options = build_parser().parse_args(argv)
-    from adapter import DatasetError, LoCoBenchAdapter, LoCoBenchLoader
+    from adapter import LoCoBenchAdapter, LoCoBenchLoader
     from pipeline.generate.run import generate
+    from pipeline.selection.read import read_selection
     from pipeline.task.config import McpServer
-    from pipeline.task.grading import PUBLISHED, Scoring
     from pipeline.task.make import Options
+    from pipeline.task.scoring import PUBLISHED, Scoring
 
     say = (lambda _: None) if options.quiet else print
     data_dir = cli.find_data_dir(options.data_dir, say=say)
-    try:
-        loader = LoCoBenchLoader(options.dataset_path)
-    except DatasetError as error:
-        raise cli.InputError(str(error)) from None
-    task_ids = chosen_ids(options, loader)
-    scoring: Scoring | Literal["published"] = Scoring()
+    loader = LoCoBenchLoader(options.dataset_path)
+    if options.selected_tasks and not options.task_ids:
+        chosen = read_selection(options.selected_tasks)
+    else:
+        chosen = options.task_ids or loader.all_ids()
+    task_ids = loader.require(chosen)[: options.limit]
+    if not task_ids:
+        empty = "--limit is 0" if chosen else f"{options.selected_tasks or options.dataset_path} names none"
+        cli.complain(f"{options.output_dir}: no task to generate: {empty}")
+        return cli.NOTHING_DONE
+    scoring: Scoring | Literal["published"] = Scoring.default()
     if options.scoring:
         scoring = PUBLISHED if options.scoring == PUBLISHED else Scoring.load(Path(options.scoring))
     adapter = LoCoBenchAdapter(
@@ -151,7 +115,12 @@ def main(argv: list[str] | None) -> int:
     if options.mirror_repos:
         from pipeline.generate.mirror import INDEX_FILE, mirror_repos
 
-        failures = mirror_repos(adapter, task_ids, options.mirror_repos)
+        failures = mirror_repos(
+            adapter.group_by_project(task_ids),
+            loader.load,
+            options.mirror_repos,
+            strip_code_fences=options.strip_code_fences,
+        )
         for project, reason in failures.items():
             cli.complain(f"{project}: {reason}; not mirrored")
         counts["failed"] += len(failures)

@@ -1,168 +1,22 @@
 #!/usr/bin/env python3
-"""Select the tasks where code search should matter most: thresholds, a weighted score, the top N.
-
-score = w_context * context_length / max + w_files * files_count / max + w_category * bonus, each part 0-1, the maxima
-taken over the tasks that pass the thresholds and filters. context_length counts characters, not tokens.
-"""
+"""Select the tasks where code search should matter most: thresholds, a weighted score, the top N."""
 
 from __future__ import annotations
 
 import contextlib
 import json
-import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 from pipeline import cli
-from pipeline.dataset.catalog import CATEGORIES, CATEGORY_BONUSES, DIFFICULTIES, LANGUAGES
-
-# Scores are published with four digits.
-SCORE_DIGITS = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """What the selection needs to know of a task."""
-
-    id: str
-    task_category: str
-    difficulty: str
-    language: str
-    context_length: int
-    """Characters."""
-    files_count: int
-    title: str = ""
-    """For people: shown on the report page, not part of selected_tasks.json."""
-
-
-@dataclass(frozen=True)
-class Criteria:
-    """What makes a task pass, and what makes it rank."""
-
-    min_context_length: int = 50_000
-    """Characters; a task passes with strictly more."""
-    min_files_count: int = 5
-    """A task passes with strictly more."""
-    top_n: int = 50
-    context_weight: float = 0.3
-    files_weight: float = 0.3
-    category_weight: float = 0.4
-    categories: Sequence[str] = CATEGORIES
-    languages: Sequence[str] = LANGUAGES
-    difficulties: Sequence[str] = DIFFICULTIES
-
-    def check(self) -> None:
-        """Raise InputError unless the weights are at least 0 and sum to 1."""
-        weights = (self.context_weight, self.files_weight, self.category_weight)
-        if not all(weight >= 0 for weight in weights) or not math.isclose(math.fsum(weights), 1, abs_tol=1e-9):
-            raise cli.InputError(
-                "--context_weight, --files_weight and --category_weight must be at least 0 and sum to 1, "
-                f"got {' + '.join(map(str, weights))} = {math.fsum(weights):g}"
-            )
-
-    def pass_task(self, task: Candidate) -> bool:
-        return (
-            task.context_length > self.min_context_length
-            and task.files_count > self.min_files_count
-            and task.task_category in self.categories
-            and task.language in self.languages
-            and task.difficulty in self.difficulties
-        )
-
-
-@dataclass(frozen=True)
-class Selection:
-    """The outcome: the top tasks with their scores, best first, and all that passed."""
-
-    criteria: Criteria
-    total: int
-    passed: list[tuple[float, Candidate]]
-    """All tasks that pass with their scores (0-1, not rounded), best first; equal scores by id."""
-
-    @property
-    def selected(self) -> list[tuple[float, Candidate]]:
-        return self.passed[: self.criteria.top_n]
-
-    def as_json(self) -> dict[str, Any]:
-        """Return what selected_tasks.json holds."""
-        criteria = asdict(self.criteria)
-        tasks = [{**asdict(task), "score": round(score, SCORE_DIGITS)} for score, task in self.selected]
-        for task in tasks:
-            del task["title"]
-        return {
-            "selection_criteria": {
-                **criteria,
-                "context_length_unit": "characters",
-                "category_bonuses": CATEGORY_BONUSES,
-                "formula": "context_weight * context_length / max_context_length"
-                " + files_weight * files_count / max_files_count + category_weight * category_bonus",
-            },
-            "statistics": {
-                "total_tasks": self.total,
-                "filtered_tasks": len(self.passed),
-                "selected_tasks": len(tasks),
-                "max_context_length": max((task.context_length for _, task in self.passed), default=0),
-                "max_files_count": max((task.files_count for _, task in self.passed), default=0),
-                **{
-                    f"selected_by_{name}": dict(
-                        sorted(Counter(getattr(task, name) for _, task in self.selected).items())
-                    )
-                    for name in ("task_category", "language", "difficulty")
-                },
-            },
-            "tasks": tasks,
-        }
-
-
-def select(tasks: Iterable[Candidate], criteria: Criteria) -> Selection:
-    """Score the tasks that pass `criteria` and rank them.
-
-    Raises:
-        InputError: the weights do not sum to 1.
-    """
-    criteria.check()
-    everything = list(tasks)
-    passing = [task for task in everything if criteria.pass_task(task)]
-    max_context = max((task.context_length for task in passing), default=1)
-    max_files = max((task.files_count for task in passing), default=1)
-    scored = [
-        (
-            criteria.context_weight * task.context_length / max_context
-            + criteria.files_weight * task.files_count / max_files
-            + criteria.category_weight * CATEGORY_BONUSES[task.task_category],
-            task,
-        )
-        for task in passing
-    ]
-    return Selection(criteria, len(everything), sorted(scored, key=lambda pair: (-pair[0], pair[1].id)))
-
-
-def read_candidates(dataset_path: Path) -> list[Candidate]:
-    """Return the candidates of a JSONL dataset, in its order.
-
-    Raises:
-        InputError: the dataset cannot be read or a record is not valid.
-    """
-    from adapter import DatasetError, LoCoBenchLoader
-
-    try:
-        return [
-            Candidate(t.id, t.task_category, t.difficulty, t.language, t.context_length, t.files_count, t.title)
-            for t in LoCoBenchLoader(dataset_path)
-        ]
-    except DatasetError as error:
-        raise cli.InputError(str(error)) from None
+from pipeline.dataset.catalog import CATEGORIES, DIFFICULTIES, LANGUAGES
+from pipeline.selection.select import SCORE_DIGITS, Criteria, Selection, select
 
 
 def print_summary(selection: Selection) -> None:
     """Print the ranked tasks and their counts."""
     print(f"{selection.total} tasks, {len(selection.passed)} pass, {len(selection.selected)} selected")
-    if not selection.passed:
-        print("No task passes: lower --min_context_length or --min_files_count, or widen the filters")
-        return
     print(f"{'rank':>4}  {'score':>6}  {'characters':>10}  {'files':>5}  task")
     for rank, (score, task) in enumerate(selection.selected, 1):
         print(f"{rank:>4}  {score:.{SCORE_DIGITS}f}  {task.context_length:>10,}  {task.files_count:>5}  {task.id}")
@@ -207,34 +61,19 @@ def build_parser() -> cli.Parser:
             metavar="NAME",
             help=f"{name} to keep, of: {', '.join(known)} (default: all)",
         )
-    parser.flag("report", type=Path, metavar="FILE", help="HTML page to write as well (needs the extra `figures`)")
+    parser.flag("report", type=Path, metavar="FILE", help="HTML page to write as well")
     parser.flag("quiet", action="store_true", help="no summary")
     return parser
 
 
-def report_maker() -> Callable[[Sequence[Candidate], Selection, str], bytes]:
-    """Return the function that makes the report page.
-
-    Raises:
-        InputError: what it draws with is not installed.
-    """
-    try:
-        from pipeline.selection.page import selection_page
-    except ModuleNotFoundError as error:
-        raise cli.InputError(
-            f"--report needs {error.name}, which is not installed: pip install 'locobench-harbor[figures]'"
-        ) from None
-    return selection_page
-
-
 def main(argv: list[str] | None) -> int:
     options = build_parser().parse_args(argv)
-    from common.files import whole_file
+    from common.files import check_output, whole_file
+    from pipeline.selection.read import read_candidates
 
+    check_output(options.output, [options.dataset_path])
     if options.report:
-        if options.report.absolute() == options.output.absolute():
-            raise cli.InputError(f"{options.report}: --report and --output name the same file")
-        make_report = report_maker()
+        check_output(options.report, [options.dataset_path, options.output])
     given = {field.name: getattr(options, field.name) for field in fields(Criteria)}
     criteria = Criteria(**{name: value for name, value in given.items() if value is not None})
     criteria.check()
@@ -242,16 +81,30 @@ def main(argv: list[str] | None) -> int:
     selection = select(tasks, criteria)
     contents = {options.output: json.dumps(selection.as_json(), indent=2).encode() + b"\n"}
     if options.report:
-        contents[options.report] = make_report(tasks, selection, options.dataset_path.name)
+        from pipeline.selection.page import selection_page
+
+        contents[options.report] = selection_page(tasks, selection, options.dataset_path.name)
     with contextlib.ExitStack() as files:
         for path, content in contents.items():
             files.enter_context(whole_file(path)).write(content)
+    if not selection.selected:
+        cli.complain(f"{options.output}: no task selected, of {selection.total}; {way_out(selection)}")
+        return cli.NOTHING_DONE
     if not options.quiet:
         print_summary(selection)
         print(f"{len(selection.selected)} tasks written to {options.output}")
         if options.report:
             print(f"Report written to {options.report}")
     return cli.DONE
+
+
+def way_out(selection: Selection) -> str:
+    """Say what would make a selection that is empty hold tasks."""
+    if not selection.total:
+        return "the dataset is empty: write it again with extract_dataset.py"
+    if selection.passed:
+        return f"{len(selection.passed)} pass: raise --top_n"
+    return "none passes: lower --min_context_length or --min_files_count, or widen the filters"
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from common.errors import InputError
 from pipeline import cli
 from pipeline.smoke import check as smoke
 
@@ -52,7 +53,7 @@ def main(argv: list[str] | None) -> int:
             engine = Engine(connections=options.jobs)
             facts = engine.describe()
         except (EngineError, NoEngine) as error:
-            raise cli.InputError(str(error)) from None
+            raise InputError(str(error)) from None
     started = time.monotonic()
     rows = smoke.smoke(
         folders,

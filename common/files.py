@@ -4,40 +4,74 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
-from collections.abc import Iterator
+import stat
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from pipeline.cli import InputError
+from common.errors import InputError
 
 
 @contextlib.contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file beside `path` for writing; it takes the name `path` when the block ends without an error.
+def whole_file(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
+    """Open a file for writing that is at `path`, whole, when the block ends without an error, and not before.
+
+    Where `path` is a link, the link stays and what it leads to is replaced. A device or a pipe is written into.
+    A file that is replaced passes on its permissions, a new one has what the umask leaves.
+
+    Args:
+        durable: wait until the disk has it, for what cannot be made again.
 
     Raises:
         InputError: the folder or file cannot be written (disk full, read-only, a folder of that name).
     """
-    name = ""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".tmp", dir=path.parent)
-        with os.fdopen(descriptor, "wb") as stream:
-            yield stream
-        # No fsync: a machine that loses power may lose the file, but the same command writes it again.
-        # mkstemp makes files private; results are for whoever the umask lets read.
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(name).chmod(0o666 & ~umask)
-        Path(name).replace(path)
+        there = _status(path)
+        if there and not stat.S_ISREG(there.st_mode) and not stat.S_ISDIR(there.st_mode):
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CLOEXEC), "wb") as stream:
+                yield stream
+            return
+        target = path.resolve()
+        target.parent.mkdir(parents=True, exist_ok=True)
+        part = target.parent / f".{target.name[:40]}.{os.urandom(8).hex()}.tmp"
+        try:
+            with os.fdopen(create(str(part), 0o666), "wb") as stream:
+                if there:
+                    os.fchmod(stream.fileno(), stat.S_IMODE(there.st_mode))
+                yield stream
+                if durable:
+                    stream.flush()
+                    os.fsync(stream.fileno())
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
     except OSError as error:
-        raise InputError(
-            f"{path}: cannot be written: {error.strerror or error}; free the place or name another"
-        ) from error
-    finally:
-        if name:
-            Path(name).unlink(missing_ok=True)
+        reason = error.strerror or error
+        raise InputError(f"{path}: cannot be written: {reason}; free the place or name another") from error
+
+
+def write_whole(path: Path, content: str | bytes, *, durable: bool = False) -> None:
+    """Write `content` (text as UTF-8) to `path` as `whole_file` does.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    with whole_file(path, durable=durable) as stream:
+        stream.write(data)
+
+
+def check_output(output: Path, inputs: Iterable[Path]) -> None:
+    """Make sure that writing `output` takes nothing away that is still to be read, or was just written.
+
+    Raises:
+        InputError: it is the same file as one of `inputs`.
+    """
+    if output.exists() and not output.is_file():
+        return
+    for path in inputs:
+        if output.resolve() == path.resolve() or (output.exists() and path.exists() and output.samefile(path)):
+            raise InputError(f"{output}: the same file as {path}, which it would replace; name another")
 
 
 def write_new(path: str, data: bytes, mode: int) -> None:
@@ -62,3 +96,10 @@ def create(path: str, mode: int) -> int:
 def write_all(descriptor: int, data: bytes) -> None:
     while data:
         data = data[os.write(descriptor, data) :]
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None

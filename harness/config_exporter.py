@@ -12,19 +12,19 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
+from common.files import write_whole
 from harness.claude.layout import (
     FOLDERS,
     REDACTIONS_FILE,
     SECRET_FILES,
     SKIPPED_NAMES,
     default_claude_home,
-    installed_version,
     state_files,
 )
+from harness.claude.version import installed_version
 from harness.errors import InputError
 from harness.host.redaction import redact, redact_shapes, redact_source, redact_text
 from harness.models import ClaudeConfigSnapshot
-from harness.results.files import write_whole
 
 
 class ConfigExporter:

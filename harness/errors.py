@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-
-class InputError(ValueError):
-    """Something the user gave cannot be used; the message names the thing, the place and the way out."""
+from common.errors import InputError as InputError
 
 
 class IsolationError(RuntimeError):

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from harness.claude import ending
-from harness.claude import stream as cli_output
-from harness.claude.ending import Ending
+from harness.claude import outcome, stream
 from harness.claude.environment import INSTRUCTIONS_LOG_VARIABLE, agent_environment
-from harness.claude.stream import Message
+from harness.claude.messages import Init, Message, Result, message_of
+from harness.claude.outcome import Ending
+from harness.claude.startup import missing_at_start, missing_claude_md
 from harness.host.processes import Finished, Limits, LineVerdict, StopCause, run_process
 from harness.models import (
     Config,
@@ -25,7 +25,7 @@ from harness.models import (
     Outcome,
     ToolCall,
 )
-from harness.suite.treatment import mcp_servers, missing_at_start, missing_claude_md
+from harness.suite.resolved import ResolvedConfig, resolve
 
 SILENCE_SECONDS = 660.0
 """The CLI prints nothing while a tool runs, and its shell tool may run for 600 s."""
@@ -88,7 +88,12 @@ class ClaudeExecutor(Executor):
         timeout: int = 300,
         env_override: dict[str, str] | None = None,
     ) -> ExecutionTrace:
-        """Run the CLI once. InputError when the config's env or MCP servers cannot be resolved."""
+        """Run the CLI once.
+
+        Raises:
+            InputError: the config is not a resolved one, and names what this host does not have.
+        """
+        config = resolve(config)
         env = agent_environment(config, env_override or {})
         log = env.get(INSTRUCTIONS_LOG_VARIABLE)
         watch = _StreamWatch(config)
@@ -109,10 +114,10 @@ class ClaudeExecutor(Executor):
                 text = f"{self.claude_path} cannot be started ({error.strerror}); install it or name its path"
                 refused = Ending(Outcome.INFRA_ERROR, ErrorKind.CLI_REFUSED, text)
                 return _trace([], refused, prompt, config, stderr=text)
-        messages = watch.messages or cli_output.parse_messages(finished.stdout.decode("utf-8", "replace"))
+        messages = watch.messages or stream.parse_messages(finished.stdout.decode("utf-8", "replace"))
         missing = watch.missing
         if not missing and log is not None:
-            init = cli_output.init_message(messages)
+            init = stream.init_message(messages)
             missing = missing_claude_md(config, init, Path(log), working_dir) if init else []
         end = _ending(messages, finished, missing)
         stderr = finished.stderr.decode("utf-8", errors="replace")
@@ -153,31 +158,30 @@ class ClaudeExecutor(Executor):
         flags = ["--tools", ",".join(built_in)]
         if any(name.count("__") > 1 for name in listed):
             return [*flags, "--permission-mode", "dontAsk", "--allowedTools", *config.allowed_tools]
-        unlisted = [f"mcp__{name}" for name in mcp_servers(config) if f"mcp__{name}" not in listed]
+        unlisted = [f"mcp__{name}" for name in resolve(config).servers if f"mcp__{name}" not in listed]
         return [*flags, *(["--disallowedTools", *unlisted] if unlisted else []), *skip]
 
     @contextmanager
-    def _mcp_files(self, config: Config) -> Iterator[list[Path]]:
+    def _mcp_files(self, config: ResolvedConfig) -> Iterator[list[Path]]:
         """The MCP files for the CLI; the servers of the config in one that only the user can read."""
         given = [self.mcp_config_path] if self.mcp_config_path is not None else []
-        servers = mcp_servers(config)
-        if not servers:
+        if not config.servers:
             yield given
             return
         with tempfile.TemporaryDirectory(prefix="eval_mcp_") as folder:
             path = Path(folder, "mcp.json")
-            path.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
+            path.write_text(json.dumps({"mcpServers": config.servers}), encoding="utf-8")
             yield [*given, path]
 
     def _parse_output(self, stdout: str, returncode: int = 0, stderr: str = "") -> ExecutionTrace:
         """Trace of an output of the CLI: stream-json lines, a json object, or the array of --verbose json."""
-        messages = cli_output.parse_messages(stdout)
-        end = ending.decide(messages, returncode=returncode, stderr=stderr)
+        messages = stream.parse_messages(stdout)
+        end = outcome.decide(messages, returncode=returncode, stderr=stderr)
         return _trace(messages, end, "", None, stderr=stderr)
 
-    def _extract_tool_calls(self, messages: list[Message]) -> list[ToolCall]:
+    def _extract_tool_calls(self, messages: list[dict[str, Any]]) -> list[ToolCall]:
         """Tool calls with inputs, outputs, errors and times, in the order they were made."""
-        return cli_output.tool_calls(messages)
+        return stream.tool_calls([message_of(message) for message in messages])
 
 
 LOG_HOOK = {"type": "command", "command": f'cat >> "${INSTRUCTIONS_LOG_VARIABLE}"'}
@@ -187,27 +191,27 @@ LOG_HOOK = {"type": "command", "command": f'cat >> "${INSTRUCTIONS_LOG_VARIABLE}
 class _StreamWatch:
     """Reads the stream while it grows: keeps its messages, stops a run whose treatment did not load."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: ResolvedConfig) -> None:
         self.messages: list[Message] = []
         self.missing: list[str] = []
         self._config = config
 
     def __call__(self, line: bytes) -> LineVerdict:
-        message = cli_output.parse_line(line)
+        message = stream.parse_line(line)
         if message is None:
             return LineVerdict.CONTINUE
         self.messages.append(message)
-        if message.get("type") == "system" and message.get("subtype") == "init":
+        if isinstance(message, Init):
             self.missing = missing_at_start(self._config, message)
             return LineVerdict.ABORT if self.missing else LineVerdict.CONTINUE
-        return LineVerdict.LAST if message.get("type") == "result" else LineVerdict.CONTINUE
+        return LineVerdict.LAST if isinstance(message, Result) else LineVerdict.CONTINUE
 
 
 def _ending(messages: list[Message], finished: Finished, missing: list[str]) -> Ending:
     if missing and finished.cause is not StopCause.CANCELLED:
         error = f"not loaded: {', '.join(missing)}"
         return Ending(Outcome.SETUP_ERROR, ErrorKind.NOT_LOADED, error)
-    return ending.decide(
+    return outcome.decide(
         messages,
         cause=finished.cause,
         returncode=finished.returncode,
@@ -224,21 +228,20 @@ def _trace(
     stderr: str = "",
     seconds: float = 0.0,
 ) -> ExecutionTrace:
-    init = cli_output.init_message(messages) or {}
-    result = cli_output.result_message(messages) or {}
-    cost = result.get("total_cost_usd")
-    response = cli_output.response_text(messages)
+    init = stream.init_message(messages) or Init()
+    result = stream.result_message(messages) or Result()
     return ExecutionTrace(
-        session_id=result.get("session_id") or init.get("session_id"),
-        result=str(result.get("result") or ""),
+        session_id=result.session_id or init.session_id,
+        result=result.result,
         is_error=end.outcome is not Outcome.COMPLETED,
-        usage=cli_output.usage(messages),
-        tool_calls=cli_output.tool_calls(messages),
-        duration_seconds=seconds or float(result.get("duration_ms") or 0) / 1000,
-        num_turns=cli_output.turns(messages),
+        usage=stream.usage(messages),
+        tool_calls=stream.tool_calls(messages),
+        duration_seconds=seconds or result.duration_ms / 1000,
+        num_turns=stream.turns(messages),
         raw_output=_raw(messages, init, result),
+        offered=init.offered,
         claude_prompt=prompt,
-        claude_response=response or str(result.get("result") or ""),
+        claude_response=stream.response_text(messages) or result.result,
         config_snapshot=snapshot_of(config) if config else ConfigSnapshot(),
         max_turns=config.max_turns if config else 0,
         hit_turn_limit=end.kind is ErrorKind.MAX_TURNS,
@@ -247,10 +250,10 @@ def _trace(
         error=end.error,
         error_kind=end.kind,
         error_status=end.status,
-        cost_usd=float(cost) if isinstance(cost, int | float) else None,
-        claude_code_version=str(init.get("claude_code_version") or ""),
+        cost_usd=result.total_cost_usd,
+        claude_code_version=init.claude_code_version,
         retry_after_seconds=end.retry_after_seconds,
-        permission_denials=[str(d.get("tool_name")) for d in result.get("permission_denials") or []],
+        permission_denials=[denial.tool_name for denial in result.permission_denials],
     )
 
 
@@ -264,9 +267,9 @@ def snapshot_of(config: Config) -> ConfigSnapshot:
     )
 
 
-def _raw(messages: list[Message], init: Message, result: Message) -> dict[str, Any]:
-    raw: dict[str, Any] = {"init": init, "result": result}
+def _raw(messages: list[Message], init: Init, result: Result) -> dict[str, Any]:
+    raw: dict[str, Any] = {"init": init.raw, "result": result.raw}
     for name in ("api_retry", "permission_denied", "compact_boundary"):
-        raw[name] = cli_output.system_messages(messages, name)
-    raw["rate_limit_event"] = [m for m in messages if m.get("type") == "rate_limit_event"]
+        raw[name] = [m.raw for m in messages if (m.type, m.subtype) == ("system", name)]
+    raw["rate_limit_event"] = [m.raw for m in messages if m.type == "rate_limit_event"]
     return {name: value for name, value in raw.items() if value}

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
+from harness.claude.environment import INSTRUCTIONS_LOG_VARIABLE
 from harness.errors import IsolationError
-from harness.host import tree
+from harness.host import directory
 from harness.models import FileChange
+from harness.suite.resolved import agent_name
+from harness.suite.skills import Skill, find_skills
 
 AMBIENT_NAMES = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", ".claude", ".mcp.json")
 """What Claude Code picks up from the parents of its working directory."""
-
-FRONT_MATTER_NAME = re.compile(r"\A---\n(?:.*\n)*?name:[ \t]*([A-Za-z0-9_-]+)[ \t]*\n(?:.*\n)*?---(?:\n|\Z)")
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,21 @@ class EnvironmentIsolator:
         claude_md: str | None = None,
         skills_path: Path | None = None,
         agents_md: str | None = None,
+        *,
+        skills: Sequence[Skill] | None = None,
     ) -> IsolatedEnv:
         """Copy the fixture and put CLAUDE.md, skills and agents into it, as project files only.
 
-        IsolationError when the fixture or a skill is missing or leads outside by a symlink, when AGENTS.md
-        would have no effect, or when a parent folder holds instructions that would reach the agent.
+        Args:
+            fixture_path: Project to copy; None is an empty one.
+            claude_md: Content of CLAUDE.md.
+            skills_path: A skill folder, or a folder of them, that is looked through here.
+            agents_md: Content of AGENTS.md, or of a subagent when it has the front matter of one.
+            skills: The skills of a resolved config; `skills_path` is not looked at then.
+
+        Raises:
+            IsolationError: The fixture or a skill is missing or leads outside by a symlink, AGENTS.md would
+                have no effect, or a parent folder holds instructions that would reach the agent.
         """
         root = Path(tempfile.mkdtemp(prefix="eval_", dir=self.base_dir)).resolve()
         try:
@@ -83,9 +93,8 @@ class EnvironmentIsolator:
                 _copy_fixture(fixture_path.expanduser(), project)
             if claude_md is not None:
                 (project / "CLAUDE.md").write_text(claude_md, encoding="utf-8")
-            if skills_path is not None:
-                for skill in find_skills(skills_path):
-                    shutil.copytree(skill, project / ".claude/skills" / skill.name, dirs_exist_ok=True)
+            for skill in skills if skills is not None else find_skills(skills_path) if skills_path else ():
+                shutil.copytree(skill.path, project / ".claude/skills" / skill.path.name, dirs_exist_ok=True)
             if agents_md is not None:
                 _write_agents(project, agents_md)
             return IsolatedEnv(project, root, _variables(root))
@@ -99,49 +108,31 @@ class EnvironmentIsolator:
         claude_md: str | None = None,
         skills_path: Path | None = None,
         agents_md: str | None = None,
+        *,
+        skills: Sequence[Skill] | None = None,
     ) -> IsolatedEnv:
         """The same for the fixture of a task."""
-        return self.create_environment(task_fixture, claude_md, skills_path, agents_md)
+        return self.create_environment(task_fixture, claude_md, skills_path, agents_md, skills=skills)
 
     def snapshot_files(self, env_path: Path, patterns: list[str] | None = None) -> dict[str, str]:
         """Content of every file before the run, by relative path; binary and large files as a hash.
 
         `patterns` are globs such as `**/*.py`; None takes everything but caches and .git.
         """
-        return tree.snapshot(env_path, patterns)
+        return directory.snapshot(env_path, patterns)
 
     def diff_files(self, before: dict[str, str], env_path: Path, patterns: list[str] | None = None) -> list[FileChange]:
         """What was created, modified (content or mode) or deleted since `before`, sorted by path."""
-        return tree.diff(before, env_path, patterns)
-
-
-def find_skills(skills_path: Path) -> list[Path]:
-    """Skill folders of a path: itself when it holds SKILL.md, else its children that do; sorted by name.
-
-    IsolationError when there is none.
-    """
-    path = skills_path.expanduser()
-    if (path / "SKILL.md").is_file():
-        return [path.resolve()]
-    skills = sorted(p.parent for p in path.glob("*/SKILL.md")) if path.is_dir() else []
-    if not skills:
-        raise IsolationError(f"skills_path {path}: no skill there (a skill is a folder with SKILL.md)")
-    return skills
-
-
-def agent_name(agents_md: str) -> str | None:
-    """Name of the subagent that agents_md defines by its front matter; None when it is an AGENTS.md."""
-    match = FRONT_MATTER_NAME.match(agents_md)
-    return match.group(1) if match else None
+        return directory.diff(before, env_path, patterns)
 
 
 def _copy_fixture(fixture: Path, project: Path) -> None:
     if not fixture.is_dir():
         raise IsolationError(f"fixture {fixture} is not a directory; correct fixture_path in the task file")
-    link = tree.escaping_symlink(fixture)
+    link = directory.escaping_symlink(fixture)
     if link is not None:
         raise IsolationError(f"fixture {fixture}: symlink {link} leads outside or nowhere; replace it by a file")
-    tree.copy(fixture, project)
+    directory.copy(fixture, project)
 
 
 def _write_agents(project: Path, agents_md: str) -> None:
@@ -186,5 +177,5 @@ def _variables(root: Path) -> dict[str, str]:
         folder.mkdir(parents=True, exist_ok=True)
     return {
         **{name: str(folder) for name, folder in folders.items()},
-        "HARNESS_INSTRUCTIONS_LOG": str(root / "instructions.jsonl"),
+        INSTRUCTIONS_LOG_VARIABLE: str(root / "instructions.jsonl"),
     }

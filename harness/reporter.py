@@ -1,4 +1,4 @@
-"""What do results say to somebody at a terminal? Tables of arms, tasks, comparisons and single runs."""
+"""What do results say to somebody at a terminal? Summaries, comparisons and single runs, printed."""
 
 from __future__ import annotations
 
@@ -8,28 +8,27 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
+from common.files import write_whole
 from harness.compare.comparison import compare
-from harness.compare.metrics import AggregatedMetrics, aggregate, by_arm
+from harness.compare.metrics import AggregatedMetrics, aggregate, total_cost
 from harness.compare.verdicts import Comparison, UnitComparison, Verdict
-from harness.compare.wording import interval_text, number, runs_text, signed, verdict_sentence
+from harness.compare.wording import UNKNOWN, counted, run_facts, runs_text, verdict_sentence
 from harness.models import EvalResult, FileChange, GradeResult
+from harness.report.console import print_table, print_verbatim, report_console
 from harness.report.exports import results_json
 from harness.report.tables import (
     COLOURS,
     assertion_table,
-    ks_text,
     mark,
+    metrics_table,
     new_table,
     passed_text,
     passes_by_task,
-    rate_text,
+    summary_table,
     unit_table,
-    why,
 )
-from harness.results.files import write_whole
 
 __all__ = ["AggregatedMetrics", "Reporter", "aggregate"]
 
@@ -41,37 +40,18 @@ class Reporter:
     """Prints reports to a rich console and writes the JSON export."""
 
     def __init__(self, console: Console | None = None) -> None:
-        """`console`: where it prints; standard output by default."""
-        self.console = console or Console()
+        """`console`: where it prints; by default standard output."""
+        self.console = console or report_console()
 
     def print_summary(self, results: list[EvalResult]) -> None:
         """Rates with 95 % intervals, pass@k, cost and lost runs of every config and model, then by task."""
-        table = new_table("Summary", "config", "model", "passed", "rate", "95 %", "score", "pass@k", "pass^k")
-        for name in ("tokens", "cost/run", "time/run", "lost"):
-            table.add_column(name, justify="right")
-        for (config, model), runs in by_arm(results).items():
-            m = aggregate(runs)
-            table.add_row(
-                Text(config),
-                Text(model),
-                f"{m.passed}/{m.total_runs}",
-                rate_text(m.pass_rate) if m.total_runs else "-",
-                f"{100 * m.pass_interval.low:.0f}-{100 * m.pass_interval.high:.0f}" if m.pass_interval else "-",
-                f"{m.avg_score:.2f}",
-                ks_text(m.pass_at_k),
-                ks_text(m.pass_hat_k),
-                f"{m.avg_tokens:,}",
-                "-" if m.avg_cost is None else f"${m.avg_cost:.4f}",
-                f"{m.avg_duration:.1f} s",
-                ", ".join(f"{count} {name}" for name, count in m.errors.items()) or "-",
-            )
-        self.console.print(table)
-        self.console.print(passes_by_task(results))
-        total = sum(aggregate(runs).total_cost for runs in by_arm(results).values())
-        self.console.print(f"{len(results)} runs, ${total:.2f} in all (judges and lost runs included)")
+        print_table(self.console, summary_table(results))
+        print_table(self.console, passes_by_task(results))
+        total = sum(map(total_cost, results))
+        self.console.print(f"{counted(len(results), 'run')}, ${total:.2f} in all (judges and lost runs included)")
 
     def print_regression_comparison(self, baseline: list[EvalResult], current: list[EvalResult]) -> None:
-        """Verdict of current against baseline, with every task that moved."""
+        """Verdict of current against baseline, with every task."""
         self.print_comparison(
             compare(baseline, current, label_a="baseline", label_b="current", threshold=0.05), all_tasks=True
         )
@@ -106,11 +86,11 @@ class Reporter:
                 mark(result),
                 f"{result.overall_score:.2f}",
                 str(result.outcome),
-                Text(why(result)),
+                Text(result.why),
             )
-        self.console.print(table)
-        self.console.print(assertion_table([result for _, result in chosen]))
-        self.console.print(f"{len(chosen)} of {len(results)} runs; `explain RESULTS -i #` shows one whole")
+        print_table(self.console, table)
+        print_table(self.console, assertion_table([result for _, result in chosen]))
+        self.console.print(f"{len(chosen)} of {counted(len(results), 'run')}; # is the number of a run")
 
     def print_diff(
         self,
@@ -123,24 +103,18 @@ class Reporter:
         self.print_comparison(compare(results_a, results_b, label_a=label_a, label_b=label_b), all_tasks=True)
 
     def print_comparison(self, comparison: Comparison, all_tasks: bool = False) -> None:
-        """A comparison: verdict, quantities, doubts, and the tasks that moved or all of them."""
+        """A comparison: verdict, quantities, reasons to doubt it, and the tasks that changed, or all of them."""
         a, b = comparison.label_a, comparison.label_b
         colour = COLOURS[comparison.verdict]
         self.console.print(Text(f"{b} against {a}: {comparison.verdict}", style=f"bold {colour}".strip()))
         self.console.print(Text(verdict_sentence(comparison)))
-        table = new_table("Means over tasks", "")
-        for name in (a, b, "difference", "95 %", "tasks"):
-            table.add_column(Text(name), justify="right", no_wrap=True)
-        for m in comparison.metrics:
-            cells = (number(m, m.mean_a), number(m, m.mean_b), signed(m), interval_text(m), str(m.tasks))
-            table.add_row(m.name.replace("_", " "), *cells)
-        self.console.print(table)
+        print_table(self.console, metrics_table(comparison))
         for text in comparison.warnings:
             self.console.print(Text("! ", style="yellow").append(text, style="default"))
         decision = comparison.decision
-        units = {decision.name(u): u for u in decision.units if all_tasks or u.verdict.decided or u.suspect}
+        units = {decision.name(u): u for u in decision.units if all_tasks or u.moved}
         if units:
-            self.console.print(unit_table(units, a, b))
+            print_table(self.console, unit_table(units, a, b))
 
     def print_explain(self, result: EvalResult) -> None:
         """Everything about one run: prompt, transcript, changes, grades with the judge's prompt, stderr."""
@@ -157,7 +131,7 @@ class Reporter:
 
     def export_json(self, results: list[EvalResult], path: Path) -> None:
         """Write results with a summary; `load_results` reads the file."""
-        write_whole(path, results_json(results))
+        write_whole(path, results_json(results), durable=True)
 
     def check_regression(
         self, baseline: list[EvalResult], current: list[EvalResult], threshold: float = 0.05
@@ -174,17 +148,11 @@ class Reporter:
         return evidence["has_regressions"], evidence
 
     def _print_head(self, result: EvalResult) -> None:
-        trace = result.trace
         title = f"{result.task_id} | {result.config_name} | {result.model} | run {result.run_index}"
         self.console.print(Text(title, style="bold"), mark(result))
-        cost = "unknown cost" if result.cost_usd is None else f"${result.cost_usd:.4f}"
-        facts = (
-            f"score {result.overall_score:.2f}, {result.outcome}, {trace.duration_seconds:.1f} s, "
-            f"{trace.num_turns} turns, {trace.usage.total_tokens_with_cache:,} tokens with cache, {cost}"
-        )
-        self.console.print(Text(facts))
-        if trace.error:
-            self.console.print(Text(trace.error, style="yellow"))
+        self.console.print(Text(run_facts(result)))
+        if result.trace.error:
+            self.console.print(Text(result.trace.error, style="yellow"))
 
     def _print_grades(self, grades: Sequence[GradeResult]) -> None:
         table = new_table("Grades", "assertion", "", "score", "weight", "details")
@@ -195,35 +163,35 @@ class Reporter:
             if g.judge:
                 spread = "" if g.judge.spread is None else f", spread {g.judge.spread:.2f}"
                 reasons.append(f"judged by {g.judge.model}{spread}")
-            weight = "-" if g.weight is None else f"{g.weight:g}"
+            weight = UNKNOWN if g.weight is None else f"{g.weight:g}"
             body = Text("\n".join(reason for reason in reasons if reason))
             table.add_row(Text(g.assertion_id), status, f"{g.score:.2f}", weight, body)
         if grades:
-            self.console.print(table)
+            print_table(self.console, table)
 
     def _print_tools(self, result: EvalResult, limit: int | None) -> None:
         """Tool calls; `limit` characters of what went in and out, 0 for names only, None for all."""
-        self.console.print(Text(f"{len(result.trace.tool_calls)} tool calls", style="bold"))
+        self.console.print(Text(counted(len(result.trace.tool_calls), "tool call"), style="bold"))
         for call in result.trace.tool_calls:
             line = Text(f"  {call.name}", style="cyan")
             if limit != 0:
                 line.append(" " + json.dumps(call.input, ensure_ascii=False)[:limit], style="default")
-            self.console.print(line)
+            self.console.print(line, soft_wrap=True)
             said = call.error or call.output
             if said and limit != 0:
-                self.console.print(Padding(Text(said[:limit], style="red" if call.error else "dim"), (0, 0, 0, 4)))
+                print_verbatim(self.console, said[:limit], indent=4)
 
     def _print_changes(self, changes: Sequence[FileChange], diffs: bool) -> None:
-        self.console.print(Text(f"{len(changes)} files changed", style="bold"))
+        self.console.print(Text(f"{counted(len(changes), 'file')} changed", style="bold"))
         for change in changes:
-            self.console.print(Text(f"  {change.action} {change.path}"))
-            if diffs and (change.diff or change.content_after):
-                self.console.print(Padding(Text(change.diff or change.content_after or ""), (0, 0, 0, 4)))
+            self.console.print(Text(f"  {change.action} {change.path}"), soft_wrap=True)
+            if diffs:
+                print_verbatim(self.console, change.diff or change.content_after or "", indent=4)
 
     def _print_block(self, title: str, text: str) -> None:
         if text.strip():
             self.console.print(Text(title, style="bold"))
-            self.console.print(Padding(Text(text.rstrip()), (0, 0, 0, 2)))
+            print_verbatim(self.console, text.rstrip(), indent=2)
 
 
 def regression_evidence(comparison: Comparison) -> dict[str, Any]:
@@ -234,7 +202,7 @@ def regression_evidence(comparison: Comparison) -> dict[str, Any]:
     improved = [rows[unit.key] for unit in decision.having(Verdict.IMPROVEMENT)]
     primary = comparison.primary
     return {
-        "has_regressions": comparison.verdict is Verdict.REGRESSION or bool(regressed),
+        "has_regressions": comparison.got_worse,
         "regression_count": len(regressed),
         "improvement_count": len(improved),
         "threshold": comparison.threshold,

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import traceback
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
+from common.files import write_whole
 from harness.errors import IsolationError
 from harness.executor import ClaudeExecutor, Executor, snapshot_of
 from harness.graders.composite_grader import CompositeGrader
+from harness.host.redaction import Redactor
 from harness.isolator import EnvironmentIsolator
-from harness.models import Config, ErrorKind, EvalResult, ExecutionTrace, Outcome, Task
-from harness.results import files as storage
+from harness.models import Config, ErrorKind, EvalResult, ExecutionTrace, Fingerprints, Outcome, Task
+from harness.results import files
+from harness.results.journal import Journal
 from harness.run.matrix import Callback, Matrix, PlannedRun, RetryPolicy, plan
-from harness.suite import fingerprint
-from harness.suite import load as loading
+from harness.suite import fingerprint, load
+from harness.suite.resolved import resolve
 
 DEFAULT_RESULTS_DIR = Path("evals/results")
 
@@ -43,9 +47,12 @@ class EvalRunner:
     def run_single(self, task: Task, config: Config, run_index: int = 0) -> EvalResult:
         """Run a task once with a config and grade it. Failures are outcomes of the result, not exceptions.
 
-        InputError when the config names a variable or MCP file that this host does not have.
+        Raises:
+            InputError: the config names skills, a variable or an MCP file that this host does not have.
         """
-        return self._run(PlannedRun(task, config, run_index, fingerprint.fingerprints(task, config)))
+        config = resolve(config)
+        fingerprints = Fingerprints(task=fingerprint.of_task(task), config=config.fingerprint)
+        return self._run(PlannedRun(task, config, run_index, fingerprints))
 
     def run_matrix(
         self,
@@ -69,7 +76,7 @@ class EvalRunner:
         """
         runs = plan(tasks, configs, models, runs_per_combo)
         path = journal or self.results_dir / f"matrix_{_stamp()}.journal.jsonl"
-        with storage.Journal(path) as open_journal:
+        with Journal(path) as open_journal:
             matrix = Matrix(
                 self._run,
                 open_journal,
@@ -93,40 +100,40 @@ class EvalRunner:
         `save_debug` writes <name>.debug.json beside it. A `stop_reason` marks the file as incomplete.
         """
         path = self.results_dir / (filename or f"results_{_stamp()}.json")
-        redact = storage.Redactor()
-        storage.write_whole(path, redact(storage.results_json(results, stop_reason=stop_reason)))
+        redact = Redactor(os.environ)
+        write_whole(path, redact(files.results_json(results, stop_reason=stop_reason)), durable=True)
         if save_debug:
-            storage.write_whole(path.with_suffix(".debug.json"), redact(storage.debug_json(results)))
+            write_whole(path.with_suffix(".debug.json"), redact(files.debug_json(results)))
         return path
 
     @staticmethod
     def load_results(path: Path) -> list[EvalResult]:
         """Results of a results file; InputError when it is none."""
-        return loading.load_results(path)
+        return files.load_results(path)
 
     @staticmethod
     def load_task(path: Path) -> Task:
         """Task of a YAML file; InputError names file, line and key of every mistake."""
-        return loading.load_task(path)
+        return load.load_task(path)
 
     @staticmethod
     def load_config(path: Path) -> Config:
         """Config of a YAML file; InputError names file, line and key of every mistake."""
-        return loading.load_config(path)
+        return load.load_config(path)
 
     @staticmethod
     def load_tasks_from_glob(pattern: str) -> list[Task]:
         """Tasks of all matching files, sorted by path; the pattern may be absolute."""
-        return loading.load_tasks(pattern)
+        return load.load_tasks(pattern)
 
     @staticmethod
     def load_configs_from_glob(pattern: str) -> list[Config]:
         """Configs of all matching files, sorted by path; the pattern may be absolute."""
-        return loading.load_configs(pattern)
+        return load.load_configs(pattern)
 
     def _run(self, run: PlannedRun) -> EvalResult:
         """One try of one run, with what is secret taken out of its result."""
-        return storage.Redactor([run.config]).clean(self._try(run))
+        return files.without_secrets(self._try(run), Redactor(os.environ, run.config.env))
 
     def _try(self, run: PlannedRun) -> EvalResult:
         started = datetime.now(UTC)
@@ -134,7 +141,7 @@ class EvalRunner:
         try:
             with self._turn:
                 env = self.isolator.create_environment_for_task(
-                    task.fixture_path, config.claude_md, config.skills_path, config.agents_md
+                    task.fixture_path, config.claude_md, agents_md=config.agents_md, skills=config.skills
                 )
         except (IsolationError, OSError) as error:
             return _result(run, started, _not_set_up(config, str(error)))
@@ -147,7 +154,7 @@ class EvalRunner:
             trace = trace.model_copy(update={"file_changes": changes})
             try:
                 grades, score, passed = self.grader.grade(task, trace, env.path)
-            except Exception as error:  # the run is paid for; it can be graded again
+            except Exception as error:  # the run is paid for, and its trace tells why it has no grades
                 return _result(run, started, _not_graded(trace, error))
         verdict = {"grades": grades, "overall_score": score, "passed": passed}
         return _result(run, started, trace).model_copy(update=verdict)

@@ -47,6 +47,11 @@ class OneSided:
     """What `less` could have been, up to STEPS_TO, ascending."""
     steps_greater: tuple[float, ...] = ()
 
+    @property
+    def smaller(self) -> float:
+        """The smaller of the two: the evidence for a change in whichever direction it went."""
+        return min(self.less, self.greater)
+
 
 def pass_at_k(n: int, c: int, k: int) -> float | None:
     """Probability that at least one of `k` runs passes, estimated without bias from `c` passes in `n` runs.
@@ -90,7 +95,7 @@ def paired_bootstrap(differences: Sequence[float], confidence: float = 0.95) -> 
     """Interval of the mean of per-task differences, tasks drawn with replacement.
 
     Bias-corrected and accelerated: Efron 1987, "Better Bootstrap Confidence Intervals", JASA 82, 171-185.
-    None where resampling can not show any spread: fewer than three tasks, or all differences equal.
+    None where resampling cannot show any spread: fewer than three tasks, or all differences equal.
     """
     values = np.asarray(differences, dtype=float)
     count = len(values)
@@ -212,7 +217,7 @@ def discrete_benjamini_hochberg(p_values: Sequence[float], steps: Sequence[Seque
 
     Benjamini & Hochberg 1995, JRSS B 57, 289-300, knowing which p-values each test can give at all.
 
-    With few runs most tasks can not reach any useful level whatever happens, and counting them in full hides
+    With few runs most tasks cannot reach any useful level whatever happens, and counting them in full hides
     the one that broke. The j-th smallest p is multiplied not by (number of tests) / j but by the sum over all
     tests of their chance to come below it, divided by j: Heyse 2011, "A False Discovery Rate Procedure for
     Categorical Data"; Döhler, Durand & Roquain 2018, "New FDR bounds for discrete and heterogeneous tests",

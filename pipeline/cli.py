@@ -12,19 +12,21 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
+from common.errors import InputError
 from pipeline.dataset.catalog import REPOSITORY
 
 DONE, SOME_FAILED, WRONG_USE = 0, 1, 2
+# No task failed, and still there is nothing to go on with.
+NOTHING_DONE = 1
 
 DATASET_FILE = REPOSITORY / "locobench_dataset.jsonl"
 SELECTION_FILE = REPOSITORY / "selected_tasks.json"
 TASKS_FOLDER = REPOSITORY / "tasks"
 
+# Where one of these is not found, something is broken that no installation mends.
+OWN_MODULES = ("adapter", "common", "pipeline")
+
 T = TypeVar("T")
-
-
-class InputError(Exception):
-    """Input that cannot be used. The message is one line: what, where, the way out."""
 
 
 class _Formatter(argparse.HelpFormatter):
@@ -87,6 +89,14 @@ def run(main: Callable[[list[str] | None], int]) -> NoReturn:
         code = main(None)
     except InputError as error:
         complain(f"{Path(sys.argv[0]).name}: {error}")
+        code = WRONG_USE
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] in OWN_MODULES:
+            raise
+        complain(
+            f"{Path(sys.argv[0]).name}: this Python lacks {error.name}: `make demo` in {REPOSITORY} installs what is"
+            " needed, then type `. .venv/bin/activate`"
+        )
         code = WRONG_USE
     except KeyboardInterrupt:
         print(f"{Path(sys.argv[0]).name}: interrupted; run the same command again to finish", file=sys.stderr)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 FOLDERS = ("agents", "commands", "hooks", "output-styles", "rules")
@@ -28,8 +27,6 @@ TELEMETRY_OFF = {
 TELEMETRY_ON_PREFIXES = ("CLAUDE_CODE_ENABLE_TELEMETRY", "OTEL_")
 """Variables in the `env` of settings.json that would turn telemetry on again."""
 
-VERSION_TIMEOUT_SECONDS = 10
-
 
 def default_claude_home() -> Path:
     """$CLAUDE_CONFIG_DIR, else ~/.claude."""
@@ -41,19 +38,3 @@ def state_files(claude_home: Path) -> list[Path]:
     """Where .claude.json (user's MCP servers) may lie: beside ~/.claude, or in a CLAUDE_CONFIG_DIR."""
     inside = claude_home / ".claude.json"
     return [claude_home.parent / ".claude.json", inside] if claude_home.name == ".claude" else [inside]
-
-
-def installed_version(claude_path: str = "claude") -> str:
-    """Version of the CLI, for example 2.1.330; empty when it is not there or does not answer."""
-    try:
-        said = subprocess.run(
-            [claude_path, "--version"],
-            capture_output=True,
-            text=True,
-            timeout=VERSION_TIMEOUT_SECONDS,
-            check=True,
-            stdin=subprocess.DEVNULL,
-        ).stdout
-    except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
-        return ""
-    return said.split()[0] if said.split() else ""

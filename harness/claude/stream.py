@@ -1,15 +1,13 @@
-"""What the `claude` CLI prints: messages, tool calls, texts and totals."""
+"""What the `claude` CLI prints as a whole: its messages, and the tool calls, texts and totals in them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from harness.claude.messages import Block, Init, Message, Result, Turn, Usage, message_of
 from harness.models import TokenUsage, ToolCall
-
-Message = dict[str, Any]
 
 
 def parse_messages(output: str) -> list[Message]:
@@ -18,77 +16,65 @@ def parse_messages(output: str) -> list[Message]:
     Lines that are no JSON objects (a line cut by a kill, a stray print) are left out.
     """
     try:
-        whole = json.loads(output)
-    except ValueError:
+        whole = _loads(output)
+    except (ValueError, RecursionError):
         return [message for line in output.splitlines() if (message := parse_line(line)) is not None]
     items = whole if isinstance(whole, list) else [whole]
-    return [item for item in items if isinstance(item, dict)]
+    return [message_of(item) for item in items if isinstance(item, dict)]
 
 
 def parse_line(line: str | bytes) -> Message | None:
-    """One line of stream-json; None when it is not a whole JSON object.
+    """One line of stream-json; None when it is not a whole JSON object, or one nested beyond reading.
 
-    Invalid UTF-8 becomes U+FFFD and half a surrogate pair a question mark, since no file could hold them.
+    Invalid UTF-8 becomes U+FFFD.
     """
     text = line.decode("utf-8", errors="replace") if isinstance(line, bytes) else line
     if not text.lstrip().startswith("{"):
         return None
     try:
-        message = json.loads(text)
-    except ValueError:
+        message = _loads(text)
+    except (ValueError, RecursionError):
         return None
-    if not isinstance(message, dict):
-        return None
+    return message_of(message) if isinstance(message, dict) else None
+
+
+def _loads(text: str) -> Any:
+    """The JSON value; half a surrogate pair becomes a question mark, since no file could hold it."""
+    value = json.loads(text)
     if "\\ud" in text.lower():
-        whole = json.dumps(message, ensure_ascii=False).encode("utf-8", errors="replace")
-        message = json.loads(whole)
-    return dict(message)
+        value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", errors="replace"))
+    return value
 
 
-def result_message(messages: Iterable[Message]) -> Message | None:
-    """The last result line. A json output of the CLI is one such object; one without a type counts too."""
-    found = [m for m in messages if m.get("type") == "result" or ("type" not in m and "session_id" in m)]
-    return found[-1] if found else None
+def result_message(messages: Iterable[Message]) -> Result | None:
+    """The last result line."""
+    return next(reversed([m for m in messages if isinstance(m, Result)]), None)
 
 
-def init_message(messages: Iterable[Message]) -> Message | None:
+def init_message(messages: Iterable[Message]) -> Init | None:
     """The system/init line: version, tools, skills and servers as the CLI really has them."""
-    return next((m for m in messages if m.get("type") == "system" and m.get("subtype") == "init"), None)
-
-
-def system_messages(messages: Iterable[Message], subtype: str) -> list[Message]:
-    """All system lines of one subtype, such as api_retry."""
-    return [m for m in messages if m.get("type") == "system" and m.get("subtype") == subtype]
+    return next((m for m in messages if isinstance(m, Init)), None)
 
 
 def response_text(messages: Iterable[Message]) -> str:
     """Everything the main agent wrote, in order, one paragraph a block."""
-    texts = [
-        str(block.get("text", ""))
-        for message in messages
-        if message.get("type") == "assistant" and message.get("parent_tool_use_id") is None
-        for block in _blocks(message)
-        if block.get("type") == "text"
-    ]
-    return "\n\n".join(texts)
+    said = (m for m in _turns(messages, "assistant") if m.parent_tool_use_id is None)
+    return "\n\n".join(block.text for turn in said for block in turn.message.content if block.type == "text")
 
 
 def tool_calls(messages: Sequence[Message]) -> list[ToolCall]:
     """Tool calls in the order they were made, subagents' included, each with its result."""
     results = {
-        str(block.get("tool_use_id")): (block, _time(message))
-        for message in messages
-        if message.get("type") == "user"
-        for block in _blocks(message)
-        if block.get("type") == "tool_result"
+        block.tool_use_id: (block, turn)
+        for turn in _turns(messages, "user")
+        for block in turn.message.content
+        if block.type == "tool_result"
     }
     calls: dict[str, ToolCall] = {}
-    for message in messages:
-        if message.get("type") != "assistant":
-            continue
-        for block in _blocks(message):
-            if block.get("type") == "tool_use":
-                call = _tool_call(block, message, results.get(str(block.get("id"))))
+    for turn in _turns(messages, "assistant"):
+        for block in turn.message.content:
+            if block.type == "tool_use":
+                call = _tool_call(block, turn, results.get(block.id))
                 calls[call.id or str(len(calls))] = call
     return list(calls.values())
 
@@ -98,80 +84,45 @@ def usage(messages: Sequence[Message]) -> TokenUsage:
 
     The last is what a killed run leaves: its output tokens are those known when each message began.
     """
-    result = result_message(messages) or {}
-    per_model = [m for m in (result.get("modelUsage") or {}).values() if isinstance(m, dict)]
-    if per_model:
-        return TokenUsage(
-            input_tokens=sum(int(m.get("inputTokens") or 0) for m in per_model),
-            output_tokens=sum(int(m.get("outputTokens") or 0) for m in per_model),
-            cache_read_tokens=sum(int(m.get("cacheReadInputTokens") or 0) for m in per_model),
-            cache_creation_tokens=sum(int(m.get("cacheCreationInputTokens") or 0) for m in per_model),
-        )
-    if isinstance(result.get("usage"), dict):
-        return _usage_sum([result["usage"]])
-    by_id = {
-        message["message"].get("id"): message["message"].get("usage") or {}
-        for message in messages
-        if message.get("type") == "assistant" and isinstance(message.get("message"), dict)
-    }
-    return _usage_sum(list(by_id.values()))
+    result = result_message(messages)
+    if result is not None and result.model_usage:
+        return _sum(result.model_usage.values())
+    if result is not None and result.usage is not None:
+        return result.usage.as_record()
+    by_id = {turn.message.id: turn.message.usage for turn in _turns(messages, "assistant")}
+    return _sum(usage for usage in by_id.values() if usage is not None)
 
 
 def turns(messages: Sequence[Message]) -> int:
     """API round trips of the main loop: as reported, else the number of distinct messages."""
-    reported = (result_message(messages) or {}).get("num_turns")
-    if isinstance(reported, int):
-        return reported
-    main = (m for m in messages if m.get("type") == "assistant" and m.get("parent_tool_use_id") is None)
-    return len({m["message"].get("id") for m in main if isinstance(m.get("message"), dict)})
+    result = result_message(messages)
+    if result is not None and result.num_turns is not None:
+        return result.num_turns
+    return len({turn.message.id for turn in _turns(messages, "assistant") if turn.parent_tool_use_id is None})
 
 
-def _blocks(message: Message) -> list[dict[str, Any]]:
-    inner = message.get("message")
-    content = inner.get("content") if isinstance(inner, dict) else None
-    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+def _turns(messages: Iterable[Message], role: str) -> list[Turn]:
+    return [m for m in messages if isinstance(m, Turn) and m.type == role]
 
 
-def _time(message: Message) -> datetime | None:
-    try:
-        return datetime.fromisoformat(str(message.get("timestamp")))
-    except ValueError:
-        return None
-
-
-def _tool_call(block: Message, message: Message, result: tuple[Message, datetime | None] | None) -> ToolCall:
-    called = _time(message)
+def _tool_call(block: Block, turn: Turn, result: tuple[Block, Turn] | None) -> ToolCall:
     content, failed, seconds = None, False, None
     if result is not None:
-        content, failed = _content_text(result[0].get("content")), bool(result[0].get("is_error"))
-        if called and result[1]:
-            seconds = max(0.0, (result[1] - called).total_seconds())
-    arguments = block.get("input")
+        content, failed, ended = result[0].content_text, result[0].is_error, result[1].timestamp
+        if turn.timestamp and ended:
+            seconds = max(0.0, (ended - turn.timestamp).total_seconds())
     return ToolCall(
-        name=str(block.get("name", "")),
-        input=arguments if isinstance(arguments, dict) else {"input": arguments},
+        name=block.name,
+        input=block.input if isinstance(block.input, dict) else {"input": block.input},
         output=None if failed else content,
         error=content if failed else None,
-        timestamp=called,
-        id=str(block.get("id", "")),
+        timestamp=turn.timestamp,
+        id=block.id,
         duration_seconds=seconds,
-        parent_id=message.get("parent_tool_use_id"),
+        parent_id=turn.parent_tool_use_id,
     )
 
 
-def _content_text(content: object) -> str:
-    """Text of a tool result: a string, or blocks of which other than text are named."""
-    if isinstance(content, list):
-        parts = [b if isinstance(b, dict) else {"type": "text", "text": b} for b in content]
-        return "\n".join(str(b.get("text", "")) if b.get("type") == "text" else f"[{b.get('type')}]" for b in parts)
-    return "" if content is None else str(content)
-
-
-def _usage_sum(usages: Iterable[Mapping[str, Any]]) -> TokenUsage:
-    items = list(usages)
-    return TokenUsage(
-        input_tokens=sum(int(u.get("input_tokens") or 0) for u in items),
-        output_tokens=sum(int(u.get("output_tokens") or 0) for u in items),
-        cache_read_tokens=sum(int(u.get("cache_read_input_tokens") or 0) for u in items),
-        cache_creation_tokens=sum(int(u.get("cache_creation_input_tokens") or 0) for u in items),
-    )
+def _sum(usages: Iterable[Usage]) -> TokenUsage:
+    records = [usage.as_record() for usage in usages]
+    return TokenUsage(**{name: sum(getattr(r, name) for r in records) for name in TokenUsage.model_fields})

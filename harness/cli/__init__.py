@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -12,7 +14,7 @@ import click
 
 from harness.errors import InputError
 
-INTERRUPTED = 130
+INTERRUPTED, CLOSED_PIPE = 130, 141
 
 
 class Entry(NamedTuple):
@@ -84,15 +86,37 @@ class Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
 
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Parse the arguments, which for --help prints already."""
+        with _pipe_may_close():
+            return super().make_context(info_name, args, parent, **extra)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
         try:
-            return super().invoke(ctx)
+            with _pipe_may_close():
+                return super().invoke(ctx)
         except InputError as error:
             raise BadInput(str(error)) from error
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)
             ctx.exit(INTERRUPTED)
+
+
+@contextlib.contextmanager
+def _pipe_may_close() -> Iterator[None]:
+    """Leave with CLOSED_PIPE when who reads our output has enough of it, as `| head` has.
+
+    click would leave with 1, which here says that something got worse.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        # What is left in the buffer goes nowhere, or Python would complain about it when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(CLOSED_PIPE) from None
 
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -108,7 +132,7 @@ def cli(ctx: click.Context, env_file: Path | None) -> None:
     """Run coding agents on tasks, grade what they do, and compare configurations.
 
     Exit codes: 0 done, 1 a run failed or something got worse, 2 could not be measured or wrong input,
-    130 interrupted.
+    130 interrupted, 141 who read the output did not read all of it.
     """
     ctx.obj = load_env_file(env_file)
 

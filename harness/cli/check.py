@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
-from harness.claude.environment import PASSED_VARIABLES
-from harness.results.files import SECRET_NAME
+from common.secrets import is_secret_name
+from harness.claude.version import installed_version
+from harness.host.variables import PASSED_VARIABLES
 from harness.run.oracle import Check, nop, oracle
 from harness.suite import load as loading
-from harness.suite import treatment
+from harness.suite.resolved import resolve
 
 TASKS = "evals/tasks/**/*.task.yaml"
 CONFIGS = "evals/configs/*/config.yaml"
@@ -35,7 +33,7 @@ def validate_task(pattern: str) -> None:
 def validate_config(pattern: str) -> None:
     """Check config files: keys, skills, MCP servers and the variables they take from this host."""
     for config in loading.load_configs(pattern):
-        treatment.check(config)
+        resolve(config)
         click.echo(f"ok: {config.name} ({config.model}, {config.max_turns} turns)")
 
 
@@ -85,27 +83,16 @@ def env_status(ctx: click.Context, claude_path: str) -> None:
 
     Exit code 2 when something needed is missing.
     """
-    version = _version(claude_path)
+    version = installed_version(claude_path)
     paying = [name for name in PASSED_VARIABLES["who pays"] if os.environ.get(name)]
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0
     click.echo(f"claude: {version or f'{claude_path} not found; install Claude Code or name it with --claude'}")
     click.echo(f"env file: {ctx.obj or 'none'}")
     for name in paying:
-        click.echo(f"{name}: {'set' if SECRET_NAME.search(name) else os.environ[name]}")
+        click.echo(f"{name}: {'set' if is_secret_name(name) else os.environ[name]}")
     if not paying:
         click.echo("credentials: none; set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN")
-    click.echo(f"judge: {'ready' if find_spec('anthropic') else 'pip install anthropic, to use LLM assertions'}")
     root_refused = is_root and not os.environ.get("IS_SANDBOX")
     if root_refused:
         click.echo("root: Claude Code refuses to skip permissions; set IS_SANDBOX=1 if this is a sandbox")
     ctx.exit(2 if not version or not paying or root_refused else 0)
-
-
-def _version(claude_path: str) -> str | None:
-    if shutil.which(claude_path) is None:
-        return None
-    try:
-        shown = subprocess.run([claude_path, "--version"], capture_output=True, text=True, timeout=20, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return shown.stdout.strip() or None

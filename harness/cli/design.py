@@ -4,26 +4,33 @@ from __future__ import annotations
 
 from pathlib import Path
 from statistics import fmean, pvariance
-from typing import Any
 
 import click
-from rich.console import Console
 
 from harness import statistics
-from harness.cli.report import PATH, RESULTS_HELP, arm_options, compare_arms
-from harness.cli.run import runner_options
-from harness.compare.comparison import compare
+from harness.cli.options import (
+    CANNOT_TELL,
+    PATH,
+    RESULTS_HELP,
+    ArmOptions,
+    BatchOptions,
+    RunOptions,
+    arm_options,
+    batch_options,
+    run_options,
+    verdict_code,
+)
+from harness.cli.output import refuse_existing, save_results
 from harness.compare.metrics import by_task
-from harness.compare.verdicts import SUITE_ALPHA, Verdict
+from harness.compare.verdicts import SUITE_ALPHA
+from harness.compare.wording import counted
 from harness.errors import InputError
-from harness.executor import ClaudeExecutor
-from harness.graders.composite_grader import CompositeGrader
-from harness.models import Config, EvalResult, Task
+from harness.report.console import print_table, report_console
 from harness.report.tables import new_table
 from harness.reporter import Reporter
 from harness.results.sources import load_source
-from harness.run.matrix import MatrixStopped
-from harness.runner import EvalRunner
+from harness.run.confirm import confirm as run_confirmation
+from harness.run.confirm import plan_confirmation
 from harness.suite.load import load_configs, load_tasks
 
 RUNS = (1, 3, 5, 10)
@@ -52,7 +59,7 @@ MOST_TASKS = 5000
 @click.option("--tasks", type=click.IntRange(2), help="Also tell what this many tasks find.")
 @click.option("--runs", default=3, show_default=True, type=click.IntRange(1), help="With this many runs of each.")
 def power(
-    effect: float, baseline: float | None, source: Path | None, effect_sd: float, tasks: int | None, runs: int
+    *, effect: float, baseline: float | None, source: Path | None, effect_sd: float, tasks: int | None, runs: int
 ) -> None:
     """How many tasks and runs does it take to find a drop of the pass rate?
 
@@ -62,107 +69,65 @@ def power(
     rate = rate if baseline is None else baseline
     if rate - effect < 0:
         raise InputError(f"--effect {effect}: a pass rate of {rate:.2f} cannot drop by that much")
-    table = new_table("", "runs a task and arm", *(f"{count} tasks" for count in TASKS), "tasks for 80 %")
+    table = new_table(
+        "", "runs per task and arm", *(f"{count} tasks" for count in TASKS), f"tasks for {100 * TARGET_POWER:.0f} %"
+    )
     for count in RUNS:
         sd = statistics.design_sd(rate, -effect, count, task_sd, effect_sd)
         found = (statistics.paired_power(effect, sd, number, SUITE_ALPHA) for number in TASKS)
         table.add_row(str(count), *(f"{100 * share:.0f} %" for share in found), _tasks_needed(effect, sd))
-    console = Console()
+    console = report_console()
     console.print(f"Chance to find a drop of {100 * effect:.0f} points from {100 * rate:.0f} %:")
-    console.print(table)
+    print_table(console, table)
     if tasks:
         sd = statistics.design_sd(rate, -effect, runs, task_sd, effect_sd)
         share = statistics.paired_power(effect, sd, tasks, SUITE_ALPHA)
         detectable = statistics.minimal_detectable_effect(sd, tasks, SUITE_ALPHA) or 1.0
         console.print(
-            f"{tasks} tasks x {runs} runs an arm find it in {100 * share:.0f} % of cases; "
-            f"they find {100 * detectable:.0f} points in {100 * TARGET_POWER:.0f} %."
+            f"{tasks} tasks with {runs} runs in each arm find it in {100 * share:.0f} % of cases; "
+            f"in {100 * TARGET_POWER:.0f} % of cases they find a drop of {100 * detectable:.0f} points."
         )
 
 
 @click.command()
 @arm_options
-@click.option("-t", "--tasks", "task_glob", required=True, help="Glob of task files, quoted.")
-@click.option("-c", "--configs", "config_glob", required=True, help="Glob of config files, quoted.")
-@click.option("-r", "--runs", default=10, show_default=True, type=click.IntRange(2), help="Fresh runs of each.")
-@click.option("-j", "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Runs at a time.")
-@click.option("-o", "--output", required=True, type=PATH, help="Results file for the fresh runs.")
-@click.option("--max-cost-usd", type=click.FloatRange(0, min_open=True), help="Start no run once this is spent.")
-@click.option("--dry-run", is_flag=True, help="Show what would be run, run nothing.")
-@runner_options
+@batch_options(runs=10, fewest=2, output_required=True)
+@run_options
 @click.pass_context
-def confirm(
-    ctx: click.Context,
-    /,
-    task_glob: str,
-    config_glob: str,
-    runs: int,
-    workers: int,
-    output: Path,
-    max_cost_usd: float | None,
-    dry_run: bool,
-    quiet: bool,
-    judge_model: str,
-    ci: bool,
-    mcp_config: Path | None,
-    claude_path: str,
-    save_debug: bool,
-    **arms: Any,
-) -> None:
+def confirm(ctx: click.Context, /, arms: ArmOptions, batch: BatchOptions, options: RunOptions) -> None:
     """Run the suspects of a comparison again, with fresh and more runs, and compare those alone.
 
     Only tasks that looked changed are run. Where the arms have different configs or models both are run
     again; otherwise B alone, against the runs of A that are there. Exit code 0 nothing confirmed as worse,
-    1 a regression is confirmed, 2 the data cannot tell.
+    1 a regression is confirmed, 2 the data cannot tell, 130 interrupted.
     """
-    comparison, results_a, results_b = compare_arms(**arms)
-    suspects = {u.key.task_id for u in comparison.decision.units if u.suspect or u.verdict.decided}
-    if not suspects:
+    assert batch.output is not None
+    output = batch.output.expanduser()
+    tasks, configs = load_tasks(batch.task_glob), load_configs(batch.config_glob)
+    plan = plan_confirmation(*arms.compare(), tasks, configs, batch.runs)
+    if plan is None:
         click.echo("no task looks changed: nothing to confirm")
         return
-    if output.exists():
-        raise InputError(f"{output} exists and holds paid runs; name another -o")
-    tasks = _named(load_tasks(task_glob), suspects, task_glob)
-    fresh_a = _variants(results_a, config_glob) if _variant_names(results_a) != _variant_names(results_b) else []
-    fresh_b = _variants(results_b, config_glob)
-    planned = len(tasks) * (len(fresh_a) + len(fresh_b)) * runs
-    click.echo(f"{len(tasks)} suspects, {planned} fresh runs: {', '.join(task.id for task in tasks)}")
-    if dry_run:
+    refuse_existing(output)
+    names = ", ".join(task.id for task in plan.tasks)
+    click.echo(f"{counted(len(plan.tasks), 'suspect')}, {counted(plan.fresh_runs, 'fresh run')}: {names}")
+    if batch.dry_run:
         return
-    runner = EvalRunner(ClaudeExecutor(claude_path, ci, mcp_config), CompositeGrader(judge_model))
-    fresh: list[EvalResult] = []
-    stop_reason = ""
-    for number, model in enumerate(sorted({config.model for config in [*fresh_a, *fresh_b]})):
-        configs = {config.name: config for config in [*fresh_a, *fresh_b] if config.model == model}
-        spent = sum(result.cost_usd or 0.0 for result in fresh)
-        try:
-            fresh += runner.run_matrix(
-                tasks,
-                configs.values(),
-                [model],
-                runs,
-                workers=workers,
-                journal=output.with_suffix(f".{number}.journal.jsonl"),
-                max_cost_usd=None if max_cost_usd is None else max(0.0, max_cost_usd - spent),
-            )
-        except MatrixStopped as stopped:
-            fresh += stopped.results
-            stop_reason = stopped.reason
-            break
-    runner.save_results(fresh, str(output.absolute()), save_debug, stop_reason=stop_reason)
-    new_a = _of(fresh, fresh_a) if fresh_a else [r for r in results_a if r.task_id in suspects]
-    confirmed = compare(
-        new_a,
-        _of(fresh, fresh_b),
-        label_a=comparison.label_a,
-        label_b=comparison.label_b,
-        metric=comparison.metric,
+    runner = options.runner()
+    confirmed = run_confirmation(
+        plan,
+        runner.run_matrix,
+        journal=output.with_suffix(".journal.jsonl"),
+        workers=batch.workers,
+        max_cost_usd=batch.max_cost_usd,
     )
-    if not quiet:
-        Reporter().print_comparison(confirmed, all_tasks=True)
-    click.echo(f"saved to {output}")
-    worse = confirmed.verdict is Verdict.REGRESSION or confirmed.decision.having(Verdict.REGRESSION)
-    ctx.exit(1 if worse else 2 if stop_reason or confirmed.verdict is Verdict.NOT_ENOUGH_DATA else 0)
+    if not options.quiet:
+        Reporter().print_comparison(confirmed.comparison, all_tasks=True)
+    save_results(runner, confirmed.fresh, output, save_debug=options.save_debug, stop_reason=confirmed.stop_reason)
+    if confirmed.stop_reason:
+        click.echo(f"stopped after {len(confirmed.fresh)} of {plan.fresh_runs} runs: {confirmed.stop_reason}", err=True)
+    code = verdict_code(confirmed.comparison)
+    ctx.exit(CANNOT_TELL if confirmed.stop_reason and not code else code)
 
 
 def _observed(source: Path) -> tuple[float, float]:
@@ -186,29 +151,3 @@ def _tasks_needed(effect: float, sd: float) -> str:
         enough = statistics.paired_power(effect, sd, middle, SUITE_ALPHA) >= TARGET_POWER
         low, high = (low, middle) if enough else (middle + 1, high)
     return str(max(low, 5))
-
-
-def _named(tasks: list[Task], ids: set[str], pattern: str) -> list[Task]:
-    missing = ids - {task.id for task in tasks}
-    if missing:
-        raise InputError(f"{pattern}: no task file for {', '.join(sorted(missing))}")
-    return [task for task in tasks if task.id in ids]
-
-
-def _variant_names(results: list[EvalResult]) -> set[tuple[str, str]]:
-    return {(result.config_name, result.model) for result in results}
-
-
-def _variants(results: list[EvalResult], pattern: str) -> list[Config]:
-    """The configs of an arm, each with the model it ran with."""
-    configs = {config.name: config for config in load_configs(pattern)}
-    names = _variant_names(results)
-    missing = {name for name, _ in names} - configs.keys()
-    if missing:
-        raise InputError(f"{pattern}: no config file for {', '.join(sorted(missing))}")
-    return [configs[name].model_copy(update={"model": model}) for name, model in sorted(names)]
-
-
-def _of(results: list[EvalResult], configs: list[Config]) -> list[EvalResult]:
-    names = {(config.name, config.model) for config in configs}
-    return [result for result in results if (result.config_name, result.model) in names]

@@ -6,15 +6,17 @@ from pathlib import Path
 
 import click
 
-from harness.graders.composite_grader import PASS_SCORE
-from harness.models import Outcome
+from harness.cli.options import PATH
+from harness.cli.output import save_results
+from harness.compare.wording import counted
+from harness.models import PASS_SCORE, Outcome
 from harness.results.harbor import load_jobs
 from harness.runner import EvalRunner
 
 
 @click.command()
 @click.argument("job", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Results file to write.")
+@click.option("-o", "--output", required=True, type=PATH, help="Results file to write.")
 @click.option("--config-name", help="Config name of all trials. Default: the job's name, and agents' if several.")
 @click.option(
     "--tasks-dir",
@@ -31,11 +33,10 @@ def import_harbor(job: Path, output: Path, config_name: str | None, tasks_dir: P
     Harbor's own mean counts them as 0.
     """
     results = load_jobs(job, config_name=config_name, tasks_dir=tasks_dir, pass_score=pass_score)
-    path = EvalRunner().save_results(results, str(output.expanduser().absolute()))
     measured = [result for result in results if result.measured]
-    click.echo(f"{len(results)} trials, {len(measured)} measured, {sum(r.passed for r in measured)} passed")
+    click.echo(f"{counted(len(results), 'trial')}, {len(measured)} measured, {sum(r.passed for r in measured)} passed")
     for outcome in Outcome:
         count = sum(result.outcome is outcome for result in results)
         if count and outcome is not Outcome.COMPLETED:
             click.echo(f"  {outcome}: {count}")
-    click.echo(f"saved to {path}")
+    save_results(EvalRunner(), results, output)

@@ -5,17 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.progress import track
 from rich.text import Text
 
-from harness.cli.report import PATH
+from harness.cli.options import PATH
+from harness.cli.output import save_results, write_text
 from harness.compare import calibration
+from harness.compare.wording import cost_text, counted, percent, rate_interval
 from harness.errors import InputError
 from harness.graders.llm_graders import LLMGrader
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
+from harness.report.console import print_table, report_console
 from harness.report.tables import new_table
-from harness.results.files import write_whole
 from harness.results.sources import load_source
 from harness.run.regrade import regrade
 from harness.runner import EvalRunner
@@ -57,18 +58,20 @@ def grade(
     judge = LLMGrader(judge_model, samples=samples)
     if judge.warning:
         click.echo(f"warning: {judge.warning}", err=True)
-    console = Console(stderr=True)
+    console = report_console(stderr=True)
     shown = track(results, "judging", console=console, disable=quiet or not console.is_terminal)
     graded = [regrade(result, tasks, judge, only_errors=only_errors) for result in shown]
-    path = EvalRunner().save_results(graded, str(output.expanduser().absolute()))
     judged = [g for result in graded for g in result.grades if g.judge]
     failed = [g for g in judged if g.status != "graded"]
     changed = sum(before.passed != after.passed for before, after in zip(results, graded, strict=True))
     cost = sum(g.judge.cost_usd or 0.0 for g in judged if g.judge)
-    click.echo(f"{len(judged)} judged assertions, {len(failed)} without a verdict; {changed} runs changed; ${cost:.4f}")
+    click.echo(
+        f"{counted(len(judged), 'judged assertion')}, {len(failed)} without a verdict; "
+        f"{counted(changed, 'run')} changed; {cost_text(cost)}"
+    )
     for text in sorted({g.details for g in failed})[:5]:
         click.echo(f"  {text}", err=True)
-    click.echo(f"saved to {path}")
+    save_results(EvalRunner(), graded, output)
     ctx.exit(2 if failed else 0)
 
 
@@ -83,26 +86,22 @@ def calibrate(source: Path, labels: Path | None, template_path: Path | None) -> 
     model, run_index, assertion_id, passed. Judge with another model by `grade` first.
     """
     results = load_source(source)
-    if template_path:
-        write_whole(template_path, calibration.template(results))
-        click.echo(f"wrote {template_path}")
+    write_text(template_path, lambda: calibration.template(results))
     if labels is None:
         if template_path is None:
             raise InputError("name a CSV with labels, or --template to make one")
         return
     found = calibration.calibrate(results, calibration.read_labels(labels))
-    console = Console()
+    console = report_console()
     table = new_table("Verdicts", "", "human: pass", "human: fail")
     table.add_row("judge: pass", str(found.both_pass), str(found.only_judge_passes))
     table.add_row("judge: fail", str(found.only_human_passes), str(found.both_fail))
-    console.print(table)
+    print_table(console, table)
     if found.agreement:
         same = found.both_pass + found.both_fail
-        low, high = 100 * found.agreement.low, 100 * found.agreement.high
-        console.print(
-            f"agreement {same}/{found.compared} = {100 * same / found.compared:.1f} % (95 %: {low:.0f} to {high:.0f})"
-        )
+        share = percent(same / found.compared)
+        console.print(f"agreement {same}/{found.compared} = {share} (95 % interval {rate_interval(found.agreement)})")
     kappa = "undefined, since only one label occurs" if found.kappa is None else f"{found.kappa:.2f}"
-    console.print(f"Cohen's kappa {kappa}; {found.judge_errors} labelled assertions have no verdict")
+    console.print(f"Cohen's kappa {kappa}; {counted(found.judge_errors, 'labelled assertion')} without a verdict")
     for verdict in found.disagreements:
         console.print(Text(f"  disagree: {' | '.join(map(str, verdict))}"))

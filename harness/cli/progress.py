@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from types import TracebackType
 
 import click
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
+from harness.compare.metrics import by_arm
+from harness.compare.wording import cost_text, seconds_text
 from harness.models import EvalResult
+from harness.report.console import report_console
 
 
 def verdict_of(result: EvalResult) -> str:
-    """PASS or FAIL for a measured run, else how it ended."""
-    if not result.measured:
-        return str(result.outcome if not result.outcome.measured else "judge_error").upper()
-    return "PASS" if result.passed else "FAIL"
+    """PASS or FAIL for a measured run, else what it was lost to."""
+    return (result.lost_to or result.verdict).upper()
 
 
 def line_of(result: EvalResult, done: int, total: int) -> str:
     """One line for one run."""
-    cost = "cost unknown" if result.cost_usd is None else f"${result.cost_usd:.4f}"
+    cost = "cost not recorded" if result.cost_usd is None else cost_text(result.cost_usd)
     parts = [
         result.task_id,
         result.config_name,
@@ -30,7 +29,7 @@ def line_of(result: EvalResult, done: int, total: int) -> str:
         f"Run {result.run_index + 1}",
         verdict_of(result),
     ]
-    parts += [f"score {result.overall_score:.2f}", cost, f"{result.trace.duration_seconds:.0f} s"]
+    parts += [f"score {result.overall_score:.2f}", cost, seconds_text(result.trace.duration_seconds)]
     if result.trace.error:
         parts.append(result.trace.error)
     return f"[{done}/{total}] " + " | ".join(parts)
@@ -43,7 +42,7 @@ class Progress:
         self._total = total
         self._results = list(earlier)
         self._quiet = quiet
-        console = Console()
+        console = report_console()
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         self._bar = Bar(*columns, console=console) if console.is_terminal and not quiet else None
 
@@ -74,10 +73,7 @@ class Progress:
 
     def summary(self, results: list[EvalResult]) -> str:
         """One line per config and model: passed of measured runs, runs not measured, cost."""
-        groups: dict[tuple[str, str], list[EvalResult]] = defaultdict(list)
-        for result in results:
-            groups[result.config_name, result.model].append(result)
-        return "\n".join(f"{name} ({model}): {_counts(group)}" for (name, model), group in groups.items())
+        return "\n".join(f"{name} ({model}): {_counts(group)}" for (name, model), group in by_arm(results).items())
 
     def _counts(self) -> str:
         return _counts(self._results)

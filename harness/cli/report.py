@@ -3,55 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 
+from harness.cli.options import PATH, RESULTS_HELP, ArmOptions, arm_options, verdict_code
+from harness.cli.output import write_text
 from harness.compare.comparison import compare as compare_results
-from harness.compare.verdicts import Comparison, Metric, Verdict
+from harness.compare.verdicts import Comparison
 from harness.errors import InputError
 from harness.models import EvalResult
 from harness.report import exports
-from harness.report import html as html_report
 from harness.reporter import Reporter, regression_evidence
-from harness.results.files import write_whole
-from harness.results.sources import choose, load_source
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-PATH = click.Path(path_type=Path)
-RESULTS_HELP = "results file, journal of a matrix, or Harbor job folder"
-
-
-def arm_options(function: Function) -> Function:
-    """What the two arms of a comparison are, and what is compared."""
-    for option in (
-        click.option("--treatment", multiple=True, help="Tools that B is about, as a pattern such as mcp__*."),
-        click.option(
-            "--threshold",
-            default=0.0,
-            type=click.FloatRange(0, 1),
-            help="Smallest change that counts, 0 to 1.",
-        ),
-        click.option(
-            "--metric",
-            default="pass_rate",
-            show_default=True,
-            type=click.Choice(["pass_rate", "score"]),
-            help="What the verdict is about.",
-        ),
-        click.option("--label-b", help="Name of B in the report."),
-        click.option("--label-a", help="Name of A in the report."),
-        click.option("--model-b", help="Only this model of B."),
-        click.option("--model-a", help="Only this model of A."),
-        click.option("--config-b", help="Only this config of B."),
-        click.option("--config-a", help="Only this config of A."),
-        click.argument("b", type=PATH, required=False),
-        click.argument("a", type=PATH),
-    ):
-        function = option(function)
-    return function
+from harness.results.sources import load_source
 
 
 @click.command()
@@ -72,11 +38,11 @@ def report(
     """Summary of a set of results: rates with intervals, pass@k, cost, lost runs."""
     results = load_source(source)
     Reporter().print_summary(results)
-    _write(html, lambda: html_report.render([html_report.Arm(source.stem, results)], title=source.stem))
-    _write(markdown, lambda: exports.results_markdown(results))
-    _write(junit, lambda: exports.results_junit(results))
-    _write(csv, lambda: exports.results_csv(results))
-    _write(json_path, lambda: exports.results_json(results))
+    write_text(html, lambda: html_page([(source.stem, results)], None, source.stem))
+    write_text(markdown, lambda: exports.results_markdown(results))
+    write_text(junit, lambda: exports.results_junit(results))
+    write_text(csv, lambda: exports.results_csv(results))
+    write_text(json_path, lambda: exports.results_json(results))
 
 
 @click.command()
@@ -86,6 +52,7 @@ def report(
 def analyze(source: Path, task_filter: str | None, failed_only: bool) -> None:
     """List runs with what failed in them, and how often each assertion passes."""
     Reporter().print_analysis(load_source(source), task_filter, failed_only)
+    click.echo(f"one run whole: python -m harness explain {shlex.quote(str(source))} -i #")
 
 
 @click.command()
@@ -130,7 +97,7 @@ def diff(a: Path, b: Path, label_a: str | None, label_b: str | None) -> None:
 def regression(ctx: click.Context, /, baseline: Path, current: Path, threshold: float, json_path: Path | None) -> None:
     """Is CURRENT worse than BASELINE?
 
-    Exit code 0 no evidence of it, 1 a regression, 2 the data cannot tell.
+    Exit code 0 no evidence of it, 1 a regression, of the whole or of a single task, 2 the data cannot tell.
     """
     comparison = compare_results(
         load_source(baseline),
@@ -139,11 +106,9 @@ def regression(ctx: click.Context, /, baseline: Path, current: Path, threshold: 
         label_b="current",
         threshold=threshold,
     )
-    evidence = regression_evidence(comparison)
     Reporter().print_comparison(comparison)
-    _write(json_path, lambda: json.dumps(evidence, indent=2, ensure_ascii=False) + "\n")
-    undecided = comparison.verdict is Verdict.NOT_ENOUGH_DATA
-    ctx.exit(1 if evidence["has_regressions"] else 2 if undecided else 0)
+    write_text(json_path, lambda: json.dumps(regression_evidence(comparison), indent=2, ensure_ascii=False) + "\n")
+    ctx.exit(verdict_code(comparison))
 
 
 @click.command()
@@ -153,81 +118,34 @@ def regression(ctx: click.Context, /, baseline: Path, current: Path, threshold: 
 @click.option("--markdown", type=PATH, help="Also write a comment for a pull request.")
 @click.option("--junit", type=PATH, help="Also write JUnit XML, one case a task.")
 @click.option("--json", "json_path", type=PATH, help="Also write the comparison as data.")
+@click.pass_context
 def compare(
+    ctx: click.Context,
+    /,
+    arms: ArmOptions,
     all_tasks: bool,
     html: Path | None,
     markdown: Path | None,
     junit: Path | None,
     json_path: Path | None,
-    **arms: Any,
 ) -> None:
     """Did B do better or worse than A, by how much, how sure are we, at what cost?
 
-    A and B are results files, journals or Harbor job folders; without B, two configs or models of A.
+    A and B are results files, journals or Harbor job folders; without B, two configs or models of A. Exit
+    code 0 nothing got worse, 1 a regression, of the whole or of a single task, 2 the data cannot tell.
     """
-    comparison, results_a, results_b = compare_arms(**arms)
+    comparison, results_a, results_b = arms.compare()
     Reporter().print_comparison(comparison, all_tasks)
-    _write(html, lambda: comparison_page(comparison, results_a, results_b))
-    _write(markdown, lambda: exports.comparison_markdown(comparison))
-    _write(junit, lambda: exports.comparison_junit(comparison))
-    _write(
-        json_path,
-        lambda: json.dumps(exports.comparison_data(comparison), indent=1, ensure_ascii=False) + "\n",
-    )
+    a, b = comparison.label_a, comparison.label_b
+    write_text(html, lambda: html_page([(a, results_a), (b, results_b)], comparison, f"{b} against {a}"))
+    write_text(markdown, lambda: exports.comparison_markdown(comparison))
+    write_text(junit, lambda: exports.comparison_junit(comparison))
+    write_text(json_path, lambda: json.dumps(exports.comparison_data(comparison), indent=1, ensure_ascii=False) + "\n")
+    ctx.exit(verdict_code(comparison))
 
 
-def compare_arms(
-    *,
-    a: Path,
-    b: Path | None,
-    config_a: str | None,
-    config_b: str | None,
-    model_a: str | None,
-    model_b: str | None,
-    label_a: str | None,
-    label_b: str | None,
-    metric: Metric,
-    threshold: float,
-    treatment: tuple[str, ...],
-) -> tuple[Comparison, list[EvalResult], list[EvalResult]]:
-    """The comparison that `arm_options` describe, and the results of both arms."""
-    if b is None and (config_a, model_a) == (config_b, model_b):
-        raise InputError(f"{a}: compare it with a second file, or name --config-a and --config-b")
-    source = load_source(a)
-    results_a = choose(source, config_a, model_a, a)
-    results_b = choose(source if b is None else load_source(b), config_b, model_b, b or a)
-    names = [
-        given or config or model or path.stem
-        for given, config, model, path in (
-            (label_a, config_a, model_a if model_a != model_b else None, a),
-            (label_b, config_b, model_b if model_a != model_b else None, b or a),
-        )
-    ]
-    if names[0] == names[1]:
-        names = [f"{names[0]} (A)", f"{names[1]} (B)"]
-    comparison = compare_results(
-        results_a,
-        results_b,
-        label_a=names[0],
-        label_b=names[1],
-        metric=metric,
-        threshold=threshold,
-        treatment=treatment,
-    )
-    return comparison, results_a, results_b
+def html_page(arms: Sequence[tuple[str, list[EvalResult]]], comparison: Comparison | None, title: str) -> str:
+    """The HTML report of arms by label, and of their comparison."""
+    from harness.report import html  # its figures' matplotlib takes half a second to import
 
-
-def comparison_page(comparison: Comparison, a: list[EvalResult], b: list[EvalResult]) -> str:
-    """HTML report of a comparison."""
-    arms = [html_report.Arm(comparison.label_a, a), html_report.Arm(comparison.label_b, b)]
-    return html_report.render(arms, comparison, f"{comparison.label_b} against {comparison.label_a}")
-
-
-def _write(path: Path | None, make: Callable[[], str]) -> None:
-    if path is None:
-        return
-    try:
-        write_whole(path, make())
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror})") from error
-    click.echo(f"wrote {path}")
+    return html.render([html.Arm(label, results) for label, results in arms], comparison, title)

@@ -5,51 +5,24 @@ from __future__ import annotations
 import shlex
 import signal
 import sys
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
-from typing import Any, TypeVar
 
 import click
 
 from harness.cli import INTERRUPTED
+from harness.cli.options import BatchOptions, RunOptions, batch_options, run_options
+from harness.cli.output import refuse_existing, save_results
 from harness.cli.progress import Progress, line_of
 from harness.errors import InputError
-from harness.executor import ClaudeExecutor
-from harness.graders.composite_grader import CompositeGrader
 from harness.models import EvalResult, Task
-from harness.models.model_ids import DEFAULT_JUDGE_MODEL, retirement_warning
-from harness.results.files import read_journal
+from harness.models.model_ids import retirement_warning
+from harness.results.journal import read_journal
 from harness.run.estimate import estimate
 from harness.run.matrix import MatrixStopped, PlannedRun, finished_before, plan
-from harness.runner import DEFAULT_RESULTS_DIR, EvalRunner
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def runner_options(function: Function) -> Function:
-    """Options of every command that starts agents."""
-    for option in (
-        click.option("--quiet", is_flag=True, help="Print nothing but errors and the result path."),
-        click.option("--judge-model", default=DEFAULT_JUDGE_MODEL, show_default=True, help="Model of LLM judges."),
-        click.option("--ci", is_flag=True, help="Keep no session files."),
-        click.option(
-            "--mcp-config",
-            type=click.Path(exists=True, dir_okay=False, path_type=Path),
-            help="MCP servers for every run, besides those of the configs.",
-        ),
-        click.option(
-            "--claude",
-            "claude_path",
-            default="claude",
-            envvar="HARNESS_CLAUDE",
-            help="The claude executable.",
-        ),
-        click.option("--debug", "save_debug", is_flag=True, help="Also write OUT.debug.json."),
-    ):
-        function = option(function)
-    return function
+from harness.runner import DEFAULT_RESULTS_DIR
+from harness.suite.resolved import resolve
 
 
 @click.command()
@@ -58,7 +31,7 @@ def runner_options(function: Function) -> Function:
 @click.option("-m", "--model", help="Model instead of the config's.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Results file to write.")
 @click.option("-v", "--verbose", is_flag=True, help="Show grades, changed files and the answer.")
-@runner_options
+@run_options
 @click.pass_context
 def run(
     ctx: click.Context,
@@ -68,101 +41,88 @@ def run(
     model: str | None,
     output: Path | None,
     verbose: bool,
-    **options: Any,
+    options: RunOptions,
 ) -> None:
     """Run one task with one config and grade it.
 
     Exit code 0 when it passes, 1 when it fails, 2 when it could not be measured.
     """
-    runner = _runner(options)
+    runner = options.runner()
     task, config = runner.load_task(task_file), runner.load_config(config_file)
     if model:
         config = config.model_copy(update={"model": model})
+    config = resolve(config)
     runs = plan([task], [config], None, 1)
-    _refuse_existing(output)
+    refuse_existing(output)
     _warn_retired(runs)
     result = runner.run_single(task, config)
-    path = runner.save_results([result], _absolute(output), options["save_debug"])
-    if not options["quiet"]:
+    if not options.quiet:
         click.echo(line_of(result, 1, 1))
         if verbose:
             _print_details(result)
-    click.echo(f"saved to {path}")
+    save_results(runner, [result], output, save_debug=options.save_debug)
     ctx.exit(2 if not result.measured else 0 if result.passed else 1)
 
 
 @click.command()
-@click.option("-t", "--tasks", "task_glob", required=True, help="Glob of task files, quoted.")
-@click.option("-c", "--configs", "config_glob", required=True, help="Glob of config files, quoted.")
+@batch_options(runs=3, fewest=1, output_required=False)
 @click.option("-m", "--models", help="Models instead of the configs' own, separated by commas.")
-@click.option("-r", "--runs", default=3, show_default=True, type=click.IntRange(1), help="Runs of each combination.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Results file; its journal lies beside it.")
-@click.option("-j", "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Runs at a time.")
 @click.option("--limit", type=click.IntRange(1), help="Only the first N tasks.")
 @click.option("--filter", "task_filter", help="Only tasks whose id contains this.")
-@click.option("--dry-run", is_flag=True, help="Show plan and estimated cost, run nothing.")
 @click.option("--resume", is_flag=True, help="Go on with OUTPUT: keep its finished runs, run the others.")
-@click.option("--max-cost-usd", type=click.FloatRange(0, min_open=True), help="Start no run once this is spent.")
-@runner_options
+@run_options
 @click.pass_context
 def matrix(
     ctx: click.Context,
     /,
-    task_glob: str,
-    config_glob: str,
+    batch: BatchOptions,
     models: str | None,
-    runs: int,
-    output: Path | None,
-    workers: int,
     limit: int | None,
     task_filter: str | None,
-    dry_run: bool,
     resume: bool,
-    max_cost_usd: float | None,
-    **options: Any,
+    options: RunOptions,
 ) -> None:
     """Run every task with every config and model.
 
     Exit code 0 when every run was measured (passed or not), 2 when some were not, 130 when interrupted.
     """
-    runner = _runner(options)
-    tasks = _chosen(runner.load_tasks_from_glob(task_glob), limit, task_filter)
-    configs = runner.load_configs_from_glob(config_glob)
+    runner = options.runner()
+    tasks = _chosen(runner.load_tasks_from_glob(batch.task_glob), limit, task_filter)
+    configs = [resolve(config) for config in runner.load_configs_from_glob(batch.config_glob)]
     model_list = [name.strip() for name in models.split(",") if name.strip()] if models else None
-    planned = plan(tasks, configs, model_list, runs)
-    path, journal = _places(output, resume)
+    planned = plan(tasks, configs, model_list, batch.runs)
+    path, journal = _places(batch.output, resume)
     earlier = read_journal(journal)
     kept = finished_before(planned, earlier)
     _warn_retired(planned)
-    if dry_run:
+    if batch.dry_run:
         _print_plan(planned, len(kept), path.parent)
         return
-    if earlier and not options["quiet"]:
+    if earlier and not options.quiet:
         unused = len({(r.task_id, r.config_name, r.model, r.run_index) for r in earlier}) - len(kept)
         click.echo(f"{len(kept)} runs are done; {unused} in the journal failed or are of changed content")
     signal.signal(signal.SIGTERM, _as_interrupt)
     stopped: MatrixStopped | None = None
-    with Progress(len(planned), list(kept.values()), quiet=options["quiet"]) as progress:
+    with Progress(len(planned), list(kept.values()), quiet=options.quiet) as progress:
         try:
             results = runner.run_matrix(
                 tasks,
                 configs,
                 model_list,
-                runs,
+                batch.runs,
                 progress.show,
-                workers=workers,
+                workers=batch.workers,
                 journal=journal,
-                max_cost_usd=max_cost_usd,
+                max_cost_usd=batch.max_cost_usd,
             )
         except MatrixStopped as early:
             stopped, results = early, early.results
     reason = stopped.reason if stopped else ""
-    saved = runner.save_results(results, str(path), options["save_debug"], stop_reason=reason)
-    if not options["quiet"]:
+    if not options.quiet:
         click.echo(progress.summary(results))
-    click.echo(f"saved to {saved}")
+    save_results(runner, results, path, save_debug=options.save_debug, stop_reason=reason)
     if stopped is not None:
-        again = [*sys.argv[1:], *([] if resume else ["--resume"]), *([] if output else ["-o", str(path)])]
+        again = [*sys.argv[1:], *([] if resume else ["--resume"]), *([] if batch.output else ["-o", str(path)])]
         click.echo(f"stopped after {len(results)} of {len(planned)} runs: {reason}", err=True)
         click.echo(f"go on with: python -m harness {shlex.join(again)}", err=True)
         ctx.exit(INTERRUPTED if stopped.interrupted else 2)
@@ -171,20 +131,14 @@ def matrix(
 
 def _places(output: Path | None, resume: bool) -> tuple[Path, Path]:
     """Absolute paths of results and journal; InputError when they do not fit `resume`."""
-    path = Path(_absolute(output) or DEFAULT_RESULTS_DIR / f"results_{datetime.now():%Y%m%d_%H%M%S}.json")
-    path = path.absolute()
+    path = output or DEFAULT_RESULTS_DIR / f"results_{datetime.now():%Y%m%d_%H%M%S}.json"
+    path = path.expanduser().absolute()
     journal = path.with_suffix(".journal.jsonl")
     if resume and not journal.exists():
         raise InputError(f"{journal}: no journal to resume; name the same -o as before, or drop --resume")
     if not resume:
-        _refuse_existing(journal)
-        _refuse_existing(path)
+        refuse_existing(journal, path)
     return path, journal
-
-
-def _runner(options: dict[str, Any]) -> EvalRunner:
-    executor = ClaudeExecutor(options["claude_path"], options["ci"], options["mcp_config"])
-    return EvalRunner(executor, CompositeGrader(options["judge_model"]))
 
 
 def _chosen(tasks: list[Task], limit: int | None, task_filter: str | None) -> list[Task]:
@@ -193,15 +147,6 @@ def _chosen(tasks: list[Task], limit: int | None, task_filter: str | None) -> li
         known = ", ".join(task.id for task in tasks)
         raise InputError(f"--filter {task_filter}: no task id contains it; there are: {known}")
     return chosen
-
-
-def _absolute(output: Path | None) -> str | None:
-    return None if output is None else str(output.expanduser().absolute())
-
-
-def _refuse_existing(path: Path | None) -> None:
-    if path is not None and path.expanduser().exists():
-        raise InputError(f"{path} exists and holds paid runs; name another -o, or go on with it by --resume")
 
 
 def _warn_retired(runs: list[PlannedRun]) -> None:

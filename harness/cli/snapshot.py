@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from harness.claude.layout import installed_version
+from harness.claude.version import installed_version
 from harness.config_exporter import ConfigExporter
 from harness.config_importer import ConfigImporter
 from harness.errors import InputError
@@ -23,10 +23,7 @@ def export_config(output: Path, claude_home: Path | None, project: Path | None) 
     """Write a snapshot of Claude Code's configuration, without secrets."""
     exporter = ConfigExporter(claude_home, project=project)
     snapshot = exporter.export_snapshot()
-    try:
-        exporter.save_snapshot(output)
-    except OSError as error:
-        raise InputError(f"{output}: cannot be written ({error.strerror})") from error
+    exporter.save_snapshot(output)
     files = len(snapshot.skills) + len(snapshot.skills_binary) + len(snapshot.files) + len(snapshot.files_binary)
     click.echo(f"wrote {output}: {files} files, {len(snapshot.mcp_servers)} MCP servers")
     for place in snapshot.redacted:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, variance
 
 from harness import statistics
+from harness.compare.metrics import count_errors
 from harness.compare.verdicts import (
     SUITE_ALPHA,
     Comparison,
@@ -28,12 +29,24 @@ MAX_ERROR_SHARE = 0.2
 QUANTITIES: dict[str, tuple[str, Callable[[EvalResult], float | None]]] = {
     "pass_rate": ("share of runs", lambda r: float(r.passed)),
     "score": ("0 to 1", lambda r: r.overall_score),
-    "tokens": ("tokens a run", lambda r: float(r.trace.usage.total_tokens_with_cache)),
+    "tokens": ("tokens a run", lambda r: r.tokens),
     "cost": ("US$ a run", lambda r: r.cost_usd),
     "time": ("seconds a run", lambda r: r.trace.duration_seconds),
-    "turns": ("turns a run", lambda r: float(r.trace.num_turns)),
+    "turns": ("turns a run", lambda r: r.trace.num_turns),
 }
 """What is compared: unit and value of one run; a run without the value does not count for it."""
+
+
+class UnclearPairing(InputError):
+    """The arms have no config (or no model) in common and one has several, so which to compare with which?"""
+
+    def __init__(self, what: str, in_a: Sequence[str], in_b: Sequence[str]) -> None:
+        """`what`: config or model; then the ones of each arm."""
+        super().__init__(
+            f"the arms have no {what} in common and one has several: {', '.join(in_a)} against {', '.join(in_b)}; "
+            "choose one for each"
+        )
+        self.what = what
 
 
 def compare(
@@ -48,11 +61,20 @@ def compare(
 ) -> Comparison:
     """Compare two arms task by task.
 
-    `metric` decides the verdict, the others are shown beside it. A change smaller than `threshold` (of the
-    metric, 0 to 1) is never called. `treatment` names the tools that B is about, as glob patterns; without
-    it they are read off the recorded init lines. Runs that measured nothing (infrastructure, setup, judge)
-    and tasks that only one arm has are outside the rates, and counted in the result.
-    InputError when it is not clear what to pair: several configs or models in an arm and none in common.
+    Runs that measured nothing (infrastructure, setup, judge) and tasks that only one arm has are outside the
+    rates, and counted in the result.
+
+    Args:
+        results_a: the runs B is compared with.
+        results_b: the runs the verdict is about.
+        label_a: what a report calls A.
+        label_b: what a report calls B.
+        metric: what decides the verdict; the others are shown beside it.
+        threshold: of the metric, 0 to 1; a smaller change is never called.
+        treatment: the tools that B is about, as glob patterns; without it, what B's runs were offered and A's not.
+
+    Raises:
+        UnclearPairing: several configs or models in an arm, and none in common.
     """
     key_of = _pairing(results_a, results_b)
     runs_a, runs_b = _measured(results_a, key_of), _measured(results_b, key_of)
@@ -88,15 +110,6 @@ def compare(
     return comparison.model_copy(update={"warnings": tuple(warnings)})
 
 
-def count_errors(results: Iterable[EvalResult]) -> dict[str, int]:
-    """Number of runs outside the rates, by reason."""
-    counts: dict[str, int] = defaultdict(int)
-    for result in results:
-        if not result.measured:
-            counts["judge_error" if result.outcome.measured else str(result.outcome)] += 1
-    return dict(sorted(counts.items()))
-
-
 def _pairing(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> Callable[[EvalResult], UnitKey]:
     """The key under which runs meet: always the task; config and model when the arms share any."""
     if not a or not b:
@@ -106,11 +119,7 @@ def _pairing(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> Callable[[Eval
         values_a, values_b = {getattr(r, name) for r in a}, {getattr(r, name) for r in b}
         shared[name] = bool(values_a & values_b)
         if not shared[name] and (len(values_a) > 1 or len(values_b) > 1):
-            word = name.removesuffix("_name")
-            raise InputError(
-                f"the arms have no {word} in common and one has several: {sorted(values_a)} against "
-                f"{sorted(values_b)}; choose one for each with --{word}-a and --{word}-b"
-            )
+            raise UnclearPairing(name.removesuffix("_name"), sorted(values_a), sorted(values_b))
     return lambda result: UnitKey(
         result.task_id,
         result.config_name if shared["config_name"] else "",
@@ -189,7 +198,7 @@ def _detectable(units: Sequence[UnitComparison], metric: Metric) -> float | None
     """Minimal detectable effect at the observed spread, which is never taken to be less than the runs' own.
 
     The runs' own is p(1-p) of a mean smoothed by one pass and one failure, so that a task that always passed
-    in three runs is not taken for one that can not fail; for scores it is the most a score can vary.
+    in three runs is not taken for one that cannot fail; for scores it is the most a score can vary.
     """
     differences: dict[str, list[float]] = defaultdict(list)
     noise: dict[str, list[float]] = defaultdict(list)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
 from harness import statistics
-from harness.compare.comparison import count_errors
 from harness.models import EvalResult
 from harness.statistics import Interval
 
@@ -27,10 +26,10 @@ class AggregatedMetrics:
     pass_rate: float
     """0 to 1; 0 without runs."""
     avg_score: float
-    avg_tokens: int
-    """Tokens a run, cache included."""
-    avg_duration: float
-    """Seconds a run."""
+    avg_tokens: int | None
+    """Tokens a run, cache included, over the runs that recorded them; None when none did."""
+    avg_duration: float | None
+    """Seconds a run, likewise."""
     pass_at_k: dict[int, float]
     """k -> chance that one of k runs passes; mean over the tasks with k runs, absent when there are none."""
     pass_hat_k: dict[int, float] = field(default_factory=dict)
@@ -49,22 +48,27 @@ def aggregate(results: Iterable[EvalResult]) -> AggregatedMetrics:
     all_results = list(results)
     runs = [result for result in all_results if result.measured]
     passed = sum(run.passed for run in runs)
-    costs = [run.cost_usd for run in runs if run.cost_usd is not None]
+    tokens = _mean_of_known(run.tokens for run in runs)
     return AggregatedMetrics(
         total_runs=len(runs),
         passed=passed,
         failed=len(runs) - passed,
         pass_rate=passed / len(runs) if runs else 0.0,
-        avg_score=_mean([run.overall_score for run in runs]),
-        avg_tokens=round(_mean([run.trace.usage.total_tokens_with_cache for run in runs])),
-        avg_duration=_mean([run.trace.duration_seconds for run in runs]),
+        avg_score=_mean_of_known(run.overall_score for run in runs) or 0.0,
+        avg_tokens=None if tokens is None else round(tokens),
+        avg_duration=_mean_of_known(run.trace.duration_seconds for run in runs),
         pass_at_k=_over_tasks(runs, statistics.pass_at_k),
         pass_hat_k=_over_tasks(runs, statistics.pass_hat_k),
         pass_interval=statistics.wilson_interval(passed, len(runs)),
-        avg_cost=fmean(costs) if costs else None,
+        avg_cost=_mean_of_known(run.cost_usd for run in runs),
         total_cost=sum(total_cost(result) for result in all_results),
         errors=count_errors(all_results),
     )
+
+
+def count_errors(results: Iterable[EvalResult]) -> dict[str, int]:
+    """Number of runs outside the rates, by what they were lost to."""
+    return dict(sorted(Counter(result.lost_to for result in results if result.lost_to).items()))
 
 
 def total_cost(result: EvalResult) -> float:
@@ -102,5 +106,6 @@ def _over_tasks(runs: Sequence[EvalResult], estimate: Callable[[int, int, int], 
     return means
 
 
-def _mean(values: Sequence[float]) -> float:
-    return fmean(values) if values else 0.0
+def _mean_of_known(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None

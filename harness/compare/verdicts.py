@@ -25,7 +25,7 @@ Metric = Literal["pass_rate", "score"]
 
 
 class Verdict(StrEnum):
-    """What the results say about B against A."""
+    """What the results say about B, compared with A."""
 
     IMPROVEMENT = "improvement"
     REGRESSION = "regression"
@@ -78,7 +78,7 @@ class UnitComparison(Frozen):
     """After correction for the number of tasks; verdicts rest on this."""
     verdict: Verdict = Verdict.NO_EVIDENCE
     groups: dict[str, str] = {}
-    """Category, language and so on, for the search of what a verdict hangs on."""
+    """Category, language and so on, to find out whether the verdict depends on one of them."""
 
     @property
     def rate_a(self) -> float:
@@ -93,7 +93,12 @@ class UnitComparison(Frozen):
     @property
     def suspect(self) -> bool:
         """Whether the task alone looks changed before the correction: a candidate for more runs."""
-        return min(self.p.less, self.p.greater) <= SUSPECT_P
+        return self.p.smaller <= SUSPECT_P
+
+    @property
+    def moved(self) -> bool:
+        """Whether a report shows the task without being asked for all: it has a verdict of its own or is suspect."""
+        return self.verdict.decided or self.suspect
 
 
 class MetricDifference(Frozen):
@@ -106,7 +111,7 @@ class MetricDifference(Frozen):
     mean_b: float
     difference: float
     interval: Interval | None
-    """95 % bootstrap interval of the difference over tasks; None where it can not be given."""
+    """95 % bootstrap interval of the difference over tasks; None where it cannot be given."""
     p: OneSided
 
     @property
@@ -161,6 +166,11 @@ class Comparison(Frozen):
         """The verdict on B against A."""
         return self.decision.verdict
 
+    @property
+    def got_worse(self) -> bool:
+        """Whether the whole is a regression, or a single task by itself."""
+        return self.verdict is Verdict.REGRESSION or bool(self.decision.having(Verdict.REGRESSION))
+
     def metric_named(self, name: str) -> MetricDifference | None:
         """One of pass_rate, score, tokens, cost, time, turns; None when no task has it in both arms."""
         return next((m for m in self.metrics if m.name == name), None)
@@ -189,7 +199,7 @@ def decide_without(
     """Verdict and mean difference had these tasks not been there."""
     rest = [unit for unit in units if unit not in left_out]
     # No task can be called by itself when none is below TASK_Q before the correction.
-    open_ = any(min(unit.p.less, unit.p.greater) <= TASK_Q for unit in rest)
+    open_ = any(unit.p.smaller <= TASK_Q for unit in rest)
     return _over_all(_judge_units(rest, threshold) if open_ else rest, threshold)[:2]
 
 

@@ -8,19 +8,17 @@ from fnmatch import fnmatchcase
 
 from harness import statistics
 from harness.compare.verdicts import SUITE_ALPHA, Comparison, Decision, UnitComparison, decide_without
-from harness.compare.wording import runs_text
+from harness.compare.wording import counted, errors_text, metric_name, p_text, points, runs_text, some
 from harness.models import EvalResult
 
 MANY_ERRORS = 0.1
-"""Share of runs lost to infrastructure, setup or judge that is worth a sentence."""
+"""Share of runs lost to infrastructure, setup or judge from which a reader should know."""
 MANY_ZEROS = 0.5
 """Share of runs with score 0 that looks like a broken arm rather than a weak agent."""
 MORE_ZEROS = 0.2
-"""Or this much more than the other arm has, when chance does not explain it at DIFFERENT_P."""
+"""Or this much more than in the other arm, when chance does not explain it at DIFFERENT_P."""
 DIFFERENT_P = 0.01
 SELDOM_USED = 0.5
-NAMED = 5
-"""How many names a sentence lists before it says how many more there are."""
 
 
 def find_warnings(
@@ -29,7 +27,14 @@ def find_warnings(
     results_b: Sequence[EvalResult],
     treatment: Sequence[str] = (),
 ) -> list[str]:
-    """Every reason to doubt `comparison`, as sentences, the most important first."""
+    """Every reason to doubt `comparison`, as sentences, the most important first.
+
+    Args:
+        comparison: complete but for its warnings.
+        results_a: all runs of A, lost ones included.
+        results_b: all runs of B.
+        treatment: the tools that B is about, as glob patterns; without it they are read off what was offered.
+    """
     arms = ((comparison.label_a, results_a), (comparison.label_b, results_b))
     return [
         *_errors(arms, (comparison.errors_a, comparison.errors_b)),
@@ -51,8 +56,10 @@ def _errors(arms: Arms, errors: tuple[dict[str, int], dict[str, int]]) -> Iterat
     for (label, results), counts in zip(arms, errors, strict=True):
         lost = sum(counts.values())
         if results and lost / len(results) > MANY_ERRORS:
-            reasons = ", ".join(f"{count} {name}" for name, count in counts.items())
-            yield (f"{label}: {lost} of {len(results)} runs measured nothing ({reasons}); they are outside the rates.")
+            yield (
+                f"{label}: {lost} of {len(results)} runs say nothing about the agent ({errors_text(counts)}) "
+                "and are left out of the rates."
+            )
 
 
 def _zeros(arms: Arms) -> Iterator[str]:
@@ -70,7 +77,7 @@ def _zeros(arms: Arms) -> Iterator[str]:
             yield (
                 f"{label}: {zeros} of {runs} measured runs scored 0 "
                 f"(the other arm: {others} of {other_runs}); "
-                "look at some of them before believing the difference."
+                "look at a few of them before you trust the difference."
             )
 
 
@@ -83,7 +90,7 @@ def _unused_treatment(
         return
     tools = list(treatment) or sorted(_offered(b, "tools") - _offered(a, "tools"))
     if not tools:  # Harbor records servers, not their tools
-        tools = [f"mcp__{name}__*" for name in sorted(_offered(b, "mcp_servers") - _offered(a, "mcp_servers"))]
+        tools = [f"mcp__{name}__*" for name in sorted(_offered(b, "servers") - _offered(a, "servers"))]
     skills = [] if treatment else sorted(_offered(b, "skills") - _offered(a, "skills"))
     for kind, names, used in (
         ("tool", tools, [any(_calls(r, pattern) for pattern in tools) for r in runs]),
@@ -91,20 +98,17 @@ def _unused_treatment(
     ):
         if names and not any(used):
             yield (
-                f"The treatment was never used: no run of {label} called the {kind} {_some(names)}, "
+                f"The treatment was never used: no run of {label} called the {kind} {some(names)}, "
                 "so the difference cannot be its effect."
             )
         elif names and sum(used) < SELDOM_USED * len(runs):
-            yield f"Only {sum(used)} of {len(runs)} runs of {label} used the {kind} {_some(names)}."
+            yield f"Only {sum(used)} of {len(runs)} runs of {label} used the {kind} {some(names)}."
 
 
 def _offered(results: Iterable[EvalResult], key: str) -> set[str]:
     offered: set[str] = set()
     for result in results:
-        init = result.trace.raw_output.get("init")
-        names = init.get(key) if isinstance(init, dict) else None
-        for entry in names or []:
-            offered.add(str(entry.get("name") if isinstance(entry, dict) else entry))
+        offered |= set(getattr(result.trace.offered, key) or ())
     return offered
 
 
@@ -117,7 +121,7 @@ def _uses_skill(result: EvalResult, name: str) -> bool:
 
 
 def _hangs_on_one_group(comparison: Comparison) -> Iterator[str]:
-    """Groups of tasks, and single tasks, without which the verdict would be another one."""
+    """Groups of tasks, and single tasks, without which the verdict would change."""
     decision = comparison.decision
     for dimension in ("category", "language", "config", "model", "difficulty"):
         values = sorted({unit.groups[dimension] for unit in decision.units if dimension in unit.groups})
@@ -128,8 +132,8 @@ def _hangs_on_one_group(comparison: Comparison) -> Iterator[str]:
             verdict, difference = decide_without(decision.units, group, threshold=comparison.threshold)
             if verdict is not decision.verdict:
                 yield (
-                    f"The verdict hangs on {dimension} {value!r}: without it, it would be '{verdict}' "
-                    f"({_points(difference)} over the others)."
+                    f"The verdict depends on {dimension} {value!r}: without those tasks it would be '{verdict}' "
+                    f"({points(difference)} over the rest)."
                 )
     if decision.verdict.decided:
         yield from _hangs_on_one_task(decision, comparison.threshold)
@@ -145,15 +149,15 @@ def _hangs_on_one_task(decision: Decision, threshold: float) -> Iterator[str]:
         if decide_without(decision.units, units, threshold=threshold)[0] is not decision.verdict
     ]
     if moving and len(tasks) > 1:
-        yield f"The verdict hangs on single tasks: it would be another one without {_some(moving, 'or')}."
+        yield f"The verdict depends on single tasks: it would change without {some(moving, 'or')}."
 
 
 def _mixed(comparison: Comparison) -> Iterator[str]:
     for unit in comparison.decision.units:
         if unit.verdict.decided and unit.verdict is not comparison.verdict:
             yield (
-                f"Against the verdict on the whole, {comparison.decision.name(unit)} by itself shows: "
-                f"{unit.verdict}, {runs_text(unit)}."
+                f"{comparison.decision.name(unit)} goes against the overall verdict. "
+                f"On its own: {unit.verdict}, {runs_text(unit)}."
             )
 
 
@@ -161,14 +165,14 @@ def _unequal_trials(comparison: Comparison) -> Iterator[str]:
     unequal = [u for u in comparison.decision.units if len(u.scores_a) != len(u.scores_b)]
     if unequal:
         name = comparison.decision.name
-        examples = [f"{name(u)} {len(u.scores_a)} against {len(u.scores_b)}" for u in unequal]
-        yield f"Unequal numbers of measured runs: {_some(examples)}."
+        examples = [f"{name(u)} ({len(u.scores_a)} and {len(u.scores_b)})" for u in unequal]
+        yield f"The arms do not have the same number of measured runs: {some(examples)}."
 
 
 def _unmatched(comparison: Comparison) -> Iterator[str]:
     for label, tasks in ((comparison.label_a, comparison.only_a), (comparison.label_b, comparison.only_b)):
         if tasks:
-            yield f"Measured in {label} alone and outside the comparison: {len(tasks)} tasks, {_some(tasks)}."
+            yield f"Only {label} measured {counted(len(tasks), 'task')}, left out of the comparison: {some(tasks)}."
 
 
 def _confounded(arms: Arms) -> Iterator[str]:
@@ -185,30 +189,20 @@ def _confounded(arms: Arms) -> Iterator[str]:
         tasks.append(prints)
     for thing, (a, b) in (("Claude Code version", versions), ("judge model", judges)):
         if a and b and a != b:
-            yield f"The {thing} differs between the arms: {_some(sorted(a))} against {_some(sorted(b))}."
+            yield f"The {thing} differs between the arms: {some(sorted(a))} against {some(sorted(b))}."
     changed = [t for t in sorted(tasks[0].keys() & tasks[1].keys()) if tasks[0][t] != tasks[1][t]]
     if changed:
-        yield f"The content of these tasks differs between the arms: {_some(changed)}."
+        yield f"The content of these tasks differs between the arms: {some(changed)}."
 
 
 def _other_metric(comparison: Comparison) -> Iterator[str]:
-    """The verdict is about one metric; say when the other one speaks and this one does not."""
+    """The verdict is about one metric; say when the other one moved and this one did not."""
     other = comparison.metric_named("score" if comparison.metric == "pass_rate" else "pass_rate")
-    if other and not comparison.verdict.decided and other.p.attainable <= SUITE_ALPHA:
-        moved = min(other.p.less, other.p.greater)
-        if moved <= SUITE_ALPHA:
-            name = other.name.replace("_", " ")
-            yield (
-                f"The {name} moved by {_points(other.difference)} (p = {moved:.3f}), which the verdict, "
-                f"being about the {comparison.metric.replace('_', ' ')}, does not count."
-            )
-
-
-def _points(difference: float) -> str:
-    return f"{100 * difference:+.1f} points"
-
-
-def _some(names: Sequence[str], last: str = "and") -> str:
-    if len(names) > NAMED:
-        return f"{', '.join(names[:NAMED])} {last} {len(names) - NAMED} more"
-    return f"{', '.join(names[:-1])} {last} {names[-1]}" if len(names) > 1 else names[0]
+    if comparison.verdict.decided or other is None:
+        return
+    if other.p.attainable <= SUITE_ALPHA and other.p.smaller <= SUITE_ALPHA:
+        yield (
+            f"The {metric_name(other.name)} changed by {points(other.difference)} "
+            f"(one-sided p = {p_text(other.p.smaller)}), but the verdict is about the "
+            f"{metric_name(comparison.metric)} alone."
+        )

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness.claude.environment import tool_environment
-from harness.host import tree
+from harness.host import directory
 from harness.host.processes import Finished, Limits, StopCause, run_process
+from harness.host.variables import tool_environment
 from harness.models import CodeAssertion, CodeCheckType, GradeResult
 
 DEFAULT_TEST_COMMAND = "pytest"
@@ -121,9 +121,9 @@ class CodeGrader:
         try:
             project, home = root / "project", root / "home"
             home.mkdir()
-            tree.copy(env_path, project)
+            directory.copy(env_path, project)
             if self.hidden_path is not None:
-                tree.lay_over(self.hidden_path, project)
+                directory.lay_over(self.hidden_path, project)
             env = {**tool_environment(), **STEADY_VARIABLES, "HOME": str(home), "TMPDIR": str(home)}
             # `python` and `pytest` of the harness itself serve where the machine has none.
             env["PATH"] = os.pathsep.join([env.get("PATH", os.defpath), str(Path(sys.executable).parent)])

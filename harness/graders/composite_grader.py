@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from harness.graders.code_graders import CodeGrader
 from harness.models import (
     LLM_WEIGHT_KEY,
+    PASS_SCORE,
     CodeAssertion,
     ExecutionTrace,
     GradeResult,
@@ -21,9 +22,6 @@ from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 
 if TYPE_CHECKING:
     from harness.graders.llm_graders import LLMGrader
-
-PASS_SCORE = 0.7
-"""A completed run passes from this score on, or when all its code assertions pass."""
 
 
 class CompositeGrader:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
-from importlib.util import find_spec
 from pathlib import Path
 from statistics import median_low
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from harness.errors import InputError
 from harness.graders.judge_prompt import JudgePrompt, build_prompt
 from harness.graders.prices import request_cost
 from harness.models import (
     LLM_WEIGHT_KEY,
+    PASS_SCORE,
     AssertionType,
     CriterionScore,
     ExecutionTrace,
@@ -30,8 +29,6 @@ from harness.models.model_ids import DEFAULT_JUDGE_MODEL, retirement_warning
 if TYPE_CHECKING:
     import anthropic
 
-PASS_SCORE = 0.7
-"""Overall score from which a judged assertion passes."""
 MAX_TOKENS = 16_000
 """Of a verdict; current models think within it before they write."""
 TIMEOUT_SECONDS = 180.0
@@ -170,8 +167,6 @@ class LLMGrader:
 
     def _connected(self) -> anthropic.Anthropic:
         if self._client is None:
-            if find_spec("anthropic") is None:
-                raise InputError("judging needs the anthropic package: pip install 'locobench-harbor[judge]'")
             import anthropic
 
             self._client = anthropic.Anthropic(api_key=self._api_key, timeout=TIMEOUT_SECONDS, max_retries=MAX_RETRIES)

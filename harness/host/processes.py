@@ -145,7 +145,10 @@ def _wait(
 
 
 class _Pump:
-    """Feeds stdin and collects stdout and stderr of a process without ever blocking on one of them."""
+    """Feeds stdin and collects stdout and stderr of a process without ever blocking on one of them.
+
+    No thread a pipe: where a child that hides holds a pipe open, a reading thread and its descriptor would stay.
+    """
 
     def __init__(
         self, process: subprocess.Popen[bytes], stdin: bytes, on_line: Callable[[bytes], LineVerdict] | None

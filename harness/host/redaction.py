@@ -1,51 +1,15 @@
-"""What counts as a secret, and how it is taken out: by the name it is stored under, and by how it looks."""
+"""How secrets are taken out of text and JSON: by the name they are stored under, by their value, by how they look."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
+from common.secrets import is_secret_name
+
 REDACTED = "[REDACTED]"
-
-SECRET_WORDS = frozenset(
-    (
-        "secret",
-        "secrets",
-        "password",
-        "passwords",
-        "passwd",
-        "passwort",
-        "passphrase",
-        "pwd",
-        "pass",
-        "pin",
-        "token",
-        "credential",
-        "credentials",
-        "authorization",
-        "auth",
-        "bearer",
-        "cookie",
-        "cookies",
-        "pat",
-        "dsn",
-        "webhook",
-        "apikey",
-        "apikeys",
-        "privatekey",
-        "signature",
-        "jwt",
-        "otp",
-    )
-)
-SECRET_ENDINGS = ("_key", "_keys", "connection_string", "_conn_str")
-SECRET_PARTS = ("api_key", "access_key", "private_key", "secret")
-"""A name is secret when one of its words is, or it ends or goes on like this."""
-
-MEASURES = frozenset(
-    ("limit", "count", "budget", "usage", "ttl", "timeout", "ms", "seconds", "enabled", "disabled", "type")
-)
-"""Last words of names that tell of a secret without being one: token_limit, auth_type."""
 
 HARMLESS = re.compile(r"(?i)(true|false|null|none|\$\{?[A-Z_][A-Z0-9_]*(:-)?\}?|)\Z")
 """Values that are no secret whatever their name: switches and references to variables."""
@@ -118,18 +82,29 @@ ASSIGNED_LITERAL = re.compile(r""""[^"\n$]{8,}"|'[^'\n$]{8,}'|(?<==)(?=[^\s]*[0-
 
 ARGUMENT = re.compile(r"--?(?P<name>[A-Za-z][A-Za-z0-9_-]*)\Z")
 
+SHORTEST_SECRET = 8
+"""Characters; shorter values of variables are words that occur anywhere."""
 
-def is_secret_name(name: str) -> bool:
-    """Whether values under this name are secret, in whatever case and with whatever between its words."""
-    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+", "_", name).strip("_").lower()
-    words = snake.split("_")
-    if words[-1] in MEASURES:
-        return False
-    return (
-        not SECRET_WORDS.isdisjoint(words)
-        or snake.endswith(SECRET_ENDINGS)
-        or any(part in snake for part in SECRET_PARTS)
-    )
+
+class Redactor:
+    """Takes the values of secret environment variables out of JSON text."""
+
+    def __init__(self, *environments: Mapping[str, str]) -> None:
+        """Each environment maps names of variables to values; those that are secret by name are looked for."""
+        values = {
+            value
+            for variables in environments
+            for name, value in variables.items()
+            if is_secret_name(name) and len(value) >= SHORTEST_SECRET
+        }
+        # longest first, since one secret may contain another
+        self._secrets = sorted((json.dumps(v, ensure_ascii=False)[1:-1] for v in values), key=len, reverse=True)
+
+    def __call__(self, text: str) -> str:
+        """The text without these values."""
+        for secret in self._secrets:
+            text = text.replace(secret, REDACTED)
+        return text
 
 
 def redact_shapes(text: str) -> str:

@@ -16,28 +16,25 @@ from harness.models.definitions import (
     TaskDifficulty,
     assertion_ids,
 )
+from harness.models.outcomes import ErrorKind, Outcome
 from harness.models.records import (
+    PASS_SCORE,
     SCHEMA_VERSION,
     ClaudeConfigSnapshot,
-    ConfigSnapshot,
     CriterionScore,
-    ErrorKind,
     EvalResult,
-    ExecutionTrace,
-    FileChange,
     Fingerprints,
     GradeResult,
     JudgeRecord,
-    Outcome,
     ResultsFile,
-    TokenUsage,
-    ToolCall,
     weighted_score,
 )
+from harness.models.traces import ConfigSnapshot, ExecutionTrace, FileChange, Offered, TokenUsage, ToolCall
 
 __all__ = [
     "CHECK_FIELDS",
     "LLM_WEIGHT_KEY",
+    "PASS_SCORE",
     "SCHEMA_VERSION",
     "Assertion",
     "AssertionType",
@@ -55,6 +52,7 @@ __all__ = [
     "GradeResult",
     "JudgeRecord",
     "LLMAssertion",
+    "Offered",
     "Outcome",
     "ResultsFile",
     "Task",

@@ -1,185 +1,25 @@
-"""What a run leaves behind: the trace of the agent, the grades, the result and the file that holds them."""
+"""What a run leaves behind: its grades, the result, the file that holds results, and snapshots of a configuration."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from enum import StrEnum
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from harness.models.definitions import LLM_WEIGHT_KEY
+from harness.models.outcomes import ErrorKind, Outcome
+from harness.models.traces import ExecutionTrace, Record, TokenUsage
 
 SCHEMA_VERSION = 1
 """Version of the results file; raised when an older reader would misread a newer file."""
 
+PASS_SCORE = 0.7
+"""Score, 0 to 1, from which a judged assertion passes, a completed run, and a Harbor trial."""
+
 DEFAULT_CODE_ID = re.compile(r"code_\d+_(\w+)\Z")
-
-
-class Record(BaseModel):
-    """Base of everything the harness writes: frozen; keys of newer versions are ignored."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class Outcome(StrEnum):
-    """How a run ended. Only the first three say something about the agent."""
-
-    COMPLETED = "completed"
-    AGENT_ERROR = "agent_error"
-    """The agent ran out of turns or budget."""
-    TIMEOUT = "timeout"
-    """The task's time was up while the agent was working."""
-    INFRA_ERROR = "infra_error"
-    """The service or the CLI failed: rate limit, login, credit, unknown model, hang, no result line."""
-    SETUP_ERROR = "setup_error"
-    """The run was not what the config asks for: a fixture, skill, CLAUDE.md or server was not there."""
-
-    @property
-    def measured(self) -> bool:
-        """Whether the run counts in rates; the others are shown apart."""
-        return self in (Outcome.COMPLETED, Outcome.AGENT_ERROR, Outcome.TIMEOUT)
-
-
-class ErrorKind(StrEnum):
-    """Why a run ended in any other way than completed; decides what the runner does next."""
-
-    NONE = ""
-    MAX_TURNS = "max_turns"
-    MAX_BUDGET = "max_budget"
-    AGENT_STOPPED = "agent_stopped"
-    """The agent's own doing: a prompt grown too long, a hook of the project that stopped it."""
-    TIME_LIMIT = "time_limit"
-    AUTH = "auth"
-    CREDIT = "credit"
-    MODEL_NOT_FOUND = "model_not_found"
-    RATE_LIMIT = "rate_limit"
-    OVERLOADED = "overloaded"
-    API_ERROR = "api_error"
-    CLI_REFUSED = "cli_refused"
-    """The CLI did not start: not found, unknown flag, root without IS_SANDBOX."""
-    SILENT = "silent"
-    """No output for too long."""
-    NO_RESULT = "no_result"
-    """The CLI ended without a result line."""
-    INTERRUPTED = "interrupted"
-    FIXTURE = "fixture"
-    """The environment could not be built."""
-    GRADING = "grading"
-    """The agent finished, and grading it failed in an unforeseen way; `grade` can do it again."""
-    NOT_LOADED = "not_loaded"
-    """A skill, CLAUDE.md, subagent or MCP server of the config was not there when the agent started."""
-
-    @property
-    def stops_matrix(self) -> bool:
-        """Whether every further run would fail in the same way."""
-        return self in (ErrorKind.AUTH, ErrorKind.CREDIT, ErrorKind.MODEL_NOT_FOUND, ErrorKind.CLI_REFUSED)
-
-
-def _outcome_of(is_error: bool) -> Outcome:
-    return Outcome.INFRA_ERROR if is_error else Outcome.COMPLETED
-
-
-class TokenUsage(Record):
-    """Token counts of a run, subagents included."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_read_tokens: int = 0
-    cache_creation_tokens: int = 0
-
-    @property
-    def total_tokens(self) -> int:
-        """Input and output tokens, without the cache."""
-        return self.input_tokens + self.output_tokens
-
-    @property
-    def total_tokens_with_cache(self) -> int:
-        """Every token the model read or wrote, cache reads and cache writes included."""
-        return self.total_tokens + self.cache_read_tokens + self.cache_creation_tokens
-
-
-class ToolCall(Record):
-    """One tool call of the agent or of a subagent."""
-
-    name: str
-    input: dict[str, Any] = {}
-    output: str | None = None
-    error: str | None = None
-    timestamp: datetime | None = None
-    id: str = ""
-    duration_seconds: float | None = None
-    """From the call to its result as the CLI reported them; None without a result."""
-    parent_id: str | None = None
-    """Id of the call that started the subagent which made this call."""
-
-
-class FileChange(Record):
-    """One file the agent created, modified or deleted."""
-
-    path: str
-    action: Literal["created", "modified", "deleted"]
-    diff: str | None = None
-    content_after: str | None = None
-    is_binary: bool = False
-    size_after: int | None = None
-    """Bytes; None for a deleted file."""
-    mode_change: str | None = None
-    """For example 100644 -> 100755."""
-    truncated: bool = False
-    """Whether diff or content_after was cut or left out because of its size."""
-
-
-class ConfigSnapshot(Record):
-    """The part of a config that explains a result on its own."""
-
-    model: str = ""
-    claude_md: str | None = None
-    """First 200 characters."""
-    skills_path: str | None = None
-    max_turns: int = 0
-
-
-class ExecutionTrace(Record):
-    """Trace of a Claude Code execution."""
-
-    session_id: str | None = None
-    result: str = ""
-    """Final answer of the agent."""
-    is_error: bool = False
-    """Whether the run ended in any other way than completed."""
-    usage: TokenUsage = TokenUsage()
-    tool_calls: list[ToolCall] = []
-    duration_seconds: float = 0.0
-    """Wall clock of the CLI."""
-    num_turns: int = 0
-    raw_output: dict[str, Any] = {}
-    """The CLI's init and result messages, api_retry and rate_limit messages, under these names."""
-    file_changes: list[FileChange] = []
-    claude_prompt: str = ""
-    claude_response: str = ""
-    """All text the agent wrote, in order."""
-    config_snapshot: ConfigSnapshot = ConfigSnapshot()
-    max_turns: int = 0
-    hit_turn_limit: bool = False
-    """Whether the CLI stopped the run because of max_turns."""
-    stderr: str = ""
-    outcome: Outcome = Field(default_factory=lambda data: _outcome_of(data["is_error"]))
-    """Without one, an error counts as the infrastructure's, since nothing says that it was the agent's."""
-    error: str = ""
-    """Why the outcome is not completed, in one line."""
-    error_kind: ErrorKind = ErrorKind.NONE
-    error_status: int | None = None
-    """HTTP status of the API error that ended the run."""
-    cost_usd: float | None = None
-    """Subagents included; None when the CLI did not report it."""
-    claude_code_version: str = ""
-    retry_after_seconds: float | None = None
-    """What the service asked to wait before the next try."""
-    permission_denials: list[str] = []
-    """Names of the tools whose calls were denied, one entry a call."""
 
 
 class CriterionScore(Record):
@@ -284,7 +124,39 @@ class EvalResult(Record):
     @property
     def measured(self) -> bool:
         """Whether the result counts in rates: the run says something about the agent and no judge failed."""
-        return self.outcome.measured and all(grade.status == "graded" for grade in self.grades)
+        return not self.lost_to
+
+    @property
+    def verdict(self) -> Literal["pass", "fail", "lost"]:
+        """`lost` when the run was not measured, whatever `passed` says."""
+        if self.lost_to:
+            return "lost"
+        return "pass" if self.passed else "fail"
+
+    @property
+    def lost_to(self) -> str:
+        """Why the run is outside the rates: `infra_error`, `setup_error` or `judge_error`; empty when it counts."""
+        if not self.outcome.measured:
+            return str(self.outcome)
+        return "judge_error" if any(grade.status != "graded" for grade in self.grades) else ""
+
+    @property
+    def why(self) -> str:
+        """What made the run fail or be lost, in one line: the error, then the assertions that did not pass."""
+        failed = [
+            g.assertion_id + (" (judge error)" if g.status != "graded" else "") for g in self.grades if not g.passed
+        ]
+        return "; ".join([self.trace.error, *failed] if self.trace.error else failed)
+
+    @property
+    def tokens(self) -> int | None:
+        """Every token the agent's model read or wrote, cache included; None when not recorded."""
+        return None if self.trace.usage is None else self.trace.usage.total_tokens_with_cache
+
+    @property
+    def agent_finished(self) -> bool:
+        """Whether the agent's part is done and paid for, so that the run is not made again, graded or not."""
+        return self.outcome.measured or self.trace.error_kind is ErrorKind.GRADING
 
     def calculate_overall_score(self, weights: Mapping[str, float]) -> float:
         """Weighted mean of the grades, 0 to 1; grades of failed judges and of weight 0 do not count.

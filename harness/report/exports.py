@@ -9,11 +9,14 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
-from xml.etree import ElementTree
 
-from harness.compare.metrics import AggregatedMetrics, aggregate, by_arm
-from harness.compare.verdicts import Comparison, UnitComparison, Verdict
-from harness.compare.wording import interval_text, number, percent, points, runs_text, signed, verdict_sentence
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from junitparser import Error, Failure, JUnitXml, TestCase, TestSuite
+
+from harness.compare import wording
+from harness.compare.metrics import aggregate, by_arm
+from harness.compare.verdicts import Comparison, Verdict
+from harness.compare.wording import p_text, runs_text, verdict_sentence
 from harness.models import SCHEMA_VERSION, EvalResult
 
 COLUMNS: dict[str, Callable[[EvalResult], object]] = {
@@ -32,15 +35,24 @@ COLUMNS: dict[str, Callable[[EvalResult], object]] = {
     "duration_seconds": lambda r: r.trace.duration_seconds,
     "num_turns": lambda r: r.trace.num_turns,
     "tool_calls": lambda r: len(r.trace.tool_calls),
-    "input_tokens": lambda r: r.trace.usage.input_tokens,
-    "output_tokens": lambda r: r.trace.usage.output_tokens,
-    "cache_read_tokens": lambda r: r.trace.usage.cache_read_tokens,
-    "cache_creation_tokens": lambda r: r.trace.usage.cache_creation_tokens,
+    "input_tokens": lambda r: r.trace.usage and r.trace.usage.input_tokens,
+    "output_tokens": lambda r: r.trace.usage and r.trace.usage.output_tokens,
+    "cache_read_tokens": lambda r: r.trace.usage and r.trace.usage.cache_read_tokens,
+    "cache_creation_tokens": lambda r: r.trace.usage and r.trace.usage.cache_creation_tokens,
     "cost_usd": lambda r: r.cost_usd,
     "claude_code_version": lambda r: r.claude_code_version,
     "error": lambda r: r.trace.error,
 }
 """One column of the CSV each; a new one is a new line here."""
+
+MARKS = {
+    Verdict.IMPROVEMENT: "🟢",
+    Verdict.REGRESSION: "🔴",
+    Verdict.NO_EVIDENCE: "⚫",
+    Verdict.NOT_ENOUGH_DATA: "⚪",
+}
+
+Problem = Error | Failure
 
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -85,82 +97,51 @@ def results_csv(results: Iterable[EvalResult]) -> str:
 
 def results_junit(results: Sequence[EvalResult]) -> str:
     """One suite a config and model, one case a run; lost runs are errors, failed ones failures."""
-    root = ElementTree.Element("testsuites", name="harness")
+    suites = []
     for (config, model), runs in by_arm(results).items():
-        suite = _suite(root, f"{config} | {model}", len(runs), sum(r.trace.duration_seconds for r in runs))
-        for result in runs:
-            case = _case(suite, config, f"{result.task_id}[{result.run_index}]", result.trace.duration_seconds)
-            if not result.measured:
-                _problem(case, "error", _lost(result), result.trace.stderr)
-            elif not result.passed:
-                failed = [g for g in result.grades if not g.passed]
-                text = "\n".join(f"{g.assertion_id}: {g.details or g.reasoning}" for g in failed)
-                _problem(case, "failure", f"score {result.overall_score:.2f}, {result.outcome}", text)
-        _count(suite)
-    return _xml(root)
+        cases = []
+        for run in runs:
+            case = _case(config, f"{run.task_id}[{run.run_index}]", run.trace.duration_seconds)
+            if run.verdict == "lost":
+                reasons = [run.trace.error, *(g.details for g in run.grades if g.status != "graded")]
+                message = f"{run.lost_to}: {'; '.join(reason for reason in reasons if reason)}"
+                case.result = [_problem(Error, message, run.trace.stderr)]
+            elif run.verdict == "fail":
+                failed = [f"{g.assertion_id}: {g.details or g.reasoning}" for g in run.grades if not g.passed]
+                message = f"score {run.overall_score:.2f}, {run.outcome}"
+                case.result = [_problem(Failure, message, "\n".join(failed))]
+            cases.append(case)
+        suites.append(_suite(f"{config} | {model}", cases))
+    return _xml("harness", suites)
 
 
 def comparison_junit(comparison: Comparison) -> str:
     """The verdict and every task as a case; a regression is a failure, too little data an error."""
-    root = ElementTree.Element("testsuites", name="harness compare")
-    name = f"{comparison.label_b} against {comparison.label_a}"
-    suite = _suite(root, name, len(comparison.decision.units) + 1, 0.0)
-    whole = _case(suite, "compare", "verdict", 0.0)
+    whole = _case("compare", "verdict")
+    warnings = "\n".join(comparison.warnings)
     if comparison.verdict is Verdict.REGRESSION:
-        _problem(whole, "failure", verdict_sentence(comparison), "\n".join(comparison.warnings))
+        whole.result = [_problem(Failure, verdict_sentence(comparison), warnings)]
     elif comparison.verdict is Verdict.NOT_ENOUGH_DATA:
-        _problem(whole, "error", verdict_sentence(comparison), "\n".join(comparison.warnings))
+        whole.result = [_problem(Error, verdict_sentence(comparison), warnings)]
+    cases = [whole]
     for unit in comparison.decision.units:
-        case = _case(suite, "compare", comparison.decision.name(unit), 0.0)
+        case = _case("compare", comparison.decision.name(unit))
         if unit.verdict is Verdict.REGRESSION:
-            _problem(case, "failure", f"{runs_text(unit)}, adjusted p = {unit.adjusted.less:.2g}", "")
-    _count(suite)
-    return _xml(root)
+            case.result = [_problem(Failure, f"{runs_text(unit)}, adjusted p = {p_text(unit.adjusted.less)}", "")]
+        cases.append(case)
+    return _xml("harness compare", [_suite(f"{comparison.label_b} against {comparison.label_a}", cases)])
 
 
 def comparison_markdown(comparison: Comparison) -> str:
     """A comment for a pull request: verdict, numbers, warnings, and the tasks that moved."""
-    marks = {Verdict.IMPROVEMENT: "🟢", Verdict.REGRESSION: "🔴", Verdict.NOT_ENOUGH_DATA: "⚪"}
-    a, b = _cell(comparison.label_a), _cell(comparison.label_b)
-    lines = [
-        f"## {marks.get(comparison.verdict, '⚫')} {b} against {a}: {comparison.verdict}",
-        "",
-        verdict_sentence(comparison),
-        "",
-        f"| | {a} | {b} | difference | 95 % interval | tasks |",
-        "|---|---:|---:|---:|---:|---:|",
-    ]
-    lines += [
-        f"| {m.name.replace('_', ' ')} ({m.unit}) | {number(m, m.mean_a)} | {number(m, m.mean_b)} "
-        f"| {signed(m)} | {interval_text(m)} | {m.tasks} |"
-        for m in comparison.metrics
-    ]
-    if comparison.warnings:
-        lines += ["", "### Before you believe it", "", *(f"- {_cell(text)}" for text in comparison.warnings)]
-    moved = [u for u in comparison.decision.units if u.verdict.decided or u.suspect]
-    if moved:
-        lines += ["", "### Tasks that moved", "", f"| task | {a} | {b} | difference | adjusted p | |"]
-        lines += [
-            "|---|---:|---:|---:|---:|---|",
-            *(_unit_row(u, comparison.decision.name(u)) for u in moved),
-        ]
-    return "\n".join(lines) + "\n"
+    moved = [unit for unit in comparison.decision.units if unit.moved]
+    return _markdown("comparison.md.j2", comparison=comparison, moved=moved, mark=MARKS[comparison.verdict])
 
 
 def results_markdown(results: Sequence[EvalResult]) -> str:
     """A table of all configs and models."""
-    lines = [
-        "| config | model | runs | passed | 95 % interval | score | cost | lost runs |",
-        "|---|---|---:|---:|---:|---:|---:|---|",
-    ]
-    for (config, model), runs in by_arm(results).items():
-        metrics = aggregate(runs)
-        lines.append(
-            f"| {_cell(config)} | {_cell(model)} | {metrics.total_runs} | {percent(metrics.pass_rate)} "
-            f"| {_interval(metrics)} | {metrics.avg_score:.2f} | ${metrics.total_cost:.2f} "
-            f"| {', '.join(f'{count} {name}' for name, count in metrics.errors.items())} |"
-        )
-    return "\n".join(lines) + "\n"
+    rows = [(config, model, aggregate(runs)) for (config, model), runs in by_arm(results).items()]
+    return _markdown("results.md.j2", rows=rows)
 
 
 def comparison_data(comparison: Comparison) -> dict[str, Any]:
@@ -176,20 +157,21 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
     return {"schema_version": SCHEMA_VERSION, "verdict": str(comparison.verdict), **data}
 
 
-def _unit_row(unit: UnitComparison, name: str) -> str:
-    p = min(unit.adjusted.less, unit.adjusted.greater)
-    verdict = str(unit.verdict) if unit.verdict.decided else "suspect"
-    passes = f"{unit.passed_a}/{len(unit.scores_a)} | {unit.passed_b}/{len(unit.scores_b)}"
-    return f"| {_cell(name)} | {passes} | {points(unit.difference)} | {p:.2g} | {verdict} |"
-
-
-def _interval(metrics: AggregatedMetrics) -> str:
-    found = metrics.pass_interval
-    return f"{percent(found.low)} to {percent(found.high)}" if found else "-"
+def _markdown(template: str, **values: object) -> str:
+    environment = Environment(
+        loader=PackageLoader("harness.report"),
+        autoescape=False,  # Markdown: names go through the filter `cell`
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["cell"] = _cell
+    return environment.get_template(template).render(wording=wording, **values)
 
 
 def _cell(text: str) -> str:
-    """Text that can not end a table cell or turn into markup."""
+    """Text that cannot end a table cell or turn into markup."""
     return re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", " ".join(text.split()))
 
 
@@ -198,34 +180,32 @@ def _inert(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value
 
 
-def _lost(result: EvalResult) -> str:
-    if result.outcome.measured:
-        return "judge_error: " + "; ".join(g.details for g in result.grades if g.status != "graded")
-    return f"{result.outcome}: {result.trace.error}"
+def _case(group: str, name: str, seconds: float | None = None) -> TestCase:
+    return TestCase(_clean(name), classname=_clean(group), time=seconds)
 
 
-def _suite(root: ElementTree.Element, name: str, tests: int, seconds: float) -> ElementTree.Element:
-    return ElementTree.SubElement(root, "testsuite", name=_clean(name), tests=str(tests), time=f"{seconds:.3f}")
+def _problem(kind: type[Error] | type[Failure], message: str, text: str) -> Problem:
+    problem = kind(_clean(message))
+    problem.text = _clean(text)
+    return problem
 
 
-def _case(suite: ElementTree.Element, group: str, name: str, seconds: float) -> ElementTree.Element:
-    return ElementTree.SubElement(suite, "testcase", classname=_clean(group), name=_clean(name), time=f"{seconds:.3f}")
-
-
-def _problem(case: ElementTree.Element, kind: str, message: str, text: str) -> None:
-    ElementTree.SubElement(case, kind, message=_clean(message)).text = _clean(text)
-
-
-def _count(suite: ElementTree.Element) -> None:
-    for kind in ("failure", "error"):
-        suite.set(f"{kind}s", str(len(suite.findall(f"testcase/{kind}"))))
+def _suite(name: str, cases: Sequence[TestCase]) -> TestSuite:
+    suite = TestSuite(_clean(name))
+    suite.add_testcases(list(cases))
+    return suite
 
 
 def _clean(text: str) -> str:
-    """Text without the characters that XML can not hold."""
-    return NOT_XML.sub("�", text)
+    """Text without the characters that XML cannot hold."""
+    return NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def _xml(root: ElementTree.Element) -> str:
-    ElementTree.indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+def _xml(name: str, suites: Sequence[TestSuite]) -> str:
+    file = JUnitXml(name)
+    for suite in suites:
+        file.add_testsuite(suite)
+    file.update_statistics()
+    text = io.BytesIO()
+    file.write(text, pretty=True)
+    return text.getvalue().decode()

@@ -9,14 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
+from harness.compare import wording
 from harness.compare.metrics import AggregatedMetrics, aggregate, by_arm, by_task
 from harness.compare.verdicts import Comparison
-from harness.compare.wording import interval_text, number, percent, points, signed, verdict_sentence
 from harness.host.redaction import redact_shapes
 from harness.models import EvalResult
 from harness.report import figures
@@ -48,21 +46,15 @@ class Row:
     packed: str
 
     @property
-    def state(self) -> str:
-        """pass, fail or lost."""
-        return ("pass" if self.result.passed else "fail") if self.result.measured else "lost"
-
-    @property
     def why(self) -> str:
-        """What failed or was lost, in one line."""
-        failed = [grade.assertion_id for grade in self.result.grades if not grade.passed]
-        return redact_shapes("; ".join([self.result.trace.error, *failed] if self.result.trace.error else failed))
+        """What failed or was lost, in one line, without what looks like a secret."""
+        return redact_shapes(self.result.why)
 
     @property
     def words(self) -> str:
         """What the search looks at before any transcript is opened."""
         tools = sorted({call.name for call in self.result.trace.tool_calls})
-        parts = [self.arm, self.result.task_id, self.result.config_name, self.result.model, self.state]
+        parts = [self.arm, self.result.task_id, self.result.config_name, self.result.model, self.result.verdict]
         parts += [str(self.result.outcome), self.result.category, self.result.language, self.why, *tools]
         return redact_shapes(" ".join(parts)).lower()
 
@@ -79,7 +71,13 @@ class Column:
 
 
 def render(arms: Sequence[Arm], comparison: Comparison | None = None, title: str = "Evaluation report") -> str:
-    """The whole page. Texts of the agent are escaped, cut to fit and freed of what looks like a secret."""
+    """The whole page. Texts of the agent are escaped, cut to fit and freed of what looks like a secret.
+
+    Args:
+        arms: one, or the two of `comparison`.
+        comparison: shown first, when there is one.
+        title: of the page.
+    """
     columns = [
         Column(
             arm.label if len(arms) > 1 else "",
@@ -92,11 +90,8 @@ def render(arms: Sequence[Arm], comparison: Comparison | None = None, title: str
         for (config, model), runs in by_arm(arm.results).items()
     ]
     everything = [result for arm in arms for result in arm.results]
-    drawn: list[Markup] = []
-    if figures.available():
-        svgs = [figures.paired_differences(comparison) if comparison and comparison.decision.units else ""]
-        svgs.append(figures.cost_against_score(everything))
-        drawn = [Markup(svg) for svg in svgs if svg]
+    drawn = [figures.paired_differences(comparison)] if comparison and comparison.decision.units else []
+    drawn.append(figures.cost_against_score(everything))
     return (
         _environment()
         .get_template("report.html.j2")
@@ -107,8 +102,7 @@ def render(arms: Sequence[Arm], comparison: Comparison | None = None, title: str
             columns=columns,
             tasks=sorted({result.task_id for result in everything}),
             rows=_rows(arms),
-            figures=drawn,
-            figures_missing="" if figures.available() else figures.MISSING,
+            figures=[svg for svg in drawn if svg],
             total_cost=sum(column.metrics.total_cost for column in columns),
             versions=sorted({r.claude_code_version for r in everything if r.claude_code_version}),
         )
@@ -138,7 +132,7 @@ def _run_page(index: int, result: EvalResult, limit: int) -> str:
         half = limit // 2
         head = redact_shapes(text[: half + LONGEST_SECRET])[:half]
         tail = redact_shapes(text[-half - LONGEST_SECRET :])[-half:]
-        return f"{head}\n[... of {len(text)} characters the middle is left out ...]\n{tail}"
+        return f"{head}\n[... the middle of these {len(text):,} characters is left out ...]\n{tail}"
 
     return _environment().get_template("run.html.j2").render(number=index, r=result, clip=clip)
 
@@ -162,12 +156,6 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters: dict[str, Any] = {"percent": percent, "points": points, "diff_class": _diff_class}
-    environment.filters |= filters
-    environment.globals |= {
-        "number": number,
-        "signed": signed,
-        "interval_text": interval_text,
-        "verdict_sentence": verdict_sentence,
-    }
+    environment.filters["diff_class"] = _diff_class
+    environment.globals["wording"] = wording
     return environment

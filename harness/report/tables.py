@@ -8,9 +8,27 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from harness.compare.metrics import by_arm, by_task
-from harness.compare.verdicts import UnitComparison, Verdict
-from harness.compare.wording import percent
+from harness.compare.metrics import aggregate, by_arm, by_task
+from harness.compare.verdicts import Comparison, UnitComparison, Verdict
+from harness.compare.wording import (
+    UNKNOWN,
+    arm_passes,
+    cost_text,
+    count_text,
+    errors_text,
+    interval_text,
+    ks_text,
+    metric_name,
+    number,
+    p_text,
+    passes,
+    percent,
+    points,
+    rate_interval,
+    seconds_text,
+    signed,
+    unit_verdict,
+)
 from harness.models import EvalResult
 from harness.statistics import wilson_interval
 
@@ -26,7 +44,47 @@ def new_table(title: str, *columns: str) -> Table:
     """An empty table in the house style."""
     table = Table(title=title or None, title_justify="left", header_style="bold", box=box.SIMPLE_HEAD)
     for name in columns:
+        table.add_column(Text(name))
+    return table
+
+
+def summary_table(results: Sequence[EvalResult]) -> Table:
+    """Rates with 95 % intervals, pass@k, cost and lost runs of every config and model."""
+    table = new_table("Summary", "config", "model")
+    for name in ("passed", "rate", "95 %", "score"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name in ("pass@k", "pass^k"):
         table.add_column(name)
+    for name in ("tokens", "cost/run", "time/run"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("lost", justify="right")
+    for (config, model), runs in by_arm(results).items():
+        m = aggregate(runs)
+        table.add_row(
+            Text(config),
+            Text(model),
+            passes(m.passed, m.total_runs),
+            Text(percent(m.pass_rate), style=_colour(m.pass_rate)) if m.total_runs else UNKNOWN,
+            rate_interval(m.pass_interval),
+            f"{m.avg_score:.2f}",
+            ks_text(m.pass_at_k),
+            ks_text(m.pass_hat_k),
+            count_text(m.avg_tokens),
+            cost_text(m.avg_cost),
+            seconds_text(m.avg_duration),
+            errors_text(m.errors),
+        )
+    return table
+
+
+def metrics_table(comparison: Comparison) -> Table:
+    """Every quantity of a comparison in both arms, with its difference and the interval of that."""
+    table = new_table("Means over tasks", "")
+    for name in (comparison.label_a, comparison.label_b, "difference", "95 %", "tasks"):
+        table.add_column(Text(name), justify="right", no_wrap=True)
+    for m in comparison.metrics:
+        cells = (number(m, m.mean_a), number(m, m.mean_b), signed(m), interval_text(m), str(m.tasks))
+        table.add_row(metric_name(m.name), *cells)
     return table
 
 
@@ -43,39 +101,35 @@ def passes_by_task(results: Sequence[EvalResult]) -> Table:
 def _passes(runs: Sequence[EvalResult]) -> Text:
     measured = [run for run in runs if run.measured]
     if not runs:
-        return Text("-", style="dim")
+        return Text(UNKNOWN, style="dim")
     passed = sum(run.passed for run in measured)
-    cell = Text(f"{passed}/{len(measured)}", style=_colour(passed / len(measured)) if measured else "dim")
+    cell = Text(passes(passed, len(measured)), style=_colour(passed / len(measured)) if measured else "dim")
     lost = len(runs) - len(measured)
     return cell.append(f" +{lost} lost", style="yellow") if lost else cell
 
 
 def assertion_table(results: Sequence[EvalResult]) -> Table:
-    """How often each assertion of each task passes: one that always does or never does tells arms apart."""
+    """How often each assertion of each task passes; one that always or never does cannot tell two arms apart."""
     table = new_table("Assertions", "task", "assertion", "passed", "95 %")
     for task, runs in by_task(results).items():
         grades = [g for run in runs if run.measured for g in run.grades]
         for name in dict.fromkeys(g.assertion_id for g in grades):
             of_name = [g.passed for g in grades if g.assertion_id == name]
-            interval = wilson_interval(sum(of_name), len(of_name))
-            text = f"{100 * interval.low:.0f}-{100 * interval.high:.0f}" if interval else "-"
-            table.add_row(Text(task), Text(name), f"{sum(of_name)}/{len(of_name)}", text)
+            interval = rate_interval(wilson_interval(sum(of_name), len(of_name)))
+            table.add_row(Text(task), Text(name), passes(sum(of_name), len(of_name)), interval)
     return table
 
 
 def unit_table(units: Mapping[str, UnitComparison], a: str, b: str) -> Table:
     """Task by task: runs passed in both arms, difference, p before and after correction, verdict."""
     table = new_table("Tasks", "task")
-    for title in (a, b, "points", "p", "adjusted"):
-        table.add_column(Text(title), justify="right")
+    for title in (a, b, "difference", "p", "adjusted"):
+        table.add_column(Text(title), justify="right", no_wrap=True)
     table.add_column("")
     for name, u in units.items():
-        p, adjusted = min(u.p.less, u.p.greater), min(u.adjusted.less, u.adjusted.greater)
-        verdict = Text("suspect", style="yellow") if u.suspect else Text("")
-        if u.verdict.decided:
-            verdict = Text(str(u.verdict), style=COLOURS[u.verdict])
-        counts = (f"{u.passed_a}/{len(u.scores_a)}", f"{u.passed_b}/{len(u.scores_b)}")
-        table.add_row(Text(name), *counts, f"{100 * u.difference:+.1f}", f"{p:.2g}", f"{adjusted:.2g}", verdict)
+        verdict = Text(unit_verdict(u), style=COLOURS[u.verdict] if u.verdict.decided else "yellow")
+        ps = (p_text(u.p.smaller), p_text(u.adjusted.smaller))
+        table.add_row(Text(name), *arm_passes(u), points(u.difference), *ps, verdict)
     return table
 
 
@@ -83,29 +137,18 @@ def _colour(rate: float) -> str:
     return "green" if rate >= 0.9 else "yellow" if rate >= 0.5 else "red"
 
 
-def rate_text(rate: float) -> Text:
-    """A rate between 0 and 1 as a coloured percentage."""
-    return Text(percent(rate), style=_colour(rate))
-
-
-def ks_text(values: dict[int, float]) -> str:
-    """k:percent for every k."""
-    return " ".join(f"{k}:{100 * value:.0f}" for k, value in values.items()) or "-"
-
-
 def passed_text(passed: bool) -> Text:
     """pass or fail."""
-    return Text("pass", style="green") if passed else Text("fail", style="red")
+    return _VERDICTS["pass" if passed else "fail"].copy()
 
 
 def mark(result: EvalResult) -> Text:
     """pass, fail or lost."""
-    return passed_text(result.passed) if result.measured else Text("lost", style="yellow")
+    return _VERDICTS[result.verdict].copy()
 
 
-def why(result: EvalResult) -> str:
-    """What made a run fail or be lost, in one line."""
-    failed = [
-        g.assertion_id + ("" if g.status == "graded" else " (judge error)") for g in result.grades if not g.passed
-    ]
-    return "; ".join([*([result.trace.error] if result.trace.error else []), *failed])
+_VERDICTS = {
+    "pass": Text("pass", style="green"),
+    "fail": Text("fail", style="red"),
+    "lost": Text("lost", style="yellow"),
+}

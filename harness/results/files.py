@@ -1,132 +1,59 @@
-"""How results get to disk: a journal that survives a kill, results files written whole, secrets left out."""
+"""How results become files and files results: whole, with what helps to debug, and without secrets."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
-from harness.claude.environment import resolve_env
 from harness.errors import InputError
-from harness.models import Config, EvalResult, ResultsFile
-
-SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|CUSTOM_HEADERS", re.IGNORECASE)
-SHORTEST_SECRET = 8
-"""Characters; shorter values are words that occur anywhere."""
-
-REDACTED = "[REDACTED]"
+from harness.host.redaction import Redactor
+from harness.models import SCHEMA_VERSION, EvalResult, ResultsFile
+from harness.suite.load import read_text
 
 
-class Redactor:
-    """Takes the values of secret environment variables out of JSON text."""
-
-    def __init__(self, configs: Iterable[Config] = ()) -> None:
-        """Knows the secrets of this process and those that the configs give to their agents."""
-        variables = dict(os.environ)
-        for config in configs:
-            variables.update(resolve_env(config))
-        values = {v for n, v in variables.items() if SECRET_NAME.search(n) and len(v) >= SHORTEST_SECRET}
-        # longest first, since one secret may contain another
-        self._secrets = sorted((json.dumps(v, ensure_ascii=False)[1:-1] for v in values), key=len, reverse=True)
-
-    def __call__(self, text: str) -> str:
-        """The text without secrets."""
-        for secret in self._secrets:
-            text = text.replace(secret, REDACTED)
-        return text
-
-    def clean(self, result: EvalResult) -> EvalResult:
-        """The result without secrets: agents print their environment, and write it to files."""
-        text = result.model_dump_json()
-        cleaned = self(text)
-        return result if cleaned == text else EvalResult.model_validate_json(cleaned)
+def load_results(path: Path) -> list[EvalResult]:
+    """Results of a results file (object with `results`, or a bare list); InputError if unreadable."""
+    return load_results_file(path).results
 
 
-class Journal:
-    """Append-only JSONL of results: each is on disk before the next one starts to be written.
-
-    A context manager that holds a lock, so that two matrices cannot share one journal.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.results: list[EvalResult] = []
-        """What the journal held when it was opened."""
-        self._lock = FileLock(path.with_name(f".{path.name}.lock"))
-
-    def __enter__(self) -> Journal:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            self._lock.acquire(timeout=0)
-        except Timeout as error:
-            raise InputError(f"{self.path}: another matrix is writing this journal") from error
-        try:
-            self.results = read_journal(self.path)
-            self._drop_torn_line()
-            self._file = self.path.open("ab")
-        except BaseException:
-            self._lock.release()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-        self._lock.release()
-        Path(self._lock.lock_file).unlink(missing_ok=True)
-
-    def append(self, result: EvalResult) -> None:
-        """Write one result and wait until the disk has it."""
-        self._file.write(result.model_dump_json().encode() + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
-
-    def _drop_torn_line(self) -> None:
-        if self.path.exists():
-            content = self.path.read_bytes()
-            whole = content.rfind(b"\n") + 1
-            if whole < len(content):
-                os.truncate(self.path, whole)
-
-
-def read_journal(path: Path) -> list[EvalResult]:
-    """Results of a journal, in the order they were written; a last line that a kill cut off is left out.
-
-    InputError when any other line is no result.
-    """
-    if not path.exists():
-        return []
-    results = []
-    *lines, _torn = path.read_bytes().split(b"\n")
-    for number, line in enumerate(lines, start=1):
-        try:
-            results.append(EvalResult.model_validate_json(line))
-        except ValidationError as error:
-            raise InputError(f"{path}:{number}: not a result; remove the line to go on without it") from error
-    return results
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old content or the new one, never a part."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+def load_results_file(path: Path) -> ResultsFile:
+    """A whole results file with its header; InputError when it cannot be read or is of a newer version."""
+    text = read_text(path)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        if text.lstrip().startswith("["):
+            text = f'{{"timestamp": 0, "num_results": 0, "results": {text}}}'
+        file = ResultsFile.model_validate_json(text)
+    except ValidationError as error:
+        raise InputError(f"{path}: {_why_no_results(text, error)}") from error
+    if file.schema_version > SCHEMA_VERSION:
+        raise InputError(f"{path}: {_too_new(file.schema_version)}")
+    return file
+
+
+def _why_no_results(text: str, error: ValidationError) -> str:
+    first = error.errors()[0]
+    if first["type"] == "json_invalid":
+        return f"not JSON ({first['ctx']['error']}); is this a results file?"
+    version = re.match(r'\s*\{\s*"schema_version":\s*(\d+)', text)
+    if version and int(version.group(1)) > SCHEMA_VERSION:
+        return _too_new(int(version.group(1)))
+    return f"{'.'.join(map(str, first['loc'])) or 'file'}: {first['msg']}; is this a results file?"
+
+
+def _too_new(version: int) -> str:
+    return f"schema_version {version} is newer than {SCHEMA_VERSION}, which this harness reads; update it"
+
+
+def without_secrets(result: EvalResult, redactor: Redactor) -> EvalResult:
+    """The result without secrets: agents print their environment, and write it to files."""
+    text = result.model_dump_json()
+    cleaned = redactor(text)
+    return result if cleaned == text else EvalResult.model_validate_json(cleaned)
 
 
 def results_json(results: list[EvalResult], *, stop_reason: str = "") -> str:
@@ -145,8 +72,8 @@ def debug_json(results: list[EvalResult]) -> str:
     summary = {
         "total_results": len(results),
         "total_passed": sum(r.passed for r in results),
-        "total_failed": sum(r.measured and not r.passed for r in results),
-        "not_measured": sum(not r.measured for r in results),
+        "total_failed": sum(r.verdict == "fail" for r in results),
+        "not_measured": sum(r.verdict == "lost" for r in results),
         "total_files_changed": sum(len(r.trace.file_changes) for r in results),
         "total_tool_calls": sum(len(r.trace.tool_calls) for r in results),
         "hit_turn_limit_count": sum(r.trace.hit_turn_limit for r in results),

@@ -6,27 +6,41 @@ import hashlib
 import json
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+
+from pydantic import ValidationError
 
 from harness.errors import InputError
-from harness.graders.composite_grader import PASS_SCORE
 from harness.models import (
+    PASS_SCORE,
     CriterionScore,
     ErrorKind,
     EvalResult,
     ExecutionTrace,
     Fingerprints,
     GradeResult,
+    Offered,
     Outcome,
     TokenUsage,
     ToolCall,
 )
-
-REWARD = "reward"
-"""The reward key that counts; other keys of a verifier are shown as criteria."""
+from harness.results.harbor_files import (
+    REWARD,
+    AgentInfo,
+    AgentResult,
+    TaskMetadata,
+    TaskToml,
+    Trajectory,
+    TrajectoryStep,
+    Trial,
+    VerifierMetrics,
+    first_problem,
+    read,
+    text_of,
+    trials,
+)
 
 EXCEPTIONS: dict[str, tuple[Outcome, ErrorKind]] = {
     "AgentTimeoutError": (Outcome.TIMEOUT, ErrorKind.TIME_LIMIT),
@@ -51,6 +65,9 @@ EXCEPTIONS: dict[str, tuple[Outcome, ErrorKind]] = {
 }
 """What the exception of a trial says about the agent; one that is not here is an infrastructure error."""
 
+ERROR_CHARS = 300
+"""Of an exception's message."""
+
 
 def load_jobs(
     path: Path,
@@ -61,29 +78,30 @@ def load_jobs(
 ) -> list[EvalResult]:
     """Results of all trials of a job folder, or of all jobs in a folder of them, by task, config and run.
 
-    `config_name` names the config of all trials; by default it is the job's name, and where a job has several
-    agents also the agent's. `tasks_dir` holds the task folders, from which language, category and difficulty
-    are read (default: where the trial says its task lay). A trial passes that completed with a reward of
-    `pass_score` or more. InputError when there are no trials, or one cannot be read.
+    Args:
+        path: the folder, such as jobs/<job name>.
+        config_name: of all trials; by default the job's name, and where a job has several agents also the agent's.
+        tasks_dir: folder of the task folders, from which language, category and difficulty are read; by default
+            where the trial says its task lay.
+        pass_score: the reward, 0 to 1, from which a completed trial passes.
+
+    Raises:
+        InputError: there are no trials, or one cannot be read.
     """
-    folders = sorted(p.parent for p in [*path.glob("*/result.json"), *path.glob("*/*/result.json")])
-    trials = [(f, data) for f in folders if "trial_name" in (data := _json(f / "result.json"))]
-    if not trials:
+    found = list(trials(path))
+    if not found:
         raise InputError(f"{path}: no Harbor trials there; name a job folder, such as jobs/<job name>")
-    names = _config_names(trials)
-    results = [
+    names = _config_names(found)
+    return _with_run_indices(
         _result(folder, trial, config_name or names[_config_key(folder, trial)], tasks_dir, pass_score)
-        for folder, trial in trials
-    ]
-    return _with_run_indices(results)
+        for folder, trial in found
+    )
 
 
-def _result(
-    folder: Path, trial: Mapping[str, Any], config_name: str, tasks_dir: Path | None, pass_score: float
-) -> EvalResult:
+def _result(folder: Path, trial: Trial, config_name: str, tasks_dir: Path | None, pass_score: float) -> EvalResult:
     trace = _trace(folder, trial)
-    grades = [_grade(folder, trial, pass_score)] if _reward(trial) is not None else []
-    if trace.outcome.measured and not grades:
+    grade = _grade(folder, trial, pass_score)
+    if trace.outcome.measured and grade is None:
         trace = trace.model_copy(
             update={
                 "outcome": Outcome.INFRA_ERROR,
@@ -92,83 +110,88 @@ def _result(
                 "is_error": True,
             }
         )
-    score = grades[0].score if grades else 0.0
+    score = grade.score if grade else 0.0
     metadata = _metadata(trial, tasks_dir)
-    started = _time(trial.get("started_at"))
     return EvalResult(
         task_id=_task_id(trial),
         config_name=config_name,
         model=_model(trial),
         run_index=0,
-        timestamp=_time(trial.get("finished_at")) or started or datetime.fromtimestamp(0, UTC),
-        started_at=started,
+        timestamp=trial.finished_at or trial.started_at or datetime.fromtimestamp(0, UTC),
+        started_at=trial.started_at,
         trace=trace,
-        grades=grades,
+        grades=[grade] if grade else [],
         overall_score=score,
         passed=trace.outcome is Outcome.COMPLETED and score >= pass_score,
-        fingerprints=Fingerprints(task=str(trial.get("task_checksum") or ""), config=_agent_hash(trial)),
-        category=str(metadata.get("category") or metadata.get("task_category") or ""),
-        difficulty=str(metadata.get("difficulty") or ""),
-        language=str(metadata.get("language") or ""),
+        fingerprints=Fingerprints(task=trial.task_checksum or "", config=_agent_hash(trial)),
+        category=metadata.category or metadata.task_category,
+        difficulty=metadata.difficulty,
+        language=metadata.language,
         source=str(folder),
     )
 
 
-def _trace(folder: Path, trial: Mapping[str, Any]) -> ExecutionTrace:
+def _trace(folder: Path, trial: Trial) -> ExecutionTrace:
     outcome, kind, error = _ending(trial)
     steps = _steps(folder)
-    spent = _spent(trial)
-    agent = trial.get("agent_info") or {}
-    answers = [text for step in steps if step.get("source") == "agent" and (text := _text(step.get("message")))]
-    prompts = [_text(step.get("message")) for step in steps if step.get("source") == "user"]
-    cached = int(spent["n_cache_tokens"] or 0)
+    spent = trial.spent
+    agent = trial.agent_info or AgentInfo()
+    answers = [text for step in steps or [] if step.source == "agent" and (text := text_of(step.message))]
+    prompts = [text_of(step.message) for step in steps or [] if step.source == "user"]
     return ExecutionTrace(
         result=answers[-1] if answers else "",
         is_error=outcome is not Outcome.COMPLETED,
-        # Harbor counts cached tokens as input tokens too.
-        usage=TokenUsage(
-            input_tokens=max(0, int(spent["n_input_tokens"] or 0) - cached),
-            output_tokens=int(spent["n_output_tokens"] or 0),
-            cache_read_tokens=cached,
-        ),
-        tool_calls=[call for step in steps for call in _tool_calls(step)],
-        duration_seconds=_seconds(trial.get("agent_execution")),
-        num_turns=len(answers),
+        usage=_usage(spent),
+        tool_calls=[call for step in steps or [] for call in _tool_calls(step)],
+        duration_seconds=trial.agent_execution.seconds if trial.agent_execution else None,
+        num_turns=None if steps is None else len(answers),
         claude_prompt=prompts[0] if prompts else "",
         claude_response="\n\n".join(answers),
         outcome=outcome,
         error=error,
         error_kind=kind,
-        cost_usd=spent["cost_usd"],
-        claude_code_version=str(agent.get("version") or "") if agent.get("name") == "claude-code" else "",
+        cost_usd=spent.cost_usd,
+        claude_code_version=agent.version or "" if agent.name == "claude-code" else "",
+        # Harbor records the servers of the agent's configuration; neither their state nor the tools.
+        offered=Offered(servers={server.name: "" for server in trial.config.agent.mcp_servers or []}),
         raw_output={
-            "agent_info": agent,
-            # as Claude Code's own first line has it, so that reports can ask whether the server was used
-            "init": {"mcp_servers": ((trial.get("config") or {}).get("agent") or {}).get("mcp_servers") or []},
-            "rewards": (trial.get("verifier_result") or {}).get("rewards") or {},
+            "agent_info": agent.model_dump(mode="json", exclude_none=True),
+            "rewards": trial.rewards,
         },
     )
 
 
-def _ending(trial: Mapping[str, Any]) -> tuple[Outcome, ErrorKind, str]:
-    exception = trial.get("exception_info")
-    if not exception:
+def _usage(spent: AgentResult) -> TokenUsage | None:
+    """Token counts; None unless both directions were recorded, since half of them would look cheap."""
+    if spent.n_input_tokens is None or spent.n_output_tokens is None:
+        return None
+    cached = spent.n_cache_tokens or 0
+    return TokenUsage(
+        input_tokens=max(0, spent.n_input_tokens - cached),  # Harbor counts cached tokens as input tokens too
+        output_tokens=spent.n_output_tokens,
+        cache_read_tokens=cached,
+    )
+
+
+def _ending(trial: Trial) -> tuple[Outcome, ErrorKind, str]:
+    exception = trial.exception_info
+    if exception is None:
         return Outcome.COMPLETED, ErrorKind.NONE, ""
-    name = str(exception.get("exception_type"))
-    error = f"{name}: {' '.join(str(exception.get('exception_message') or '').split())[:300]}"
-    if name == "NonZeroAgentExitCodeError" and _reward(trial) is not None:
+    name = exception.exception_type
+    error = f"{name}: {' '.join((exception.exception_message or '').split())[:ERROR_CHARS]}"
+    if name == "NonZeroAgentExitCodeError" and REWARD in trial.rewards:
         return Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED, error
     outcome, kind = EXCEPTIONS.get(name, (Outcome.INFRA_ERROR, ErrorKind.API_ERROR))
     return outcome, kind, error
 
 
-def _grade(folder: Path, trial: Mapping[str, Any], pass_score: float) -> GradeResult:
-    reward = _reward(trial)
-    assert reward is not None
+def _grade(folder: Path, trial: Trial, pass_score: float) -> GradeResult | None:
+    reward = trial.rewards.get(REWARD)
+    if reward is None:
+        return None
     score = min(1.0, max(0.0, reward))
-    rewards = {k: v for k, v in trial["verifier_result"]["rewards"].items() if k != REWARD}
     metrics = folder / "verifier/metrics.json"
-    components = (_json(metrics).get("components") if metrics.exists() else None) or rewards
+    components = read(metrics, VerifierMetrics).components if metrics.exists() else {}
     output = folder / "verifier/test-stdout.txt"
     return GradeResult(
         assertion_id=REWARD,
@@ -179,24 +202,19 @@ def _grade(folder: Path, trial: Mapping[str, Any], pass_score: float) -> GradeRe
         details=f"reward {reward:g}" + ("" if score == reward else f", outside of 0 to 1, counted as {score:g}"),
         full_output=output.read_text(encoding="utf-8", errors="replace") if output.exists() else "",
         criteria_scores=[
-            CriterionScore(criterion=str(name), score=float(value))
-            for name, value in components.items()
-            if isinstance(value, int | float) and 0 <= value <= 1
+            CriterionScore(criterion=name, score=float(value))
+            for name, value in (components or trial.rewards).items()
+            if isinstance(value, int | float) and 0 <= value <= 1 and (components or name != REWARD)
         ],
         weight=1.0,
-        duration_seconds=_seconds(trial.get("verifier")),
+        duration_seconds=(trial.verifier.seconds if trial.verifier else None) or 0.0,
     )
 
 
-def _reward(trial: Mapping[str, Any]) -> float | None:
-    value = ((trial.get("verifier_result") or {}).get("rewards") or {}).get(REWARD)
-    return float(value) if isinstance(value, int | float) else None
-
-
-def _config_names(trials: Iterable[tuple[Path, Mapping[str, Any]]]) -> dict[str, str]:
+def _config_names(found: Iterable[tuple[Path, Trial]]) -> dict[str, str]:
     """Name of each job and agent: the job's, and the agent's too where the job has several."""
     agents: dict[str, dict[str, str]] = defaultdict(dict)
-    for folder, trial in trials:
+    for folder, trial in found:
         agents[folder.parent.name].setdefault(_config_key(folder, trial), _agent_label(trial))
     names: dict[str, str] = {}
     for job, labels in agents.items():
@@ -208,91 +226,67 @@ def _config_names(trials: Iterable[tuple[Path, Mapping[str, Any]]]) -> dict[str,
     return names
 
 
-def _config_key(folder: Path, trial: Mapping[str, Any]) -> str:
+def _config_key(folder: Path, trial: Trial) -> str:
     return f"{folder.parent.name}\0{_agent_hash(trial)}"
 
 
-def _agent_hash(trial: Mapping[str, Any]) -> str:
+def _agent_hash(trial: Trial) -> str:
     """Hash of the agent's configuration without its model, which a result names on its own."""
-    agent = {k: v for k, v in ((trial.get("config") or {}).get("agent") or {}).items() if k != "model_name"}
+    agent = trial.config.agent.model_dump(mode="json", exclude_unset=True, exclude={"model_name"})
     return hashlib.sha256(json.dumps(agent, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def _agent_label(trial: Mapping[str, Any]) -> str:
-    agent = (trial.get("config") or {}).get("agent") or {}
-    servers = [str(server.get("name")) for server in agent.get("mcp_servers") or []]
-    return "+".join([str((trial.get("agent_info") or {}).get("name") or agent.get("name")), *servers])
+def _agent_label(trial: Trial) -> str:
+    agent = trial.config.agent
+    name = (trial.agent_info and trial.agent_info.name) or agent.name or "agent"
+    return "+".join([name, *(server.name for server in agent.mcp_servers or [])])
 
 
-def _task_id(trial: Mapping[str, Any]) -> str:
+def _task_id(trial: Trial) -> str:
     """The task's folder name where the trial tells it, else its registered name."""
-    task = trial.get("task_id")
-    path = task.get("path") if isinstance(task, dict) else None
-    return Path(str(path)).name if path else str(trial["task_name"])
+    return trial.task_path.name if trial.task_path else trial.task_name
 
 
-def _model(trial: Mapping[str, Any]) -> str:
-    info = (trial.get("agent_info") or {}).get("model_info") or {}
-    configured = ((trial.get("config") or {}).get("agent") or {}).get("model_name")
-    return str(info.get("name") or configured or "none")
+def _model(trial: Trial) -> str:
+    reported = trial.agent_info.model_info if trial.agent_info else None
+    return (reported and reported.name) or trial.config.agent.model_name or "none"
 
 
-def _metadata(trial: Mapping[str, Any], tasks_dir: Path | None) -> dict[str, Any]:
-    task = trial.get("task_id")
-    path = Path(str(task.get("path"))) if isinstance(task, dict) and task.get("path") else None
-    folder = tasks_dir / _task_id(trial) if tasks_dir else path
+def _metadata(trial: Trial, tasks_dir: Path | None) -> TaskMetadata:
+    folder = tasks_dir / _task_id(trial) if tasks_dir else trial.task_path
     file = folder / "task.toml" if folder else None
     if file is None or not file.is_file():
-        return {}
+        return TaskMetadata()
     try:
-        return dict(tomllib.loads(file.read_text(encoding="utf-8")).get("metadata") or {})
+        return TaskToml.model_validate(tomllib.loads(file.read_text(encoding="utf-8"))).metadata
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{file}: not TOML ({error})") from error
+    except ValidationError as error:
+        raise InputError(f"{file}: {first_problem(error)}") from error
 
 
-def _spent(trial: Mapping[str, Any]) -> dict[str, Any]:
-    """Tokens and cost of the trial, or summed over its steps; None where nothing is reported."""
-    contexts = [trial.get("agent_result")] if trial.get("agent_result") else []
-    contexts = contexts or [step.get("agent_result") for step in trial.get("step_results") or []]
-    spent: dict[str, Any] = {}
-    for name in ("n_input_tokens", "n_cache_tokens", "n_output_tokens", "cost_usd"):
-        values = [c[name] for c in contexts if c and c.get(name) is not None]
-        spent[name] = sum(values) if values else None
-    return spent
-
-
-def _steps(folder: Path) -> list[Mapping[str, Any]]:
-    """Steps of the agent's ATIF trajectory, without those copied from an earlier one."""
+def _steps(folder: Path) -> list[TrajectoryStep] | None:
+    """Steps of the agent's trajectory, without those copied from an earlier one; None without a trajectory."""
     path = folder / "agent/trajectory.json"
-    steps = _json(path).get("steps") if path.exists() else None
-    return [step for step in steps or [] if isinstance(step, dict) and not step.get("is_copied_context")]
+    return [s for s in read(path, Trajectory).steps if not s.is_copied_context] if path.exists() else None
 
 
-def _tool_calls(step: Mapping[str, Any]) -> list[ToolCall]:
-    observed = {
-        result.get("source_call_id"): _text(result.get("content"))
-        for result in (step.get("observation") or {}).get("results") or []
-    }
+def _tool_calls(step: TrajectoryStep) -> list[ToolCall]:
+    results = step.observation.results if step.observation else []
+    observed = {result.source_call_id: text_of(result.content) for result in results}
     return [
         ToolCall(
-            name=str(call.get("function_name")),
-            input=call.get("arguments") or {},
-            output=observed.get(call.get("tool_call_id")),
-            timestamp=_time(step.get("timestamp")),
-            id=str(call.get("tool_call_id") or ""),
+            name=call.function_name,
+            input=call.arguments or {},
+            output=observed.get(call.tool_call_id),
+            timestamp=step.timestamp,
+            id=call.tool_call_id or "",
         )
-        for call in step.get("tool_calls") or []
+        for call in step.tool_calls or []
     ]
 
 
-def _text(content: object) -> str:
-    """Text of a message: a string, or parts of which only text ones are kept."""
-    if isinstance(content, list):
-        return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
-    return "" if content is None else str(content)
-
-
-def _with_run_indices(results: list[EvalResult]) -> list[EvalResult]:
+def _with_run_indices(results: Iterable[EvalResult]) -> list[EvalResult]:
     """Number the runs of each task, config and model by the time they began."""
     groups: dict[tuple[str, str, str], list[EvalResult]] = defaultdict(list)
     for result in sorted(results, key=lambda r: (r.started_at or r.timestamp, r.source)):
@@ -302,27 +296,3 @@ def _with_run_indices(results: list[EvalResult]) -> list[EvalResult]:
         for _, group in sorted(groups.items())
         for index, result in enumerate(group)
     ]
-
-
-def _seconds(timing: Mapping[str, Any] | None) -> float:
-    started, finished = (_time((timing or {}).get(name)) for name in ("started_at", "finished_at"))
-    return max(0.0, (finished - started).total_seconds()) if started and finished else 0.0
-
-
-def _time(value: object) -> datetime | None:
-    """A time of a trial; one without a zone is UTC."""
-    try:
-        time = datetime.fromisoformat(str(value))
-    except ValueError:
-        return None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
-
-
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read as JSON ({error})") from error
-    if not isinstance(data, dict):
-        raise InputError(f"{path}: must hold a JSON object")
-    return data

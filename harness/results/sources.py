@@ -7,9 +7,9 @@ from pathlib import Path
 
 from harness.errors import InputError
 from harness.models import EvalResult
-from harness.results.files import read_journal
+from harness.results.files import load_results
 from harness.results.harbor import load_jobs
-from harness.suite.load import load_results
+from harness.results.journal import read_journal
 
 
 def load_source(path: Path) -> list[EvalResult]:

@@ -9,8 +9,8 @@ from statistics import fmean
 
 from harness.errors import InputError
 from harness.models import EvalResult
+from harness.results.files import load_results
 from harness.run.matrix import PlannedRun
-from harness.suite.load import load_results
 
 Group = Callable[[str, str, str], tuple[str, ...]]
 
@@ -36,7 +36,8 @@ def estimate(runs: list[PlannedRun], kept: int, results_dir: Path) -> str:
     if not known:
         return f"cost: unknown, since {results_dir} holds no results with these models"
     dollars = fmean(known) * (len(runs) - kept)
-    share = "" if len(known) == len(runs) else f"; {len(runs) - len(known)} runs have no like and count as the mean"
+    unlike = len(runs) - len(known)
+    share = f"; {unlike} runs resemble no earlier one and are taken to cost the mean" if unlike else ""
     return f"cost: about ${dollars:.2f}, from {len(results)} earlier runs in {results_dir}{share}"
 
 

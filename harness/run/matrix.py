@@ -13,19 +13,9 @@ from datetime import datetime, timedelta
 
 from harness.errors import InputError
 from harness.models import Config, ErrorKind, EvalResult, Fingerprints, Task
-from harness.results.files import Journal
-from harness.suite import fingerprint, treatment
-
-RETRYABLE = frozenset(
-    {
-        ErrorKind.RATE_LIMIT,
-        ErrorKind.OVERLOADED,
-        ErrorKind.API_ERROR,
-        ErrorKind.NO_RESULT,
-        ErrorKind.SILENT,
-    }
-)
-"""Infrastructure failures after which the same run may well succeed."""
+from harness.results.journal import Journal
+from harness.suite import fingerprint
+from harness.suite.resolved import ResolvedConfig, resolve
 
 Callback = Callable[[EvalResult, int, int], None]
 """Called after every run with its result, the number of runs done and the number of all runs."""
@@ -48,7 +38,7 @@ class PlannedRun:
     """One cell of the matrix."""
 
     task: Task
-    config: Config
+    config: ResolvedConfig
     """With the model this run uses."""
     run_index: int
     fingerprints: Fingerprints
@@ -83,19 +73,19 @@ def plan(
 ) -> list[PlannedRun]:
     """All runs, in an order that puts the configs of one task next to each other in time.
 
-    InputError when two runs could not be told apart, or a config names what this host does not have.
+    Raises:
+        InputError: two runs could not be told apart, or a config names what this host does not have.
     """
-    tasks, configs = list(tasks), list(configs)
+    tasks = list(tasks)
     model_list = list(models or [])
-    for config in configs:
-        treatment.check(config)
-    variants = [c.model_copy(update={"model": m}) for c in configs for m in model_list or [c.model]]
+    resolved = [resolve(config) for config in configs]
+    variants = [c.model_copy(update={"model": m}) for c in resolved for m in model_list or [c.model]]
     names = [f"{t.id} / {c.name} / {c.model}" for t in tasks for c in variants]
     twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
     if twice:
         raise InputError(f"task / config / model is given twice: {twice[0]}; rename one of them")
-    task_hashes = [fingerprint.task_fingerprint(task) for task in tasks]
-    config_hashes = [fingerprint.config_fingerprint(config) for config in variants]
+    task_hashes = [fingerprint.of_task(task) for task in tasks]
+    config_hashes = [config.fingerprint for config in variants]
     return [
         PlannedRun(task, config, run_index, Fingerprints(task=task_hash, config=config_hash))
         for run_index in range(runs_per_combo)
@@ -110,7 +100,7 @@ def finished_before(runs: Iterable[PlannedRun], results: Iterable[EvalResult]) -
     kept = {}
     for result in results:
         key = (result.task_id, result.config_name, result.model, result.run_index, result.fingerprints)
-        if key in planned and (result.outcome.measured or result.trace.error_kind is ErrorKind.GRADING):
+        if key in planned and result.agent_finished:
             kept[key] = result
     return kept
 
@@ -228,7 +218,7 @@ class Matrix:
             trace = result.trace
             if trace.error_kind.stops_matrix:
                 self._stop(f"{trace.error_kind}: {trace.error}")
-            if not _may_retry(result) or attempt >= self._retry.attempts or self._stopping.is_set():
+            if not trace.may_be_retried or attempt >= self._retry.attempts or self._stopping.is_set():
                 return result
             wait = trace.retry_after_seconds
             if wait is None:
@@ -237,7 +227,7 @@ class Matrix:
                 until = datetime.now() + timedelta(seconds=wait)
                 self._stop(f"the usage limit resets at {until:%Y-%m-%d %H:%M}")
                 return result
-            if trace.error_kind in (ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED):
+            if trace.error_kind.slows_all:
                 self._hold_until = max(self._hold_until, time.monotonic() + wait)
             if self._stopping.wait(wait):
                 return result
@@ -247,9 +237,3 @@ class Matrix:
     def _stop(self, reason: str) -> None:
         self._stop_reason = self._stop_reason or reason
         self._stopping.set()
-
-
-def _may_retry(result: EvalResult) -> bool:
-    status = result.trace.error_status
-    refused = status is not None and 400 <= status < 500 and status not in (408, 429)
-    return result.trace.error_kind in RETRYABLE and not refused

@@ -7,40 +7,28 @@ import json
 from pathlib import Path
 from typing import Any
 
-from harness.host import tree
-from harness.models import Config, Fingerprints, Task
-from harness.suite.treatment import mcp_servers
+from harness.host import directory
+from harness.models import Task
 
 TASK_NOTES = frozenset({"description", "difficulty", "tags", "language", "solution_path"})
 """Fields of a task that neither the agent nor a grader sees."""
 
-CONFIG_NOTES = frozenset({"description"})
 
-
-def fingerprints(task: Task, config: Config) -> Fingerprints:
-    """Fingerprints of one run; the config carries the model that the run uses."""
-    return Fingerprints(task=task_fingerprint(task), config=config_fingerprint(config))
-
-
-def task_fingerprint(task: Task) -> str:
+def of_task(task: Task) -> str:
     """Over the prompt, assertions, limits, and the content of the fixture and the hidden files."""
     paths = {"fixture_path": task.fixture_path, "hidden_path": task.hidden_path}
     data = task.model_dump(mode="json", exclude={*TASK_NOTES, *paths})
-    return _hash({**data, **{name: _content(path) for name, path in paths.items()}})
+    return of_data({**data, **{name: of_folder(path) for name, path in paths.items()}})
 
 
-def config_fingerprint(config: Config) -> str:
-    """Over everything the agent is given, with the content of skills and MCP files."""
-    data = config.model_dump(mode="json", exclude={*CONFIG_NOTES, "skills_path", "mcp_config"})
-    return _hash({**data, "skills_path": _content(config.skills_path), "mcp_servers": mcp_servers(config)})
-
-
-def _content(path: Path | None) -> str | None:
+def of_folder(path: Path | None) -> str | None:
+    """SHA-256 over the content of a folder; None when there is none."""
     if path is None:
         return None
     path = path.expanduser()
-    return tree.digest(path) if path.is_dir() else None
+    return directory.digest(path) if path.is_dir() else None
 
 
-def _hash(data: dict[str, Any]) -> str:
+def of_data(data: dict[str, Any]) -> str:
+    """Over a JSON value: the first 16 hexadecimal digits of its SHA-256."""
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,24 +1,25 @@
-"""How task, config and results files become models, with errors that name file, line and key."""
+"""How task and config files become models, with errors that name file, line and key."""
 
 from __future__ import annotations
 
 import difflib
 import glob
-import re
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.constructor import DuplicateKeyError, RoundTripConstructor
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from harness.errors import InputError
-from harness.models import SCHEMA_VERSION, CodeAssertion, Config, EvalResult, LLMAssertion, ResultsFile, Task
+from harness.models import CodeAssertion, Config, LLMAssertion, Task
 
 Model = TypeVar("Model", bound=BaseModel)
 Location = tuple[str | int, ...]
-Lines = dict[Location, int]
 
 
 def load_task(path: Path) -> Task:
@@ -61,40 +62,17 @@ def expand_glob(pattern: str) -> list[Path]:
     return files
 
 
-def load_results(path: Path) -> list[EvalResult]:
-    """Results of a results file (object with `results`, or a bare list); InputError if unreadable."""
-    return load_results_file(path).results
-
-
-def load_results_file(path: Path) -> ResultsFile:
-    """A whole results file with its header; InputError when it cannot be read or is of a newer version."""
-    text = _read(path)
+def read_text(path: Path) -> str:
+    """Text of a file; InputError when it cannot be read or is not UTF-8."""
     try:
-        if text.lstrip().startswith("["):
-            text = f'{{"timestamp": 0, "num_results": 0, "results": {text}}}'
-        file = ResultsFile.model_validate_json(text)
-    except ValidationError as error:
-        raise InputError(f"{path}: {_why_no_results(text, error)}") from error
-    if file.schema_version > SCHEMA_VERSION:
-        raise InputError(f"{path}: {_too_new(file.schema_version)}")
-    return file
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
 
 
-def _why_no_results(text: str, error: ValidationError) -> str:
-    first = error.errors()[0]
-    if first["type"] == "json_invalid":
-        return f"not JSON ({first['ctx']['error']}); is this a results file?"
-    version = re.match(r'\s*\{\s*"schema_version":\s*(\d+)', text)
-    if version and int(version.group(1)) > SCHEMA_VERSION:
-        return _too_new(int(version.group(1)))
-    return f"{_dotted(first['loc']) or 'file'}: {first['msg']}; is this a results file?"
-
-
-def _too_new(version: int) -> str:
-    return f"schema_version {version} is newer than {SCHEMA_VERSION}, which this harness reads; update it"
-
-
-def _load_all(pattern: str, load: Any, key: str) -> list[Any]:
+def _load_all(pattern: str, load: Callable[[Path], Model], key: str) -> list[Model]:
     seen: dict[str, Path] = {}
     models = []
     for path in expand_glob(pattern):
@@ -107,53 +85,57 @@ def _load_all(pattern: str, load: Any, key: str) -> list[Any]:
     return models
 
 
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from error
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
-
-
 def _load(path: Path, model: type[Model]) -> Model:
-    text = _read(path)
-    try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        data = yaml.safe_load(text)
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise InputError(f"{path}:{line}: not YAML ({error.problem})") from error
-    except (yaml.YAMLError, ValueError) as error:
-        raise InputError(f"{path}: not YAML ({error})") from error
-    lines: Lines = {}
-    for where, line in _walk(node, ()):
-        if where in lines:
-            first = lines[where]
-            raise InputError(f"{path}:{line}: {_dotted(where)}: key is given twice (first in line {first})")
-        lines[where] = line
-    if not isinstance(data, dict):
+    data = _parse(path)
+    if not isinstance(data, CommentedMap):
         keys = ", ".join(list(model.model_fields)[:3])
         raise InputError(f"{path}:1: must be a mapping of keys such as {keys}")
     try:
-        return model.model_validate(data)
+        return model.model_validate(_plain(data))
     except ValidationError as error:
-        problems = dict.fromkeys(_explain(path, lines, detail, model) for detail in error.errors())
+        problems = dict.fromkeys(_explain(path, data, detail, model) for detail in error.errors())
         raise InputError("\n".join(problems)) from error
 
 
-def _walk(node: yaml.Node | None, where: Location) -> Iterator[tuple[Location, int]]:
-    """Every key and list item below a YAML node with its line number, from 1."""
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            here = (*where, str(key.value))
-            yield here, key.start_mark.line + 1
-            yield from _walk(value, here)
-    elif isinstance(node, yaml.SequenceNode):
-        for index, item in enumerate(node.value):
-            here = (*where, index)
-            yield here, item.start_mark.line + 1
-            yield from _walk(item, here)
+class _Constructor(RoundTripConstructor):
+    """Says where a key that is given twice was given first."""
+
+    def check_mapping_key(self, node: Any, key_node: Any, mapping: Any, key: Any, value: Any) -> bool:
+        if key in mapping:
+            first = mapping.lc.key(key)[0] + 1
+            text = f"{key}: key is given twice (first in line {first})"
+            raise DuplicateKeyError("", node.start_mark, text, key_node.start_mark)
+        return True
+
+
+def _parse(path: Path) -> Any:
+    """The YAML of a file, with the lines of its keys and items."""
+    text = read_text(path)
+    yaml = YAML()
+    yaml.Constructor = _Constructor
+    try:
+        return yaml.load(text)
+    except DuplicateKeyError as error:
+        raise InputError(f"{path}:{error.problem_mark.line + 1}: {error.problem}") from error
+    except MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise InputError(f"{path}:{line}: not YAML ({error.problem})") from error
+    except (YAMLError, ValueError) as error:
+        raise InputError(f"{path}: not YAML ({error})") from error
+    except RecursionError as error:
+        raise InputError(f"{path}: nested too deeply") from error
+
+
+def _plain(value: Any) -> Any:
+    """The same without positions and comments."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    for kind in (bool, int, float, str):
+        if isinstance(value, kind):
+            return kind(value)
+    return value
 
 
 MESSAGES = {
@@ -163,16 +145,12 @@ MESSAGES = {
 """What to say instead of pydantic's own message."""
 
 
-def _explain(path: Path, lines: Lines, detail: ErrorDetails, model: type[BaseModel]) -> str:
+def _explain(path: Path, data: CommentedMap, detail: ErrorDetails, model: type[BaseModel]) -> str:
     """One line for one problem, with the innermost key of the file that it is about."""
     parts = list(detail["loc"])
     if detail["type"] == "unknown_scoring_key":
         parts.append(detail["ctx"]["key"])
-    where: Location = ()
-    for part in parts:  # pydantic adds the names of union members, which the file does not have
-        if (*where, part) in lines:
-            where = (*where, part)
-    line = lines.get(where, 1)
+    where, line = _place(data, parts)
     message = MESSAGES.get(detail["type"], detail["msg"].removeprefix("Value error, "))
     if detail["type"] == "missing":
         where = (*where, parts[-1])
@@ -182,6 +160,24 @@ def _explain(path: Path, lines: Lines, detail: ErrorDetails, model: type[BaseMod
         close = difflib.get_close_matches(str(where[-1]), fields, n=1)
         message = "unknown key; " + (f"did you mean {close[0]}?" if close else f"known: {', '.join(fields)}")
     return f"{path}:{line}: {_dotted(where) or 'file'}: {message}"
+
+
+def _place(data: CommentedMap, parts: Sequence[str | int]) -> tuple[Location, int]:
+    """The innermost key or item on this way, and its line, from 1.
+
+    Parts that the file does not have are passed over: pydantic adds the names of union members.
+    """
+    where: Location = ()
+    line, value = 0, data
+    for part in parts:
+        if isinstance(value, CommentedMap) and part in value:
+            line = value.lc.key(part)[0] if part in value.lc.data else line  # a merged key has no line of its own
+        elif isinstance(value, CommentedSeq) and isinstance(part, int) and part < len(value):
+            line = value.lc.item(part)[0]
+        else:
+            continue
+        where, value = (*where, part), value[part]
+    return where, line + 1
 
 
 def _dotted(where: Location) -> str:

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pydantic_core
-from pydantic import ValidationError
+from pydantic_core import ValidationError
 
 # The largest real scenario has 20 KB. The bound keeps a stray archive from being read into memory.
 MAX_RECORD_BYTES = 16 * 1024 * 1024
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class RecordError(ValueError):
@@ -49,7 +50,7 @@ def parse_object(data: bytes) -> dict[str, Any]:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise RecordError("UTF-16 text; JSON files are UTF-8")
     try:
-        value = pydantic_core.from_json(data.removeprefix(b"\xef\xbb\xbf"), allow_inf_nan=False, cache_strings="keys")
+        value = pydantic_core.from_json(data.removeprefix(BYTE_ORDER_MARK), allow_inf_nan=False, cache_strings="keys")
     except ValueError as error:
         raise RecordError(f"not valid JSON: {error}") from error
     if not isinstance(value, dict):

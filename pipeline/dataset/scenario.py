@@ -1,4 +1,4 @@
-"""One scenario as a validated record: read from a raw file, written to and read from a line of the JSONL."""
+"""One scenario as a validated record: its fields, and what must hold of them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from pydantic import (
 
 from pipeline.dataset.catalog import CATEGORIES, DIFFICULTIES, parse_id
 from pipeline.dataset.markdown import as_markdown
-from pipeline.dataset.records import RecordError, explain, parse_object
+from pipeline.dataset.records import RecordError, explain
 
 
-class LoCoBenchTask(BaseModel):
+class Scenario(BaseModel):
     """One scenario, self-contained: every field of the raw file plus what its id and its metadata tell.
 
     The free-shaped fields were written by a language model and keep whatever JSON shape they have.
@@ -81,42 +81,7 @@ class LoCoBenchTask(BaseModel):
         return self
 
     @classmethod
-    def from_scenario(cls, data: dict[str, Any], name: str) -> LoCoBenchTask:
-        """Build the record from a raw scenario whose file is called `<name>.json`.
-
-        Raises:
-            RecordError: a field is missing or wrong, or the id is not the file's name.
-        """
-        scenario_id = data.get("id")
-        if scenario_id is None:
-            raise RecordError("id: missing")
-        if scenario_id != name:
-            raise RecordError(f"id: {scenario_id!r:.80} is not the file's name")
-        try:
-            parts = parse_id(name)
-        except ValueError as error:
-            raise RecordError(f"id: {error}") from None
-        record = {**data, **parts._asdict()}
-        if isinstance(files := data.get("context_files"), list):
-            record["context_files"] = _single_slashes(files)
-        metadata = data.get("metadata")
-        if isinstance(metadata, dict) and metadata.get("files_count") is not None:
-            record["files_count"] = metadata["files_count"]
-        elif isinstance(files, list):
-            record["files_count"] = len(files)
-        return cls.checked(record)
-
-    @classmethod
-    def from_line(cls, line: bytes) -> LoCoBenchTask:
-        """Read one line of the JSONL.
-
-        Raises:
-            RecordError: the line is not a record that `from_scenario` could have made.
-        """
-        return cls.checked(parse_object(line))
-
-    @classmethod
-    def checked(cls, record: dict[str, Any]) -> LoCoBenchTask:
+    def checked(cls, record: dict[str, Any]) -> Self:
         """Validate `record`; like `model_validate`, but with the reason in one line (RecordError)."""
         try:
             return cls.model_validate(record)
@@ -128,7 +93,7 @@ class LoCoBenchTask(BaseModel):
         return self.model_dump_json().encode()
 
 
-def _single_slashes(paths: list[Any]) -> list[Any]:
+def single_slashes(paths: list[Any]) -> list[Any]:
     """`a//b/` -> `a/b`: some projects were listed with doubled separators. What is not text is left to validation."""
     try:
         # Between slashes, doubled, leading and trailing ones look alike; most lists have none of them.

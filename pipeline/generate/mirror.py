@@ -6,17 +6,16 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from common.files import whole_file
-from pipeline.cli import InputError
+from common.errors import InputError
+from common.files import write_whole
+from pipeline.dataset.scenario import Scenario
+from pipeline.generate.maker import ProjectTasks
 from pipeline.task.folder import NotOurs, new_folder, sweep
 from pipeline.task.project import Project
-
-if TYPE_CHECKING:
-    from adapter import LoCoBenchAdapter
 
 INDEX_FILE = "projects_to_index.json"
 _IDENTITY = "benchmark <benchmark@localhost>"
@@ -25,10 +24,16 @@ _EVERY_BYTE = "# written by locobench-harbor\n* -text -ident -filter -working-tr
 _DATE = "2000-01-01T00:00:00+00:00"
 
 
-def mirror_repos(adapter: LoCoBenchAdapter, task_ids: Iterable[str], folder: Path) -> dict[str, str]:
-    """Write each task's project to `folder`/<project_id>/ as a repository of one commit, and the index beside them.
+def mirror_repos(
+    groups: Iterable[ProjectTasks], load: Callable[[str], Scenario], folder: Path, *, strip_code_fences: bool = False
+) -> dict[str, str]:
+    """Write each project to `folder`/<project_id>/ as a repository of one commit, and the index beside them.
 
     The files are those that the tasks' agents see. The same project gives the same commit, on any machine.
+
+    Args:
+        load: returns the scenario of an id.
+        strip_code_fences: take the Markdown fence off files that are wrapped in one.
 
     Returns:
         The projects that could not be written, with the reason.
@@ -45,17 +50,17 @@ def mirror_repos(adapter: LoCoBenchAdapter, task_ids: Iterable[str], folder: Pat
         sweep(folder)
     except OSError as error:
         raise InputError(f"{folder}: {error.strerror}; --mirror_repos must be a folder that can be written") from None
-    for group in adapter.group_by_project(task_ids):
-        tasks = [adapter.loader.load(task_id) for task_id in group]
-        project_id = tasks[0].project_id
+    for group in groups:
+        project_id = group.folder.name
         try:
+            tasks = [load(task_id) for task_id in group.task_ids]
             _check_ours(folder / project_id)
-            project = Project.scan(adapter._get_project_dir(group[0]))
+            project = Project.scan(group.folder)
             mapping = project.mapping(path for task in tasks for path in task.context_files)
             with new_folder(folder / project_id) as building:
-                mapping.copy_to(building / "tree", strip_code_fences=adapter.options.strip_code_fences)
+                mapping.copy_to(building / "tree", strip_code_fences=strip_code_fences)
                 commit = _commit(building)
-        except NotOurs as error:
+        except (InputError, NotOurs) as error:
             failures[project_id] = str(error)
             continue
         except OSError as error:
@@ -71,11 +76,10 @@ def mirror_repos(adapter: LoCoBenchAdapter, task_ids: Iterable[str], folder: Pat
                 "commit": commit,
                 "language": tasks[0].language,
                 "files": len(mapping.part.files),
-                "tasks": sorted(group),
+                "tasks": sorted(group.task_ids),
             }
         )
-    with whole_file(folder / INDEX_FILE) as stream:
-        stream.write(json.dumps(sorted(entries, key=lambda entry: entry["path"]), indent=1).encode() + b"\n")
+    write_whole(folder / INDEX_FILE, json.dumps(sorted(entries, key=lambda entry: entry["path"]), indent=1) + "\n")
     return failures
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from adapter import LoCoBenchAdapter, Outcome
-from common.files import whole_file
-from pipeline.cli import InputError
+from common.errors import InputError
+from common.files import write_whole
+from pipeline.generate.maker import Outcome, ProjectTasks, TaskMaker
 from pipeline.generate.workers import worker_pool
 from pipeline.task.folder import sweep
 from pipeline.task.project import Known
@@ -22,23 +22,22 @@ LOCK_FILE = ".generating.lock"
 STATE_FILE = ".projects.json"
 
 
-def generate(adapter: LoCoBenchAdapter, task_ids: Iterable[str], *, jobs: int | None = None) -> Iterator[Outcome]:
+def generate(maker: TaskMaker, task_ids: Iterable[str], *, jobs: int | None = None) -> Iterator[Outcome]:
     """Generate tasks on `jobs` processes (default: one per processor) and yield each outcome as it is known.
 
     Raises:
-        UnknownTaskError: an id is not in the dataset (before anything is written).
-        InputError: the output folder cannot be written, or another run is writing to it.
+        InputError: an id is not in the dataset, the output folder cannot be written, or another run is writing to it.
     """
-    groups = adapter.group_by_project(task_ids)
-    with _output_folder(adapter.output_dir):
-        known = _read_state(adapter.output_dir)
-        for folder, outcomes, project in _groups(adapter, groups, known, jobs or os.cpu_count() or 1):
+    groups = maker.group_by_project(task_ids)
+    with _output_folder(maker.output_dir):
+        known = _read_state(maker.output_dir)
+        for folder, outcomes, project in _groups(maker, groups, known, jobs or os.cpu_count() or 1):
             if project:
                 known[folder] = project
             yield from outcomes
         # A full disk: the tasks are what counts.
-        with contextlib.suppress(InputError), whole_file(adapter.output_dir / STATE_FILE) as stream:
-            stream.write(json.dumps(known, sort_keys=True).encode())
+        with contextlib.suppress(InputError):
+            write_whole(maker.output_dir / STATE_FILE, json.dumps(known, sort_keys=True))
 
 
 @contextlib.contextmanager
@@ -68,39 +67,36 @@ def _read_state(folder: Path) -> dict[str, Known]:
 
 
 def _groups(
-    adapter: LoCoBenchAdapter, groups: list[list[str]], known: dict[str, Known], jobs: int
+    maker: TaskMaker, groups: list[ProjectTasks], known: dict[str, Known], jobs: int
 ) -> Iterator[tuple[str, list[Outcome], Known | None]]:
     """Yield (project folder, outcomes, what is now known of it) of every group, in the order they end."""
-    folders = [str(adapter._get_project_dir(group[0])) for group in groups]
     if jobs == 1 or len(groups) < 2:
-        for folder, group in zip(folders, groups, strict=True):
-            yield folder, *adapter.generate_group(group, known.get(folder))
+        for group in groups:
+            folder = str(group.folder)
+            yield folder, *maker.generate_group(group, known.get(folder))
         return
-    with worker_pool(min(jobs, len(groups)), _take_adapter, adapter) as pool:
-        pending = {
-            pool.submit(_generate_group, group, known.get(folder)): (folder, group)
-            for folder, group in zip(folders, groups, strict=True)
-        }
+    with worker_pool(min(jobs, len(groups)), _take_maker, maker) as pool:
+        pending = {pool.submit(_generate_group, group, known.get(str(group.folder))): group for group in groups}
         try:
             for future in as_completed(pending):
-                folder, group = pending.pop(future)
+                group = pending.pop(future)
                 try:
-                    yield folder, *future.result()
+                    yield str(group.folder), *future.result()
                 except BrokenExecutor:
                     reason = "a worker process was killed (out of memory?); run again to finish"
-                    yield folder, [Outcome(task_id, "failed", reason) for task_id in group], None
+                    yield str(group.folder), [Outcome(task_id, "failed", reason) for task_id in group.task_ids], None
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-_adapter: LoCoBenchAdapter
-"""In a worker: the adapter it generates with, handed over once and not with every group."""
+_maker: TaskMaker
+"""In a worker: what it generates with, handed over once and not with every group."""
 
 
-def _take_adapter(adapter: LoCoBenchAdapter) -> None:
-    global _adapter
-    _adapter = adapter
+def _take_maker(maker: TaskMaker) -> None:
+    global _maker
+    _maker = maker
 
 
-def _generate_group(task_ids: list[str], known: Known | None) -> tuple[list[Outcome], Known | None]:
-    return _adapter.generate_group(task_ids, known)
+def _generate_group(group: ProjectTasks, known: Known | None) -> tuple[list[Outcome], Known | None]:
+    return _maker.generate_group(group, known)

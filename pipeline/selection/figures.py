@@ -1,16 +1,14 @@
 """The figures of a selection as inline SVG: how its tasks are distributed, and which of them are selected.
 
-Needs matplotlib (the extra `figures`), so import this module only when figures are asked for.
+matplotlib takes half a second to import, so import this module only when figures are asked for.
 """
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-import matplotlib.style
 import numpy as np
 from markupsafe import Markup
 from matplotlib.axes import Axes
@@ -20,18 +18,11 @@ from matplotlib.path import Path
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from select_tasks import Candidate
+from common.svg import inline_svg, page_style, stand_ins
+from pipeline.selection.select import Candidate
 
-# Stand-ins that matplotlib draws with; the page's style sheet decides the colour, by light, dark or print.
-INK, FAILING, PASSING, SELECTED, PAPER = "#000001", "#000002", "#000003", "#000004", "#000005"
-STYLES = {
-    INK: "currentColor",
-    FAILING: "var(--failing)",
-    PASSING: "var(--passing)",
-    SELECTED: "var(--selected)",
-    PAPER: "var(--paper)",
-}
+COLOURS = stand_ins("currentColor", "var(--failing)", "var(--passing)", "var(--selected)", "var(--paper)")
+INK, FAILING, PASSING, SELECTED, PAPER = COLOURS
 
 BARS = 100
 # Dots of the scatter that fall into one cell are drawn once: the page's size is bounded, the picture the same.
@@ -67,10 +58,7 @@ def values_of(tasks: Iterable[Candidate], measure: Measure) -> Numbers:
 
 def draw_figures(groups: Groups, measures: Sequence[Measure]) -> dict[str, Markup]:
     """Return the figures as SVG by name: one histogram a measure, and the scatter of both."""
-    # "default" undoes a matplotlibrc; text stays text, in the page's own font; the salt makes ids repeatable.
-    # Simplifying would take the dots of the scatter, strokes of no length, for one point.
-    ours = {"svg.fonttype": "none", "svg.hashsalt": "selection", "path.simplify": False}
-    with matplotlib.style.context(["default", ours]):
+    with page_style():
         figures = {measure.name: _histogram(groups, measure) for measure in measures}
         figures["scatter"] = _scatter(groups, *measures)
         return {name: _svg(figure, name) for name, figure in figures.items()}
@@ -174,21 +162,6 @@ def _plain_axes(axes: Axes) -> None:
 
 
 def _svg(figure: Figure, name: str) -> Markup:
-    """Return the figure as an <svg> element for a page that holds others: own ids, no size, no name spaces, no date."""
-    stream = io.StringIO()
-    figure.savefig(
-        stream, format="svg", transparent=True, metadata=dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    )
-    drawing = stream.getvalue()
-    box = re.search(r'viewBox="([^"]+)"', drawing)
-    assert box is not None
-    inner = drawing[drawing.index(">", box.end()) + 1 :]
-    inner = re.sub(r'(\bid="|href="#|url\(#)', rf"\1{name}-", inner)
-    inner = re.sub(r"(\d\.\d)\d+", r"\1", inner)
-    inner = re.sub(r"\n\s+", "\n", inner)
-    # Thousands of marks may be selected, and each would repeat its style.
-    inner = re.sub(rf'style="fill: {SELECTED}; [^"]*"/>', 'class="mark"/>', inner)
-    for stand_in, style in STYLES.items():
-        inner = inner.replace(stand_in, style)
-    # Numbers and the labels above are all that is drawn: no text of the dataset enters the SVG.
-    return Markup(f'<svg viewBox="{box[1]}" aria-hidden="true">{inner.strip()}')
+    """Return the figure as an <svg> element. Thousands of marks may be selected, and each would repeat its style."""
+    drawing = inline_svg(figure, name, COLOURS)
+    return Markup(re.sub(rf'style="fill: {re.escape(COLOURS[SELECTED])}; [^"]*"/>', 'class="mark"/>', drawing))

@@ -1,6 +1,6 @@
 """The page that shows a selection: distributions, thresholds, counts and the ranked tasks in one HTML file.
 
-Needs matplotlib (the extra `figures`), so import this module only when a page is asked for.
+matplotlib takes half a second to import, so import this module only when a page is asked for.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import jinja2
 import numpy as np
@@ -16,9 +16,7 @@ from markupsafe import Markup, escape
 
 from pipeline.dataset.catalog import CATEGORIES, CATEGORY_BONUSES, DIFFICULTIES, LANGUAGES
 from pipeline.selection.figures import Groups, Measure, draw_figures, values_of
-
-if TYPE_CHECKING:
-    from select_tasks import Candidate, Criteria, Selection
+from pipeline.selection.select import Candidate, Criteria, Selection
 
 TEMPLATE = "page.html.j2"
 

@@ -64,7 +64,7 @@ def print_table(rows: list[Row], *, local: bool) -> None:
 
 def write_markdown(rows: list[Row], path: Path, facts: dict[str, str], *, local: bool) -> None:
     """Write the rows and the `facts` about what made them (names and values) to `path`, whole or not at all."""
-    from common.files import whole_file
+    from common.files import write_whole
 
     columns = [column for column in COLUMNS if column[2] or not local]
     lines = [
@@ -91,8 +91,7 @@ def write_markdown(rows: list[Row], path: Path, facts: dict[str, str], *, local:
                 "",
                 *(f"    {line}" for line in row.image.output.splitlines()),
             ]
-    with whole_file(path) as stream:
-        stream.write(("\n".join(lines) + "\n").encode())
+    write_whole(path, "\n".join(lines) + "\n")
 
 
 def base_images(rows: list[Row]) -> list[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline.cli import InputError
+from common.errors import InputError
 
 # Plain characters read the same in Markdown and inside a JSON string, so one search finds both spellings.
 _PLAIN_PIECE = re.compile(r"[ !#-\[\]-~]{24,200}")

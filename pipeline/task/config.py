@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from pipeline.cli import InputError
+from common.errors import InputError
 from pipeline.dataset.records import explain
 
 AUTHORS = ("Salesforce AI Research",)

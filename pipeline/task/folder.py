@@ -1,4 +1,4 @@
-"""A task's folder: built beside its place and renamed in, so that it is there whole or not at all."""
+"""Writing a task's folder: built beside its place and renamed in, so that it is there whole or not at all."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from pipeline.task.make import GENERATOR, TASK_METADATA
+from common.files import write_new
+from pipeline.task.make import GENERATOR, TASK_METADATA, Options
+from pipeline.task.project import Mapping
 
+PROJECT = "environment/project"
 _NEW, _OLD = ".building-", ".replaced-"
 
 
@@ -32,6 +35,31 @@ def stored_fingerprint(folder: Path) -> str | None:
         if not os.path.lexists(folder):
             return None
     raise NotOurs(f"{folder} is there and is not a generated task: move it away or name another --output_dir")
+
+
+def write_task(
+    folder: Path, files: dict[str, bytes], mapping: Mapping, options: Options, *, twin: Path | None = None
+) -> Path:
+    """Write a task: its small `files` by their paths, and the project's files.
+
+    Args:
+        twin: an earlier copy of the same part of the project, for hard links.
+
+    Returns:
+        Where the project's files are.
+
+    Raises:
+        OSError: a file cannot be read or written.
+    """
+    with new_folder(folder) as building:
+        for parent in {path.rpartition("/")[0] for path in files}:
+            (building / parent).mkdir(parents=True, exist_ok=True)
+        for path, content in files.items():
+            write_new(f"{building}/{path}", content, 0o755 if path.endswith(".sh") else 0o644)
+        mapping.copy_to(
+            building / PROJECT, link_mode=options.link_mode, strip_code_fences=options.strip_code_fences, twin=twin
+        )
+    return folder / PROJECT
 
 
 @contextlib.contextmanager

@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-
-from pipeline.cli import InputError
 from pipeline.dataset.markdown import as_markdown, fence
-from pipeline.dataset.records import explain
+from pipeline.dataset.scenario import Scenario
 from pipeline.task.code_index import CodeIndex, Passage, can_be_written
+from pipeline.task.scoring import PUBLISHED, Scoring
 from pipeline.task.verifier import verifier
 
-if TYPE_CHECKING:
-    from pipeline.dataset.scenario import LoCoBenchTask
-
-PUBLISHED: Literal["published"] = "published"
 # The passages that a task is about, as a share of all and at the least.
 RELEVANT_SHARE = 0.1
 FEWEST_RELEVANT = 3
@@ -43,79 +35,11 @@ NAMES_A_STATEMENT, WORDS_A_STATEMENT = 3, 12
 # The oracle shows some more than what earns full credit, so that how a line is cut costs it nothing.
 SURPLUS = 1.1
 
-Share = Annotated[float, Field(ge=0, le=1)]
-Positive = Annotated[float, Field(gt=0)]
-Pair = tuple[Share, Share]
 Wanted = dict[str, float]
 
 
 class GradingError(ValueError):
     """A ground truth that no answer could be scored against."""
-
-
-_DEFAULT = verifier().SCORING
-
-
-class Weights(BaseModel):
-    """Weights of the four components; they are normalised by their sum."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    keyword_overlap: Share = _DEFAULT["weights"]["keyword_overlap"]
-    file_references: Share = _DEFAULT["weights"]["file_references"]
-    code_blocks: Share = _DEFAULT["weights"]["code_blocks"]
-    length_score: Share = _DEFAULT["weights"]["length_score"]
-
-    @model_validator(mode="after")
-    def _words_count(self) -> Weights:
-        if self.keyword_overlap == 0:
-            raise ValueError("keyword_overlap: must be above 0, the other components stand beside it")
-        return self
-
-
-class Scoring(BaseModel):
-    """What a scoring file may set; the defaults are those of verify.py, where each is explained."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    weights: Weights = Weights()
-    single_part: Share = _DEFAULT["single_part"]
-    widespread: Share = _DEFAULT["widespread"]
-    elsewhere: Share = _DEFAULT["elsewhere"]
-    full_evidence: Positive = _DEFAULT["full_evidence"]
-    half_credit: Positive = _DEFAULT["half_credit"]
-    trust_floor: Share = _DEFAULT["trust_floor"]
-    trust_full: Share = _DEFAULT["trust_full"]
-    own_words: int = Field(default=_DEFAULT["own_words"], ge=1)
-    words_per_name: float = Field(default=_DEFAULT["words_per_name"], ge=0)
-    topic_floor: Pair = tuple(_DEFAULT["topic_floor"])
-    topic_full: Pair = tuple(_DEFAULT["topic_full"])
-    off_topic: Share = _DEFAULT["off_topic"]
-    truth_weight: Share = _DEFAULT["truth_weight"]
-    truth_floor: Share = _DEFAULT["truth_floor"]
-    truth_full: Share = _DEFAULT["truth_full"]
-    phrase_weight: Share = _DEFAULT["phrase_weight"]
-    phrase_full: Positive = _DEFAULT["phrase_full"]
-    files: Positive = _DEFAULT["files"]
-    code_lines: Positive = _DEFAULT["code_lines"]
-    support: Positive = _DEFAULT["support"]
-    length_words: int = Field(default=_DEFAULT["length_words"], ge=1)
-
-    @classmethod
-    def load(cls, path: Path) -> Scoring:
-        """Read a TOML file.
-
-        Raises:
-            InputError: it cannot be read, or a key or value in it is not known.
-        """
-        try:
-            return cls.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise InputError(
-                f"{path}: {error}; --scoring wants the word {PUBLISHED} or a TOML file as docs/VERIFIER.md shows it"
-            ) from None
-        except ValidationError as error:
-            raise InputError(f"{path}: {explain(error)}; docs/VERIFIER.md lists what may be set") from None
 
 
 @dataclass(frozen=True)
@@ -126,7 +50,7 @@ class Grading:
     oracle: str
 
 
-def grade_as_published(task: LoCoBenchTask) -> Grading:
+def grade_as_published(task: Scenario) -> Grading:
     """Build the key for the published verifier's formula; the oracle hands in the bare truth."""
     truth = task.ground_truth
     key = {
@@ -138,7 +62,7 @@ def grade_as_published(task: LoCoBenchTask) -> Grading:
 
 
 def grade_key(
-    task: LoCoBenchTask,
+    task: Scenario,
     index: CodeIndex,
     files: Iterable[str],
     *,
@@ -160,37 +84,28 @@ def grade_key(
         GradingError: the ground truth holds nothing that the task does not give away, or its oracle cannot score 1.
     """
     verify = verifier()
-    text = as_markdown(task.ground_truth)
-    truth = verify.plain(text)
-    cleaned = verify.unescaped(truth)
     files = sorted(filter(can_be_written, files))
     # The keys of an object are headings of the oracle's answer, not knowledge; nor are the names that a listing shows.
     given_text = "\n".join((verify.plain(instruction), *roots, _keys(task.ground_truth), *files))
     given = verify.words(given_text) | verify.symbols(given_text)
-    words = verify.words(truth) - given
-    symbols = (verify.symbols(truth) | verify.symbols(cleaned)) - given
-    if not words and not symbols:
-        raise GradingError("ground_truth: holds no informative word that the task does not give away")
+    told_words, told_phrases = verify.words(told), verify.phrases(given_text)
 
-    told_words = verify.words(told)
-    passages = index.ranked(
-        dict.fromkeys(sorted(told_words), WEIGHT_OF_TOLD) | dict.fromkeys(sorted(words), WEIGHT_OF_WORD),
-        dict.fromkeys(sorted(symbols), WEIGHT_OF_NAME),
-    )
+    text = as_markdown(task.ground_truth)
+    truth = _read_truth(text, given)
+    passages = _rank_passages(index, truth, told_words)
     best = passages[: max(FEWEST_RELEVANT, math.ceil(RELEVANT_SHARE * len(index.passages)))]
-    relevant = {name for passage in best for name in index.names_in(passage)} | symbols & index.names.keys()
-    true = _truth_is_true(cleaned, index, given)
-    told_phrases = verify.phrases(given_text)
+    relevant = {name for passage in best for name in index.names_in(passage)} | truth.symbols & index.names.keys()
+    true = _truth_is_true(truth.cleaned, index, given)
     key: dict[str, Any] = {
         "scoring": scoring.model_dump(),
         "truth_is_true": true,
         "given": sorted(given),
         "told": verify.pack(set(verify.triples(verify.all_words(given_text)))),
         "told_phrases": sorted(told_phrases),
-        "words": sorted(words),
-        "symbols": sorted(symbols),
-        "phrases": sorted(verify.phrases(truth) - told_phrases),
-        "topic_words": sorted(told_words | verify.topic_words(truth)),
+        "words": sorted(truth.words),
+        "symbols": sorted(truth.symbols),
+        "phrases": sorted(verify.phrases(truth.plain) - told_phrases),
+        "topic_words": sorted(told_words | verify.topic_words(truth.plain)),
         "files": files,
         "roots": sorted(roots),
         "relevant": sorted(relevant - given),
@@ -199,24 +114,40 @@ def grade_key(
     }
     wanted = _wanted(scoring, len(index.names.keys() - given), len(files), true)
     oracle = _oracle(text, index, passages, key, wanted)
-    if len(oracle.encode()) > verify.MAX_ANSWER_BYTES:
-        raise GradingError(
-            f"ground_truth: more than {verify.MAX_ANSWER_BYTES:,} bytes, which is all the verifier reads"
-        )
-    # What the oracle cannot show cannot be asked for.
-    answer = verify.plain(oracle)
-    shown, seen = verify.measure(answer, key, index.lookup)
-    floor = scoring.topic_floor[0] / scoring.topic_full[0] * (1 - true) + (
-        scoring.topic_floor[1] / scoring.topic_full[1] * true
-    )
-    key["needed"] = {name: min(value, shown[name]) for name, value in wanted.items()}
-    key["needed"]["topic_floor"] = key["needed"]["topic"] * floor
-    key["needed"]["truth_floor"] = key["needed"]["truth"] * scoring.truth_floor / scoring.truth_full
-    key["needed"]["relevant_share_floor"] = key["needed"]["relevant_share"] * FLOOR_OF_RELEVANT
-    reward = verify.metrics(answer, key, shown, seen)["reward"]
-    if reward != 1.0:
-        raise GradingError(f"ground_truth: its own answer scores {reward}, not 1.0")
+    _set_needed(key, oracle, index, scoring, wanted)
     return Grading(key, oracle)
+
+
+class _Truth(NamedTuple):
+    """A ground truth as the verifier reads an answer."""
+
+    plain: str
+    cleaned: str
+    """Without the escapes of a text that was quoted twice."""
+    words: set[str]
+    """What an answer may share with it, and the task does not give away."""
+    symbols: set[str]
+    """The same of identifiers."""
+
+
+def _read_truth(text: str, given: set[str]) -> _Truth:
+    verify = verifier()
+    plain = verify.plain(text)
+    cleaned = verify.unescaped(plain)
+    truth = _Truth(
+        plain, cleaned, verify.words(plain) - given, (verify.symbols(plain) | verify.symbols(cleaned)) - given
+    )
+    if not truth.words and not truth.symbols:
+        raise GradingError("ground_truth: holds no informative word that the task does not give away")
+    return truth
+
+
+def _rank_passages(index: CodeIndex, truth: _Truth, told_words: set[str]) -> list[Passage]:
+    """Return the passages that task and truth speak of, the best first."""
+    return index.ranked(
+        dict.fromkeys(sorted(told_words), WEIGHT_OF_TOLD) | dict.fromkeys(sorted(truth.words), WEIGHT_OF_WORD),
+        dict.fromkeys(sorted(truth.symbols), WEIGHT_OF_NAME),
+    )
 
 
 def _wanted(scoring: Scoring, names: int, files: int, true: float) -> Wanted:
@@ -234,6 +165,31 @@ def _wanted(scoring: Scoring, names: int, files: int, true: float) -> Wanted:
         "code_lines": scoring.code_lines,
         "length_words": scoring.length_words,
     }
+
+
+def _set_needed(key: dict[str, Any], oracle: str, index: CodeIndex, scoring: Scoring, wanted: Wanted) -> None:
+    """Put into the key what full credit takes, and no credit: what the oracle cannot show cannot be asked for.
+
+    Raises:
+        GradingError: the oracle is too long to be read, or does not score 1 with this key.
+    """
+    verify = verifier()
+    if len(oracle.encode()) > verify.MAX_ANSWER_BYTES:
+        raise GradingError(
+            f"ground_truth: more than {verify.MAX_ANSWER_BYTES:,} bytes, which is all the verifier reads"
+        )
+    answer = verify.plain(oracle)
+    shown, seen = verify.measure(answer, key, index.lookup)
+    untrue, true = (low / full for low, full in zip(scoring.topic_floor, scoring.topic_full, strict=True))
+    floor = untrue * (1 - key["truth_is_true"]) + true * key["truth_is_true"]
+    needed = {name: min(value, shown[name]) for name, value in wanted.items()}
+    needed["topic_floor"] = needed["topic"] * floor
+    needed["truth_floor"] = needed["truth"] * scoring.truth_floor / scoring.truth_full
+    needed["relevant_share_floor"] = needed["relevant_share"] * FLOOR_OF_RELEVANT
+    key["needed"] = needed
+    reward = verify.metrics(answer, key, shown, seen)["reward"]
+    if reward != 1.0:
+        raise GradingError(f"ground_truth: its own answer scores {reward}, not 1.0")
 
 
 def _truth_is_true(truth: str, index: CodeIndex, given: set[str]) -> float:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import jinja2
 import pydantic_core
@@ -14,13 +14,16 @@ import tomli_w
 
 from pipeline.dataset.catalog import REPOSITORY, TEMPLATES, load_languages
 from pipeline.dataset.markdown import as_markdown
+from pipeline.dataset.scenario import Scenario
 from pipeline.task.config import Collect, Environment, McpServer, Metadata, TaskConfig, TaskInfo, Verifier
-from pipeline.task.grading import Grading, Scoring
-from pipeline.task.project import LinkMode, Mapping
+from pipeline.task.copying import LinkMode
+from pipeline.task.grading import Grading, grade_as_published, grade_key
+from pipeline.task.project import Mapping
+from pipeline.task.scoring import Scoring
 from pipeline.task.verifier import verifier
 
-if TYPE_CHECKING:
-    from pipeline.dataset.scenario import LoCoBenchTask
+GENERATOR = "locobench-harbor"
+TASK_METADATA = "tests/task_metadata.json"
 
 BASE_IMAGE = "ubuntu:24.04"
 
@@ -48,7 +51,7 @@ class Options:
     strip_code_fences: bool = False
     """Take the Markdown fence off project files that are wrapped in one."""
     link_mode: LinkMode = "auto"
-    scoring: Scoring | Literal["published"] = field(default_factory=Scoring)
+    scoring: Scoring | Literal["published"] = field(default_factory=Scoring.default)
     """How answers are scored: by evidence from the code base, or by the published verifier's formula."""
     mcp_servers: tuple[McpServer, ...] = ()
     """Tool servers that Harbor gives to the agent."""
@@ -115,26 +118,57 @@ def render_dockerfile(language: str, base_image: str) -> str:
     )
 
 
-def render_instruction(task: LoCoBenchTask, mapping: Mapping, *, hints: bool) -> str:
+class Instruction(NamedTuple):
+    """What the agent reads."""
+
+    text: str
+    told: str
+    """The scenario's own words in it."""
+
+
+def render_instruction(task: Scenario, mapping: Mapping, *, hints: bool) -> Instruction:
     """Return the instruction. Nothing of the ground truth enters it."""
-    return (
-        templates()
-        .get_template("instruction.md.j2")
-        .render(
-            title=task.title,
-            description=task.description,
-            prompt=as_markdown(task.task_prompt, level=3),
-            language=LANGUAGE_NAMES.get(task.language, task.language.title()),
-            files_count=len(mapping.part.files),
-            context_files=sorted(mapping.context_files),
-            hints=hints,
-            approach=as_markdown(task.expected_approach, level=3),
-            criteria=as_markdown(task.evaluation_criteria, level=3),
-        )
+    template = templates().get_template("instruction.md.j2")
+    context = template.new_context(
+        {
+            "title": task.title,
+            "description": task.description,
+            "prompt": as_markdown(task.task_prompt, level=3),
+            "language": LANGUAGE_NAMES.get(task.language, task.language.title()),
+            "files_count": len(mapping.part.files),
+            "context_files": sorted(mapping.context_files),
+            "hints": hints,
+            "approach": as_markdown(task.expected_approach, level=3) if hints else "",
+            "criteria": as_markdown(task.evaluation_criteria, level=3) if hints else "",
+        }
+    )
+    told = "\n".join("".join(block(context)) for block in template.blocks.values())
+    return Instruction("".join(template.root_render_func(context)), told)
+
+
+def grade(
+    task: Scenario, mapping: Mapping, instruction: Instruction, scoring: Scoring | Literal["published"]
+) -> Grading:
+    """Return the task's answer key and its oracle's answer.
+
+    Raises:
+        GradingError: the ground truth cannot be scored against.
+        OSError: a file of the project cannot be read.
+    """
+    if not isinstance(scoring, Scoring):
+        return grade_as_published(task)
+    return grade_key(
+        task,
+        mapping.index(),
+        mapping.paths,
+        told=instruction.told,
+        instruction=instruction.text,
+        roots=[mapping.root.rstrip("/")] if mapping.root else [],
+        scoring=scoring,
     )
 
 
-def render_config(task: LoCoBenchTask, mapping: Mapping, options: Options) -> str:
+def render_config(task: Scenario, mapping: Mapping, options: Options) -> str:
     """Return task.toml."""
     config = TaskConfig(
         task=TaskInfo(
@@ -169,10 +203,19 @@ def _collect_command() -> str:
     return template.render(max_answer_bytes=verifier().MAX_ANSWER_BYTES)
 
 
-def render_task(
-    task: LoCoBenchTask, mapping: Mapping, instruction: str, grading: Grading, options: Options, digest: str
-) -> dict[str, bytes]:
-    """Return every small file of the task by its path; environment/project/ is copied beside them."""
+def make_task(task: Scenario, mapping: Mapping, options: Options, digest: str) -> dict[str, bytes]:
+    """Return every small file of the task by its path; environment/project/ is copied beside them.
+
+    Args:
+        mapping: the part of the project that the task gets.
+        digest: the task's fingerprint.
+
+    Raises:
+        GradingError: the ground truth cannot be scored against.
+        OSError: a file of the project cannot be read.
+    """
+    instruction = render_instruction(task, mapping, hints=options.include_hints)
+    grading = grade(task, mapping, instruction, options.scoring)
     metadata: dict[str, Any] = {
         "id": task.id,
         "title": task.title,
@@ -190,7 +233,7 @@ def render_task(
         "fingerprint": digest,
     }
     files = {
-        "instruction.md": instruction,
+        "instruction.md": instruction.text,
         "task.toml": render_config(task, mapping, options),
         "environment/Dockerfile": render_dockerfile(task.language, options.base_image),
         "tests/ground_truth.json": as_json({"ground_truth": task.ground_truth, "key": grading.key}),
@@ -203,10 +246,6 @@ def render_task(
 @cache
 def _verbatim_files() -> dict[str, bytes]:
     return {path: (TEMPLATES / path).read_bytes() for path in ("tests/test.sh", "tests/verify.py", "solution/solve.sh")}
-
-
-TASK_METADATA = "tests/task_metadata.json"
-GENERATOR = "locobench-harbor"
 
 
 def as_json(value: Any) -> str:

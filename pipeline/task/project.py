@@ -1,9 +1,8 @@
-"""A benchmark project on disk: which of its files a task gets, under which paths, and how they are copied."""
+"""A benchmark project on disk: which of its files a task gets, and under which paths."""
 
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import os
 import posixpath
@@ -12,18 +11,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from common.files import create, write_all
 from pipeline.task.code_index import LARGEST_FILE, LARGEST_PROJECT, CodeIndex
+from pipeline.task.copying import LinkMode, copy_file, open_source
 
 METADATA_FILE = "project_metadata.json"
 # Version control is no part of the code, and its history could hold what a task asks for.
 LEFT_OUT = frozenset({".git", ".hg", ".svn"})
-
-LinkMode = Literal["auto", "copy", "hardlink", "reflink"]
-_FICLONE = 0x40049409
-_BOM = b"\xef\xbb\xbf"
 
 
 class Known(NamedTuple):
@@ -203,6 +198,15 @@ class Mapping:
         """The paths of all files that the task gets, without the root folder's name."""
         return [file.path.removeprefix(self.root) for file in self.part.files]
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a task does not get although its folder or its record names it, a line each."""
+        lines = [f"left out {path}: {reason}" for path, reason in self.part.skipped]
+        if self.missing:
+            shown = ", ".join(self.missing[:3]) + (", …" if len(self.missing) > 3 else "")
+            lines.append(f"{len(self.missing)} context files do not exist and are not scored: {shown}")
+        return tuple(lines)
+
     def index(self) -> CodeIndex:
         """Return what the part's files hold; it is worked out once for all tasks that share the part.
 
@@ -258,66 +262,6 @@ class Mapping:
                     link_mode,
                     strip_code_fences,
                 )
-
-
-def open_source(path: str | Path) -> int:
-    """Open a regular file for reading without following a link or waiting for a pipe; return its descriptor."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError(errno.EINVAL, "not a regular file", str(path))
-    return descriptor
-
-
-def copy_file(source: str, target: str, executable: bool, link_mode: LinkMode, strip_code_fence: bool = False) -> None:
-    """Copy one file's bytes; the kernel shares blocks where the file system can (copy_file_range, FICLONE)."""
-    read = open_source(source)
-    try:
-        stripped = _without_fence(read, source) if strip_code_fence else None
-        write = create(target, 0o755 if executable else 0o644)
-        try:
-            if stripped is not None:
-                write_all(write, stripped)
-            elif link_mode == "reflink":
-                fcntl.ioctl(write, _FICLONE, read)
-            else:
-                _copy_bytes(read, write)
-        finally:
-            os.close(write)
-    finally:
-        os.close(read)
-
-
-def _copy_bytes(read: int, write: int) -> None:
-    if hasattr(os, "copy_file_range"):
-        try:
-            while os.copy_file_range(read, write, 1 << 30):
-                pass
-            return
-        except OSError as error:
-            # Across file systems, or on one that has no such call; nothing was written then.
-            if error.errno not in (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
-                raise
-    while data := os.read(read, 1 << 20):
-        write_all(write, data)
-
-
-def _without_fence(read: int, path: str) -> bytes | None:
-    """Return the file's content without the Markdown fence around it, or None when there is none.
-
-    A Markdown file may well begin and end with fences of its own: it is unwrapped only from a `markdown` fence.
-    """
-    if not os.pread(read, 16, 0).removeprefix(_BOM).startswith(b"```"):
-        return None
-    size = os.fstat(read).st_size
-    first, _, rest = os.pread(read, size, 0).removeprefix(_BOM).partition(b"\n")
-    body, _, last = rest.rstrip().rpartition(b"\n")
-    language = first.strip().strip(b"`").strip().lower()
-    if last.strip() != b"```" or b" " in language:
-        return None
-    if path.lower().endswith((".md", ".markdown")) and language not in (b"md", b"markdown"):
-        return None
-    return body + b"\n"
 
 
 def _parents(path: str) -> Iterator[str]:

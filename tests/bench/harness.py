@@ -52,7 +52,7 @@ def _overhead(root: Path) -> bool:
     for index in range(30):
         started = time.perf_counter()
         result = runner.run_single(task, Config(name="c", claude_md=None), index)
-        spent.append(time.perf_counter() - started - result.trace.duration_seconds)
+        spent.append(time.perf_counter() - started - (result.trace.duration_seconds or 0.0))
         assert result.passed, result.trace.error
     return _report(f"overhead of a run, fixture of {FIXTURE_FILES} files", median(spent), OVERHEAD_BOUND, "s", _at_most)
 
@@ -80,7 +80,7 @@ def _utilisation(root: Path) -> bool:
     started = time.perf_counter()
     results = runner.run_matrix(tasks, [Config(name="c")], None, 5, workers=WORKERS, journal=root / "journal.jsonl")
     wall = time.perf_counter() - started
-    busy = sum(r.trace.duration_seconds for r in results) / (WORKERS * wall)
+    busy = sum(r.trace.duration_seconds or 0.0 for r in results) / (WORKERS * wall)
     label = f"time that {WORKERS} workers keep a CLI of {CLI_SECONDS:g} s busy"
     return _report(label, busy, UTILISATION_BOUND, "", _at_least)
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
+from common.errors import InputError
 from pipeline import cli
 from pipeline.dataset.catalog import REPOSITORY, load_languages
 from pipeline.smoke.containers import BuildError, Engine, EngineError, NoEngine
@@ -111,9 +112,9 @@ def main(argv: list[str] | None) -> int:
     try:
         compare(Engine(), options.base_image, options.rounds)
     except BuildError as error:
-        raise cli.InputError(f"{error}\n{error.tail}") from None
+        raise InputError(f"{error}\n{error.tail}") from None
     except (EngineError, NoEngine) as error:
-        raise cli.InputError(str(error)) from None
+        raise InputError(str(error)) from None
     return cli.DONE
 
 

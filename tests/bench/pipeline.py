@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pipeline.dataset.catalog import REPOSITORY
+from pipeline.selection.read import read_candidates
 from tests.bench import made_data
 
 CACHE = REPOSITORY / ".cache" / "bench"
@@ -38,6 +39,11 @@ with open(sys.argv[2], "w") as out:
     for path in sorted(Path(sys.argv[1]).glob("*.json")):
         with open(path) as stream:
             out.write(json.dumps(json.load(stream)) + "\\n")
+"""
+PLAIN_READING = """
+import json, sys
+for line in open(sys.argv[1]):
+    json.loads(line)
 """
 PLAIN_COPY = """
 import shutil, sys
@@ -182,6 +188,28 @@ class Bench:
             Row("- memory", f"{own.megabytes:.0f} MB", f"json loop {plain.megabytes:.0f} MB", own.megabytes, 80, "MB"),
         ]
 
+    def selection_rows(self) -> list[Row]:
+        """Compare a selection with a loop that parses the same JSONL: as whole commands, then the reading alone."""
+        select = ("select_tasks.py", "--dataset_path", self.dataset, "--output", CACHE / "selected.json", "--quiet")
+        found = self.take_turns(
+            {
+                "select": lambda: self.python(*select),
+                "json loop, reading": lambda: self.python("-c", PLAIN_READING, self.dataset),
+            }
+        )
+        own, plain = found["select"], found["json loop, reading"]
+        alone = self.take_turns(
+            {
+                "reading": lambda: timed(lambda: read_candidates(self.dataset)),
+                "json loop": lambda: timed(lambda: parse_lines(self.dataset)),
+            }
+        )
+        reading, loop = alone["reading"], alone["json loop"]
+        return [
+            Row("selection of 8,000", *_seconds(own, "json loop", plain), own.seconds / plain.seconds, 1.2, "x"),
+            Row("- its reading alone", *_seconds(reading, "json loop", loop), reading.seconds / loop.seconds, 1.2, "x"),
+        ]
+
     def generation_rows(self) -> list[Row]:
         projects = made_data.whole_projects(CACHE)
         reruns: list[Run] = []
@@ -244,6 +272,19 @@ class Bench:
         ]
 
 
+def timed(work: Callable[[], object]) -> Run:
+    """Do some work in this process."""
+    start = time.perf_counter()
+    work()
+    return Run(time.perf_counter() - start, 0)
+
+
+def parse_lines(dataset: Path) -> None:
+    with dataset.open() as stream:
+        for line in stream:
+            json.loads(line)
+
+
 def _seconds(own: Run, name: str, other: Run) -> tuple[str, str]:
     return f"{own.seconds:.2f} s", f"{name} {other.seconds:.2f} s"
 
@@ -267,7 +308,13 @@ def main() -> None:
     bench = Bench(rounds)
     shutil.rmtree(bench.scratch, ignore_errors=True)
     try:
-        rows = [*bench.extraction_rows(), *bench.generation_rows(), *bench.start_rows(), *bench.verifier_rows()]
+        rows = [
+            *bench.extraction_rows(),
+            *bench.selection_rows(),
+            *bench.generation_rows(),
+            *bench.start_rows(),
+            *bench.verifier_rows(),
+        ]
     finally:
         shutil.rmtree(bench.scratch, ignore_errors=True)
     print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}, medians of {rounds} rounds")

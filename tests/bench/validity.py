@@ -18,16 +18,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from adapter import LoCoBenchAdapter, LoCoBenchLoader
-from common.files import whole_file
-from extract_dataset import extract
+from common.files import write_whole
 from pipeline.dataset.catalog import REPOSITORY
 from pipeline.dataset.markdown import as_markdown
-from pipeline.task.make import render_instruction
+from pipeline.task.make import grade, render_instruction
 from pipeline.task.project import Project
 from pipeline.task.verifier import verifier
 from tests.bench import agreement, answers
 from tests.bench.agreement import FIXTURES
 from tests.bench.answers import Case
+from tests.support.data_builder import extract
 
 DOCS = REPOSITORY / "docs"
 
@@ -58,7 +58,8 @@ def load_cases(data_dir: Path) -> list[Case]:
                 projects[place] = Project.scan(place)
             mapping = projects[place].mapping(task.context_files)
             instruction = render_instruction(task, mapping, hints=False)
-            cases.append(Case(task, mapping, instruction, adapter._grade(task, mapping, instruction)))
+            grading = grade(task, mapping, instruction, adapter.options.scoring)
+            cases.append(Case(task, mapping, instruction.text, grading))
     return cases
 
 
@@ -234,8 +235,7 @@ def replace_section(page: Path, name: str, text: str) -> None:
     _, end, after = rest.partition(f"<!-- end {name} -->")
     if not start or not end:
         raise SystemExit(f"{page}: no section {name}")
-    with whole_file(page) as stream:
-        stream.write(f"{before}{start}{text}\n{end}{after}".encode())
+    write_whole(page, f"{before}{start}{text}\n{end}{after}")
 
 
 def truths(cases: list[Case]) -> str:

@@ -13,6 +13,7 @@ import tarfile
 import tempfile
 import tomllib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,7 +36,7 @@ class Claim:
     """Words of the ground truth."""
     run: str
     """A script for `sh -eu`, started in a copy of the project; it fails unless the claim is true."""
-    files: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict, hash=False)
     """What the script needs, by path in that copy; a file of the project may be replaced."""
     image: bool = True
     """Whether it needs the project's image."""
@@ -84,13 +85,36 @@ def run_here(claim: Claim) -> Outcome:
         return _outcome(["sh", "-eu", _SCRIPT], cwd=project)
 
 
-def run_in_image(claim: Claim, image: str) -> Outcome:
-    """Run a claim's program in a container of its own, without network."""
-    command = f"cp -r /app/project /tmp/project && cd /tmp/project && tar x && exec sh -eu {_SCRIPT}"
-    return _outcome(
-        ["docker", "run", "--rm", "--interactive", "--network", "none", image, "sh", "-c", command],
-        given=_packed(claim),
+def run_in_images(claims: list[Claim], images: dict[str, str], *, workers: int = 2) -> list[Outcome]:
+    """Run claims' programs in containers without network, one container an image; `images` are by scenario.
+
+    Args:
+        workers: containers at a time; compilers use a core each.
+    """
+    groups: dict[str, list[Claim]] = {}
+    for claim in claims:
+        groups.setdefault(images[claim.scenario], []).append(claim)
+    found: dict[Claim, Outcome] = {}
+    with ThreadPoolExecutor(workers) as pool:
+        for group in pool.map(_run_group, groups, groups.values()):
+            found.update(group)
+    return [found[claim] for claim in claims]
+
+
+def _run_group(image: str, claims: list[Claim]) -> dict[Claim, Outcome]:
+    started = subprocess.run(
+        ["docker", "run", "--detach", "--rm", "--init", "--network", "none", image, "sleep", "infinity"],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
     )
+    container = started.stdout.strip()
+    fresh = "rm -rf /tmp/project && cp -r /app/project /tmp/project && cd /tmp/project && tar x"
+    command = ["docker", "exec", "--interactive", container, "sh", "-c", f"{fresh} && exec sh -eu {_SCRIPT}"]
+    try:
+        return {claim: _outcome(command, given=_packed(claim)) for claim in claims}
+    finally:
+        subprocess.run(["docker", "kill", container], stdout=subprocess.DEVNULL, check=True)
 
 
 def _packed(claim: Claim) -> bytes:
@@ -132,9 +156,11 @@ def main(part: str) -> int:
         with tempfile.TemporaryDirectory() as scratch:
             tasks = generate_sample(Path(scratch), provided["BASE_IMAGE"])
             images = dict(built_images(tasks, {claim.scenario for claim in chosen if claim.image}))
+    boxed = [claim for claim in chosen if claim.image]
+    outcomes = dict(zip(boxed, run_in_images(boxed, images), strict=True))
     failed = 0
     for claim in chosen:
-        outcome = run_in_image(claim, images[claim.scenario]) if claim.image else run_here(claim)
+        outcome = outcomes[claim] if claim.image else run_here(claim)
         print(f"{'holds' if outcome.holds else 'FALSE'}  {claim}  {claim.says[:80]}", flush=True)
         if not outcome.holds:
             failed += 1

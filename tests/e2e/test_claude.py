@@ -15,8 +15,8 @@ import pytest
 from harness.executor import ClaudeExecutor
 from harness.isolator import EnvironmentIsolator
 from harness.models import Config, ErrorKind, EvalResult, Outcome, Task
+from harness.results.files import load_results
 from harness.runner import EvalRunner
-from harness.suite.load import load_results
 from tests.support.stand_in.messages_api import (
     AUTH,
     CREDIT,
@@ -166,7 +166,7 @@ def test_a_matrix_passes_end_to_end_and_each_treatment_reaches_its_own_config(
     results = load_results(tmp_path / "out.json")
     assert len(results) == 8
     assert all(r.passed and r.outcome is Outcome.COMPLETED for r in results)
-    assert all(r.cost_usd and r.trace.usage.cache_read_tokens for r in results)
+    assert all(r.cost_usd and r.trace.usage and r.trace.usage.cache_read_tokens for r in results)
     tools = {r.task_id: [call.name for call in r.trace.tool_calls] for r in results}
     assert tools == {"write": ["Write", "Read"], "edit": ["Read", "Edit", "Bash"]}
     changed = {r.task_id: [(c.path, c.action) for c in r.trace.file_changes] for r in results}
@@ -227,7 +227,7 @@ def test_an_mcp_server_is_there_when_the_agent_starts(
     result = run(claude, Config(name="c", mcp_config=servers(tmp_path)))
     assert result.passed
     assert result.trace.tool_calls[0].output == "called find"
-    assert "mcp__search__find" in result.trace.raw_output["init"]["tools"]
+    assert "mcp__search__find" in (result.trace.offered.tools or [])
 
 
 def test_a_server_that_is_not_listed_is_not_available(
@@ -272,7 +272,7 @@ def test_a_subagent_is_offered(claude: Path, api: Callable[[Responder], Messages
     text = "---\nname: helper\ndescription: AGENT-MARK\n---\nbody\n"
     result = run(claude, Config(name="c", claude_md="# Rules", agents_md=text))
     assert result.passed
-    assert "helper" in result.trace.raw_output["init"]["agents"]
+    assert "helper" in (result.trace.offered.agents or [])
 
 
 REFUSALS = [

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
@@ -17,6 +20,7 @@ from harness.results.files import results_json
 from tests.harness.test_harbor import write_trial
 from tests.support.results import arm, judge_failed, run
 from tests.support.stand_in.messages_api import MessagesAPI, Text, always
+from tests.support.suite import REPOSITORY
 
 TASKS = [f"t{i:02}" for i in range(20)]
 
@@ -98,6 +102,21 @@ def test_regression_that_can_not_be_told_is_exit_code_2(tmp_path: Path) -> None:
     assert call("regression", "-b", few, "-c", few).exit_code == 2
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "code"),
+    [
+        pytest.param(arm(same(5), 5), arm(same(5), 5), 0, id="no evidence"),
+        pytest.param(arm(same(2), 5), arm(same(5), 5), 0, id="better"),
+        pytest.param(arm(same(5), 5), arm(same(2), 5), 1, id="worse"),
+        pytest.param(arm(same(2) | {"t00": 10}, 10), arm(same(8) | {"t00": 0}, 10), 1, id="better but for one task"),
+        pytest.param(arm({"a": 1, "b": 1}, 1), arm({"a": 1, "b": 1}, 1), 2, id="not enough data"),
+    ],
+)
+def test_compare_tells_by_its_exit_code(tmp_path: Path, a: list[EvalResult], b: list[EvalResult], code: int) -> None:
+    result = call("compare", save(tmp_path / "a.json", a), save(tmp_path / "b.json", b))
+    assert result.exit_code == code
+
+
 def test_regression_writes_its_evidence(saved: Path) -> None:
     path = saved / "evidence.json"
     call("regression", "-b", saved / "steady.json", "-c", saved / "worse.json", "--json", path)
@@ -114,7 +133,7 @@ def test_compare_writes_every_format(saved: Path) -> None:
         "compare", saved / "steady.json", saved / "worse.json", "--html", out / "c.html",
         "--markdown", out / "c.md", "--junit", out / "c.xml", "--json", out / "c.json",
     )  # fmt: skip
-    assert result.exit_code == 0
+    assert result.exit_code == 1
     assert "regression" in (out / "c.html").read_text()
     assert "🔴 worse against steady: regression" in (out / "c.md").read_text()
     data = json.loads((out / "c.json").read_text())
@@ -131,6 +150,11 @@ def test_compare_takes_two_configs_of_one_file(saved: Path) -> None:
 
 def test_compare_of_one_file_with_itself_asks_for_configs(saved: Path) -> None:
     assert "--config-a" in one_line(call("compare", saved / "both.json"))
+
+
+def test_arms_that_share_no_config_are_told_how_to_choose(saved: Path) -> None:
+    other = save(saved / "other.json", arm(same(5), 5, config="new"))
+    assert "choose one for each with --config-a and --config-b" in one_line(call("compare", saved / "both.json", other))
 
 
 def test_compare_of_an_unknown_config_names_those_there_are(saved: Path) -> None:
@@ -177,7 +201,7 @@ def test_harbor_jobs_are_compared_by_their_reward(tmp_path: Path) -> None:
 
 def test_power_says_how_many_tasks_an_effect_takes() -> None:
     result = call("power", "--effect", 0.2, "--tasks", 20, "--runs", 5)
-    assert "20 tasks x 5 runs an arm find it in 89 %" in result.output
+    assert "20 tasks with 5 runs in each arm find it in 89 %" in result.output
 
 
 def test_power_takes_the_pass_rate_of_earlier_results(saved: Path) -> None:
@@ -245,7 +269,7 @@ def test_grade_judges_saved_runs_again_and_keeps_code_grades(
     (new,) = json.loads((tmp_path / "new.json").read_text())["results"]
     assert [g["score"] for g in new["grades"]] == [0.0, 1.0]
     assert (new["overall_score"], new["passed"]) == (0.7, True)
-    assert "1 runs changed" in result.output
+    assert "1 run changed" in result.output
 
 
 def test_grade_can_ask_only_where_there_was_no_verdict(
@@ -292,7 +316,7 @@ def test_calibrate_counts_agreement_with_labels(tmp_path: Path) -> None:
     labels.write_text("\n".join([lines[0], *(line + said for line, said in zip(lines[1:], human, strict=True))]))
     result = call("calibrate", source, labels)
     assert "agreement 6/8 = 75.0 %" in result.output
-    assert "kappa 0.50; 1 labelled assertions have no verdict" in result.output
+    assert "kappa 0.50; 1 labelled assertion without a verdict" in result.output
     assert result.output.count("disagree:") == 2
 
 
@@ -347,6 +371,90 @@ def test_check_version_compares_with_what_is_installed(tmp_path: Path) -> None:
 
 def test_check_version_without_claude_is_one_line(tmp_path: Path) -> None:
     assert "no Claude Code answers" in one_line(call("check-version", "--claude", tmp_path / "none"))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("report", "-r", "steady.json", "--html", "steady.json/x"),
+        ("compare", "steady.json", "steady.json", "--label-b", "again", "--junit", "steady.json/x"),
+        ("regression", "-b", "steady.json", "-c", "steady.json", "--json", "steady.json/x"),
+        ("calibrate", "steady.json", "--template", "steady.json/x"),
+        ("import-harbor", "jobs", "-o", "steady.json/x"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_place_that_cannot_be_written_is_one_line(
+    saved: Path, arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_trial(saved / "jobs")
+    monkeypatch.chdir(saved)
+    assert "steady.json/x: cannot be written" in one_line(call(*arguments))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--help",),
+        ("report", "-r", "steady.json"),
+        ("compare", "steady.json", "worse.json"),
+        ("analyze", "steady.json"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_reader_who_has_enough_is_no_verdict(saved: Path, arguments: tuple[str, ...]) -> None:
+    """As with `| head`: the pipe is closed before all is written."""
+    ours, theirs = os.pipe()
+    os.close(ours)
+    command = [sys.executable, "-m", "harness", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    done = subprocess.run(command, cwd=saved, stdout=theirs, stderr=subprocess.PIPE, env=environment, timeout=60)
+    os.close(theirs)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+LONG = "python_data_pipeline_expert_042_architectural_understanding_expert_01"
+
+
+@pytest.mark.parametrize("columns", ["80", None])
+@pytest.mark.parametrize("command", ["report", "compare", "analyze", "explain"])
+def test_no_word_is_cut_where_output_is_no_terminal(tmp_path: Path, command: str, columns: str | None) -> None:
+    config, model = "with-code-search-and-a-long-name", "claude-sonnet-4-5-20250929-with-a-suffix"
+    path = "/app/project/" + "/".join(f"folder{number}" for number in range(30))
+    made = [
+        arm({LONG: passes, f"{LONG}_b": 1}, 8, config=config, model=model, trace={"error": path, "result": path})
+        for passes in (8, 0)
+    ]
+    a, b = save(tmp_path / "a.json", made[0]), save(tmp_path / "b.json", made[1])
+    arguments: dict[str, list[object]] = {
+        "report": ["report", "-r", a],
+        "compare": ["compare", a, b, "--all-tasks"],
+        "analyze": ["analyze", a],
+        "explain": ["explain", a, "-i", 0],
+    }
+    text = CliRunner().invoke(cli, [str(part) for part in arguments[command]], env={"COLUMNS": columns}).output
+    words = {
+        "report": [LONG, f"{LONG}_b", config, model, "$0.0100", "10.0"],
+        "compare": [LONG, f"{LONG}_b", "regression", "-100.0 points"],
+        "analyze": [LONG, config, model, "completed", "code_0_tests_pass"],
+        "explain": [LONG, config, path],
+    }
+    assert [word for word in words[command] if word not in text] == []
+    assert "…" not in text
+
+
+def test_what_was_not_recorded_is_shown_as_unknown_and_not_compared(tmp_path: Path) -> None:
+    unknown = {"usage": None, "duration_seconds": None, "num_turns": None}
+    source = save(tmp_path / "r.json", arm(same(3), 3, cost=None, trace=unknown))
+    data, page = tmp_path / "c.json", tmp_path / "c.html"
+    call("compare", source, source, "--label-b", "again", "--json", data, "--html", page)
+    assert {m["name"] for m in json.loads(data.read_text())["metrics"]} == {"pass_rate", "score"}
+    shown = call("explain", source, "-i", 0).output
+    assert "time not recorded, turns not recorded, tokens not recorded, cost not recorded" in shown
+    csv_file = tmp_path / "r.csv"
+    call("report", "-r", source, "--csv", csv_file)
+    (row, *_) = csv.DictReader(csv_file.open())
+    assert [row[name] for name in ("input_tokens", "duration_seconds", "num_turns", "cost_usd")] == [""] * 4
 
 
 def test_lost_judges_are_shown_and_not_counted(tmp_path: Path) -> None:

@@ -124,7 +124,9 @@ def test_runs_of_several_configs_of_one_task_do_not_multiply_the_tasks() -> None
 
 def test_what_to_pair_must_be_clear() -> None:
     a = arm(same(1), 1, config="x") + arm(same(1), 1, config="y")
-    with pytest.raises(InputError, match="--config-a and --config-b"):
+    with pytest.raises(
+        InputError, match="no config in common and one has several: x, y against z; choose one for each"
+    ):
         compare(a, arm(same(1), 1, config="z"))
 
 

@@ -13,10 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from common.secrets import is_secret_name
 from harness.config_exporter import ConfigExporter
 from harness.config_importer import ConfigImporter
 from harness.errors import InputError
-from harness.host.redaction import REDACTED, is_secret_name, redact_source
+from harness.host.redaction import REDACTED, redact_source
 from harness.models import ClaudeConfigSnapshot
 
 WORD = "abcdefghijklmnopqrstuvwxyz"
@@ -219,7 +220,18 @@ def test_code_that_only_handles_tokens_is_not_touched() -> None:
     assert redact_source(code) == code
 
 
-@pytest.mark.parametrize("name", ["author", "monkey", "max_tokens", "keybindings", "token_limit", "compass"])
+@pytest.mark.parametrize(
+    "name",
+    ["ANTHROPIC_API_KEY", "AWS_ACCESS_KEY_ID", "DBPASSWORD", "githubToken", "API_TOKENS", "ANTHROPIC_CUSTOM_HEADERS",
+     "SIGNING_KEY_BASE64", "DB_PWD", "X-Auth-Token", "GOOGLE_APPLICATION_CREDENTIALS"],
+)  # fmt: skip
+def test_names_of_secrets_are_known_however_they_are_written(name: str) -> None:
+    assert is_secret_name(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["author", "monkey", "max_tokens", "keybindings", "token_limit", "compass", "PWD", "SSH_AUTH_SOCK"]
+)
 def test_names_that_only_look_like_secrets_are_none(name: str) -> None:
     assert not is_secret_name(name)
 

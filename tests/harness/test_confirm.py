@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from harness.cli import cli
-from harness.results.files import results_json
-from harness.suite.load import load_results
+from harness.results.files import load_results, results_json
+from harness.results.journal import read_journal
 from tests.support.fake_claude import FakeClaude
 from tests.support.results import arm
 
@@ -67,9 +67,24 @@ def test_the_same_config_is_run_again_on_the_current_side_alone(place: Path) -> 
     assert result.exit_code == 1
 
 
+def test_models_of_the_arms_are_run_again_in_one_journal(place: Path) -> None:
+    other = arm({"broken": 0, "steady": 5}, 5, config="base", model="m2")
+    (place / "other.json").write_text(results_json(other))
+    confirm(place, "a.json", "other.json")
+    fresh = read_journal(place / "fresh.journal.jsonl")
+    assert {(r.task_id, r.config_name, r.model) for r in fresh} == {("broken", "base", "m"), ("broken", "base", "m2")}
+    assert len(fresh) == 12
+
+
+def test_paid_runs_are_not_overwritten(place: Path) -> None:
+    (place / "fresh.json").write_text("mine")
+    result = confirm(place, "a.json", "b.json")
+    assert (result.exit_code, (place / "fresh.json").read_text()) == (2, "mine")
+
+
 def test_a_dry_run_starts_nothing(place: Path) -> None:
     result = confirm(place, "a.json", "b.json", "--dry-run")
-    assert "1 suspects, 12 fresh runs: broken" in result.output
+    assert "1 suspect, 12 fresh runs: broken" in result.output
     assert not (place / "fresh.json").exists()
 
 

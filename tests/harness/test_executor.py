@@ -20,6 +20,7 @@ from tests.support.fake_claude import RECORDED, FakeClaude, parse_recorded, play
 def test_cache_tokens_are_counted() -> None:
     """They are called cache_read_input_tokens and cache_creation_input_tokens."""
     usage = parse_recorded("ok_stream.stdout").usage
+    assert usage is not None
     assert (usage.cache_read_tokens, usage.cache_creation_tokens) == (15000, 3000)
     assert usage.total_tokens == 360 + 126
     assert usage.total_tokens_with_cache == 360 + 126 + 15000 + 3000
@@ -29,7 +30,7 @@ def test_totals_of_a_killed_run_count_each_message_once() -> None:
     """The CLI prints one line per content block, and each repeats the usage of its message."""
     lines = (RECORDED / "ok_stream.stdout").read_text().splitlines()[:-1]
     trace = ClaudeExecutor()._parse_output("\n".join(lines), 1)
-    assert trace.usage.input_tokens == 3 * 120
+    assert trace.usage is not None and trace.usage.input_tokens == 3 * 120
     assert trace.cost_usd is None
 
 
@@ -54,7 +55,7 @@ def test_stream_object_and_list_outputs_give_the_same_totals(name: str) -> None:
     """A list used to raise AttributeError."""
     trace = parse_recorded(f"{name}.stdout")
     assert (trace.result, trace.num_turns, trace.cost_usd) == ("Done. The work is finished.", 3, 0.01872)
-    assert trace.usage.input_tokens == 360
+    assert trace.usage is not None and trace.usage.input_tokens == 360
 
 
 def test_subagents_count_in_the_totals() -> None:
@@ -67,6 +68,7 @@ def test_subagents_count_in_the_totals() -> None:
         "total_cost_usd": 0.5,
     }
     trace = ClaudeExecutor()._parse_output(json.dumps(result))
+    assert trace.usage is not None
     assert (trace.usage.input_tokens, trace.usage.output_tokens, trace.cost_usd) == (15, 3, 0.5)
 
 

@@ -39,7 +39,7 @@ def test_junit_counts_failures_and_lost_runs_apart() -> None:
     ]
 
 
-def test_junit_survives_characters_that_xml_can_not_hold() -> None:
+def test_junit_survives_characters_that_xml_cannot_hold() -> None:
     root = ElementTree.fromstring(exports.results_junit([failed("\x1b[31m ]]> <b> \x00 \ufffe é")]))
     assert "<b>" in (root.findtext("testsuite/testcase/failure") or "")
 
@@ -66,7 +66,7 @@ def test_csv_has_one_line_a_run_and_no_formula() -> None:
     assert rows[1]["cost_usd"] == ""
 
 
-def test_markdown_can_not_be_broken_by_names() -> None:
+def test_markdown_cannot_be_broken_by_names() -> None:
     results = arm(same(2), 3, config="a|b\n# <img>")
     assert "a\\|b \\# \\<img\\>" in exports.results_markdown(results)
     comparison = compare(results, results, label_a="x|y")

@@ -10,8 +10,8 @@ import pytest
 
 from harness.errors import InputError
 from harness.models import ErrorKind, Outcome
+from harness.results.files import load_results
 from harness.results.harbor import load_jobs
-from harness.suite.load import load_results
 from tests.support.suite import harness
 
 SETUP = ["AgentSetupTimeoutError", "EnvironmentStartTimeoutError", "HealthcheckError"]
@@ -81,20 +81,28 @@ def test_a_trial_becomes_a_result(tmp_path: Path) -> None:
 def test_cached_tokens_are_not_counted_twice(tmp_path: Path) -> None:
     write_trial(tmp_path)
     usage = load_jobs(tmp_path)[0].trace.usage
+    assert usage is not None
     assert (usage.input_tokens, usage.cache_read_tokens, usage.output_tokens) == (20, 80, 7)
 
 
 def test_steps_of_a_trial_are_added_up(tmp_path: Path) -> None:
-    step = {"agent_result": {"n_input_tokens": 10, "cost_usd": 0.1}}
+    step = {"agent_result": {"n_input_tokens": 10, "n_output_tokens": 2, "cost_usd": 0.1}}
     write_trial(tmp_path, agent_result=None, step_results=[step, step])
     result = load_jobs(tmp_path)[0]
-    assert result.trace.usage.input_tokens == 20
+    assert result.tokens == 24
     assert result.cost_usd == pytest.approx(0.2)
 
 
-def test_unknown_cost_stays_unknown(tmp_path: Path) -> None:
-    write_trial(tmp_path, agent_result=None)
-    assert load_jobs(tmp_path)[0].cost_usd is None
+def test_what_was_not_recorded_is_unknown_and_not_0(tmp_path: Path) -> None:
+    write_trial(tmp_path, agent_result=None, agent_execution=None)
+    result = load_jobs(tmp_path)[0]
+    assert (result.cost_usd, result.tokens) == (None, None)
+    assert (result.trace.duration_seconds, result.trace.num_turns) == (None, None)
+
+
+def test_tokens_of_one_direction_alone_are_not_taken_for_all(tmp_path: Path) -> None:
+    write_trial(tmp_path, agent_result={"n_output_tokens": 7})
+    assert load_jobs(tmp_path)[0].tokens is None
 
 
 ENDINGS = [
@@ -212,10 +220,33 @@ def test_a_folder_without_trials_is_bad_input(tmp_path: Path) -> None:
         load_jobs(tmp_path)
 
 
-def test_a_broken_trial_is_bad_input(tmp_path: Path) -> None:
-    (write_trial(tmp_path) / "result.json").write_text("{")
-    with pytest.raises(InputError, match=r"result\.json: cannot be read as JSON"):
+@pytest.mark.parametrize(
+    ("file", "content", "said"),
+    [
+        ("result.json", "{", "Invalid JSON"),
+        ("result.json", "[" * 100_000, "Invalid JSON"),
+        ("result.json", '{"trial_name": "x", "task_name": "t", "agent_result": {"n_input_tokens": "abc"}}',
+         r"agent_result\.n_input_tokens: Input should be a valid integer"),
+        ("result.json", '{"trial_name": "x", "task_name": "t", "verifier_result": {"rewards": {"reward": NaN}}}',
+         r"verifier_result\.rewards\.reward: Input should be a finite number"),
+        ("agent/trajectory.json", '{"steps": [{"tool_calls": [{"function_name": 1}]}]}',
+         r"steps\.0\.tool_calls\.0\.function_name: Input should be a valid string"),
+        ("verifier/metrics.json", "not json", "Invalid JSON"),
+    ],
+)  # fmt: skip
+def test_a_broken_file_is_named_with_its_field_and_the_cure(tmp_path: Path, file: str, content: str, said: str) -> None:
+    folder = write_trial(tmp_path)
+    (folder / "agent").mkdir()
+    (folder / file).write_text(content)
+    with pytest.raises(InputError, match=rf"{file}: .*{said}.*move the trial's folder away"):
         load_jobs(tmp_path)
+
+
+def test_servers_of_one_name_and_two_addresses_are_two_configs(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        servers = [{"name": "search", "url": f"http://{name}.example"}]
+        write_trial(tmp_path, name=name, agent={"name": "claude-code", "mcp_servers": servers})
+    assert len({r.config_name for r in load_jobs(tmp_path)}) == 2
 
 
 def test_the_command_writes_results_and_counts_what_was_not_measured(tmp_path: Path) -> None:

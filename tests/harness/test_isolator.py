@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import IsolationError
-from harness.host import tree
+from harness.host import directory
 from harness.isolator import EnvironmentIsolator
 from harness.models import FileChange
 
@@ -196,8 +196,10 @@ def test_binary_files_are_compared_by_hash(tmp_path: Path, isolator: Environment
 
 
 def test_large_files_are_compared_without_a_diff(tmp_path: Path, isolator: EnvironmentIsolator) -> None:
-    (tmp_path / "a.csv").write_text("1\n" * tree.MAX_TEXT_BYTES)
-    changes = changes_after(isolator, tmp_path, lambda root: (root / "a.csv").write_text("2\n" * tree.MAX_TEXT_BYTES))
+    (tmp_path / "a.csv").write_text("1\n" * directory.MAX_TEXT_BYTES)
+    changes = changes_after(
+        isolator, tmp_path, lambda root: (root / "a.csv").write_text("2\n" * directory.MAX_TEXT_BYTES)
+    )
     assert changes["a.csv"].diff is None
 
 
@@ -209,7 +211,7 @@ def test_a_change_of_mode_alone_is_seen(tmp_path: Path, isolator: EnvironmentIso
 
 def test_diffs_are_bounded(tmp_path: Path, isolator: EnvironmentIsolator) -> None:
     changes = changes_after(isolator, tmp_path, lambda root: (root / "a").write_text("x" * 50_000))
-    assert len(changes["a"].content_after or "") == tree.MAX_DIFF_CHARS
+    assert len(changes["a"].content_after or "") == directory.MAX_DIFF_CHARS
     assert changes["a"].truncated
 
 
@@ -220,7 +222,7 @@ def test_all_diffs_together_are_bounded(tmp_path: Path, isolator: EnvironmentIso
 
     changes = changes_after(isolator, tmp_path, change)
     assert len(changes) == 80
-    assert sum(len(c.content_after or "") for c in changes.values()) <= tree.MAX_TOTAL_CHARS
+    assert sum(len(c.content_after or "") for c in changes.values()) <= directory.MAX_TOTAL_CHARS
 
 
 def test_symlinks_of_the_agent_are_not_followed(tmp_path: Path, isolator: EnvironmentIsolator) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from common.files import write_whole
 from harness.errors import InputError
-from harness.results.files import write_whole
 from harness.runner import EvalRunner
 
 TASK = """\
@@ -36,6 +36,9 @@ def write(path: Path, text: str) -> Path:
         (TASK + "    fil: x\n", r":8: assertions.0.fil: unknown key; did you mean file\?"),
         (TASK + "  - check: tests_pass\n", r":8: assertions.1: needs `type: code` or `type: llm`"),
         (TASK + "prompt: again\n", r":8: prompt: key is given twice \(first in line 4\)"),
+        (TASK + "    check: again\n", r":8: check: key is given twice \(first in line 7\)"),
+        ("name: &all {a: *all}\n", r":1: name: "),
+        (TASK + "tags: " + "[" * 2_000, r"nested too deeply|not YAML"),
         (TASK + "  x\n", r":\d+: not YAML"),
         (TASK.replace("coding", "cooking"), r":2: category: .*'coding'"),
         ("- a\n", r":1: must be a mapping"),
@@ -43,7 +46,22 @@ def write(path: Path, text: str) -> Path:
         ("", r":1: must be a mapping"),
         (TASK + "fixture_path: nowhere\n", r"fixture_path: .*/nowhere does not exist"),
     ],
-    ids=["key", "scoring", "nested", "type", "twice", "yaml", "enum", "list", "missing", "empty", "path"],
+    ids=[
+        "key",
+        "scoring",
+        "nested",
+        "type",
+        "twice",
+        "inner",
+        "circle",
+        "deep",
+        "yaml",
+        "enum",
+        "list",
+        "missing",
+        "empty",
+        "path",
+    ],
 )
 def test_mistakes_name_file_line_and_key(tmp_path: Path, text: str, message: str) -> None:
     path = write(tmp_path / "a.task.yaml", text)
@@ -56,6 +74,19 @@ def test_all_mistakes_of_a_file_are_named_at_once(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         EvalRunner.load_config(path)
     assert [line.split(": ")[1] for line in str(caught.value).splitlines()] == ["max_turns", "env"]
+
+
+def test_yes_and_no_are_words(tmp_path: Path) -> None:
+    """YAML 1.1 made booleans of them, which no variable can be."""
+    path = write(tmp_path / "c.yaml", "name: no\nenv: {FAST: yes}\n")
+    config = EvalRunner.load_config(path)
+    assert (config.name, config.env["FAST"]) == ("no", "yes")
+
+
+def test_keys_of_an_anchor_count(tmp_path: Path) -> None:
+    text = TASK + "  - &check {type: code, check: file_exists, file: a}\n  - {<<: *check, file: b, fil: c}\n"
+    with pytest.raises(InputError, match=r":9: assertions\.2\.fil: unknown key; did you mean file\?"):
+        EvalRunner.load_task(write(tmp_path / "a.task.yaml", text))
 
 
 def test_a_task_file_may_be_json(tmp_path: Path) -> None:

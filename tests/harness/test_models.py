@@ -11,6 +11,7 @@ from harness.graders.composite_grader import has_passed
 from harness.models import (
     CodeAssertion,
     Config,
+    ErrorKind,
     EvalResult,
     ExecutionTrace,
     GradeResult,
@@ -83,6 +84,40 @@ def test_a_failed_judge_does_not_count_in_the_score() -> None:
 
 def test_a_failed_judge_leaves_the_run_unmeasured() -> None:
     assert not result(grade("llm_0", 0, "llm", status="judge_error")).measured
+
+
+PASSED, FAILED = grade("tests", 1.0), grade("lint", 0.2)
+JUDGE_ERROR = grade("llm_0", 0.0, "llm", status="judge_error")
+BROKEN = ExecutionTrace(is_error=True, outcome=Outcome.SETUP_ERROR, error="no fixture")
+
+
+@pytest.mark.parametrize(
+    ("made", "verdict", "lost_to", "why"),
+    [
+        (result(PASSED, passed=True), "pass", "", ""),
+        (result(PASSED, FAILED), "fail", "", "lint"),
+        (
+            result(FAILED, trace=ExecutionTrace(outcome=Outcome.TIMEOUT, error="time is up")),
+            "fail",
+            "",
+            "time is up; lint",
+        ),
+        (result(trace=BROKEN), "lost", "setup_error", "no fixture"),
+        (result(PASSED, JUDGE_ERROR, passed=True), "lost", "judge_error", "llm_0 (judge error)"),
+    ],
+    ids=["pass", "fail", "timeout", "setup", "judge"],
+)
+def test_a_result_says_whether_it_passed_failed_or_was_lost_and_why(
+    made: EvalResult, verdict: str, lost_to: str, why: str
+) -> None:
+    assert (made.verdict, made.lost_to, made.why) == (verdict, lost_to, why)
+    assert made.measured is (verdict != "lost")
+
+
+def test_a_run_whose_grading_failed_is_not_made_again() -> None:
+    trace = ExecutionTrace(is_error=True, outcome=Outcome.INFRA_ERROR, error_kind=ErrorKind.GRADING)
+    assert result(trace=trace).agent_finished
+    assert not result(trace=BROKEN).agent_finished
 
 
 def test_without_grades_the_score_is_0() -> None:

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from harness.models import CriterionScore, FileChange, GradeResult, JudgeRecord, Outcome, ToolCall
 from harness.reporter import AggregatedMetrics, Reporter, aggregate
-from harness.suite.load import load_results
+from harness.results.files import load_results
 from tests.support.results import arm, judge_failed, run
 
 TASKS = [f"t{i:02}" for i in range(20)]
@@ -66,7 +66,7 @@ def test_summary_shows_rates_intervals_and_lost_runs(said: tuple[Reporter, io.St
     reporter, text = said
     lost = run("t00", "base", passed=False, outcome=Outcome.INFRA_ERROR)
     reporter.print_summary([*arm({"t00": 3, "t01": 0}, 3), lost])
-    for expected in ("base", "3/6", "50.0 %", "19-81", "1 infra_error", "3/3 +1 lost", "0/3"):
+    for expected in ("base", "3/6", "50.0 %", "19 to 81 %", "1 infra_error", "3/3 +1 lost", "0/3"):
         assert expected in text.getvalue()
 
 

@@ -11,7 +11,7 @@ import pytest
 from harness.errors import InputError
 from harness.executor import Executor
 from harness.models import Config, ErrorKind, EvalResult, ExecutionTrace, Outcome, Task
-from harness.results.files import Journal, read_journal
+from harness.results.journal import Journal, read_journal
 from harness.run.matrix import MatrixStopped, RetryPolicy, plan
 from harness.runner import EvalRunner
 

@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 from adapter import DatasetError, LoCoBenchAdapter, LoCoBenchLoader, LoCoBenchTask, UnknownTaskError
-from extract_dataset import extract
 from pipeline.dataset.catalog import LANGUAGES
 from pipeline.dataset.records import RecordError
-from pipeline.task.make import Options
+from pipeline.task.make import Options, render_instruction
+from pipeline.task.project import Project
+from pipeline.task.scoring import Scoring
 from pipeline.task.verifier import verifier
-from tests.support.data_builder import FILES, PROJECT, TRUTH, Data, tree
+from tests.support.data_builder import FILES, PROJECT, TRUTH, Data, extract, tree
 
 HOSTILE = (
     "{{ x }} {% raw %} {# no #} {id} {0} ${HOME} $(id) `id` \\n \\ EOF\nEOF\n'''\n\"\"\"\n"
@@ -34,7 +35,7 @@ def loader(data: Data, tmp_path: Path) -> LoCoBenchLoader:
 
 def generate(data: Data, tmp_path: Path, **options: Any) -> Path:
     """Generate the only task of `data` and return its folder."""
-    (tmp_path / "tasks").mkdir(exist_ok=True)
+    (tmp_path / "tasks").mkdir(parents=True, exist_ok=True)
     tasks = loader(data, tmp_path)
     (outcome,) = LoCoBenchAdapter(tasks, tmp_path / "tasks", data.folder, Options(**options)).generate(tasks.all_ids())
     assert outcome.status == "written", outcome.reason
@@ -175,6 +176,26 @@ def test_hints_show_approach_and_criteria_but_never_the_truth(data: Data, tmp_pa
     assert "zanzibar" not in instruction
 
 
+def test_words_of_the_hints_are_told_only_where_they_are_shown(data: Data, tmp_path: Path) -> None:
+    data.project()
+    data.scenario(expected_approach="Zanzibar first.", evaluation_criteria=["mentions Madagascar"])
+    for shown in (False, True):
+        task = generate(data, tmp_path / str(shown), include_hints=shown)
+        told = json.loads((task / "tests" / "ground_truth.json").read_text())["key"]["topic_words"]
+        assert {"zanzibar", "madagascar"} <= set(told) if shown else not {"zanzibar", "madagascar"} & set(told)
+
+
+def test_frame_around_the_scenarios_words_tells_nothing(data: Data, tmp_path: Path) -> None:
+    data.project()
+    data.scenario()
+    (task,) = loader(data, tmp_path)
+    mapping = Project.scan(data.folder / "generated" / PROJECT).mapping(task.context_files)
+    told = render_instruction(task, mapping, hints=True).told
+    assert set(told.splitlines()) == {
+        task.title, task.description, task.task_prompt, task.expected_approach, f"- {task.evaluation_criteria[0]}"
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("prompt", [HOSTILE, HOSTILE * 1200], ids=["short", "200 KB"])
 def test_text_of_the_scenario_arrives_unchanged(data: Data, tmp_path: Path, prompt: str) -> None:
     data.project()
@@ -268,3 +289,7 @@ def test_project_of_the_scenario_is_the_folder_named_like_the_ids_beginning(data
     scenario = data.scenario()
     adapter = LoCoBenchAdapter(loader(data, tmp_path), tmp_path, data.folder)
     assert adapter._get_project_dir(scenario) == data.folder / "generated" / PROJECT
+
+
+def test_scoring_that_nobody_set_is_the_verifiers_own() -> None:
+    assert Scoring.default().model_dump(mode="json") == verifier().SCORING

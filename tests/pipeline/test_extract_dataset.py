@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from extract_dataset import extract
 from tests.conftest import SAMPLE, Script
-from tests.support.data_builder import CATEGORY, PROJECT, Data
+from tests.support.data_builder import CATEGORY, PROJECT, Data, extract
 
 
 def records(output: Path) -> list[dict[str, Any]]:
@@ -166,6 +165,14 @@ def test_output_that_cannot_be_written_keeps_what_was_there(data: Data, tmp_path
     done = script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "out.jsonl", "--quiet")
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and "cannot be written" in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "out.jsonl"]
+
+
+def test_scenario_is_not_replaced_by_the_dataset(data: Data, tmp_path: Path, script: Script) -> None:
+    scenario = data.folder / "output" / "scenarios" / f"{data.scenario()}.json"
+    before = scenario.read_bytes()
+    done = script("extract_dataset.py", "--data_dir", data.folder, "--output", scenario, "--quiet")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "the same file as" in done.stderr
+    assert scenario.read_bytes() == before
 
 
 def test_bundled_sample_extracts_without_a_complaint(tmp_path: Path) -> None:

@@ -19,12 +19,11 @@ from pathlib import Path
 import pytest
 
 from adapter import LoCoBenchAdapter, LoCoBenchLoader, Outcome
-from extract_dataset import extract
 from pipeline.dataset.catalog import CATEGORIES, DIFFICULTIES, TEMPLATES, parse_id
 from pipeline.generate.run import LOCK_FILE, STATE_FILE
 from pipeline.task.project import Project
 from tests.conftest import Script
-from tests.support.data_builder import CATEGORY, FILES, PROJECT, Data, tree
+from tests.support.data_builder import CATEGORY, FILES, PROJECT, Data, extract, tree
 from tests.support.invariants import check_task
 from tests.support.strategies import SECRET
 

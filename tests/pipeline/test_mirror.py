@@ -58,3 +58,24 @@ def test_folder_of_another_origin_is_left_alone(data: Data, tmp_path: Path, scri
     mine.write_text("mine")
     done = mirror(data, tmp_path, script, "repos")
     assert (done.returncode, mine.read_text()) == (1, "mine") and "is not a mirrored project" in done.stderr
+
+
+def test_project_with_a_broken_record_is_named_and_does_not_stop_the_others(
+    data: Data, tmp_path: Path, script: Script
+) -> None:
+    data.project()
+    data.project(name="c_os_medium_002")
+    good, broken = data.scenario(), data.scenario(project="c_os_medium_002")
+    script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl")
+    records = [json.loads(line) for line in (tmp_path / "d.jsonl").read_text().splitlines()]
+    lines = [json.dumps({**record, "title": record["title"] if record["id"] == good else 1}) for record in records]
+    (tmp_path / "d.jsonl").write_text("\n".join(lines))
+    done = script(
+        "run_adapter.py", "--dataset_path", tmp_path / "d.jsonl", "--data_dir", data.folder,
+        "--output_dir", tmp_path / "tasks", "--mirror_repos", tmp_path / "repos", "--quiet",
+    )  # fmt: skip
+    assert done.returncode == 1
+    failed = [line for line in done.stderr.splitlines() if line.startswith("c_os_medium_002: ")]
+    assert len(failed) == 1 and "title: Input should be a valid string" in failed[0] and broken in done.stderr
+    (entry,) = json.loads((tmp_path / "repos" / "projects_to_index.json").read_text())
+    assert entry["tasks"] == [good]

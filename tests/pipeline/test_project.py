@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.task.project import LinkMode, Mapping, Project, copy_file
+from pipeline.task.copying import LinkMode, copy_file
+from pipeline.task.project import Mapping, Project
 from tests.conftest import SAMPLE
 from tests.support.data_builder import FILES, PROJECT, Data, tree
 
@@ -68,7 +69,7 @@ def test_every_existing_context_file_of_the_real_data_is_found_at_its_new_path(r
 
 def check_context_files(data_dir: Path, tmp_path: Path) -> None:
     from adapter import LoCoBenchLoader
-    from extract_dataset import extract
+    from tests.support.data_builder import extract
 
     extract(data_dir, tmp_path / "d.jsonl")
     for number, task in enumerate(LoCoBenchLoader(tmp_path / "d.jsonl")):

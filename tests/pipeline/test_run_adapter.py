@@ -183,6 +183,50 @@ def test_wrong_usage_is_one_line_and_exit_code_2(
     assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("flags", "words"), [(["--limit", 0], "--limit is 0"), (["--selected_tasks", "s.json"], "s.json names none")]
+)
+def test_nothing_to_generate_is_one_line_and_exit_code_1(
+    data: Data, tmp_path: Path, script: Script, three: list[str], flags: list[object], words: str
+) -> None:
+    (tmp_path / "s.json").write_text('{"tasks": []}')
+    done = script("run_adapter.py", *command(data, tmp_path, *flags), cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1) and words in done.stderr
+
+
+def test_dataset_that_cannot_be_read_twice_is_one_line(
+    data: Data, tmp_path: Path, script: Script, three: list[str]
+) -> None:
+    dataset = (tmp_path / "d.jsonl").read_text()
+    done = script("run_adapter.py", *command(data, tmp_path, "--dataset_path", "/dev/stdin", "--quiet"), input=dataset)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1) and "/dev/stdin: a pipe" in done.stderr
+
+
+def test_id_in_the_dataset_that_names_no_project_is_one_line(data: Data, tmp_path: Path, script: Script) -> None:
+    record = {"id": "../x", "task_category": "", "language": "", "difficulty": ""}
+    (data.folder / "output" / "scenarios").mkdir(parents=True)
+    (tmp_path / "d.jsonl").write_text(json.dumps(record) + "\n")
+    done = script("run_adapter.py", *command(data, tmp_path, "--quiet"))
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "d.jsonl: id '../x': not a plain" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["extract_dataset.py", "select_tasks.py", "run_adapter.py", "smoke_test.py"])
+def test_python_without_the_packages_is_told_how_to_get_them(name: str, data: Data, tmp_path: Path) -> None:
+    data.scenario()
+    (tmp_path / "task").mkdir()
+    (tmp_path / "d.jsonl").touch()
+    flags: dict[str, list[object]] = {
+        "extract_dataset.py": ["--data_dir", data.folder, "--output", tmp_path / "out"],
+        "select_tasks.py": ["--dataset_path", tmp_path / "d.jsonl", "--output", tmp_path / "out"],
+        "run_adapter.py": command(data, tmp_path),
+        "smoke_test.py": ["--tasks_dir", tmp_path],
+    }
+    arguments = [sys.executable, "-S", REPOSITORY / name, *flags[name]]
+    done = subprocess.run(list(map(str, arguments)), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert done.stderr.startswith(f"{name}: this Python lacks ") and "`make demo`" in done.stderr
+
+
 def test_second_run_into_the_same_folder_stops_with_a_line(
     data: Data, tmp_path: Path, script: Script, three: list[str]
 ) -> None:

@@ -6,16 +6,18 @@ import json
 import math
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.cli import InputError
+from common.errors import InputError
 from pipeline.dataset.catalog import CATEGORY_BONUSES
-from select_tasks import Candidate, Criteria, read_candidates, select
+from pipeline.selection.read import read_candidates
+from pipeline.selection.select import Candidate, Criteria, select
 from tests.conftest import Script
-from tests.support.data_builder import Data
+from tests.support.data_builder import Data, extract
 
 PUBLISHED_MAX_FILES = 89
 # Solved from the published scores: every whole number of characters in this range gives them.
@@ -111,11 +113,74 @@ def test_command_writes_criteria_statistics_and_tasks(data: Data, tmp_path: Path
     ]  # fmt: skip
 
 
-def test_nothing_selected_says_which_flags_to_lower(data: Data, tmp_path: Path, script: Script) -> None:
-    data.scenario(context_length=10)
-    script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl")
-    done = script("select_tasks.py", "--dataset_path", tmp_path / "d.jsonl", "--output", tmp_path / "s.json")
-    assert done.returncode == 0 and "lower --min_context_length or --min_files_count" in done.stdout
+@pytest.mark.parametrize(
+    ("changes", "flags", "words"),
+    [
+        ({"context_length": 10}, [], "none passes: lower --min_context_length or --min_files_count"),
+        ({}, ["--top_n", 0], "1 pass: raise --top_n"),
+    ],
+)
+def test_nothing_selected_is_one_line_with_the_way_out_and_exit_code_1(
+    data: Data, tmp_path: Path, script: Script, changes: dict[str, Any], flags: list[object], words: str
+) -> None:
+    data.scenario(**changes)
+    extract(data.folder, tmp_path / "d.jsonl")
+    done = script("select_tasks.py", "--dataset_path", tmp_path / "d.jsonl", "--output", tmp_path / "s.json", *flags)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1) and words in done.stderr
+    assert json.loads((tmp_path / "s.json").read_text())["tasks"] == []
+
+
+def test_dataset_may_come_through_a_pipe(data: Data, tmp_path: Path, script: Script) -> None:
+    scenario = data.scenario()
+    extract(data.folder, tmp_path / "d.jsonl")
+    dataset = (tmp_path / "d.jsonl").read_text()
+    done = script("select_tasks.py", "--dataset_path", "/dev/stdin", "--output", tmp_path / "s.json", input=dataset)
+    assert done.returncode == 0, done.stderr
+    assert [task["id"] for task in json.loads((tmp_path / "s.json").read_text())["tasks"]] == [scenario]
+
+
+@pytest.mark.parametrize("flag", ["--output", "--report"])
+def test_dataset_is_not_replaced_by_what_is_made_from_it(data: Data, tmp_path: Path, script: Script, flag: str) -> None:
+    data.scenario()
+    extract(data.folder, tmp_path / "d.jsonl")
+    before = (tmp_path / "d.jsonl").read_bytes()
+    (tmp_path / "link").symlink_to("d.jsonl")
+    files = ["--dataset_path", tmp_path / "d.jsonl", "--output", tmp_path / "s.json", flag, tmp_path / "link"]
+    done = script("select_tasks.py", *files)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "the same file as" in done.stderr
+    assert (tmp_path / "d.jsonl").read_bytes() == before and not (tmp_path / "s.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"id": 1}, "id: Input should be a valid string"),
+        ({"task_category": "poetry"}, "task_category: Input should be 'architectural_understanding'"),
+        ({"difficulty": "lunatic"}, "difficulty: Input should be 'easy'"),
+        ({"language": "latin"}, "language: Input should be 'c'"),
+        ({"context_length": -1}, "context_length: Input should be greater than or equal to 0"),
+        ({"files_count": "6"}, "files_count: Input should be a valid integer"),
+        ({"title": None}, "title: Input should be a valid string"),
+    ],
+)
+def test_record_that_cannot_be_selected_from_is_named_with_line_and_field(
+    data: Data, tmp_path: Path, changes: dict[str, Any], words: str
+) -> None:
+    data.scenario()
+    extract(data.folder, tmp_path / "d.jsonl")
+    record = json.loads((tmp_path / "d.jsonl").read_text())
+    with (tmp_path / "d.jsonl").open("a") as stream:
+        stream.write("\n" + json.dumps({**record, "id": record["id"][:-1] + "2", **changes}) + "\n")
+    with pytest.raises(InputError, match=rf"d\.jsonl:3: {words}.*; write it again with extract_dataset\.py"):
+        read_candidates(tmp_path / "d.jsonl")
+
+
+def test_id_that_stands_twice_is_named_with_both_lines(data: Data, tmp_path: Path) -> None:
+    scenario = data.scenario()
+    extract(data.folder, tmp_path / "d.jsonl")
+    (tmp_path / "d.jsonl").write_text((tmp_path / "d.jsonl").read_text() * 2)
+    with pytest.raises(InputError, match=rf"d\.jsonl:2: id: {scenario} is already on line 1; remove one"):
+        read_candidates(tmp_path / "d.jsonl")
 
 
 @pytest.mark.parametrize(
@@ -154,8 +219,6 @@ def test_help_says_that_context_length_counts_characters(script: Script) -> None
 
 @pytest.mark.parametrize("max_context", PUBLISHED_MAX_CONTEXT)
 def test_published_scores_are_reproduced(real_data: Path, tmp_path: Path, max_context: int) -> None:
-    from extract_dataset import extract
-
     extract(real_data, tmp_path / "d.jsonl")
     largest = Candidate("largest", "integration_testing", "easy", "c", max_context, PUBLISHED_MAX_FILES)
     selection = select([*read_candidates(tmp_path / "d.jsonl"), largest], Criteria(top_n=1000))

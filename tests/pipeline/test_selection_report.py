@@ -15,15 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.dataset.catalog import CATEGORIES, DIFFICULTIES, LANGUAGES
-from select_tasks import Candidate, Criteria, select
+from pipeline.selection.figures import BARS, bars
+from pipeline.selection.page import selection_page
+from pipeline.selection.select import Candidate, Criteria, select
 from tests.conftest import Script
 from tests.support.chromium import chromium
 from tests.support.data_builder import Data
-
-pytest.importorskip("matplotlib", reason="the page's figures need the extra `figures`")
-
-from pipeline.selection.figures import BARS, bars
-from pipeline.selection.page import selection_page
 
 HOSTILE = """</small></table><script>alert(1)</script><img src=http://evil.test/x onerror='a()'>" {{ 7 * 7 }} &lt;"""
 
@@ -246,24 +243,6 @@ def test_page_is_made_of_any_dataset(tasks: list[Candidate], criteria: Criteria)
     content = page(tasks, criteria)
     assert len(Reader(content).ranked) == len(select(tasks, criteria).selected)
     assert not re.search(rb"\b(nan|inf)\b", content)
-
-
-def test_without_matplotlib_one_line_names_the_cure_and_nothing_is_written(
-    data: Data, tmp_path: Path, script: Script
-) -> None:
-    data.scenario()
-    script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl")
-    (tmp_path / "hide" / "matplotlib").mkdir(parents=True)
-    (tmp_path / "hide" / "matplotlib" / "__init__.py").write_text(
-        "raise ModuleNotFoundError(\"No module named 'matplotlib'\", name='matplotlib')"
-    )
-    done = script(
-        "select_tasks.py", "--dataset_path", tmp_path / "d.jsonl", "--output", tmp_path / "s.json",
-        "--report", tmp_path / "s.html", env={**os.environ, "PYTHONPATH": str(tmp_path / "hide")},
-    )  # fmt: skip
-    assert done.returncode == 2 and done.stderr.count("\n") == 1
-    assert "matplotlib" in done.stderr and "pip install 'locobench-harbor[figures]'" in done.stderr
-    assert not (tmp_path / "s.json").exists() and not (tmp_path / "s.html").exists()
 
 
 @pytest.mark.parametrize("report", ["s.json", "folder"])

@@ -15,10 +15,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adapter import LoCoBenchTask
 from pipeline.dataset.catalog import TEMPLATES
-from pipeline.dataset.scenario import LoCoBenchTask
 from pipeline.task.code_index import CodeIndex
-from pipeline.task.grading import Grading, GradingError, Scoring, grade_as_published, grade_key
+from pipeline.task.grading import Grading, GradingError, grade_as_published, grade_key
+from pipeline.task.scoring import Scoring
 from pipeline.task.verifier import verifier
 
 verify = verifier()
@@ -76,7 +77,7 @@ def grading(truth: Any = TRUTH, code: dict[str, str] = CODE, prompt: str = PROMP
         told=prompt,
         instruction="\n".join((prompt, *code)),
         roots=["store"],
-        scoring=Scoring(),
+        scoring=Scoring.default(),
     )
 
 

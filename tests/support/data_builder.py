@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from adapter import LoCoBenchTask
+from pipeline.dataset import extract as extraction
+
 PROJECT = "python_web_shop_easy_001"
 CATEGORY = "bug_investigation"
 
@@ -84,3 +87,8 @@ def tree(folder: Path) -> dict[str, bytes]:
         for path in sorted(folder.rglob("*"))
         if path.is_symlink() or path.is_file()
     }
+
+
+def extract(data_dir: Path, output: Path) -> extraction.Extraction:
+    """Extract a data folder as extract_dataset.py does."""
+    return extraction.extract(data_dir, output, LoCoBenchTask.from_scenario)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import extract_dataset
 import run_adapter
+from common.errors import InputError
 from pipeline import cli
 from pipeline.generate.run import LOCK_FILE, STATE_FILE
 from pipeline.task.verifier import verifier
@@ -106,7 +107,7 @@ def call(main: Callable[[list[str] | None], int], *arguments: str) -> tuple[int,
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
         try:
             code = main(list(arguments))
-        except cli.InputError as error:
+        except InputError as error:
             print(error, file=errors)
             code = cli.WRONG_USE
     return code, output.getvalue(), errors.getvalue()

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from harness.claude import stream as cli_output
-from harness.claude.stream import Message
+from harness.claude.messages import ApiRetry, Message, RateLimitEvent, Result, Turn
+from harness.claude.stream import result_message
 from harness.host.processes import StopCause
 from harness.models import ErrorKind, Outcome
 
@@ -80,7 +80,7 @@ def decide(
 
     The subtype alone decides nothing: the CLI prints `success` for failed logins and refused requests.
     """
-    result = cli_output.result_message(messages)
+    result = result_message(messages)
     wait = _retry_after(messages, now or datetime.now(UTC))
     if cause is StopCause.CANCELLED:
         return Ending(Outcome.INFRA_ERROR, ErrorKind.INTERRUPTED, "interrupted")
@@ -88,9 +88,9 @@ def decide(
         return _ending_of_result(result, messages, cause, returncode, wait)
     retry = _pending_retry(messages)
     if retry is not None:
-        kind = _api_kind(retry.get("error"), retry.get("error_status"))
-        error = f"{retry.get('error')} ({retry.get('error_status')}): still retrying when the run was ended"
-        return Ending(Outcome.INFRA_ERROR, kind, error, retry.get("error_status"), wait)
+        kind = _api_kind(retry.error, retry.error_status)
+        error = f"{retry.error} ({retry.error_status}): still retrying when the run was ended"
+        return Ending(Outcome.INFRA_ERROR, kind, error, retry.error_status, wait)
     if cause is StopCause.TIMEOUT:
         return Ending(Outcome.TIMEOUT, ErrorKind.TIME_LIMIT, "the task's time limit was reached")
     if cause is StopCause.SILENT:
@@ -103,21 +103,20 @@ def decide(
 
 
 def _ending_of_result(
-    result: Message,
+    result: Result,
     messages: Sequence[Message],
     cause: StopCause,
     returncode: int | None,
     wait: float | None,
 ) -> Ending:
-    is_error = bool(result.get("is_error"))
-    status = result.get("api_error_status")
-    reason = str(result.get("terminal_reason") or SUBTYPES.get(str(result.get("subtype", "success")), "error"))
+    status = result.api_error_status
+    reason = result.terminal_reason or SUBTYPES.get(result.subtype, "error")
     outcome, kind = TERMINAL_REASONS.get(reason, (Outcome.INFRA_ERROR, ErrorKind.API_ERROR))
-    error = str(result.get("result") or "; ".join(map(str, result.get("errors") or [])) or reason)
-    if outcome is Outcome.COMPLETED and (is_error or status is not None):
+    error = result.result or "; ".join(result.errors) or reason
+    if outcome is Outcome.COMPLETED and (result.is_error or status is not None):
         outcome, kind = Outcome.INFRA_ERROR, ErrorKind.API_ERROR
     if kind is ErrorKind.API_ERROR:
-        kind = _api_kind(next((m["error"] for m in reversed(messages) if m.get("error")), None), status)
+        kind = _api_kind(next((m.error for m in reversed(messages) if m.error), ""), status)
     if outcome is Outcome.COMPLETED:
         if cause is StopCause.EXITED and returncode:
             text = f"the CLI exited with {returncode} after a result without error"
@@ -130,17 +129,16 @@ def _with_cure(error: str) -> str:
     return "; ".join([error, *(cure for phrase, cure in CURES.items() if phrase in error)])
 
 
-def _api_kind(error: object, status: object) -> ErrorKind:
-    named = ASSISTANT_ERRORS.get(str(error))
-    return named or (STATUSES.get(status) if isinstance(status, int) else None) or ErrorKind.API_ERROR
+def _api_kind(error: str, status: int | None) -> ErrorKind:
+    return ASSISTANT_ERRORS.get(error) or (STATUSES.get(status) if status else None) or ErrorKind.API_ERROR
 
 
-def _pending_retry(messages: Sequence[Message]) -> Message | None:
+def _pending_retry(messages: Sequence[Message]) -> ApiRetry | None:
     """The api_retry line after which nothing came back, if the stream ends in one."""
     for message in reversed(messages):
-        if message.get("type") == "assistant":
+        if isinstance(message, Turn) and message.type == "assistant":
             return None
-        if message.get("type") == "system" and message.get("subtype") == "api_retry":
+        if isinstance(message, ApiRetry):
             return message
     return None
 
@@ -148,11 +146,10 @@ def _pending_retry(messages: Sequence[Message]) -> Message | None:
 def _retry_after(messages: Sequence[Message], now: datetime) -> float | None:
     """Seconds until the limit that rejected the run resets, as the last rate_limit_event says."""
     for message in reversed(messages):
-        info = message.get("rate_limit_info")
-        if message.get("type") == "rate_limit_event" and isinstance(info, dict):
-            resets = info.get("resetsAt")
-            if info.get("status") == "rejected" and isinstance(resets, int | float):
-                return max(0.0, resets - now.timestamp())
+        if isinstance(message, RateLimitEvent):
+            info = message.rate_limit_info
+            if info.status == "rejected" and info.resets_at is not None:
+                return max(0.0, info.resets_at - now.timestamp())
             return None
     return None
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from harness.models import EvalResult
-from harness.results.files import read_journal
-from harness.suite.load import load_results_file
+from harness.results.files import load_results_file
+from harness.results.journal import read_journal
 from tests.conftest import default_sigint, shown_on_a_terminal
 from tests.support.fake_claude import FakeClaude, calls
 from tests.support.suite import environment, harness, make_suite, matrix, matrix_command

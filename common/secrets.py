@@ -1,0 +1,69 @@
+"""Which names are those of secrets: of environment variables, settings, headers and arguments."""
+
+from __future__ import annotations
+
+import re
+
+SECRET_WORDS = frozenset(
+    (
+        "secret",
+        "secrets",
+        "password",
+        "passwords",
+        "passwd",
+        "passwort",
+        "passphrase",
+        "pwd",
+        "pass",
+        "pin",
+        "token",
+        "credential",
+        "credentials",
+        "authorization",
+        "auth",
+        "bearer",
+        "cookie",
+        "cookies",
+        "pat",
+        "dsn",
+        "webhook",
+        "apikey",
+        "apikeys",
+        "privatekey",
+        "signature",
+        "jwt",
+        "otp",
+    )
+)
+SECRET_ENDINGS = ("token", "connection_string", "_conn_str")
+SECRET_PARTS = (
+    *("api_key", "access_key", "private_key", "secret", "password", "passwd", "credential"),
+    *("api_tokens", "auth_tokens", "access_tokens", "custom_headers"),
+)
+"""A name is secret when one of its words is, when it has `key` after its first word, or ends or goes on like this."""
+
+MEASURES = frozenset(
+    ("limit", "count", "budget", "usage", "ttl", "timeout", "ms", "seconds", "enabled", "disabled", "type", "sock")
+)
+"""Last words of names that tell of a secret without being one: token_limit, auth_type, SSH_AUTH_SOCK."""
+
+
+WORKING_DIRECTORIES = ("PWD", "OLDPWD")
+"""Variables in which a shell keeps the paths it is and was in; `pwd` elsewhere is short for a password."""
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether values under this name are secret, in whatever case and with whatever between its words.
+
+    `ANTHROPIC_API_KEY`, `apiKey` and `X-Auth-Token` are; `max_tokens`, `keybindings` and `token_limit` are not.
+    """
+    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+", "_", name).strip("_").lower()
+    words = snake.split("_")
+    if words[-1] in MEASURES or name in WORKING_DIRECTORIES:
+        return False
+    return (
+        not SECRET_WORDS.isdisjoint(words)
+        or not {"key", "keys"}.isdisjoint(words[1:])
+        or snake.endswith(SECRET_ENDINGS)
+        or any(part in snake for part in SECRET_PARTS)
+    )

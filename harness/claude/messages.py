@@ -1,0 +1,235 @@
+"""What the lines of the CLI's stream mean: one type a kind of line, in which whatever is odd counts as not told."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+)
+
+from harness.models import Offered, TokenUsage
+
+Item = TypeVar("Item")
+
+LATEST_SECONDS = 1e11
+"""A time in seconds since 1970 that is later than this is one in milliseconds, or no time."""
+
+
+def _items(kind: type) -> BeforeValidator:
+    """Only the entries of a list that are of this type; anything else is an empty list."""
+    return BeforeValidator(lambda value: [v for v in value if isinstance(v, kind)] if isinstance(value, list) else [])
+
+
+def _with_zone(time: datetime) -> datetime:
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+Objects = Annotated[list[Item], _items(dict)]
+Strings = Annotated[list[str], _items(str)]
+Count = Annotated[int, BeforeValidator(lambda value: 0 if value is None else value), Field(ge=0)]
+Time = Annotated[datetime, AfterValidator(_with_zone)]
+Truth = Annotated[bool, BeforeValidator(bool)]
+
+
+class Told(BaseModel):
+    """Base of what the CLI tells. A value of another type than expected leaves the field at its default."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    @field_validator("*", mode="wrap")
+    @classmethod
+    def _odd_is_not_told(cls, value: Any, validate: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+        try:
+            return validate(value)
+        except ValidationError:
+            assert info.field_name is not None
+            return cls.model_fields[info.field_name].get_default(call_default_factory=True)
+
+
+class Usage(BaseModel):
+    """Token counts of one request or of the main loop; with an odd one among them, none is believed."""
+
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+    cache_read_input_tokens: Count = 0
+    cache_creation_input_tokens: Count = 0
+
+    def as_record(self) -> TokenUsage:
+        """The counts under the names of a trace."""
+        return TokenUsage(
+            input_tokens=self.input_tokens,
+            output_tokens=self.output_tokens,
+            cache_read_tokens=self.cache_read_input_tokens,
+            cache_creation_tokens=self.cache_creation_input_tokens,
+        )
+
+
+class ModelUsage(Usage):
+    """The same of one model, subagents included, as `modelUsage` spells it."""
+
+    input_tokens: Count = Field(default=0, alias="inputTokens")
+    output_tokens: Count = Field(default=0, alias="outputTokens")
+    cache_read_input_tokens: Count = Field(default=0, alias="cacheReadInputTokens")
+    cache_creation_input_tokens: Count = Field(default=0, alias="cacheCreationInputTokens")
+
+
+class Block(Told):
+    """One block of content: text, a tool call or the result of one."""
+
+    type: str = ""
+    text: str = ""
+    id: str = ""
+    name: str = ""
+    input: Any = None
+    tool_use_id: str = ""
+    content: Any = None
+    is_error: Truth = False
+
+    @property
+    def content_text(self) -> str:
+        """Text of a tool result: a string, or blocks of which other than text are named."""
+        if isinstance(self.content, list):
+            parts = [b if isinstance(b, dict) else {"type": "text", "text": b} for b in self.content]
+            return "\n".join(str(b.get("text", "")) if b.get("type") == "text" else f"[{b.get('type')}]" for b in parts)
+        return "" if self.content is None else str(self.content)
+
+
+class Content(Told):
+    """The API's message within a line."""
+
+    id: str = ""
+    content: Objects[Block] = []
+    usage: Usage | None = None
+
+
+class Message(Told):
+    """A line of the stream of any kind."""
+
+    type: str = ""
+    subtype: str = ""
+    session_id: str | None = None
+    timestamp: Time | None = None
+    error: str = ""
+    """Kind of an API error, on assistant and api_retry lines."""
+    raw: dict[str, Any] = {}
+    """The line as it was printed."""
+
+
+class Init(Message):
+    """The first line: what the CLI really has."""
+
+    claude_code_version: str = ""
+    plugins: Objects[dict[str, Any]] = []
+
+    @property
+    def offered(self) -> Offered:
+        """Tools, servers, skills and agents."""
+        return Offered.of_init(self.raw)
+
+    @property
+    def plugin_names(self) -> set[str]:
+        """Names of the plugins that were loaded."""
+        return {str(plugin.get("name")) for plugin in self.plugins}
+
+
+class Turn(Message):
+    """An assistant or user line: one block of what the model wrote, or results of its tools."""
+
+    message: Content = Content()
+    parent_tool_use_id: str | None = None
+    """The call that started the subagent which speaks; None for the main agent."""
+
+
+class ApiRetry(Message):
+    """The CLI's own retry of a request."""
+
+    error_status: int | None = None
+
+
+class Denial(Told):
+    """A tool call that was not permitted."""
+
+    tool_name: str = ""
+
+
+class Result(Message):
+    """The last line: how the CLI says that it ended, and what it cost."""
+
+    subtype: str = "success"
+    is_error: Truth = False
+    api_error_status: int | None = None
+    terminal_reason: str = ""
+    result: Annotated[str, BeforeValidator(lambda value: "" if value is None else str(value))] = ""
+    errors: Strings = []
+    num_turns: Annotated[int, Field(ge=0, strict=True)] | None = None
+    duration_ms: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    total_cost_usd: Annotated[float, Field(ge=0, strict=True, allow_inf_nan=False)] | None = None
+    usage: Usage | None = None
+    model_usage: dict[str, ModelUsage] = Field(default={}, alias="modelUsage")
+    permission_denials: Objects[Denial] = []
+
+
+class RateLimit(Told):
+    """What the service said about the user's limit."""
+
+    status: str = ""
+    resets_at: Annotated[float, Field(ge=0, lt=LATEST_SECONDS, allow_inf_nan=False)] | None = Field(
+        default=None, alias="resetsAt"
+    )
+
+
+class RateLimitEvent(Message):
+    """A line about the user's limit."""
+
+    rate_limit_info: RateLimit = RateLimit()
+
+
+KINDS: dict[tuple[str, str], type[Message]] = {("system", "init"): Init, ("system", "api_retry"): ApiRetry}
+"""By type and subtype of a line."""
+
+TYPES: dict[str, type[Message]] = {
+    "assistant": Turn,
+    "user": Turn,
+    "result": Result,
+    "rate_limit_event": RateLimitEvent,
+}
+"""By type alone."""
+
+DEEPEST = 64
+"""Levels of nesting that are kept of a line; files of results could not hold much more."""
+
+TOO_DEEP = "[nested too deeply]"
+
+
+def message_of(line: Mapping[str, Any]) -> Message:
+    """The message of one JSON object that the CLI printed, of the most telling type there is for it.
+
+    The json format prints the result alone; one without a type counts as well. Values below `DEEPEST` levels
+    become a placeholder.
+    """
+    raw = _shallow(dict(line), DEEPEST)
+    name, subtype = str(raw.get("type")), str(raw.get("subtype"))
+    is_result = "type" not in raw and "session_id" in raw
+    kind = Result if is_result else KINDS.get((name, subtype)) or TYPES.get(name, Message)
+    return kind.model_validate({**raw, "raw": raw})
+
+
+def _shallow(value: Any, levels: int) -> Any:
+    if isinstance(value, dict):
+        return {key: _shallow(item, levels - 1) for key, item in value.items()} if levels else TOO_DEEP
+    if isinstance(value, list):
+        return [_shallow(item, levels - 1) for item in value] if levels else TOO_DEEP
+    # JSON has no such numbers, though Python reads and writes them.
+    return None if isinstance(value, float) and not math.isfinite(value) else value

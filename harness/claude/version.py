@@ -1,0 +1,23 @@
+"""Which Claude Code is installed here?"""
+
+from __future__ import annotations
+
+import subprocess
+
+VERSION_TIMEOUT_SECONDS = 10
+
+
+def installed_version(claude_path: str = "claude") -> str:
+    """Version of the CLI, for example 2.1.330; empty when it is not there or does not answer."""
+    try:
+        said = subprocess.run(
+            [claude_path, "--version"],
+            capture_output=True,
+            text=True,
+            timeout=VERSION_TIMEOUT_SECONDS,
+            check=True,
+            stdin=subprocess.DEVNULL,
+        ).stdout
+    except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
+        return ""
+    return said.split()[0] if said.split() else ""

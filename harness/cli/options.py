@@ -1,0 +1,215 @@
+"""Options that several commands share, and the records that the commands get instead of single values."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from harness.compare.comparison import UnclearPairing
+from harness.compare.comparison import compare as compare_results
+from harness.compare.verdicts import Comparison, Metric, Verdict
+from harness.errors import InputError
+from harness.executor import ClaudeExecutor
+from harness.graders.composite_grader import CompositeGrader
+from harness.models import EvalResult
+from harness.models.model_ids import DEFAULT_JUDGE_MODEL
+from harness.results.sources import choose, load_source
+from harness.runner import EvalRunner
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+PATH = click.Path(path_type=Path)
+RESULTS_HELP = "results file, journal of a matrix, or Harbor job folder"
+
+GOT_WORSE, CANNOT_TELL = 1, 2
+"""Exit codes of the commands that end in a verdict."""
+
+
+def gathered(
+    name: str, record: type[object], *options: Callable[[Function], Function]
+) -> Callable[[Function], Function]:
+    """Decorate a command with `options`, whose values it gets as one `record` in the parameter `name`.
+
+    Args:
+        name: the command's parameter.
+        record: a dataclass whose fields are named like the options' parameters.
+        options: click's decorators, in the order of --help.
+    """
+
+    def decorate(function: Function) -> Function:
+        @functools.wraps(function)
+        def command(*args: Any, **values: Any) -> Any:
+            values[name] = record(**{field.name: values.pop(field.name) for field in fields(record)})  # type: ignore[arg-type]
+            return function(*args, **values)
+
+        for option in reversed(options):
+            command = option(command)
+        return command  # type: ignore[return-value]
+
+    return decorate
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How agents are run and judged."""
+
+    save_debug: bool
+    claude_path: str
+    mcp_config: Path | None
+    ci: bool
+    judge_model: str
+    quiet: bool
+
+    def runner(self) -> EvalRunner:
+        """A runner of this kind."""
+        executor = ClaudeExecutor(self.claude_path, self.ci, self.mcp_config)
+        return EvalRunner(executor, CompositeGrader(self.judge_model))
+
+
+run_options = gathered(
+    "options",
+    RunOptions,
+    click.option("--debug", "save_debug", is_flag=True, help="Also write OUT.debug.json."),
+    click.option("--claude", "claude_path", default="claude", envvar="HARNESS_CLAUDE", help="The claude executable."),
+    click.option(
+        "--mcp-config",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="MCP servers for every run, besides those of the configs.",
+    ),
+    click.option("--ci", is_flag=True, help="Keep no session files."),
+    click.option("--judge-model", default=DEFAULT_JUDGE_MODEL, show_default=True, help="Model of LLM judges."),
+    click.option("--quiet", is_flag=True, help="Print nothing but errors and the result path."),
+)
+
+
+@dataclass(frozen=True)
+class BatchOptions:
+    """Which tasks and configs are run, how often, how many at a time and up to which cost."""
+
+    task_glob: str
+    config_glob: str
+    runs: int
+    workers: int
+    max_cost_usd: float | None
+    dry_run: bool
+    output: Path | None
+
+
+def batch_options(*, runs: int, fewest: int, output_required: bool) -> Callable[[Function], Function]:
+    """Options of the commands that run many.
+
+    Args:
+        runs: default of --runs.
+        fewest: its least value.
+        output_required: whether --output must be given.
+    """
+    output_help = "Results file; its journal lies beside it."
+    return gathered(
+        "batch",
+        BatchOptions,
+        click.option("-t", "--tasks", "task_glob", required=True, help="Glob of task files, quoted."),
+        click.option("-c", "--configs", "config_glob", required=True, help="Glob of config files, quoted."),
+        click.option(
+            "-r",
+            "--runs",
+            default=runs,
+            show_default=True,
+            type=click.IntRange(fewest),
+            help="Runs of each task with each config.",
+        ),
+        click.option("-o", "--output", required=output_required, type=PATH, help=output_help),
+        click.option(
+            "-j", "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Runs at a time."
+        ),
+        click.option(
+            "--max-cost-usd", type=click.FloatRange(0, min_open=True), help="Start no run once this is spent."
+        ),
+        click.option("--dry-run", is_flag=True, help="Show what would be run and what it may cost, run nothing."),
+    )
+
+
+@dataclass(frozen=True)
+class ArmOptions:
+    """What the two arms of a comparison are, and what is compared."""
+
+    a: Path
+    b: Path | None
+    config_a: str | None
+    config_b: str | None
+    model_a: str | None
+    model_b: str | None
+    label_a: str | None
+    label_b: str | None
+    metric: Metric
+    threshold: float
+    treatment: tuple[str, ...]
+
+    def compare(self) -> tuple[Comparison, list[EvalResult], list[EvalResult]]:
+        """The comparison, and the results of both arms."""
+        a, b = self.a, self.b or self.a
+        if self.b is None and (self.config_a, self.model_a) == (self.config_b, self.model_b):
+            raise InputError(f"{a}: compare it with a second file, or name --config-a and --config-b")
+        source = load_source(a)
+        results_a = choose(source, self.config_a, self.model_a, a)
+        results_b = choose(source if self.b is None else load_source(b), self.config_b, self.model_b, b)
+        label_a, label_b = self._labels()
+        try:
+            comparison = compare_results(
+                results_a,
+                results_b,
+                label_a=label_a,
+                label_b=label_b,
+                metric=self.metric,
+                threshold=self.threshold,
+                treatment=self.treatment,
+            )
+        except UnclearPairing as error:
+            raise InputError(f"{error} with --{error.what}-a and --{error.what}-b") from error
+        return comparison, results_a, results_b
+
+    def _labels(self) -> tuple[str, str]:
+        one_model = self.model_a == self.model_b
+        label_a = self.label_a or self.config_a or (None if one_model else self.model_a) or self.a.stem
+        label_b = self.label_b or self.config_b or (None if one_model else self.model_b) or (self.b or self.a).stem
+        return (f"{label_a} (A)", f"{label_b} (B)") if label_a == label_b else (label_a, label_b)
+
+
+arm_options = gathered(
+    "arms",
+    ArmOptions,
+    click.argument("a", type=PATH),
+    click.argument("b", type=PATH, required=False),
+    click.option("--config-a", help="Only this config of A."),
+    click.option("--config-b", help="Only this config of B."),
+    click.option("--model-a", help="Only this model of A."),
+    click.option("--model-b", help="Only this model of B."),
+    click.option("--label-a", help="Name of A in the report."),
+    click.option("--label-b", help="Name of B in the report."),
+    click.option(
+        "--metric",
+        default="pass_rate",
+        show_default=True,
+        type=click.Choice(["pass_rate", "score"]),
+        help="What the verdict is about.",
+    ),
+    click.option(
+        "--threshold",
+        default=0.0,
+        show_default=True,
+        type=click.FloatRange(0, 1),
+        help="Smallest change that counts, 0 to 1.",
+    ),
+    click.option("--treatment", multiple=True, help="Tools that B is about, as a pattern such as mcp__*."),
+)
+
+
+def verdict_code(comparison: Comparison) -> int:
+    """Exit code of a comparison: GOT_WORSE, as a whole or in a single task; CANNOT_TELL; else 0."""
+    if comparison.got_worse:
+        return GOT_WORSE
+    return CANNOT_TELL if comparison.verdict is Verdict.NOT_ENOUGH_DATA else 0

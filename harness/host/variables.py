@@ -1,0 +1,40 @@
+"""Which environment variables of this machine are passed on: to an agent few of them, to a grader fewer."""
+
+from __future__ import annotations
+
+import os
+
+PASSED_VARIABLES: dict[str, tuple[str, ...]] = {
+    "where tools are": ("PATH", "HOME", "SHELL", "USER", "LOGNAME", "TERM"),
+    "language and time": ("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ"),
+    "the way out": (
+        *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY"),
+        *("http_proxy", "https_proxy", "no_proxy", "all_proxy"),
+        *("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
+    ),
+    "who pays": (
+        *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
+        *("ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS"),
+        *("CLAUDE_CODE_USE_BEDROCK", "ANTHROPIC_BEDROCK_BASE_URL", "AWS_REGION", "AWS_PROFILE"),
+        *("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_BEARER_TOKEN_BEDROCK"),
+        *("CLAUDE_CODE_USE_VERTEX", "ANTHROPIC_VERTEX_PROJECT_ID", "CLOUD_ML_REGION"),
+        "GOOGLE_APPLICATION_CREDENTIALS",
+    ),
+    # Claude Code refuses to skip permissions as root unless the user says that this is a sandbox.
+    "root": ("IS_SANDBOX",),
+}
+"""The only variables of the user that reach the agent, by their reason."""
+
+
+def passed_variables() -> dict[str, str]:
+    """The variables of this process that an agent gets."""
+    return _of_groups(tuple(PASSED_VARIABLES))
+
+
+def tool_environment() -> dict[str, str]:
+    """Variables for the graders' commands: where tools are, language, the way out, and no credentials."""
+    return _of_groups(("where tools are", "language and time", "the way out"))
+
+
+def _of_groups(groups: tuple[str, ...]) -> dict[str, str]:
+    return {n: os.environ[n] for group in groups for n in PASSED_VARIABLES[group] if n in os.environ}

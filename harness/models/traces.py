@@ -1,0 +1,165 @@
+"""What an agent did in one run: its answer, tool calls, file changes, tokens, and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from harness.models.outcomes import ErrorKind, Outcome
+
+
+class Record(BaseModel):
+    """Base of everything the harness writes: frozen; keys of newer versions are ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+def _outcome_of(is_error: bool) -> Outcome:
+    return Outcome.INFRA_ERROR if is_error else Outcome.COMPLETED
+
+
+class TokenUsage(Record):
+    """Token counts of a run, subagents included."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_creation_tokens: int = 0
+
+    @property
+    def total_tokens(self) -> int:
+        """Input and output tokens, without the cache."""
+        return self.input_tokens + self.output_tokens
+
+    @property
+    def total_tokens_with_cache(self) -> int:
+        """Every token the model read or wrote, cache reads and cache writes included."""
+        return self.total_tokens + self.cache_read_tokens + self.cache_creation_tokens
+
+
+class ToolCall(Record):
+    """One tool call of the agent or of a subagent."""
+
+    name: str
+    input: dict[str, Any] = {}
+    output: str | None = None
+    error: str | None = None
+    timestamp: datetime | None = None
+    id: str = ""
+    duration_seconds: float | None = None
+    """From the call to its result as the CLI reported them; None without a result."""
+    parent_id: str | None = None
+    """Id of the call that started the subagent which made this call."""
+
+
+class FileChange(Record):
+    """One file the agent created, modified or deleted."""
+
+    path: str
+    action: Literal["created", "modified", "deleted"]
+    diff: str | None = None
+    content_after: str | None = None
+    is_binary: bool = False
+    size_after: int | None = None
+    """Bytes; None for a deleted file."""
+    mode_change: str | None = None
+    """For example 100644 -> 100755."""
+    truncated: bool = False
+    """Whether diff or content_after was cut or left out because of its size."""
+
+
+class ConfigSnapshot(Record):
+    """The part of a config that explains a result on its own."""
+
+    model: str = ""
+    claude_md: str | None = None
+    """First 200 characters."""
+    skills_path: str | None = None
+    max_turns: int = 0
+
+
+class Offered(Record):
+    """What the agent had when it started; each part is None when that was not recorded."""
+
+    tools: list[str] | None = None
+    servers: dict[str, str] | None = None
+    """Name of each MCP server to its status (`connected`, `failed`, ...); an empty one when it was not told."""
+    skills: list[str] | None = None
+    agents: list[str] | None = None
+
+    @staticmethod
+    def of_init(init: object) -> Offered:
+        """What the init line of the CLI lists; parts of any other shape count as not recorded."""
+        if not isinstance(init, Mapping):
+            return Offered()
+        servers = init.get("mcp_servers")
+        return Offered(
+            tools=_names(init.get("tools")),
+            servers={
+                entry["name"]: status if isinstance(status := entry.get("status"), str) else ""
+                for entry in servers
+                if isinstance(entry, Mapping) and isinstance(entry.get("name"), str)
+            }
+            if isinstance(servers, list)
+            else None,
+            skills=_names(init.get("skills")),
+            agents=_names(init.get("agents")),
+        )
+
+
+def _names(listed: object) -> list[str] | None:
+    return [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else None
+
+
+class ExecutionTrace(Record):
+    """Trace of a Claude Code execution."""
+
+    session_id: str | None = None
+    result: str = ""
+    """Final answer of the agent."""
+    is_error: bool = False
+    """Whether the run ended in any other way than completed."""
+    usage: TokenUsage | None = TokenUsage()
+    """None when it was not recorded, which a Harbor trial may not have done."""
+    tool_calls: list[ToolCall] = []
+    duration_seconds: float | None = 0.0
+    """Wall clock of the CLI; None when it was not recorded."""
+    num_turns: int | None = 0
+    """None when they were not recorded."""
+    raw_output: dict[str, Any] = {}
+    """The CLI's init and result messages, api_retry and rate_limit messages, under these names."""
+    offered: Offered = Field(default_factory=lambda data: Offered.of_init(data["raw_output"].get("init")))
+    """What the agent had when it started. Files of earlier versions have it in the init line of `raw_output` only."""
+    file_changes: list[FileChange] = []
+    claude_prompt: str = ""
+    claude_response: str = ""
+    """All text the agent wrote, in order."""
+    config_snapshot: ConfigSnapshot = ConfigSnapshot()
+    max_turns: int = 0
+    hit_turn_limit: bool = False
+    """Whether the CLI stopped the run because of max_turns."""
+    stderr: str = ""
+    outcome: Outcome = Field(default_factory=lambda data: _outcome_of(data["is_error"]))
+    """Without one, an error counts as the infrastructure's, since nothing says that it was the agent's."""
+    error: str = ""
+    """Why the outcome is not completed, in one line."""
+    error_kind: ErrorKind = ErrorKind.NONE
+    error_status: int | None = None
+    """HTTP status of the API error that ended the run."""
+    cost_usd: float | None = None
+    """Subagents included; None when the CLI did not report it."""
+    claude_code_version: str = ""
+    retry_after_seconds: float | None = None
+    """What the service asked to wait before the next try."""
+    permission_denials: list[str] = []
+    """Names of the tools whose calls were denied, one entry a call."""
+
+    @property
+    def may_be_retried(self) -> bool:
+        """Whether the same run may succeed when it is made again: a temporary failure, and no refused request."""
+        status = self.error_status
+        refused = status is not None and 400 <= status < 500 and status not in (408, 429)
+        return self.error_kind.is_temporary and not refused

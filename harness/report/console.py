@@ -1,0 +1,55 @@
+"""Where terminal reports are printed: no word is cut, and a closed pipe is no failure of what was reported."""
+
+from __future__ import annotations
+
+import os
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
+
+PIPE_WIDTH = 160
+"""Columns where nobody's terminal says how many there are: a summary fits into one line a row."""
+
+LONGEST_WORD = 100
+"""Characters; a longer one, such as a command in an error message, goes on in the next line of its cell."""
+
+
+class ReportConsole(Console):
+    """A console that leaves a closed pipe to the caller."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise BrokenPipeError; rich would leave with exit code 1, which says that something got worse."""
+        raise BrokenPipeError
+
+
+def report_console(*, stderr: bool = False) -> Console:
+    """A console for standard output (or standard error), PIPE_WIDTH wide when it is no terminal.
+
+    COLUMNS wins over both.
+    """
+    console = ReportConsole(stderr=stderr)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = PIPE_WIDTH
+    return console
+
+
+def print_table(console: Console, table: Table) -> None:
+    """Print a table whose cells wrap between words only; where they do not fit, it is wider than the console."""
+    for column in table.columns:
+        column.min_width = max((_longest_word(cell, column) for cell in [column.header, *column.cells]), default=0)
+        column.overflow = "fold"
+    console.print(table, crop=False)
+
+
+def print_verbatim(console: Console, text: str, indent: int = 0) -> None:
+    """Print an agent's text line by line as it is, neither wrapped nor taken for markup."""
+    for line in text.splitlines():
+        console.print(Text(" " * indent + line), soft_wrap=True)
+
+
+def _longest_word(cell: object, column: Column) -> int:
+    text = cell.plain if isinstance(cell, Text) else Text.from_markup(str(cell)).plain
+    parts = text.splitlines() if column.no_wrap else text.split()
+    return min(LONGEST_WORD, max(map(cell_len, parts), default=0))

@@ -1,0 +1,267 @@
+"""What Harbor 0.24 leaves of a trial, as models: its result, the agent's trajectory, the verifier's metrics, its task.
+
+Only the fields that a result needs; Harbor's other ones are ignored. None means that Harbor did not record it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, FiniteFloat, ValidationError
+
+from harness.errors import InputError
+
+REWARD = "reward"
+"""The reward key that counts; other keys of a verifier are shown as criteria."""
+
+
+class HarborFile(BaseModel):
+    """Base of everything read from Harbor."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+Model = TypeVar("Model", bound=HarborFile)
+
+Time = Annotated[datetime, AfterValidator(lambda time: time if time.tzinfo else time.replace(tzinfo=UTC))]
+"""A time without a zone is UTC."""
+
+
+class Span(HarborFile):
+    """When a part of a trial began and ended."""
+
+    started_at: Time | None = None
+    finished_at: Time | None = None
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it took; None when an end is missing."""
+        if self.started_at is None or self.finished_at is None:
+            return None
+        return max(0.0, (self.finished_at - self.started_at).total_seconds())
+
+
+class TaskId(HarborFile):
+    """Where the task came from."""
+
+    path: str | None = None
+
+
+class McpServer(HarborFile):
+    """An MCP server that the agent was given, with every key of its configuration."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    name: str = ""
+
+
+class AgentConfig(HarborFile):
+    """How the agent was set up, with every key of its configuration."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    name: str | None = None
+    model_name: str | None = None
+    mcp_servers: list[McpServer] | None = None
+
+
+class TrialConfig(HarborFile):
+    """How the trial was set up."""
+
+    agent: AgentConfig = AgentConfig()
+
+
+class ModelInfo(HarborFile):
+    """The model that the agent reported."""
+
+    name: str | None = None
+
+
+class AgentInfo(HarborFile):
+    """What the agent reported about itself."""
+
+    name: str | None = None
+    version: str | None = None
+    model_info: ModelInfo | None = None
+
+
+class AgentResult(HarborFile):
+    """What the agent spent; cached tokens are among the input tokens."""
+
+    n_input_tokens: int | None = None
+    n_cache_tokens: int | None = None
+    n_output_tokens: int | None = None
+    cost_usd: FiniteFloat | None = None
+
+
+class StepResult(HarborFile):
+    """One step of a trial that has several."""
+
+    agent_result: AgentResult | None = None
+
+
+class VerifierResult(HarborFile):
+    """What the verifier gave."""
+
+    rewards: dict[str, FiniteFloat] | None = None
+
+
+class ExceptionInfo(HarborFile):
+    """What ended a trial before its time."""
+
+    exception_type: str
+    exception_message: str | None = None
+
+
+class Trial(HarborFile):
+    """<trial>/result.json."""
+
+    task_name: str
+    task_id: TaskId | str | None = None
+    task_checksum: str | None = None
+    config: TrialConfig = TrialConfig()
+    agent_info: AgentInfo | None = None
+    agent_result: AgentResult | None = None
+    step_results: list[StepResult] | None = None
+    verifier_result: VerifierResult | None = None
+    exception_info: ExceptionInfo | None = None
+    started_at: Time | None = None
+    finished_at: Time | None = None
+    agent_execution: Span | None = None
+    verifier: Span | None = None
+
+    @property
+    def task_path(self) -> Path | None:
+        """Folder of the task, as the machine that ran the trial called it."""
+        return Path(self.task_id.path) if isinstance(self.task_id, TaskId) and self.task_id.path else None
+
+    @property
+    def rewards(self) -> dict[str, float]:
+        """All rewards by name; empty when the verifier gave none."""
+        return (self.verifier_result and self.verifier_result.rewards) or {}
+
+    @property
+    def spent(self) -> AgentResult:
+        """What the trial spent, or the sum over its steps; None where nothing was recorded."""
+        steps = [step.agent_result for step in self.step_results or []]
+        parts = [part for part in ([self.agent_result] if self.agent_result else steps) if part is not None]
+        sums: dict[str, float | None] = {}
+        for name in AgentResult.model_fields:
+            recorded = [value for part in parts if (value := getattr(part, name)) is not None]
+            sums[name] = sum(recorded) if recorded else None
+        return AgentResult.model_validate(sums)
+
+
+class ToolRequest(HarborFile):
+    """A tool call of a trajectory."""
+
+    tool_call_id: str | None = None
+    function_name: str
+    arguments: dict[str, Any] | None = None
+
+
+class Part(HarborFile):
+    """A part of a message; only text ones have a text."""
+
+    text: str | None = None
+
+
+Content = str | list[Part] | None
+
+
+class Observed(HarborFile):
+    """What a tool call gave back."""
+
+    source_call_id: str | None = None
+    content: Content = None
+
+
+class Observation(HarborFile):
+    """What the tool calls of a step gave back."""
+
+    results: list[Observed] = []
+
+
+class TrajectoryStep(HarborFile):
+    """One message of the user or the agent, with the agent's tool calls."""
+
+    source: str = ""
+    message: Content = None
+    timestamp: Time | None = None
+    tool_calls: list[ToolRequest] | None = None
+    observation: Observation | None = None
+    is_copied_context: bool = False
+    """Whether it stands in an earlier trajectory already."""
+
+
+class Trajectory(HarborFile):
+    """agent/trajectory.json in Harbor's interchange format, ATIF."""
+
+    steps: list[TrajectoryStep] = []
+
+
+class VerifierMetrics(HarborFile):
+    """verifier/metrics.json of this project's tasks: what the reward is made of."""
+
+    components: dict[str, Any] = {}
+
+
+class TaskMetadata(HarborFile):
+    """[metadata] of a task.toml, as far as reports group by it."""
+
+    category: str = ""
+    task_category: str = ""
+    difficulty: str = ""
+    language: str = ""
+
+
+class TaskToml(HarborFile):
+    """task.toml of a task folder."""
+
+    metadata: TaskMetadata = TaskMetadata()
+
+
+class _Kind(HarborFile):
+    trial_name: str | None = None
+
+
+def trials(path: Path) -> Iterator[tuple[Path, Trial]]:
+    """Folder and result of every trial of a job folder, or of a folder of job folders.
+
+    Raises:
+        InputError: a result.json cannot be read, or is not what Harbor writes.
+    """
+    for file in sorted([*path.glob("*/result.json"), *path.glob("*/*/result.json")]):
+        # A job has a result.json as well, which names no trial.
+        if read(file, _Kind).trial_name is not None:
+            yield file.parent, read(file, Trial)
+
+
+def read(path: Path, model: type[Model]) -> Model:
+    """One file as a model.
+
+    Raises:
+        InputError: names the file and the field.
+    """
+    try:
+        return model.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+    except ValidationError as error:
+        raise InputError(f"{path}: {first_problem(error)}; move the trial's folder away to read the others") from error
+
+
+def first_problem(error: ValidationError) -> str:
+    """Field and message of the first thing that is wrong."""
+    first = error.errors()[0]
+    return ": ".join(filter(None, [".".join(map(str, first["loc"])), first["msg"]]))
+
+
+def text_of(content: Content) -> str:
+    """Text of a message: a string, or parts of which only the text ones are kept."""
+    if isinstance(content, list):
+        return "\n".join(part.text for part in content if part.text is not None)
+    return content or ""
