@@ -12,8 +12,8 @@ import jinja2
 import pydantic_core
 import tomli_w
 
+from common.markdown import as_markdown
 from pipeline.dataset.catalog import REPOSITORY, TEMPLATES, load_languages
-from pipeline.dataset.markdown import as_markdown
 from pipeline.dataset.scenario import Scenario
 from pipeline.task.config import Collect, Environment, McpServer, Metadata, TaskConfig, TaskInfo, Verifier
 from pipeline.task.copying import LinkMode
