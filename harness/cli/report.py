@@ -18,6 +18,7 @@ from harness.models import EvalResult
 from harness.report import exports
 from harness.reporter import Reporter, regression_evidence
 from harness.results.sources import load_source
+from harness.results.task_folder import pack_for
 
 
 @click.command()
@@ -148,4 +149,4 @@ def html_page(arms: Sequence[tuple[str, list[EvalResult]]], comparison: Comparis
     """The HTML report of arms by label, and of their comparison."""
     from harness.report import html  # its figures' matplotlib takes half a second to import
 
-    return html.render([html.Arm(label, results) for label, results in arms], comparison, title)
+    return html.render([html.Arm(label, results) for label, results in arms], comparison, title, pack_for)
