@@ -1,4 +1,4 @@
-"""What the commands that ask judges share: their options, the dry run, progress, journal and what is said at the end."""
+"""What the commands that ask judges share: options, dry run, progress, journal, and what is said at the end."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def say_verdicts(panel: Panel, questions: Sequence[Question]) -> list[Reply]:
     for pair in between_judges(points):
         ranks = "not told" if pair.rank_correlation is None else f"{pair.rank_correlation:.2f}"
         click.echo(
-            f"  {pair.first} and {pair.second} on {pair.compared}: {pair.mean_difference:.1f} points apart on the mean, "
+            f"  {pair.first} and {pair.second} on {pair.compared}: {pair.mean_difference:.1f} points apart, "
             f"the second gives {pair.bias:+.1f}; rank correlation {ranks}"
         )
     for text in sorted({reply.error for reply in failed})[:MOST_REASONS]:

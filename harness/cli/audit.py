@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TextIO
 
 import click
 
@@ -16,9 +17,7 @@ from harness.run.audit import audit_lines, audit_questions
 
 @click.command()
 @click.argument("tasks", type=PATH)
-@click.option(
-    "-o", "--output", default="audit.jsonl", show_default=True, type=PATH, help="File to write, a line a task."
-)
+@click.option("-o", "--output", default="audit.jsonl", show_default=True, type=PATH, help="File to write.")
 @judge_options
 @click.pass_context
 def audit(ctx: click.Context, /, tasks: Path, output: Path, asking: JudgeOptions) -> None:
@@ -48,7 +47,7 @@ def audit(ctx: click.Context, /, tasks: Path, output: Path, asking: JudgeOptions
 @click.command()
 @click.argument("task", type=PATH)
 @click.argument("answer", type=click.File("r", encoding="utf-8", errors="replace"))
-def evidence(task: Path, answer: click.utils.LazyFile) -> None:
+def evidence(task: Path, answer: TextIO) -> None:
     """What of an answer can be looked up in the code, and what the code says there: what a judge is shown.
 
     TASK is a generated task, or any folder of code; ANSWER a file, or - for standard input. No model is asked.

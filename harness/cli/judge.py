@@ -57,10 +57,10 @@ def grade(
 ) -> None:
     """Grade finished runs by judges or by another formula, without running the agent.
 
-    JOB is a Harbor job folder, RESULTS a results file or the journal of a matrix. Of a Harbor trial the answer is judged: the judges' median is its score, and
-    the verifier's reward stays beside it. Of a run of this harness the LLM assertions are judged again.
-    Every verdict is in OUTPUT's journal before the next one is asked for; the same command goes on after a
-    stop, and asks again where there was no verdict.
+    JOB is a Harbor job folder, RESULTS a results file or the journal of a matrix. Of a Harbor trial the answer is
+    judged: the judges' median is its score, and the verifier's reward stays beside it. Of a run of this harness the
+    LLM assertions are judged again. Every verdict is in OUTPUT's journal before the next one is asked for; the same
+    command goes on after a stop, and asks again where there was no verdict.
 
     Exit code 0 when everything has a grade, 2 when something has none or the judges were stopped.
     """
