@@ -13,15 +13,19 @@ from harness.models import EvalResult
 from harness.runner import EvalRunner
 
 
-def refuse_existing(*paths: Path | None) -> None:
+def refuse_existing(*paths: Path | None, way_out: str = "name another with -o") -> None:
     """Stop before paid runs are overwritten.
+
+    Args:
+        paths: those that the user named.
+        way_out: what the user can do instead.
 
     Raises:
         InputError: one of the paths exists.
     """
     for path in paths:
         if path is not None and path.expanduser().exists():
-            raise InputError(f"{path} exists and holds paid runs; name another with -o")
+            raise InputError(f"{path} exists and holds paid runs; {way_out}")
 
 
 def write_text(path: Path | None, make: Callable[[], str]) -> None:

@@ -137,7 +137,7 @@ def _places(output: Path | None, resume: bool) -> tuple[Path, Path]:
     if resume and not journal.exists():
         raise InputError(f"{journal}: no journal to resume; name the same -o as before, or drop --resume")
     if not resume:
-        refuse_existing(journal, path)
+        refuse_existing(journal, path, way_out="go on with it by --resume, or name another with -o")
     return path, journal
 
 

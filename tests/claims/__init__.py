@@ -16,8 +16,9 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from pipeline.dataset.catalog import parse_id
+from adapter import LoCoBenchTask
 from pipeline.task.project import Project
 
 CLAIMS = Path(__file__).resolve().parent
@@ -68,18 +69,22 @@ def claims(part: str = "") -> list[Claim]:
 
 def truth_of(scenario: str) -> str:
     """Return a scenario's ground truth as text, its white space told as single blanks."""
-    record = json.loads((SAMPLE / "output" / "scenarios" / f"{scenario}.json").read_text(encoding="utf-8"))
-    truth = record["ground_truth"]
+    truth = _scenario(scenario)["ground_truth"]
     return " ".join((truth if isinstance(truth, str) else json.dumps(truth, ensure_ascii=False)).split())
+
+
+def _scenario(name: str) -> dict[str, Any]:
+    path = SAMPLE / "output" / "scenarios" / f"{name}.json"
+    return json.loads(path.read_text(encoding="utf-8"))  # type: ignore[no-any-return]
 
 
 def run_here(claim: Claim) -> Outcome:
     """Run a claim's program on this machine."""
-    folder = SAMPLE / "generated" / parse_id(claim.scenario).project_id
-    record = json.loads((SAMPLE / "output" / "scenarios" / f"{claim.scenario}.json").read_text(encoding="utf-8"))
+    task = LoCoBenchTask.from_scenario(_scenario(claim.scenario), claim.scenario)
+    folder = SAMPLE / "generated" / task.project_id
     with tempfile.TemporaryDirectory() as scratch:
         project = Path(scratch, "project")
-        Project.scan(folder).mapping(record["context_files"]).copy_to(project)
+        Project.scan(folder).mapping(task.context_files).copy_to(project)
         with tarfile.open(fileobj=io.BytesIO(_packed(claim))) as archive:
             archive.extractall(project, filter="data")
         return _outcome(["sh", "-eu", _SCRIPT], cwd=project)
