@@ -36,6 +36,16 @@ def build_parser() -> cli.Parser:
         help="TOML file with weights and thresholds (docs/VERIFIER.md), or `published` for the published formula",
     )
     parser.flag(
+        "verifier",
+        metavar="judge|FILE",
+        help="grade by a language model (`judge`, docs/VERIFIER.md) or by your own verify.py (docs/CUSTOM_VERIFIER.md)",
+    )
+    parser.flag(
+        "closed_book",
+        action="store_true",
+        help="write the same tasks without the code: what can be answered without reading it",
+    )
+    parser.flag(
         "shared_verifier",
         action="store_true",
         help="score in the agent's container, which it can tamper with, instead of a fresh one",
@@ -70,6 +80,7 @@ def main(argv: list[str] | None) -> int:
     from pipeline.generate.run import generate
     from pipeline.selection.read import read_selection
     from pipeline.task.config import McpServer
+    from pipeline.task.grader import DETERMINISTIC, JUDGE, CustomVerifier, Grader
     from pipeline.task.make import Options
     from pipeline.task.scoring import PUBLISHED, Scoring
 
@@ -88,6 +99,9 @@ def main(argv: list[str] | None) -> int:
     scoring: Scoring | Literal["published"] = Scoring.default()
     if options.scoring:
         scoring = PUBLISHED if options.scoring == PUBLISHED else Scoring.load(Path(options.scoring))
+    verifier: Grader = DETERMINISTIC
+    if options.verifier:
+        verifier = JUDGE if options.verifier == JUDGE else CustomVerifier.load(Path(options.verifier))
     adapter = LoCoBenchAdapter(
         loader,
         options.output_dir,
@@ -100,6 +114,8 @@ def main(argv: list[str] | None) -> int:
             link_mode=options.link_mode,
             mcp_servers=McpServer.load(options.mcp_config) if options.mcp_config else (),
             scoring=scoring,
+            verifier=verifier,
+            closed_book=options.closed_book,
         ),
         overwrite=options.overwrite,
     )

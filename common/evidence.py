@@ -31,6 +31,8 @@ _SPAN = re.compile(r"`([^`\n]{1,200})`")
 _FENCE = re.compile(r"^[ \t>]*(?:[-*+] +|\d+[.)] +)?(`{3,}|~{3,})")
 _COMPOUND = re.compile(r"\b(?:[A-Za-z]\w*_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*)\b|\b[A-Za-z_]\w+(?=\(\))")
 _FILE = re.compile(r"[\w.@+-]*(?:/[\w.@+ -]*\w)*[\w-]+\.[A-Za-z][\w+]{0,9}(?![\w(])|(?:[\w.@+-]+/)+[\w.@+-]+")
+# No name, no path; and looking for paths takes time by the square of it and more.
+_ENDLESS = re.compile(r"[\w.@+/-]{300,}")
 _LINES_AFTER = re.compile(r"(?::|#L)(\d+)(?:[-\u2013]L?(\d+))?")
 _LINES_SAID = re.compile(r"\blines?\s+(\d+)(?:\s*(?:-|\u2013|to|and)\s*(\d+))?", re.IGNORECASE)
 _ABSENCE = re.compile(
@@ -177,6 +179,7 @@ class Statement:
     """One block of an answer's prose, with the names, files and lines in it."""
 
     def __init__(self, text: str, code: Code) -> None:
+        text = _ENDLESS.sub(" ", text)
         self.text = text
         self.names: list[str] = []
         self.files: list[str] = []

@@ -200,7 +200,7 @@ def _judge(task: TaskFolder, image: ImageCheck, trials: dict[Agent, Trial], *, s
     for agent, trial in trials.items():
         if trial.fault:
             faults.append(trial.fault)
-        elif trial.reward != EXPECTED_REWARD[agent]:
+        elif task.oracle_check and trial.reward != EXPECTED_REWARD[agent]:
             faults.append(f"{agent}: reward {trial.reward}, not {EXPECTED_REWARD[agent]}")
     rewards = {agent: trial.reward for agent, trial in trials.items()}
     return Row(task.name, task.language, image, shares_image, rewards, tuple(faults))
