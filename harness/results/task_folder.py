@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from common import judging
 from common.evidence import Code, evidence
 from common.markdown import as_markdown
 from harness.errors import InputError
@@ -48,12 +49,19 @@ class TaskFolder:
         metadata = _json(path / "tests/task_metadata.json")
         truth = _json(path / "tests/ground_truth.json").get("ground_truth")
         instruction = path / "instruction.md"
+        # A task that a judge grades has these words itself; one without the code has another instruction for the agent.
+        words = {
+            "instruction": instruction.read_text(encoding="utf-8", errors="replace") if instruction.is_file() else "",
+            "criteria": as_markdown(metadata.get("evaluation_criteria")),
+            "reference": as_markdown(truth),
+            **_json(path / "tests/judge.json"),
+        }
         return cls(
             path=path,
             id=str(metadata.get("id") or path.resolve().name),
-            instruction=instruction.read_text(encoding="utf-8", errors="replace") if instruction.is_file() else "",
-            criteria=as_markdown(metadata.get("evaluation_criteria"), level=3),
-            reference=as_markdown(truth, level=3),
+            instruction=str(words["instruction"]),
+            criteria=str(words["criteria"]),
+            reference=str(words["reference"]),
         )
 
     @property
@@ -68,7 +76,7 @@ class TaskFolder:
 
     def pack(self, text: str) -> str:
         """The evidence pack of an answer or of the reference."""
-        return _pack(self.project.resolve(), text)
+        return _pack(self.project.resolve(), judging.cut(text, judging.MOST_ANSWER))
 
 
 def task_folders(path: Path) -> Iterator[TaskFolder]:
