@@ -1,14 +1,15 @@
-"""The commands about judges: grade saved runs again, and compare the judge with people."""
+"""The commands about judges: grade runs, audit references, show the evidence, and compare a judge with people."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TextIO
 
 import click
 from rich.text import Text
 
-from common.files import check_output
+from common.files import check_output, write_whole
 from harness.cli.asking import JudgeOptions, judge_options, say_stopped, say_verdicts
 from harness.cli.options import PATH
 from harness.cli.output import refuse_existing, save_results, write_text
@@ -18,7 +19,9 @@ from harness.errors import InputError
 from harness.models import PASS_SCORE, EvalResult
 from harness.report.console import print_table, report_console
 from harness.report.tables import new_table
+from harness.results.judged_task import JudgedTask, judged_tasks
 from harness.results.sources import load_source
+from harness.run.audit import audit_lines, audit_questions
 from harness.run.regrade import Case, is_trial, run_case, trial_case
 from harness.run.rescore import Scoring, rescore
 from harness.runner import EvalRunner
@@ -156,3 +159,43 @@ def calibrate(source: Path, labels: Path | None, template_path: Path | None) -> 
     console.print(f"Cohen's kappa {kappa}; {counted(found.judge_errors, 'labelled assertion')} without a verdict")
     for verdict in found.disagreements:
         console.print(Text(f"  disagree: {' | '.join(map(str, verdict))}"))
+
+
+@click.command()
+@click.argument("tasks", type=PATH)
+@click.option("-o", "--output", default="audit.jsonl", show_default=True, type=PATH, help="File to write.")
+@judge_options
+@click.pass_context
+def audit(ctx: click.Context, /, tasks: Path, output: Path, asking: JudgeOptions) -> None:
+    """Rate how true the reference of each task is of its code, claim by claim.
+
+    TASKS is a folder of generated tasks, or one of them. Each line of OUTPUT has the task's id, its truth from 0 to
+    100 and the checks behind it; `select_tasks.py --audit` leaves out tasks by it. Every verdict is in OUTPUT's
+    journal before the next one is asked for; the same command goes on after a stop.
+
+    Exit code 0 when every task that has a reference has a line, else 2.
+    """
+    questions = audit_questions(judged_tasks(tasks))
+    if not questions:
+        raise InputError(f"{tasks}: no task there has a reference in tests/ground_truth.json")
+    if asking.dry_run:
+        asking.estimate(questions, output)
+        return
+    panel, stopped = asking.ask(questions, output)
+    failed = say_verdicts(panel, questions)
+    write_whole(output.expanduser(), audit_lines(questions, panel), durable=True)
+    click.echo(f"wrote {output}")
+    if stopped:
+        say_stopped(stopped, output)
+    ctx.exit(2 if stopped or failed else 0)
+
+
+@click.command()
+@click.argument("task", type=PATH)
+@click.argument("answer", type=click.File("r", encoding="utf-8", errors="replace"))
+def evidence(task: Path, answer: TextIO) -> None:
+    """What of an answer can be looked up in the code, and what the code says there: what a judge is shown.
+
+    TASK is a generated task, or any folder of code; ANSWER a file, or - for standard input. No model is asked.
+    """
+    click.echo(JudgedTask.load(task).pack(answer.read()))

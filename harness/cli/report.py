@@ -17,8 +17,8 @@ from harness.errors import InputError
 from harness.models import EvalResult
 from harness.report import exports
 from harness.reporter import Reporter, regression_evidence
+from harness.results.judged_task import pack_for
 from harness.results.sources import load_source
-from harness.results.task_folder import pack_for
 
 
 @click.command()

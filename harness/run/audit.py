@@ -8,11 +8,11 @@ from statistics import median
 
 from harness.graders.audit_prompt import VERSION, audit_question
 from harness.graders.service import Question
-from harness.results.task_folder import TaskFolder
+from harness.results.judged_task import JudgedTask
 from harness.run.panel import Panel
 
 
-def audit_questions(tasks: Iterable[TaskFolder]) -> list[Question]:
+def audit_questions(tasks: Iterable[JudgedTask]) -> list[Question]:
     """One question for each task that has a reference; those without one are left out."""
     return [_question(task) for task in tasks if task.reference.strip()]
 
@@ -43,5 +43,5 @@ def audit_lines(questions: Iterable[Question], panel: Panel) -> str:
     return "".join(lines)
 
 
-def _question(task: TaskFolder) -> Question:
+def _question(task: JudgedTask) -> Question:
     return audit_question(task.id, task.instruction, task.reference, lambda: task.pack(task.reference))

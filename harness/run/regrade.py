@@ -23,7 +23,7 @@ from harness.models import (
     assertion_ids,
     weighted_score,
 )
-from harness.results.task_folder import answer_of, task_of
+from harness.results.judged_task import answer_of, task_of
 
 Replies = Callable[[Question], Sequence[Reply]]
 """What the judges said about a question."""

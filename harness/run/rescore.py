@@ -13,7 +13,7 @@ from typing import Any, Literal
 from harness.errors import InputError
 from harness.host.variables import tool_environment
 from harness.models import CriterionScore, EvalResult, GradeResult
-from harness.results.task_folder import TaskFolder, answer_of, task_of
+from harness.results.judged_task import JudgedTask, answer_of, task_of
 from harness.run.regrade import with_score
 
 Scoring = Literal["evidence", "published"]
@@ -50,7 +50,7 @@ def rescore(result: EvalResult, scoring: Scoring, tasks_dir: Path | None, pass_s
     return with_score(result, grade, pass_score)
 
 
-def _run_verifier(task: TaskFolder, answer: str, scoring: Scoring) -> dict[str, Any]:
+def _run_verifier(task: JudgedTask, answer: str, scoring: Scoring) -> dict[str, Any]:
     tests = task.path / "tests"
     key = _key(tests, scoring)
     with tempfile.TemporaryDirectory() as folder:

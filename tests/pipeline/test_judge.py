@@ -13,7 +13,7 @@ import pytest
 
 import smoke_test
 from common.errors import InputError
-from harness.results.task_folder import TaskFolder
+from harness.results.judged_task import JudgedTask
 from pipeline.task.grader import JUDGE_FILES
 from pipeline.task.make import Options
 from tests.conftest import REPOSITORY, Script
@@ -168,7 +168,7 @@ def test_an_earlier_reward_does_not_outlive_a_judge_that_fails(task: Path, tmp_p
 def test_the_harness_asks_about_a_plain_task_with_the_same_words(task: Path) -> None:
     words = json.loads((task / "tests/judge.json").read_text())
     (task / "tests/judge.json").unlink()
-    asked = TaskFolder.load(task).asked
+    asked = JudgedTask.load(task).asked
     assert {name: getattr(asked, name) for name in words} == words
 
 

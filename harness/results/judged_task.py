@@ -28,7 +28,7 @@ MOST_ANSWER_BYTES = 1 << 18
 
 
 @dataclass(frozen=True)
-class TaskFolder:
+class JudgedTask:
     """A generated task on disk, or any folder of code, which then is a task without question and reference."""
 
     path: Path
@@ -38,7 +38,7 @@ class TaskFolder:
     reference: str
 
     @classmethod
-    def load(cls, path: Path) -> TaskFolder:
+    def load(cls, path: Path) -> JudgedTask:
         """Read a folder.
 
         Raises:
@@ -79,7 +79,7 @@ class TaskFolder:
         return _pack(self.project.resolve(), judging.cut(text, judging.MOST_ANSWER))
 
 
-def task_folders(path: Path) -> Iterator[TaskFolder]:
+def judged_tasks(path: Path) -> Iterator[JudgedTask]:
     """The task in a folder, or all tasks in a folder of task folders, by name.
 
     Raises:
@@ -89,22 +89,22 @@ def task_folders(path: Path) -> Iterator[TaskFolder]:
     if not folders:
         raise InputError(f"{path}: no task folders there; name the folder that run_adapter.py wrote")
     for folder in folders:
-        yield TaskFolder.load(folder)
+        yield JudgedTask.load(folder)
 
 
-def task_of(result: EvalResult, tasks_dir: Path | None = None) -> TaskFolder:
+def task_of(result: EvalResult, tasks_dir: Path | None = None) -> JudgedTask:
     """The task of a Harbor trial: in `tasks_dir`, else where the trial says that it lay.
 
     Raises:
         InputError: it is not there.
     """
     if tasks_dir is not None:
-        return TaskFolder.load(tasks_dir / result.task_id)
+        return JudgedTask.load(tasks_dir / result.task_id)
     file = Path(result.source) / "result.json"
     where = read(file, Trial).task_path if result.source and file.is_file() else None
     if where is None or not where.is_dir():
         raise InputError(f"{result.task_id}: its task folder is not at {where}; name the folder of tasks with --tasks")
-    return TaskFolder.load(where)
+    return JudgedTask.load(where)
 
 
 def answer_of(result: EvalResult) -> str:
