@@ -68,7 +68,8 @@ def grade(
     Exit code 0 when everything has a grade, 2 when something has none or the judges were stopped.
     """
     results = load_source(source)
-    output = output or Path(f"{source.resolve().stem}.graded.json")
+    whole = source.resolve()
+    output = output or Path(f"{whole.name if whole.is_dir() else whole.stem}.graded.json")
     check_output(output, [source])
     if scoring is not None:
         _rescore(results, scoring, tasks, pass_score, output)

@@ -134,7 +134,7 @@ def pack_for(result: EvalResult) -> str | None:
     try:
         answer = answer_of(result)
         return task_of(result).pack(answer) if answer.strip() else None
-    except InputError:
+    except (InputError, OSError):  # a report is worth more than what it may show besides
         return None
 
 

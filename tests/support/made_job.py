@@ -55,8 +55,7 @@ def make_job(root: Path, *, trials: int = 1, tasks: int = 1, answer: str = ANSWE
         folder = write_trial(
             root / "jobs",
             name=f"{task.name}__x{number:02}",
-            task=task.name,
-            **{"task_id": {"path": str(task)}, "reward": 0.25, **trial},
+            **{"task": task.name, "task_id": {"path": str(task)}, "reward": 0.25, **trial},
         )
         (folder / "verifier/metrics.json").write_text('{"reward": 0.25, "components": {"code_blocks": 0.5}}')
         (folder / "artifacts/app").mkdir(parents=True)
