@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 from common.errors import InputError
 from pipeline.dataset.records import RecordError, parse_object
@@ -36,7 +37,10 @@ def with_measures(
     found = list(candidates)
     # Harbor knows a task by its name in task.toml, which has no underscores.
     names = {task.id.replace("_", "-"): task.id for task in found}
-    opened, closed = (_of_candidates(job, read_rewards(job), names) if job else {} for job in (open_book, closed_book))
+    opened, closed = (
+        _of_candidates(job, read_rewards(job, closed_book=without), names) if job else {}
+        for job, without in ((open_book, False), (closed_book, True))
+    )
     truths = _of_candidates(audit, read_audit(audit), {task.id: task.id for task in found}) if audit else {}
     return [
         replace(task, open_reward=opened.get(task.id), closed_reward=closed.get(task.id), truth=truths.get(task.id))
@@ -44,32 +48,55 @@ def with_measures(
     ]
 
 
-def read_rewards(job: Path) -> dict[str, float]:
+def read_rewards(job: Path, *, closed_book: bool) -> dict[str, float]:
     """Return the mean reward of each task of a job, by the task's name without `locobench/`.
 
     A trial without a reward was not graded and counts for nothing.
 
+    Args:
+        closed_book: whether the tasks should be without the code; they are looked at where they still lie.
+
     Raises:
-        InputError: no job folder, or a trial that cannot be read.
+        InputError: no job folder, a trial that cannot be read, or a job of the other kind of tasks.
     """
     rewards: defaultdict[str, list[float]] = defaultdict(list)
-    try:
-        results = sorted(path for path in job.glob("*/result.json") if path.is_file())
-        for path in results:
-            trial = parse_object(path.read_bytes())
-            try:
-                name, given = trial["task_name"], (trial.get("verifier_result") or {}).get("rewards") or {}
-                if "reward" in given:
-                    rewards[str(name).rpartition("/")[2]].append(_number(given["reward"], 0, 1))
-            except (KeyError, TypeError, AttributeError, ValueError) as error:
-                raise InputError(f"{path}: no trial of Harbor ({error!r})") from None
-    except OSError as error:
-        raise InputError(f"{error.filename or job}: cannot be read: {error.strerror}") from None
-    except RecordError as error:
-        raise InputError(f"{path}: {error}") from None
+    other = "" if closed_book else "out"
+    for path in sorted(job.glob("*/result.json")):
+        trial = _read_trial(path)
+        if trial.closed_book is (not closed_book):
+            raise InputError(f"{path}: of a task with{other} the code; swap the two jobs, or name another")
+        if trial.reward is not None:
+            rewards[trial.task].append(trial.reward)
     if not rewards:
         raise InputError(f"{job}: holds no graded trial; name the folder of one job, jobs/<job>")
     return {name: fmean(values) for name, values in rewards.items()}
+
+
+class _Trial(NamedTuple):
+    task: str
+    reward: float | None
+    closed_book: bool | None
+    """Whether its task is one without the code; None when the task's folder does not tell."""
+
+
+def _read_trial(path: Path) -> _Trial:
+    try:
+        trial = parse_object(path.read_bytes())
+        rewards = (trial["verifier_result"] or {}).get("rewards") or {}
+        reward = _number(rewards["reward"], 0, 1) if "reward" in rewards else None
+        return _Trial(str(trial["task_name"]).rpartition("/")[2], reward, _is_closed_book(trial))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{path}: no trial of Harbor ({error!r})") from None
+
+
+def _is_closed_book(trial: dict[str, Any]) -> bool | None:
+    try:
+        config = tomllib.loads((Path(trial["task_id"]["path"]) / "task.toml").read_text(encoding="utf-8"))
+        return config["metadata"]["closed_book"] is True
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def read_audit(path: Path) -> dict[str, float]:

@@ -83,7 +83,7 @@ def job(tmp_path: Path) -> Path:
 
 
 def test_the_reward_of_a_task_is_the_mean_of_its_graded_trials(job: Path) -> None:
-    assert read_rewards(job) == {"a-b": pytest.approx(0.4), "a-c": 0.1}
+    assert read_rewards(job, closed_book=True) == {"a-b": pytest.approx(0.4), "a-c": 0.1}
 
 
 def test_what_can_be_answered_without_reading_is_left_out_and_what_is_unknown_stays(job: Path) -> None:
@@ -124,7 +124,24 @@ def test_a_job_that_is_none_is_named(tmp_path: Path, content: str) -> None:
     (tmp_path / "job/trial").mkdir(parents=True)
     (tmp_path / "job/trial/result.json").write_text(content)
     with pytest.raises(InputError, match="job"):
-        read_rewards(tmp_path / "job")
+        read_rewards(tmp_path / "job", closed_book=True)
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_job_with_the_code_and_one_without_cannot_be_swapped(data: Data, tmp_path: Path, closed: bool) -> None:
+    opened, without = both(data, tmp_path)
+    folder = tmp_path / "job/a"
+    folder.mkdir(parents=True)
+    result = {
+        "task_name": f"locobench/{opened.name.replace('_', '-')}",
+        "task_id": {"path": str(without if closed else opened)},
+        "verifier_result": {"rewards": {"reward": 0.5}},
+    }
+    (folder / "result.json").write_text(json.dumps(result))
+
+    assert len(read_rewards(tmp_path / "job", closed_book=closed)) == 1
+    with pytest.raises(InputError, match="swap the two jobs"):
+        read_rewards(tmp_path / "job", closed_book=not closed)
 
 
 def test_a_job_of_other_tasks_is_refused(job: Path) -> None:

@@ -1,0 +1,1 @@
+"""The examples: what their parts promise, without Docker."""
