@@ -15,7 +15,7 @@ from harness.report.html import Arm, render
 from harness.results.harbor import load_jobs
 from harness.results.judged_task import pack_for
 from tests.harness.test_html_report import pages
-from tests.support.made_job import ANSWER, audit_reply, make_job, make_task
+from tests.support.judged_job import ANSWER, audit_reply, make_job, make_task
 from tests.support.stand_in.messages_api import AUTH, MessagesAPI, Reply, Text, always
 
 

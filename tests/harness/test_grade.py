@@ -18,7 +18,7 @@ from harness.models import EvalResult, Outcome
 from harness.results.files import load_results, load_results_file
 from tests.pipeline.test_adapter import generate
 from tests.support.data_builder import Data
-from tests.support.made_job import make_job, reply
+from tests.support.judged_job import make_job, reply
 from tests.support.stand_in.messages_api import (
     AUTH,
     CREDIT,
