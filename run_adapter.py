@@ -7,12 +7,13 @@ import argparse
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NoReturn
 
 from pipeline import cli
 
 
 def build_parser() -> cli.Parser:
+    """Return the parser of the flags."""
     parser = cli.Parser(
         "Generate Harbor task directories; without --selected_tasks or --task_ids, for the whole dataset."
     )
@@ -75,6 +76,14 @@ def image_name(text: str) -> str:
 
 
 def main(argv: list[str] | None) -> int:
+    """Run with these arguments, those of the process for None.
+
+    Returns:
+        The exit code: 0 done, 1 some tasks failed or there was none.
+
+    Raises:
+        InputError: the input cannot be read; `cli.run` makes it exit code 2.
+    """
     options = build_parser().parse_args(argv)
     from adapter import LoCoBenchAdapter, LoCoBenchLoader
     from pipeline.generate.run import generate
@@ -144,5 +153,10 @@ def main(argv: list[str] | None) -> int:
     return cli.SOME_FAILED if counts["failed"] else cli.DONE
 
 
-if __name__ == "__main__":
+def command() -> NoReturn:
+    """Run as a program: a script of the checkout or an installed command."""
     cli.run(main)
+
+
+if __name__ == "__main__":
+    command()

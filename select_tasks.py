@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from dataclasses import fields
 from pathlib import Path
+from typing import NoReturn
 
 from pipeline import cli
 from pipeline.dataset.catalog import CATEGORIES, DIFFICULTIES, LANGUAGES
@@ -26,6 +27,7 @@ def print_summary(selection: Selection) -> None:
 
 
 def build_parser() -> cli.Parser:
+    """Return the parser of the flags."""
     parser = cli.Parser(
         "Select the tasks where code search should matter most. context_length counts characters of text, not tokens."
     )
@@ -85,6 +87,14 @@ def build_parser() -> cli.Parser:
 
 
 def main(argv: list[str] | None) -> int:
+    """Run with these arguments, those of the process for None.
+
+    Returns:
+        The exit code: 0 done, 1 nothing was selected.
+
+    Raises:
+        InputError: the input cannot be read; `cli.run` makes it exit code 2.
+    """
     parser = build_parser()
     options = parser.parse_args(argv)
     for limit, source, most in (("max_closed", "closed_book", 1), ("min_truth", "audit", 100)):
@@ -150,5 +160,10 @@ def way_out(selection: Selection) -> str:
     )
 
 
-if __name__ == "__main__":
+def command() -> NoReturn:
+    """Run as a program: a script of the checkout or an installed command."""
     cli.run(main)
+
+
+if __name__ == "__main__":
+    command()

@@ -19,7 +19,7 @@ from harness.models import Config, ErrorKind, EvalResult, ExecutionTrace, Finger
 from harness.results import files
 from harness.results.journal import Journal
 from harness.run.matrix import Callback, Matrix, PlannedRun, RetryPolicy, plan
-from harness.run.regrade import regrade
+from harness.run.repair import repair
 from harness.suite import fingerprint, load
 from harness.suite.resolved import resolve
 
@@ -79,7 +79,7 @@ class EvalRunner:
         runs = plan(tasks, configs, models, runs_per_combo)
         refuse_ungradable({run.task.id: run.task for run in runs}.values())
         path = journal or self.results_dir / f"matrix_{_stamp()}.journal.jsonl"
-        with Journal(path) as open_journal:
+        with Journal(path, EvalResult) as open_journal:
             matrix = Matrix(
                 self._run,
                 open_journal,
@@ -180,7 +180,7 @@ class EvalRunner:
 
     def _regrade(self, run: PlannedRun, result: EvalResult) -> EvalResult:
         """A finished run with the grades that it lacks."""
-        again = regrade(result, {run.task.id: run.task}, self.grader, only_errors=True)
+        again = repair(result, run.task, self.grader)
         return files.without_secrets(again, Redactor(os.environ, run.config.env))
 
 

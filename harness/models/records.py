@@ -10,8 +10,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from harness.models.conditions import Batch, Conditions, VerifierMetrics
 from harness.models.definitions import LLM_WEIGHT_KEY
-from harness.models.outcomes import Outcome
+from harness.models.outcomes import ErrorKind, Outcome
 from harness.models.traces import ExecutionTrace, Record, TokenUsage
 
 SCHEMA_VERSION = 1
@@ -45,8 +46,8 @@ class JudgeRecord(Record):
     """Largest minus smallest sample; None with fewer than two."""
     failed_samples: int = 0
     """Samples that gave no usable verdict."""
-    refused: bool = False
-    """Whether the service would refuse every further request too: the key, the credit or the model is not there."""
+    refused: ErrorKind = ErrorKind.NONE
+    """Why the service would refuse every further sample as well: its login, credit or model."""
 
 
 class GradeResult(Record):
@@ -69,6 +70,8 @@ class GradeResult(Record):
     Passed and score then mean nothing and do not count.
     """
     judge: JudgeRecord | None = None
+    verifier: VerifierMetrics | None = None
+    """Of a Harbor trial whose verifier told what its reward is made of."""
     weight: float | None = None
     """Weight that the task gave this assertion when the run was graded."""
     duration_seconds: float = 0.0
@@ -94,6 +97,8 @@ class Fingerprints(Record):
 
     task: str = ""
     """Over the task, its fixture and its hidden files."""
+    task_content: str = ""
+    """Over the same without the MCP servers that a Harbor task offers; empty when it cannot be told."""
     config: str = ""
     """Over the config, its skills and MCP servers, and the model."""
 
@@ -120,6 +125,11 @@ class EvalResult(Record):
     category: str = ""
     difficulty: str = ""
     language: str = ""
+    groups: dict[str, str] = {}
+    """Further groups that the source puts the run into, name to value; a name that ends in _a or _b is about the
+    runs of that arm alone. One with many numbers, such as context_length, is reported by quartile."""
+    conditions: Conditions = Conditions()
+    batch: Batch | None = None
     attempts: int = 1
     """Tries it took, infrastructure failures included."""
     retry_cost_usd: float = 0.0
@@ -185,7 +195,8 @@ class EvalResult(Record):
     @property
     def refused_judge(self) -> str:
         """Why every further judge would be refused too; empty when it is not so."""
-        return next((g.details for g in self.grades if g.status != "graded" and g.judge and g.judge.refused), "")
+        refused = ((g.judge.refused, g.details) for g in self.grades if g.judge and g.judge.refused)
+        return next((f"{kind} of the judge: {details}" for kind, details in refused), "")
 
     @property
     def judge_cost_usd(self) -> float:

@@ -127,7 +127,7 @@ class Matrix:
     def __init__(
         self,
         run: Callable[[PlannedRun], EvalResult],
-        journal: Journal,
+        journal: Journal[EvalResult],
         *,
         workers: int = 1,
         retry: RetryPolicy | None = None,
@@ -161,9 +161,10 @@ class Matrix:
 
         MatrixStopped when it ends early: interrupted, out of budget, or by an error every run would meet.
         """
-        done = self._done = finished_before(runs, self._journal.results)
-        self._spent = spent_usd(self._journal.results)
-        self._lost = {_key(r): r.spent_usd for r in self._journal.results if _key(r) not in done}
+        entries = self._journal.entries
+        done = self._done = finished_before(runs, entries)
+        self._spent = spent_usd(entries)
+        self._lost = {_key(r): r.spent_usd for r in entries if _key(r) not in done}
         left = deque(run for run in runs if run.key not in done or done[run.key].is_ungraded)
         threads = [
             threading.Thread(target=self._work, args=(left,), daemon=True) for _ in range(min(self._workers, len(left)))
@@ -234,7 +235,7 @@ class Matrix:
         with self._lock:
             self._spent += result.spent_usd - ungraded.spent_usd
         if result.refused_judge:
-            self._stop(f"judge: {result.refused_judge}")
+            self._stop(result.refused_judge)
         return result
 
     def _try(self, run: PlannedRun) -> EvalResult:
@@ -249,7 +250,7 @@ class Matrix:
             if trace.error_kind.stops_matrix:
                 self._stop(f"{trace.error_kind}: {trace.error}")
             if result.refused_judge:
-                self._stop(f"judge: {result.refused_judge}")
+                self._stop(result.refused_judge)
             if not trace.may_be_retried or attempt >= self._retry.attempts or self._stopping.is_set():
                 return result
             wait = trace.retry_after_seconds

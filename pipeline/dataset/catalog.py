@@ -14,7 +14,11 @@ from typing import Any, NamedTuple
 from common.errors import InputError
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-TEMPLATES = REPOSITORY / "templates"
+"""The folder that holds this package: the checkout, or site-packages."""
+_INSTALLED_TEMPLATES = REPOSITORY / "pipeline" / "templates"
+IS_INSTALLED = _INSTALLED_TEMPLATES.is_dir()
+"""Whether this is an installed package; a checkout, also an editable one, has its templates at the top."""
+TEMPLATES = _INSTALLED_TEMPLATES if IS_INSTALLED else REPOSITORY / "templates"
 
 DIFFICULTIES = ("easy", "medium", "hard", "expert")
 

@@ -71,6 +71,7 @@ class Criteria:
             )
 
     def pass_task(self, task: Candidate) -> bool:
+        """Say whether a task is above both thresholds and in every filter."""
         return (
             task.context_length > self.min_context_length
             and task.files_count > self.min_files_count
@@ -103,6 +104,7 @@ class Selection:
 
     @property
     def selected(self) -> list[tuple[float, Candidate]]:
+        """The top tasks of `passed`."""
         return self.passed[: self.criteria.top_n]
 
     def as_json(self) -> dict[str, Any]:

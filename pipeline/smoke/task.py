@@ -46,10 +46,12 @@ class TaskFolder:
 
     @property
     def name(self) -> str:
+        """The name of its folder, which is its id."""
         return self.path.name
 
     @property
     def environment(self) -> Path:
+        """The folder that its image is built from."""
         return self.path / "environment"
 
 

@@ -57,6 +57,8 @@ class Metadata(BaseModel):
 
 
 class Agent(BaseModel):
+    """[agent]: limits of the agent."""
+
     timeout_sec: float = 1800.0
 
 
@@ -70,6 +72,8 @@ class Collect(BaseModel):
 
 
 class Verifier(BaseModel):
+    """[verifier]: where and how long the tests run."""
+
     model_config = ConfigDict(frozen=True)
 
     timeout_sec: float = TIMEOUT_SEC
@@ -80,6 +84,8 @@ class Verifier(BaseModel):
 
 
 class Environment(BaseModel):
+    """[environment]: what the containers get."""
+
     build_timeout_sec: float = 900.0
     cpus: int = 2
     memory_mb: int = 4096

@@ -14,8 +14,8 @@ import pydantic_core
 import tomli_w
 
 from common.errors import InputError
+from common.markdown import as_markdown
 from pipeline.dataset.catalog import REPOSITORY, TEMPLATES, load_language
-from pipeline.dataset.markdown import as_markdown
 from pipeline.dataset.scenario import Scenario
 from pipeline.task.config import (
     JUDGE_ENV,
@@ -98,6 +98,7 @@ class Options:
 
 @cache
 def templates() -> jinja2.Environment:
+    """Return the templates; a variable that is not given is an error."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,
@@ -111,12 +112,16 @@ def templates() -> jinja2.Environment:
 @cache
 def generator_digest() -> str:
     """Return a digest of what makes every task: the templates (not the languages' table) and the code filling them."""
-    files = [path for path in TEMPLATES.rglob("*") if path.is_file() and path.name != "languages.toml"]
-    files += [REPOSITORY / "adapter.py"]
-    files += [path for room in TASK_ROOMS for path in (REPOSITORY / "pipeline" / room).glob("*.py")]
+    # By name inside its folder: an installed package has the templates in another place than a checkout.
+    files = {f"templates/{path.relative_to(TEMPLATES)}": path for path in TEMPLATES.rglob("*") if path.is_file()}
+    files.pop("templates/environment/languages.toml", None)
+    files["adapter.py"] = REPOSITORY / "adapter.py"
+    for room in TASK_ROOMS:
+        files |= {f"pipeline/{room}/{path.name}": path for path in (REPOSITORY / "pipeline" / room).glob("*.py")}
     total = hashlib.sha256()
-    for path in sorted(path for path in files if "__pycache__" not in path.parts):
-        total.update(f"{path.relative_to(REPOSITORY)}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    for name, path in sorted(files.items()):
+        if "__pycache__" not in path.parts:
+            total.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     return total.hexdigest()
 
 

@@ -80,7 +80,8 @@ def test_the_reward_is_the_judges_grade(job: Job, name: str) -> None:
     assert job.trials[name]["exception_info"] is None
     assert job.rewards(name) == {"reward": GRADE["overall"] / 100}  # type: ignore[operator]
     metrics = job.metrics(name)
-    assert metrics["judge"]["overall"] == GRADE["overall"] and metrics["deterministic"]["reward"] == 1.0
+    assert metrics["judge"]["overall"] == GRADE["overall"]
+    assert metrics["deterministic"]["reward"] == 1.0
     assert metrics["judge"]["cost_usd"] > 0
 
 
@@ -101,7 +102,8 @@ def test_a_judge_that_is_down_leaves_the_trial_ungraded(job: Job) -> None:
     assert job.rewards("down") is None
     assert job.trials["down"]["exception_info"]["exception_type"] == "RewardFileNotFoundError"
     metrics = job.metrics("down")
-    assert metrics["problem_kind"] == "judge" and metrics["problem"].startswith("the service cannot be reached")
+    assert metrics["problem_kind"] == "judge"
+    assert metrics["problem"].startswith("the service cannot be reached")
     assert metrics["deterministic"]["reward"] == 1.0
 
 
@@ -117,4 +119,5 @@ def test_the_custom_verifier_of_the_docs_grades(job: Job) -> None:
     assert job.trials["custom"]["exception_info"] is None
     metrics = job.metrics("custom")
     assert job.rewards("custom") == {"reward": metrics["reward"]}
-    assert 0 < metrics["reward"] <= 1 and metrics["named"]
+    assert 0 < metrics["reward"] <= 1
+    assert metrics["named"]

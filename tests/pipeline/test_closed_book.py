@@ -34,7 +34,8 @@ def test_no_line_of_the_code_is_in_the_agents_image(data: Data, tmp_path: Path) 
     _, closed = both(data, tmp_path)
     context = tree(closed / "environment")
 
-    assert list(context) == ["Dockerfile"] and b"COPY" not in context["Dockerfile"]
+    assert list(context) == ["Dockerfile"]
+    assert b"COPY" not in context["Dockerfile"]
     assert not any(content in (closed / "instruction.md").read_text() for content in FILES.values())
     assert not (closed / "tests/project").exists(), "verify.py has its index"
     assert tomllib.loads((closed / "task.toml").read_text())["metadata"]["closed_book"] is True
@@ -44,7 +45,9 @@ def test_the_question_is_the_same_and_says_that_there_is_no_code(data: Data, tmp
     opened, closed = ((task / "instruction.md").read_text() for task in both(data, tmp_path))
 
     assert opened[opened.index("# Old prices") :] == closed[closed.index("# Old prices") :]
-    assert "not in this container" in closed and "/app/project" not in closed and "tools" not in closed
+    assert "not in this container" in closed
+    assert "/app/project" not in closed
+    assert "tools" not in closed
     assert "not in this container" not in opened
 
 
@@ -201,4 +204,5 @@ def test_a_limit_without_its_file_and_a_file_that_is_none_are_wrong_use(
     dataset: Path, tmp_path: Path, script: Script, flags: list[str]
 ) -> None:
     done = script("select_tasks.py", "--dataset_path", dataset, "--output", tmp_path / "s.json", *flags)
-    assert done.returncode == 2 and not (tmp_path / "s.json").exists()
+    assert done.returncode == 2
+    assert not (tmp_path / "s.json").exists()

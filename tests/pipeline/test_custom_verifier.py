@@ -113,7 +113,8 @@ def test_a_truth_that_the_own_verifier_could_not_score_is_no_matter(data: Data, 
 
 def test_tasks_without_the_code_give_it_to_the_verifier_alone(data: Data, tmp_path: Path) -> None:
     task = make_task(data, tmp_path, EXAMPLE, closed_book=True)
-    assert (task / "tests/project/src/basket.py").is_file() and not (task / "environment/project").exists()
+    assert (task / "tests/project/src/basket.py").is_file()
+    assert not (task / "environment/project").exists()
 
 
 @pytest.mark.parametrize(
@@ -139,9 +140,11 @@ def test_run_adapter_takes_it_and_writes_again_when_it_changed(data: Data, tmp_p
         return script("run_adapter.py", *flags, "--verifier", own).stdout
 
     own.write_text(EXAMPLE)
-    assert "1 tasks written" in run() and "1 unchanged" in run()
+    assert "1 tasks written" in run()
+    assert "1 unchanged" in run()
     own.write_text(EXAMPLE + "\n")
     assert "1 tasks written" in run()
     own.unlink()
     refused = script("run_adapter.py", *flags, "--verifier", own)
-    assert refused.returncode == 2 and "docs/CUSTOM_VERIFIER.md" in refused.stderr
+    assert refused.returncode == 2
+    assert "docs/CUSTOM_VERIFIER.md" in refused.stderr

@@ -13,6 +13,7 @@ import pytest
 
 import smoke_test
 from common.errors import InputError
+from harness.results.judged_task import JudgedTask
 from pipeline.task.grader import JUDGE_FILES
 from pipeline.task.make import Options
 from tests.conftest import REPOSITORY, Script
@@ -77,7 +78,8 @@ def test_the_reward_is_the_overall_grade(task: Path, tmp_path: Path, api: str) -
     tokens = {"input_tokens": USAGE["input_tokens"], "output_tokens": OUTPUT_TOKENS}
     assert judge["usage"] == tokens
     assert judge["cost_usd"] == pytest.approx((tokens["input_tokens"] + 5 * OUTPUT_TOKENS) / 1e6)
-    assert 0 <= metrics["deterministic"]["reward"] < 1 and metrics["deterministic"]["components"]
+    assert 0 <= metrics["deterministic"]["reward"] < 1
+    assert metrics["deterministic"]["components"]
 
 
 def test_the_judge_sees_question_criteria_reference_answer_and_the_code(task: Path, tmp_path: Path) -> None:
@@ -109,15 +111,16 @@ def test_no_answer_is_zero_without_a_call(task: Path, tmp_path: Path, answer: st
     with MessagesAPI(always(Text(json.dumps(GRADE)))) as service:
         reward, metrics, _ = verify(task, tmp_path / "root", answer, service.url)
 
-    assert reward == 0.0 and metrics["problem"].startswith("no answer")
+    assert reward == 0.0
+    assert metrics["problem"].startswith("no answer")
     assert service.requests == []
 
 
 @pytest.mark.parametrize(
     ("reply", "env", "problem"),
     [
-        (AUTH, {}, "the service answered 401"),
-        (Failure(400, "invalid_request_error"), {}, "the service answered 400"),
+        (AUTH, {}, "the service answered 401: invalid x-api-key"),
+        (Failure(400, "invalid_request_error", "too long"), {}, "the service answered 400: too long"),
         (AUTH, {"JUDGE_API": "carrier pigeon"}, "JUDGE_API: 'carrier pigeon' is none of anthropic, openai"),
         (AUTH, {"JUDGE_MODEL": ""}, "JUDGE_MODEL: not set"),
         (AUTH, {"JUDGE_BASE_URL": "ftp://x"}, "the base URL is none: http:// or https:// and a host"),
@@ -130,7 +133,8 @@ def test_without_a_grade_there_is_no_reward(
     with MessagesAPI(always(reply)) as service:
         reward, metrics, _ = verify(task, tmp_path / "root", ANSWER, service.url, **env)
 
-    assert reward is None and "reward" not in metrics
+    assert reward is None
+    assert "reward" not in metrics
     assert (metrics["problem_kind"], metrics["problem"]) == ("judge", problem)
     assert "components" in metrics["deterministic"]
 
@@ -140,7 +144,8 @@ def test_a_missing_code_base_is_a_problem_and_no_zero(task: Path, tmp_path: Path
     with MessagesAPI(always(Text(json.dumps(GRADE)))) as service:
         reward, metrics, _ = verify(task, tmp_path / "root", ANSWER, service.url)
 
-    assert reward is None and metrics["problem"] == "no code base to look the answer up in"
+    assert reward is None
+    assert metrics["problem"] == "no code base to look the answer up in"
 
 
 def test_a_reply_that_holds_the_key_is_written_without_it(task: Path, tmp_path: Path) -> None:
@@ -148,7 +153,8 @@ def test_a_reply_that_holds_the_key_is_written_without_it(task: Path, tmp_path: 
     with MessagesAPI(always(Text(json.dumps(reply)))) as service:
         reward, metrics, printed = verify(task, tmp_path / "root", ANSWER, service.url)
 
-    assert reward == 0.65 and metrics["judge"]["reason"] == "Your key is [key]."
+    assert reward == 0.65
+    assert metrics["judge"]["reason"] == "Your key is [key]."
     assert KEY not in printed
     assert not any(KEY.encode() in content for content in tree(tmp_path / "root" / "logs").values())
 
@@ -161,7 +167,15 @@ def test_an_earlier_reward_does_not_outlive_a_judge_that_fails(task: Path, tmp_p
     with MessagesAPI(always(AUTH)) as service:
         reward, _, _ = verify(task, tmp_path / "root", ANSWER, service.url)
 
-    assert reward is None and not (planted / "reward.txt").exists()
+    assert reward is None
+    assert not (planted / "reward.txt").exists()
+
+
+def test_the_harness_asks_about_a_plain_task_with_the_same_words(task: Path) -> None:
+    words = json.loads((task / "tests/judge.json").read_text())
+    (task / "tests/judge.json").unlink()
+    asked = JudgedTask.load(task).asked
+    assert {name: getattr(asked, name) for name in words} == words
 
 
 def test_the_tests_hold_the_very_files_that_the_harness_asks_with(task: Path) -> None:
@@ -225,7 +239,8 @@ def test_a_changed_judge_makes_its_tasks_out_of_date_and_no_others(
     after = digests()
     monkeypatch.undo()
     digests()
-    assert after["deterministic"] == before["deterministic"] and after["judge"] != before["judge"]
+    assert after["deterministic"] == before["deterministic"]
+    assert after["judge"] != before["judge"]
 
 
 def test_run_adapter_writes_them(data: Data, tmp_path: Path, script: Script) -> None:
@@ -237,4 +252,5 @@ def test_run_adapter_writes_them(data: Data, tmp_path: Path, script: Script) -> 
     assert script("run_adapter.py", *flags, "--verifier", "judge").returncode == 0
     assert (tmp_path / "tasks" / name / "tests/judge.py").is_file()
     refused = script("run_adapter.py", *flags, "--verifier", "judge", "--shared_verifier")
-    assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+    assert refused.returncode == 2
+    assert len(refused.stderr.splitlines()) == 1

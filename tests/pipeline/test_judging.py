@@ -71,7 +71,8 @@ def test_a_busy_service_and_an_unusable_reply_are_asked_again(api: Api, first: R
     with MessagesAPI(always(first, GOOD)) as service:
         found, _ = grade(service.url, api)
 
-    assert found["overall"] == 65 and len(service.requests) == 2
+    assert found["overall"] == 65
+    assert len(service.requests) == 2
 
 
 def test_every_reply_that_was_paid_is_counted() -> None:
