@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -16,13 +16,15 @@ from harness.cli.output import refuse_existing, save_results, write_text
 from harness.compare import calibration
 from harness.compare.wording import counted, percent, rate_interval
 from harness.errors import InputError
-from harness.models import PASS_SCORE, EvalResult
+from harness.graders.composite_grader import CompositeGrader
+from harness.models import PASS_SCORE, EvalResult, Task
 from harness.report.console import print_table, report_console
 from harness.report.tables import new_table
 from harness.results.judged_task import JudgedTask, judged_tasks
 from harness.results.sources import load_source
 from harness.run.audit import audit_lines, audit_questions
 from harness.run.regrade import Case, is_trial, run_case, trial_case
+from harness.run.repair import repair
 from harness.run.rescore import Scoring, rescore
 from harness.runner import EvalRunner
 from harness.suite.load import load_tasks
@@ -99,9 +101,15 @@ def _cases(results: Sequence[EvalResult], tasks: str | None, pass_score: float, 
     return [
         trial_case(result, None, pass_score, only_errors=only_errors)
         if is_trial(result)
-        else run_case(result, files, only_errors=only_errors)
+        else run_case(_checked(result, files), files, only_errors=only_errors)
         for result in results
     ]
+
+
+def _checked(result: EvalResult, files: Mapping[str, Task]) -> EvalResult:
+    """The result with the checks that could not be carried out when it was run, where its files were kept."""
+    task = files.get(result.task_id)
+    return repair(result, task, CompositeGrader(), checks_only=True) if task and result.can_be_checked else result
 
 
 def _rescore(

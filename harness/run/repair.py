@@ -8,10 +8,11 @@ from harness.graders.composite_grader import CompositeGrader, has_passed, not_gr
 from harness.models import CodeAssertion, EvalResult, GradeResult, Task, assertion_ids, weighted_score
 
 
-def repair(result: EvalResult, task: Task, grader: CompositeGrader) -> EvalResult:
+def repair(result: EvalResult, task: Task, grader: CompositeGrader, *, checks_only: bool = False) -> EvalResult:
     """The result with the grades that could not be given before; those that exist are kept.
 
-    Checks look at the files that were kept, which are removed once every check has its grade.
+    Checks look at the files that were kept, which are removed once every check has its grade. `checks_only` asks no
+    judge and removes nothing, for a result that is saved elsewhere than where it came from.
     """
     saved = {grade.assertion_id: grade for grade in result.grades}
     grades: list[GradeResult] = []
@@ -22,7 +23,9 @@ def repair(result: EvalResult, task: Task, grader: CompositeGrader) -> EvalResul
             assert grade is not None, "the task is the one of the run, by its fingerprint"
             again = grade.status != "graded" and result.can_be_checked
         else:
-            again = grade is None or grade.status != "graded"
+            again = not checks_only and (grade is None or grade.status != "graded")
+        if grade is None and not again:
+            continue
         if again:
             try:
                 grade = grader.grade_single_assertion(assertion, task, result.trace, result.kept_project)
@@ -34,7 +37,7 @@ def repair(result: EvalResult, task: Task, grader: CompositeGrader) -> EvalResul
         grades.append(grade.model_copy(update={"weight": grade.resolve_weight(task.scoring)}))
     score = weighted_score(grades, task.scoring)
     kept = result.kept_project
-    if kept is not None and not any(grade.status == "grading_error" for grade in grades):
+    if kept is not None and not checks_only and not any(grade.status == "grading_error" for grade in grades):
         shutil.rmtree(kept.parent if kept.parent.name.startswith("eval_") else kept, ignore_errors=True)
         kept = None
     return result.model_copy(

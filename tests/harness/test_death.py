@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.models import GradeResult
 from harness.results.files import load_results_file, results_json
 from tests.harness.test_processes import ON_LINUX, alive, ends_within
 from tests.support.fake_claude import FakeClaude, calls
@@ -79,3 +80,21 @@ def test_a_place_that_cannot_be_written_is_found_before_the_first_paid_run(tmp_p
     assert "file/out.json" in shown.stderr
     assert len(shown.stderr.splitlines()) == 1
     assert not calls(root / "bin/claude")
+
+
+def test_grade_carries_out_the_checks_that_could_not_be(tmp_path: Path) -> None:
+    """Their files were kept; the agent is not paid again."""
+    root = suite(tmp_path, FakeClaude())
+    project = root / "kept"
+    project.mkdir()
+    (project / "answer.txt").write_text("right")
+    lost = GradeResult(
+        assertion_id="code_0_file_contains", assertion_type="code", passed=False, score=0, status="grading_error"
+    )
+    (run,) = arm({"t0": 1}, 1, config="c0")
+    run = run.model_copy(update={"grades": [lost], "passed": False, "kept_project": project})
+    (root / "lost.json").write_text(results_json([run]))
+    shown = harness(root, "grade", "lost.json", "-t", "tasks/*.yaml", "-o", "graded.json")
+    assert shown.returncode == 0, shown.stderr
+    (graded,) = load_results_file(root / "graded.json").results
+    assert (graded.passed, graded.measured) == (True, True)

@@ -105,6 +105,11 @@ def test_a_cli_that_prints_nothing_is_ended_by_the_watchdog(tmp_path: Path) -> N
     assert (trace.outcome, trace.error_kind) == (Outcome.INFRA_ERROR, ErrorKind.SILENT)
 
 
+def test_a_cli_that_prints_nothing_until_the_time_is_up_did_not_reach_the_agent(tmp_path: Path) -> None:
+    trace = play(tmp_path, FakeClaude("", hang=True), timeout=1)
+    assert (trace.outcome, trace.error_kind) == (Outcome.INFRA_ERROR, ErrorKind.SILENT)
+
+
 def test_no_result_line_is_an_infra_error_even_with_exit_code_0(tmp_path: Path) -> None:
     trace = play(tmp_path, FakeClaude("hang_sigterm_stream.stdout", code=0))
     assert (trace.outcome, trace.error_kind) == (Outcome.INFRA_ERROR, ErrorKind.NO_RESULT)
