@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -70,13 +70,23 @@ class Column:
     cells: dict[str, AggregatedMetrics]
 
 
-def render(arms: Sequence[Arm], comparison: Comparison | None = None, title: str = "Evaluation report") -> str:
+PackFor = Callable[[EvalResult], str | None]
+"""The evidence pack of a run's answer, where there is one."""
+
+
+def render(
+    arms: Sequence[Arm],
+    comparison: Comparison | None = None,
+    title: str = "Evaluation report",
+    pack_for: PackFor = lambda _result: None,
+) -> str:
     """The whole page. Texts of the agent are escaped, cut to fit and freed of what looks like a secret.
 
     Args:
         arms: one, or the two of `comparison`.
         comparison: shown first, when there is one.
         title: of the page.
+        pack_for: what is shown beside a run's answer.
     """
     columns = [
         Column(
@@ -102,7 +112,7 @@ def render(arms: Sequence[Arm], comparison: Comparison | None = None, title: str
             comparison=comparison,
             columns=columns,
             tasks=sorted({result.task_id for result in everything}),
-            rows=_rows(arms),
+            rows=_rows(arms, pack_for),
             figures=[svg for svg in drawn if svg],
             spent=wording.total_cost_text(whole.total_cost, whole.unknown_costs),
             versions=sorted({r.claude_code_version for r in everything if r.claude_code_version}),
@@ -110,13 +120,14 @@ def render(arms: Sequence[Arm], comparison: Comparison | None = None, title: str
     )
 
 
-def _rows(arms: Sequence[Arm]) -> list[Row]:
+def _rows(arms: Sequence[Arm], pack_for: PackFor) -> list[Row]:
     limit = TEXT_CHARS
+    packs = [[pack_for(result) for result in arm.results] for arm in arms]
     while True:
         rows: list[Row] = []
-        for arm in arms:
-            for result in arm.results:
-                packed = _pack(_run_page(len(rows), result, limit))
+        for arm, of_arm in zip(arms, packs, strict=True):
+            for result, evidence in zip(arm.results, of_arm, strict=True):
+                packed = _pack(_run_page(len(rows), result, evidence, limit))
                 rows.append(Row(len(rows), arm.label if len(arms) > 1 else "", result, packed))
         size = sum(len(row.packed) for row in rows)
         if limit <= LEAST_CHARS or size <= MAX_BYTES:
@@ -124,7 +135,7 @@ def _rows(arms: Sequence[Arm]) -> list[Row]:
         limit = max(LEAST_CHARS, int(0.8 * limit * MAX_BYTES / size))
 
 
-def _run_page(index: int, result: EvalResult, limit: int) -> str:
+def _run_page(index: int, result: EvalResult, evidence: str | None, limit: int) -> str:
     def clip(content: object) -> str:
         """A text as the page shows it: its middle left out when it is too long, and without secrets."""
         text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, indent=1)
@@ -135,7 +146,7 @@ def _run_page(index: int, result: EvalResult, limit: int) -> str:
         tail = redact_shapes(text[-half - LONGEST_SECRET :])[-half:]
         return f"{head}\n[... the middle of these {len(text):,} characters is left out ...]\n{tail}"
 
-    return _environment().get_template("run.html.j2").render(number=index, r=result, clip=clip)
+    return _environment().get_template("run.html.j2").render(number=index, r=result, evidence=evidence, clip=clip)
 
 
 def _pack(text: str) -> str:
