@@ -71,7 +71,7 @@ def summary_table(results: Sequence[EvalResult]) -> Table:
             passes(m.passed, m.total_runs),
             Text(percent(m.pass_rate), style=_colour(m.pass_rate)) if m.total_runs else UNKNOWN,
             rate_interval(m.pass_interval),
-            f"{m.avg_score:.2f}",
+            f"{m.avg_score:.2f}" if m.total_runs else UNKNOWN,
             ks_text(m.pass_at_k),
             ks_text(m.pass_hat_k),
             count_text(m.avg_tokens),

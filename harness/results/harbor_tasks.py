@@ -155,7 +155,7 @@ def _files(folder: Path) -> Iterator[str]:
         for parent, _, files in os.walk(folder / part):
             below = Path(parent).relative_to(folder).as_posix()
             for file in files:
-                if not IGNORED.search(name := f"{below}/{file}") and os.path.isfile(f"{parent}/{file}"):
+                if not IGNORED.search(name := f"{below}/{file}") and Path(parent, file).is_file():
                     yield name
 
 

@@ -6,13 +6,14 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from harness.cli import cli
 from harness.results.harbor import load_jobs
 from tests.e2e.conftest import REPOSITORY
 
@@ -110,10 +111,9 @@ def jobs(provided: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> 
 def compare(a: Path, b: Path) -> dict[str, object]:
     """The comparison as the command writes it, and what it printed under `shown`."""
     data = b.parent / f"{a.name}-{b.name}.json"
-    command = [sys.executable, "-m", "harness", "compare", str(a), str(b), "--json", str(data)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY)
-    assert data.is_file(), done.stderr
-    return {**json.loads(data.read_text()), "shown": done.stdout}
+    done = CliRunner().invoke(cli, ["compare", str(a), str(b), "--json", str(data)])
+    assert data.is_file(), done.output
+    return {**json.loads(data.read_text()), "shown": done.output}
 
 
 def warnings(a: Path, b: Path) -> str:

@@ -62,7 +62,8 @@ def test_a_task_moved_when_all_its_runs_lie_apart() -> None:
     before = job(0, {"moved": [0.1, 0.2], "noisy": [0.1, 0.9], "same": [0.5, 0.5]})
     after = job(1, {"moved": [0.8, 0.9], "noisy": [0.5, 1.0], "same": [0.5, 0.5]})
     (drift,) = find_trend([before, after]).moved
-    assert (drift.task, drift.job, drift.change) == ("moved", "day-1", pytest.approx(0.7))
+    assert (drift.task, drift.job) == ("moved", "day-1")
+    assert drift.change == pytest.approx(0.7)
 
 
 def test_another_number_of_runs_is_named() -> None:

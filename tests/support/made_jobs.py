@@ -40,7 +40,8 @@ def _made_task(task: Path, number: int) -> None:
     for part in ("environment/project", "tests"):
         (task / part).mkdir(parents=True)
     (task / "task.toml").write_text(
-        f'[metadata]\ncategory = "c{number % 8}"\nlanguage = "{LANGUAGES[number % 4]}"\ncontext_length = {number * 1000}\n'
+        f'[metadata]\ncategory = "c{number % 8}"\nlanguage = "{LANGUAGES[number % 4]}"\n'
+        f"context_length = {number * 1000}\n"
         "[agent]\ntimeout_sec = 1800.0\n[environment]\ncpus = 2\nmemory_mb = 4096\n"
     )
     (task / "instruction.md").write_text("Explain it.\n")
