@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from harness.compare.findings import Influence, Slice, ZeroCluster
+from harness.compare.metrics import AggregatedMetrics
 from harness.compare.trend import Trend
-from harness.compare.verdicts import SUITE_ALPHA, Comparison, MetricDifference, UnitComparison, Verdict
+from harness.compare.verdicts import SUITE_ALPHA, Comparison, Metric, MetricDifference, UnitComparison, Verdict
 from harness.models import EvalResult
 from harness.statistics import Interval
 
@@ -51,6 +52,11 @@ def rate_interval(interval: Interval | None) -> str:
 def passes(passed: int, runs: int) -> str:
     """3/5."""
     return f"{passed}/{runs}"
+
+
+def mean_text(m: AggregatedMetrics, metric: Metric) -> str:
+    """Runs of one task in the metric: passed of measured runs (3/5), or the mean score (0.62)."""
+    return f"{m.avg_score:.2f}" if metric == "score" and m.total_runs else passes(m.passed, m.total_runs)
 
 
 def p_text(p: float) -> str:
@@ -288,6 +294,26 @@ def counted(count: int, thing: str) -> str:
     return f"{count} {thing}" + ("" if count == 1 else "s")
 
 
+def plain_verdict(comparison: Comparison) -> str:
+    """The verdict in plain words, in one sentence without a number."""
+    a, b = comparison.label_a, comparison.label_b
+    if comparison.verdict is Verdict.NOT_ENOUGH_DATA:
+        return f"Not enough data to say whether {b} is better or worse than {a}."
+    if not comparison.verdict.decided:
+        return f"No evidence that {b} is better or worse than {a}."
+    side = "better" if comparison.verdict is Verdict.IMPROVEMENT else "worse"
+    if not _decided_by_all(comparison):
+        return f"{b} is {side} than {a} in single tasks; over all tasks together there is no evidence of a difference."
+    return f"{b} is {side} than {a}, by more than chance explains."
+
+
+def _decided_by_all(comparison: Comparison) -> bool:
+    """Whether the test over all tasks supports the verdict, not single tasks alone."""
+    suite = comparison.decision.suite
+    p = suite.greater if comparison.verdict is Verdict.IMPROVEMENT else suite.less
+    return p <= SUITE_ALPHA and suite.attainable <= SUITE_ALPHA
+
+
 def verdict_sentence(comparison: Comparison) -> str:
     """The verdict with its evidence, in one or two sentences."""
     primary = comparison.primary
@@ -306,7 +332,7 @@ def verdict_sentence(comparison: Comparison) -> str:
     if comparison.verdict is Verdict.NOT_ENOUGH_DATA:
         return f"{change} That is not enough data for a verdict: use more tasks or more runs, or repeat the lost runs."
     if comparison.verdict.decided:
-        if suite.smaller <= SUITE_ALPHA and suite.attainable <= SUITE_ALPHA:
+        if _decided_by_all(comparison):
             return change
         decision = comparison.decision
         tasks = some([decision.name(unit) for unit in decision.having(comparison.verdict)])

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from harness.compare.arms import ArmsComparison
 from harness.compare.findings import Slice
-from harness.compare.metrics import AggregatedMetrics, aggregate, by_arm, by_task, resolve_metric
+from harness.compare.metrics import aggregate, by_arm, by_task, resolve_metric
 from harness.compare.trend import TaskDrift, Trend
 from harness.compare.verdicts import Comparison, Metric, UnitComparison, Verdict
 from harness.compare.wording import (
@@ -21,6 +21,7 @@ from harness.compare.wording import (
     errors_text,
     interval_text,
     ks_text,
+    mean_text,
     metric_name,
     number,
     p_text,
@@ -141,13 +142,9 @@ def _mean(runs: Sequence[EvalResult], metric: Metric) -> Text:
         return Text(UNKNOWN, style="dim")
     m = aggregate(runs)
     mean = m.avg_score if metric == "score" else m.pass_rate
-    cell = Text(_cell(m, metric), style=_colour(mean) if m.total_runs else "dim")
+    cell = Text(mean_text(m, metric), style=_colour(mean) if m.total_runs else "dim")
     lost = len(runs) - m.total_runs
     return cell.append(f" +{lost} lost", style="yellow") if lost else cell
-
-
-def _cell(m: AggregatedMetrics, metric: Metric) -> str:
-    return f"{m.avg_score:.2f}" if metric == "score" and m.total_runs else passes(m.passed, m.total_runs)
 
 
 def trend_table(trend: Trend) -> Table:
