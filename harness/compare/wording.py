@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from harness.compare.findings import Influence, Slice, ZeroCluster
+from harness.compare.findings import Influence, ZeroCluster
 from harness.compare.metrics import AggregatedMetrics
 from harness.compare.trend import Trend
 from harness.compare.verdicts import SUITE_ALPHA, Comparison, Metric, MetricDifference, UnitComparison, Verdict
@@ -163,11 +163,11 @@ def run_facts(result: EvalResult) -> str:
     return ", ".join(facts)
 
 
-def slice_interval(part: Slice) -> str:
-    """The corrected interval of a slice, in points."""
-    if part.interval is None:
+def slice_interval(interval: Interval | None) -> str:
+    """The corrected interval of a slice, in points; cut at 100, since no difference of shares is larger."""
+    if interval is None:
         return UNKNOWN
-    return f"{100 * part.interval.low:+.1f} to {100 * part.interval.high:+.1f}"
+    return f"{100 * max(-1.0, interval.low):+.1f} to {100 * min(1.0, interval.high):+.1f}"
 
 
 def group_name(dimension: str, value: str) -> str:

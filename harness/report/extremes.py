@@ -11,7 +11,7 @@ from harness.models import EvalResult, VerifierMetrics
 from harness.statistics import TIE
 
 MOST = 10
-"""Tasks of each kind."""
+"""Tasks of each kind, and runs of each that are listed."""
 ANSWER_CHARS = 3000
 """Of an answer beside the other one; the run's own page has all of it."""
 NAMES = 12
@@ -36,8 +36,10 @@ class ArmOfTask:
     @property
     def calls(self) -> str:
         """Tool calls of each run, such as `4, 7`."""
-        counts = [run.trace.tool_count for _, run in self.runs]
-        return ", ".join("not recorded" if count is None else str(count) for count in dict.fromkeys(counts))
+        counts = [run.trace.tool_count for _, run in self.runs[:MOST]]
+        if all(count is None for count in counts):
+            return "not recorded"
+        return ", ".join("not recorded" if count is None else str(count) for count in counts)
 
     @property
     def metrics(self) -> VerifierMetrics | None:

@@ -35,7 +35,8 @@ ROW = 0.19
 LEGEND_ROW = 0.22
 SCATTER_HEIGHT = 3.6
 WATERFALL_HEIGHT = 3.8
-NAME_CHARS = 42
+NAME_CHARS = 50
+LONG_NAME_CHARS = 64
 MOST_ROWS = 60
 """Tasks that get a row and a name each; more are drawn as a waterfall."""
 NAMED = 5
@@ -68,7 +69,7 @@ def _rows(
     comparison: Comparison, name: str, tasks: Sequence[str], values: Sequence[float], colours: Sequence[str]
 ) -> Markup:
     names = [_short(task) for task in tasks]
-    figure, axes = _axes(1.1 + ROW * len(tasks), 0.2 + 0.062 * max(map(len, names)))
+    figure, axes = _axes(1.1 + ROW * len(tasks), 0.2 + 0.056 * max(map(len, names)))
     axes.hlines(range(len(tasks)), 0, values, colors=colours, linewidth=1.2)
     axes.scatter(values, range(len(tasks)), c=colours, s=16, zorder=3)
     axes.axvline(0, color=FAINT, linewidth=1)
@@ -90,7 +91,7 @@ def _waterfall(
     for colour in dict.fromkeys(colours):
         at = [place for place, own in enumerate(colours) if own == colour]
         tops = [values[place] for place in at]
-        axes.vlines(at, 0, tops, colors=colour, linewidth=max(0.25, min(3.0, 330 / len(tasks))))
+        axes.vlines(at, 0, tops, colors=colour, linewidth=max(0.25, min(3.0, 450 / len(tasks))))
     axes.axhline(0, color=FAINT, linewidth=1)
     axes.axhline(100 * comparison.decision.difference, color=SERIES[0], linewidth=1.6)
     interval = comparison.primary.interval if comparison.primary else None
@@ -100,8 +101,8 @@ def _waterfall(
     axes.set_ylim(-reach, reach)
     axes.set_xlim(-0.02 * len(tasks), 1.02 * len(tasks))
     ends = [(task, value) for task, value in zip(tasks, values, strict=True)]
-    losses = [f"{value:+.0f}  {_short(task)}" for task, value in ends[:NAMED] if value < 0]
-    wins = [f"{value:+.0f}  {_short(task)}" for task, value in ends[: -NAMED - 1 : -1] if value > 0]
+    losses = [f"{value:+.0f}  {_short(task, LONG_NAME_CHARS)}" for task, value in ends[:NAMED] if value < 0]
+    wins = [f"{value:+.0f}  {_short(task, LONG_NAME_CHARS)}" for task, value in ends[: -NAMED - 1 : -1] if value > 0]
     # The bars rise from the lower left to the upper right, which leaves the other two corners free.
     for text, place, across, up in (
         (["largest losses", *losses], (0.02, 0.97), "left", "top"),
@@ -210,8 +211,8 @@ def _axes(height: float, left: float, below: float = 0.0) -> tuple[Figure, Axes]
 def _finished(figure: Figure, axes: Axes, name: str, title: str, *, grid: str) -> Markup:
     axes.set_title(title, fontsize=9, color=INK, loc="left")
     axes.tick_params(colors=INK, labelsize=7)
-    axes.xaxis.label.set_color(INK)
-    axes.yaxis.label.set_color(INK)
+    for label in (axes.xaxis.label, axes.yaxis.label):
+        label.set(color=INK, fontsize=8)
     (axes.xaxis if grid == "x" else axes.yaxis).grid(color=FAINT, linewidth=0.4)
     axes.set_axisbelow(True)
     for spine in axes.spines.values():
@@ -219,7 +220,7 @@ def _finished(figure: Figure, axes: Axes, name: str, title: str, *, grid: str) -
     return inline_svg(figure, name, COLOURS, label=title)
 
 
-def _short(name: str) -> str:
+def _short(name: str, limit: int = NAME_CHARS) -> str:
     """The name, without its middle when it is long: ids mostly differ at both ends."""
-    half = NAME_CHARS // 2
-    return name if len(name) <= NAME_CHARS else f"{name[:half]}…{name[1 - half :]}"
+    half = limit // 2
+    return name if len(name) <= limit else f"{name[:half]}…{name[1 - half :]}"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from matplotlib.ticker import MaxNLocator
 
-from harness.compare.verdicts import Comparison
+from harness.compare.verdicts import Comparison, Verdict
 from harness.compare.wording import metric_name
 from harness.statistics import Interval
 
@@ -14,7 +15,10 @@ ROOM = 1.5
 """Half the axis, in units of the largest point: an interval that reaches further is cut there and gets an arrow."""
 LEAST_REACH = 0.05
 """Half the axis is never less, so that noise of a point or two does not look like a landslide."""
-TICKS = 5
+TICKS = 4
+
+Side = Literal["", "good", "bad"]
+SIDES: dict[Verdict, Side] = {Verdict.IMPROVEMENT: "good", Verdict.REGRESSION: "bad"}
 
 
 @dataclass(frozen=True)
@@ -32,13 +36,8 @@ class ForestRow:
     interval: Interval | None
     adjusted_p: float | None
     """Two-sided, corrected for all groups; None for all tasks, whose p-value is the verdict's."""
-
-    @property
-    def side(self) -> str:
-        """`good` or `bad` where the interval leaves 0 out, else empty."""
-        if self.interval is None or self.interval.low <= 0 <= self.interval.high:
-            return ""
-        return "good" if self.interval.low > 0 else "bad"
+    side: Side
+    """Of all tasks: as the verdict has it; of a group: where its interval leaves 0 out."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +78,7 @@ def forest(comparison: Comparison) -> Forest | None:
             difference=primary.difference,
             interval=primary.interval,
             adjusted_p=None,
+            side=SIDES.get(comparison.verdict, ""),
         ),
         *(
             ForestRow(
@@ -90,6 +90,7 @@ def forest(comparison: Comparison) -> Forest | None:
                 difference=part.difference,
                 interval=part.interval,
                 adjusted_p=part.adjusted_p,
+                side=_side(part.interval),
             )
             for part in comparison.slices
         ),
@@ -100,6 +101,12 @@ def forest(comparison: Comparison) -> Forest | None:
     ticks = [float(tick) / 100 for tick in MaxNLocator(TICKS, symmetric=True).tick_values(-100 * reach, 100 * reach)]
     reach = min(1.0, max(ticks))
     return Forest(tuple(rows), reach, tuple(tick for tick in ticks if abs(tick) <= reach + 1e-9))
+
+
+def _side(interval: Interval | None) -> Side:
+    if interval is None or interval.low <= 0 <= interval.high:
+        return ""
+    return "good" if interval.low > 0 else "bad"
 
 
 def _dimension(comparison: Comparison, name: str) -> str:

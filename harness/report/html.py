@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -203,6 +204,11 @@ def _pack(text: str) -> str:
     return base64.b64encode(gzip.compress(text.encode(), compresslevel=4, mtime=0)).decode()
 
 
+def _breakable(name: str) -> Markup:
+    """A name that a narrow column breaks between its parts rather than within a word."""
+    return Markup("<wbr>").join(re.split(r"(?<=[_/.+-])", name))
+
+
 def _groupby_in_order(items: Iterable[object], name: str) -> list[tuple[object, list[object]]]:
     """Neighbours with the same value of an attribute; jinja's own `groupby` sorts."""
     return [(value, list(group)) for value, group in groupby(items, attrgetter(name))]
@@ -225,6 +231,7 @@ def _environment() -> Environment:
     )
     environment.filters["diff_class"] = _diff_class
     environment.filters["groupby_in_order"] = _groupby_in_order
+    environment.filters["breakable"] = _breakable
     environment.filters["clip"] = _clip
     environment.filters["evidence"] = evidence
     environment.filters["redacted"] = redact_shapes

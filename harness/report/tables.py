@@ -102,7 +102,13 @@ def slices_table(slices: Sequence[Slice], a: str, b: str) -> Table:
     shown = ""
     for s in slices:
         named, shown = ("" if s.dimension == shown else metric_name(s.dimension)), s.dimension
-        cells = (percent(s.mean_a), percent(s.mean_b), points(s.difference), slice_interval(s), p_text(s.adjusted_p))
+        cells = (
+            percent(s.mean_a),
+            percent(s.mean_b),
+            points(s.difference),
+            slice_interval(s.interval),
+            p_text(s.adjusted_p),
+        )
         table.add_row(Text(named), Text(s.value), str(s.tasks), *cells)
     return table
 
