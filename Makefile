@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DEMO := demo
 MINUTES ?= 30
 
-.PHONY: help demo test check format e2e validity bench bench-images power-table fuzz clean
+.PHONY: help demo test check format e2e validity bench bench-images power-table picture fuzz clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -57,6 +57,9 @@ bench-images: $(VENV)/installed-dev  ## one image with all toolchains against te
 
 power-table: $(VENV)/installed-dev  ## simulate the comparison's error rates; rewrites the table in docs/STATISTICS.md
 	$(BIN)/python -m tests.bench.power_table
+
+picture: $(VENV)/installed-dev  ## docs/comparison.png: a comparison page of made data (needs Chromium)
+	$(BIN)/python -m tests.bench.picture
 
 fuzz: $(VENV)/installed-dev  ## search MINUTES (30) for data that breaks extraction or generation
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)

@@ -252,7 +252,7 @@ def influence_sentence(comparison: Comparison, group: Influence) -> str:
         f"{points(group.within)} over its {counted(group.tasks, 'task')}. Without it the "
         f"{metric_name(comparison.metric)} changes by {points(group.without)} instead of "
         f"{points(comparison.decision.difference)}{verdict}. Random groups as far from the rest as this one: "
-        f"p = {p_text(group.p)}, corrected for the number of groups."
+        f"p = {p_text(group.p)}, corrected for the number of groups; read a few of its runs before you generalise."
     )
 
 

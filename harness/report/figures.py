@@ -91,7 +91,8 @@ def _waterfall(
     for colour in dict.fromkeys(colours):
         at = [place for place, own in enumerate(colours) if own == colour]
         tops = [values[place] for place in at]
-        axes.vlines(at, 0, tops, colors=colour, linewidth=max(0.25, min(3.0, 450 / len(tasks))))
+        alpha = 0.5 if colour == INK else 1.0
+        axes.vlines(at, 0, tops, colors=colour, alpha=alpha, linewidth=max(0.25, min(3.0, 450 / len(tasks))))
     axes.axhline(0, color=FAINT, linewidth=1)
     axes.axhline(100 * comparison.decision.difference, color=SERIES[0], linewidth=1.6)
     interval = comparison.primary.interval if comparison.primary else None

@@ -64,7 +64,10 @@ def made_arm(name: str, *, tasks: int, runs: int, searches: bool, seed: int = 1)
                     difficulty=DIFFICULTIES[number % 3],
                     groups={"context_length": str(context_length)},
                     grades=[_grade(score, found)],
-                    trace={"result": f"# Answer\n\nThe work is done by {', '.join(found) or 'something'}.\n"},
+                    trace={
+                        "num_turns": calls + 1,
+                        "result": f"# Answer\n\nThe work is done by {', '.join(found) or 'something'}.\n",
+                    },
                 )
             )
     return results
