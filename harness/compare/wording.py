@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from harness.compare.findings import Influence, ZeroCluster
 from harness.compare.metrics import AggregatedMetrics
-from harness.compare.trend import Trend
 from harness.compare.verdicts import SUITE_ALPHA, Comparison, Metric, MetricDifference, UnitComparison, Verdict
 from harness.models import EvalResult
 from harness.statistics import Interval
@@ -267,18 +266,6 @@ def zero_cluster_sentence(comparison: Comparison, cluster: ZeroCluster) -> str:
         f"{cluster.rest_zeros} of {cluster.rest_runs}). Without this group the {metric_name(comparison.metric)} "
         f"changes by {points(cluster.without)} instead of {points(comparison.decision.difference)}; "
         "look at a few of these runs before you trust the difference."
-    )
-
-
-def slope_sentence(trend: Trend) -> str:
-    """How the mean reward moves from job to job, and how sure that is."""
-    if trend.slope is None or trend.slope_interval is None:
-        return "Fewer than three jobs were measured: no slope."
-    low, high = trend.slope_interval.low, trend.slope_interval.high
-    sure = "" if low > 0 or high < 0 else " That is no evidence of a trend."
-    return (
-        f"Over the last {trend.slope_jobs} jobs the mean reward changed by {points(trend.slope)} from one job to the "
-        f"next (95 % interval {100 * low:+.1f} to {100 * high:+.1f}).{sure}"
     )
 
 

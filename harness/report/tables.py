@@ -94,22 +94,20 @@ def metrics_table(comparison: Comparison) -> Table:
     return table
 
 
-def slices_table(slices: Sequence[Slice], a: str, b: str) -> Table:
-    """The difference within every group, with its corrected interval and p-value."""
-    table = new_table("By group", "", "group")
-    for name in ("tasks", a, b, "difference", "95 % of all", "adjusted p"):
-        table.add_column(Text(name), justify="right", no_wrap=True)
+def slices_table(slices: Sequence[Slice], a: str, b: str, *, means: bool = True) -> Table:
+    """The difference in points within every group, with its corrected interval and p-value; with `means` both arms'."""
+    table = new_table("By group", "")
+    names = ("tasks", *((a, b) if means else ()), "points", "95 % of all", "adjusted p")
+    for name in names:
+        table.add_column(Text(name), justify="right", no_wrap=name in ("tasks", "points", "95 % of all"))
     shown = ""
     for s in slices:
-        named, shown = ("" if s.dimension == shown else metric_name(s.dimension)), s.dimension
-        cells = (
-            percent(s.mean_a),
-            percent(s.mean_b),
-            points(s.difference),
-            slice_interval(s.interval),
-            p_text(s.adjusted_p),
-        )
-        table.add_row(Text(named), Text(s.value), str(s.tasks), *cells)
+        if s.dimension != shown:
+            shown = s.dimension
+            table.add_row(Text(metric_name(shown), style="bold"))
+        both = (percent(s.mean_a), percent(s.mean_b)) if means else ()
+        numbers = (f"{100 * s.difference:+.1f}", slice_interval(s.interval), p_text(s.adjusted_p))
+        table.add_row(Text(f"  {s.value}"), str(s.tasks), *both, *numbers)
     return table
 
 

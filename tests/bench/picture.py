@@ -29,7 +29,7 @@ BANNER = (
     '<p style="margin:0;padding:8px 20px;background:#fbf0cf;color:#6b4b00;font-weight:600">'
     "An example drawn from made-up data: not a finding about any agent or tool.</p>"
 )
-WIDTH, HEIGHT = 1160, 1240
+WIDTH = 1160
 
 
 def made_arm(name: str, *, tasks: int, runs: int, searches: bool, seed: int = 1) -> list[EvalResult]:
@@ -111,8 +111,10 @@ def main() -> None:
         file = Path(folder) / "page.html"
         file.write_text(page(), encoding="utf-8")
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
-        tab = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light")
+        tab = browser.new_page(viewport={"width": WIDTH, "height": 800}, color_scheme="light")
         tab.goto(file.as_uri())
+        height = tab.evaluate("document.querySelector('.verdict').getBoundingClientRect().bottom + 16")
+        tab.set_viewport_size({"width": WIDTH, "height": round(height)})
         tab.screenshot(path=output)
         browser.close()
     print(f"{output}: {output.stat().st_size:,} bytes")
