@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from harness.compare.findings import Frozen
 from harness.compare.metrics import by_task
+from harness.compare.wording import points
 from harness.models import EvalResult
 from harness.statistics import Interval
 
