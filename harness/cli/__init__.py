@@ -12,6 +12,7 @@ from typing import IO, Any, NamedTuple
 
 import click
 
+from common.version import version
 from harness.errors import InputError
 
 INTERRUPTED, CLOSED_PIPE = 130, 141
@@ -47,8 +48,10 @@ COMMANDS: dict[str, Entry] = {
     "regression": Entry("harness.cli.report", "Is the current version worse than the baseline?"),
     "power": Entry("harness.cli.design", "How many tasks and runs it takes to find an effect."),
     "confirm": Entry("harness.cli.design", "Run the suspects of a comparison again, more often."),
-    "grade": Entry("harness.cli.judge", "Judge saved runs again, without running the agent."),
+    "grade": Entry("harness.cli.judge", "Grade finished runs by judges or a formula, without the agent."),
     "calibrate": Entry("harness.cli.judge", "How far the judge agrees with people."),
+    "audit": Entry("harness.cli.judge", "Rate how true the references of tasks are of their code."),
+    "evidence": Entry("harness.cli.judge", "What of an answer can be looked up in the code."),
     "export-config": Entry("harness.cli.snapshot", "Snapshot of Claude Code's configuration, without secrets."),
     "import-config": Entry("harness.cli.snapshot", "Set a configuration up from a snapshot."),
     "check-version": Entry("harness.cli.snapshot", "Which Claude Code is installed, and is it the expected one."),
@@ -120,6 +123,12 @@ def _pipe_may_close() -> Iterator[None]:
         raise SystemExit(CLOSED_PIPE) from None
 
 
+def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        click.echo(f"{ctx.info_name} {version()}")
+        ctx.exit()
+
+
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.option(
     "-e",
@@ -127,6 +136,14 @@ def _pipe_may_close() -> Iterator[None]:
     envvar="EVAL_ENV_FILE",
     type=click.Path(path_type=Path),
     help="File with variables such as ANTHROPIC_API_KEY. Default: the first of .env, ~/.env, .env.local.",
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and exit.",
 )
 @click.pass_context
 def cli(ctx: click.Context, env_file: Path | None) -> None:

@@ -18,6 +18,7 @@ from harness.errors import InputError
 from harness.models import EvalResult
 from harness.report import exports
 from harness.reporter import Reporter, regression_evidence
+from harness.results.judged_task import pack_for
 from harness.results.sources import load_source
 
 
@@ -173,4 +174,4 @@ def html_page(
     """The HTML report of arms by label, and of their comparison."""
     from harness.report import html  # its figures' matplotlib takes half a second to import
 
-    return html.render([html.Arm(label, results) for label, results in arms], comparison, title)
+    return html.render([html.Arm(label, results) for label, results in arms], comparison, title, pack_for)

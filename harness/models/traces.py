@@ -162,7 +162,9 @@ class ExecutionTrace(Record):
     @property
     def tool_count(self) -> int | None:
         """Number of tool calls; None when they were not recorded."""
-        return len(self.tool_calls) if self.has_transcript or self.tool_calls else None
+        # Files of earlier versions do not say has_transcript; where turns are unknown, so are calls.
+        known = self.has_transcript and self.num_turns is not None
+        return len(self.tool_calls) if known or self.tool_calls else None
 
     @property
     def may_be_retried(self) -> bool:

@@ -6,7 +6,7 @@ import base64
 import gzip
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -88,8 +88,15 @@ class View:
     losses: Sequence[Extreme]
 
 
+PackFor = Callable[[EvalResult], str | None]
+"""The evidence pack of a run's answer, where there is one."""
+
+
 def render(
-    arms: Sequence[Arm], comparison: Comparison | ArmsComparison | None = None, title: str = "Evaluation report"
+    arms: Sequence[Arm],
+    comparison: Comparison | ArmsComparison | None = None,
+    title: str = "Evaluation report",
+    pack_for: PackFor = lambda _result: None,
 ) -> str:
     """The whole page. Texts of the agent are escaped, cut to fit and freed of what looks like a secret.
 
@@ -97,6 +104,7 @@ def render(
         arms: one, or those of `comparison` in its order.
         comparison: shown first, when there is one.
         title: of the page.
+        pack_for: what is shown beside a run's answer.
     """
     several = comparison if isinstance(comparison, ArmsComparison) else None
     comparisons = several.comparisons if several else [comparison] if isinstance(comparison, Comparison) else []
@@ -128,7 +136,7 @@ def render(
             metric=metric,
             columns=columns,
             tasks=sorted({result.task_id for result in everything}),
-            rows=_rows(arms),
+            rows=_rows(arms, pack_for),
             figures=[svg for svg in drawn if svg],
             spent=wording.total_cost_text(whole.total_cost, whole.unknown_costs),
             versions=sorted({r.claude_code_version for r in everything if r.claude_code_version}),
@@ -166,13 +174,14 @@ def _legend(arms: Sequence[Arm]) -> dict[str, Sequence[EvalResult]]:
     return found
 
 
-def _rows(arms: Sequence[Arm]) -> list[Row]:
+def _rows(arms: Sequence[Arm], pack_for: PackFor) -> list[Row]:
     limit = TEXT_CHARS
+    packs = [[pack_for(result) for result in arm.results] for arm in arms]
     while True:
         rows: list[Row] = []
-        for arm in arms:
-            for result in arm.results:
-                packed = _pack(_run_page(len(rows), result, limit))
+        for arm, of_arm in zip(arms, packs, strict=True):
+            for result, pack in zip(arm.results, of_arm, strict=True):
+                packed = _pack(_run_page(len(rows), result, pack, limit))
                 rows.append(Row(len(rows), arm.label if len(arms) > 1 else "", result, packed))
         size = sum(len(row.packed) for row in rows)
         if limit <= LEAST_CHARS or size <= MAX_BYTES:
@@ -180,8 +189,9 @@ def _rows(arms: Sequence[Arm]) -> list[Row]:
         limit = max(LEAST_CHARS, int(0.8 * limit * MAX_BYTES / size))
 
 
-def _run_page(index: int, result: EvalResult, limit: int) -> str:
-    return _environment().get_template("run.html.j2").render(number=index, r=result, clip=partial(_clip, limit=limit))
+def _run_page(index: int, result: EvalResult, pack: str | None, limit: int) -> str:
+    template = _environment().get_template("run.html.j2")
+    return template.render(number=index, r=result, evidence=pack, clip=partial(_clip, limit=limit))
 
 
 def _clip(content: object, limit: int = ANSWER_CHARS) -> str:

@@ -208,12 +208,12 @@ def _colour(rate: float) -> str:
 
 
 def passed_text(passed: bool) -> Text:
-    """pass or fail."""
+    """The word `pass` or `fail`."""
     return _VERDICTS["pass" if passed else "fail"].copy()
 
 
 def mark(result: EvalResult) -> Text:
-    """pass, fail or lost."""
+    """The word `pass`, `fail` or `lost`."""
     return _VERDICTS[result.verdict].copy()
 
 

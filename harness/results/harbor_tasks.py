@@ -67,6 +67,8 @@ class Lock(HarborFile):
     """<trial>/lock.json."""
 
     class Task(HarborFile):
+        """The task of the trial."""
+
         digest: str | None = None
 
     task: Task = Task()

@@ -74,7 +74,8 @@ class Jobs:
         job = self.folder / "jobs" / name
         end = time.monotonic() + 90
         while not list(job.glob("*/result.json")):
-            assert process.poll() is None and time.monotonic() < end, "no trial came to its end"
+            assert process.poll() is None, "Harbor ended before a trial did"
+            assert time.monotonic() < end, "no trial came to its end"
             time.sleep(0.2)
         os.killpg(process.pid, signal.SIGKILL)
         for trial in job.glob("*/config.json"):

@@ -307,9 +307,9 @@ def test_a_journal_that_is_none_is_bad_input(tmp_path: Path) -> None:
 def test_two_matrices_cannot_share_a_journal(tmp_path: Path) -> None:
     path = tmp_path / "j.jsonl"
     with (
-        Journal(path),
-        pytest.raises(InputError, match="another matrix"),
-        Journal(path),
+        Journal(path, EvalResult),
+        pytest.raises(InputError, match="another command"),
+        Journal(path, EvalResult),
     ):
         pass
 
@@ -333,6 +333,7 @@ def test_no_results_folder_appears_before_something_is_saved(tmp_path: Path, mon
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_bundled_suite_has_solutions_that_pass_and_fixtures_that_fail() -> None:
     from harness.run.oracle import nop, oracle
     from tests.support.suite import REPOSITORY
