@@ -67,9 +67,9 @@ def image_name(text: str) -> str:
 def main(argv: list[str] | None) -> int:
     options = build_parser().parse_args(argv)
     from adapter import LoCoBenchAdapter, LoCoBenchLoader
+    from common.mcp import McpServer
     from pipeline.generate.run import generate
     from pipeline.selection.read import read_selection
-    from pipeline.task.config import McpServer
     from pipeline.task.make import Options
     from pipeline.task.scoring import PUBLISHED, Scoring
 

@@ -45,6 +45,7 @@ COMMANDS: dict[str, Entry] = {
     "compare": Entry("harness.cli.report", "Did B do better than A, by how much, how sure, at what cost?"),
     "regression": Entry("harness.cli.report", "Is the current version worse than the baseline?"),
     "power": Entry("harness.cli.design", "How many tasks and runs it takes to find an effect."),
+    "plan": Entry("harness.cli.plan", "Two Harbor jobs, without and with a server, from a budget."),
     "confirm": Entry("harness.cli.design", "Run the suspects of a comparison again, more often."),
     "grade": Entry("harness.cli.judge", "Judge saved runs again, without running the agent."),
     "calibrate": Entry("harness.cli.judge", "How far the judge agrees with people."),

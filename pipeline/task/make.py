@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
@@ -12,10 +12,11 @@ import jinja2
 import pydantic_core
 import tomli_w
 
+from common.mcp import McpServer
 from pipeline.dataset.catalog import REPOSITORY, TEMPLATES, load_languages
 from pipeline.dataset.markdown import as_markdown
 from pipeline.dataset.scenario import Scenario
-from pipeline.task.config import Collect, Environment, McpServer, Metadata, TaskConfig, TaskInfo, Verifier
+from pipeline.task.config import Collect, Environment, Metadata, TaskConfig, TaskInfo, Verifier
 from pipeline.task.copying import LinkMode
 from pipeline.task.grading import Grading, grade_as_published, grade_key
 from pipeline.task.project import Mapping
@@ -85,6 +86,14 @@ def fingerprint(record: bytes, language: str, content: str, options: Options) ->
     """Return the digest of all that a task is made from: its record, its project's content, templates and options."""
     parts = (hashlib.sha256(record.strip()).hexdigest(), content, generator_digest(), _chosen(language, options))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def content_fingerprint(record: bytes, language: str, content: str, options: Options) -> str:
+    """Return the fingerprint that the task would have without MCP servers.
+
+    Tasks that differ in their servers alone have it in common, so a comparison can tell them from other tasks.
+    """
+    return fingerprint(record, language, content, replace(options, mcp_servers=()))
 
 
 @cache
@@ -168,7 +177,7 @@ def grade(
     )
 
 
-def render_config(task: Scenario, mapping: Mapping, options: Options) -> str:
+def render_config(task: Scenario, mapping: Mapping, options: Options, content_digest: str) -> str:
     """Return task.toml."""
     config = TaskConfig(
         task=TaskInfo(
@@ -187,6 +196,7 @@ def render_config(task: Scenario, mapping: Mapping, options: Options) -> str:
             files_count=task.files_count,
             context_files_found=len(mapping.context_files),
             scoring="evidence" if isinstance(options.scoring, Scoring) else options.scoring,
+            content_fingerprint=content_digest,
         ),
         verifier=Verifier(
             environment_mode="shared" if options.shared_verifier else "separate",
@@ -203,12 +213,13 @@ def _collect_command() -> str:
     return template.render(max_answer_bytes=verifier().MAX_ANSWER_BYTES)
 
 
-def make_task(task: Scenario, mapping: Mapping, options: Options, digest: str) -> dict[str, bytes]:
+def make_task(task: Scenario, mapping: Mapping, options: Options, digest: str, content_digest: str) -> dict[str, bytes]:
     """Return every small file of the task by its path; environment/project/ is copied beside them.
 
     Args:
         mapping: the part of the project that the task gets.
         digest: the task's fingerprint.
+        content_digest: the one that leaves its MCP servers out.
 
     Raises:
         GradingError: the ground truth cannot be scored against.
@@ -231,10 +242,11 @@ def make_task(task: Scenario, mapping: Mapping, options: Options, digest: str) -
         "expected_approach": task.expected_approach,
         "generator": GENERATOR,
         "fingerprint": digest,
+        "content_fingerprint": content_digest,
     }
     files = {
         "instruction.md": instruction.text,
-        "task.toml": render_config(task, mapping, options),
+        "task.toml": render_config(task, mapping, options, content_digest),
         "environment/Dockerfile": render_dockerfile(task.language, options.base_image),
         "tests/ground_truth.json": as_json({"ground_truth": task.ground_truth, "key": grading.key}),
         TASK_METADATA: as_json(metadata),
