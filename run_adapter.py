@@ -52,6 +52,12 @@ def build_parser() -> cli.Parser:
         default="auto",
         help="how project files get into the tasks; hardlink: the tasks of a project share one copy",
     )
+    parser.flag(
+        "dataset_name",
+        type=named_dataset,
+        metavar="ORG/NAME",
+        help="also write dataset.toml and the other files of a Harbor dataset beside the tasks",
+    )
     parser.flag("mirror_repos", type=Path, metavar="DIR", help="also write the projects as git repositories")
     parser.flag("quiet", action="store_true", help="no progress and no summary")
     return parser
@@ -64,10 +70,19 @@ def image_name(text: str) -> str:
     return text
 
 
+def named_dataset(text: str) -> str:
+    """Read the name of a dataset (for `type=` of a flag)."""
+    from pipeline.generate.dataset import dataset_name
+
+    return dataset_name(text)
+
+
 def main(argv: list[str] | None) -> int:
     options = build_parser().parse_args(argv)
     from adapter import LoCoBenchAdapter, LoCoBenchLoader
     from common.mcp import McpServer
+    from pipeline.dataset.catalog import REPOSITORY
+    from pipeline.generate.dataset import MANIFEST, Origin, check_files, is_outdated, publish
     from pipeline.generate.run import generate
     from pipeline.selection.read import read_selection
     from pipeline.task.make import Options
@@ -103,6 +118,8 @@ def main(argv: list[str] | None) -> int:
         ),
         overwrite=options.overwrite,
     )
+    if options.dataset_name:
+        check_files(options.output_dir)
     counts: Counter[str] = Counter()
     for outcome in cli.progress(generate(adapter, task_ids), len(task_ids), "Generating", quiet=options.quiet):
         counts[outcome.status] += 1
@@ -112,6 +129,14 @@ def main(argv: list[str] | None) -> int:
             cli.complain(f"{outcome.task_id}: {outcome.reason}; not written")
     rest = f"{counts['unchanged']} unchanged, {counts['failed']} failed"
     say(f"{counts['written']} tasks written to {options.output_dir}, {rest}")
+    if options.dataset_name:
+        is_sample = data_dir.resolve() == (REPOSITORY / "data" / "sample").resolve()
+        published = publish(options.output_dir, options.dataset_name, Origin(len(loader.all_ids()), is_sample))
+        for name in published.strangers:
+            cli.complain(f"{options.output_dir / name}: no generated task; not in {MANIFEST}, and Harbor may run it")
+        say(f"dataset {options.dataset_name} of {len(published)} tasks in {options.output_dir / MANIFEST}")
+    elif counts["written"] and is_outdated(options.output_dir):
+        cli.complain(f"{options.output_dir / MANIFEST}: has the digests of before; --dataset_name writes it again")
     if options.mirror_repos:
         from pipeline.generate.mirror import INDEX_FILE, mirror_repos
 
