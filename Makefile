@@ -4,20 +4,22 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := demo
 MINUTES ?= 30
+# One process a processor; who has nothing left to do takes over from the others.
+PARALLEL := -n auto --dist worksteal --quiet
 
-.PHONY: help demo test check format e2e validity bench bench-images power-table fuzz clean
+.PHONY: help demo test quick coverage check docs lock format e2e validity bench bench-images power-table fuzz clean
 
 help:  ## this list
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-$(VENV)/installed: pyproject.toml
+$(VENV)/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 …")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
 	@touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
 demo: $(VENV)/installed  ## the three scripts on the bundled sample, then oracle and empty answer of every task
@@ -29,13 +31,31 @@ demo: $(VENV)/installed  ## the three scripts on the bundled sample, then oracle
 	@$(BIN)/python smoke_test.py --local --tasks_dir $(DEMO)/tasks
 
 test: $(VENV)/installed-dev  ## all tests that need neither Docker nor the claude CLI
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL)
 
-check: $(VENV)/installed-dev  ## linter, formatter, types, directions of imports
+quick: $(VENV)/installed-dev  ## the same without the slow ones
+	$(BIN)/python -m pytest $(PARALLEL) -m 'not e2e and not slow'
+
+coverage: $(VENV)/installed-dev  ## which lines and branches the tests reach, those run by processes of their own too
+	@rm -rf .cache/coverage && mkdir -p .cache/coverage
+	$(BIN)/python -m coverage run -m pytest
+	@$(BIN)/python -m coverage combine --quiet
+	@$(BIN)/python -m coverage report
+
+check: $(VENV)/installed-dev  ## linter, formatter, types, directions of imports, reference pages
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.docs.generate --check
+
+docs: $(VENV)/installed-dev  ## write the reference pages in docs/ from the code
+	$(BIN)/python -m tests.docs.generate
+
+lock: $(VENV)/installed-dev  ## choose the newest versions of all libraries; rewrites constraints.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.11 --extra dev --no-annotate \
+	    --no-header --no-emit-index-url --no-emit-find-links --output-file constraints.txt pyproject.toml
 
 format: $(VENV)/installed-dev  ## let the formatter write
 	$(BIN)/ruff check --fix
@@ -62,4 +82,4 @@ fuzz: $(VENV)/installed-dev  ## search MINUTES (30) for data that breaks extract
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
 
 clean:  ## remove what the targets above made
-	rm -rf $(VENV) $(DEMO) .cache build *.egg-info
+	rm -rf $(VENV) $(DEMO) .cache build dist *.egg-info

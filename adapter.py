@@ -330,7 +330,7 @@ class LoCoBenchAdapter:
         mapping = project.mapping(task.context_files)
         files = make_task(task, mapping, self.options, digest, content_fingerprint(*made_from))
         copy = write_task(folder, files, mapping, self.options, twin=(copies or {}).get(mapping.root))
-        if copies is not None:
+        if copies is not None and copy is not None:
             copies.setdefault(mapping.root, copy)
         return Outcome(task_id, "written", warnings=mapping.warnings)
 
@@ -342,4 +342,4 @@ class LoCoBenchAdapter:
         """Return the Dockerfile of a language: the shared base layer, the language's packages, the project."""
         from pipeline.task.make import render_dockerfile
 
-        return render_dockerfile(language, self.options.base_image)
+        return render_dockerfile(language, self.options.base_image, closed_book=self.options.closed_book)

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import gc
 from pathlib import Path
+from typing import NoReturn
 
 from pipeline import cli
 
 
 def build_parser() -> cli.Parser:
+    """Return the parser of the flags."""
     parser = cli.Parser("Turn the raw scenarios (output/scenarios/*.json) into one JSONL file.")
     parser.flag("data_dir", type=Path, help="folder with generated/ and output/ (default: data/, else data/sample/)")
     parser.flag("output", type=Path, default=cli.DATASET_FILE, help="JSONL file to write")
@@ -18,6 +20,14 @@ def build_parser() -> cli.Parser:
 
 
 def main(argv: list[str] | None) -> int:
+    """Run with these arguments, those of the process for None.
+
+    Returns:
+        The exit code: 0 done, 1 some scenarios were skipped.
+
+    Raises:
+        InputError: the input cannot be read; `cli.run` makes it exit code 2.
+    """
     options = build_parser().parse_args(argv)
     # Records hold no cycles; looking for some among millions of strings takes a tenth of the time.
     gc.disable()
@@ -40,5 +50,10 @@ def main(argv: list[str] | None) -> int:
     return cli.SOME_FAILED if found.failures else cli.DONE
 
 
-if __name__ == "__main__":
+def command() -> NoReturn:
+    """Run as a program: a script of the checkout or an installed command."""
     cli.run(main)
+
+
+if __name__ == "__main__":
+    command()

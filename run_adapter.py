@@ -7,12 +7,13 @@ import argparse
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NoReturn
 
 from pipeline import cli
 
 
 def build_parser() -> cli.Parser:
+    """Return the parser of the flags."""
     parser = cli.Parser(
         "Generate Harbor task directories; without --selected_tasks or --task_ids, for the whole dataset."
     )
@@ -34,6 +35,16 @@ def build_parser() -> cli.Parser:
         "scoring",
         metavar="FILE",
         help="TOML file with weights and thresholds (docs/VERIFIER.md), or `published` for the published formula",
+    )
+    parser.flag(
+        "verifier",
+        metavar="judge|FILE",
+        help="grade by a language model (`judge`, docs/VERIFIER.md) or by your own verify.py (docs/CUSTOM_VERIFIER.md)",
+    )
+    parser.flag(
+        "closed_book",
+        action="store_true",
+        help="write the same tasks without the code: what can be answered without reading it",
     )
     parser.flag(
         "shared_verifier",
@@ -78,6 +89,14 @@ def named_dataset(text: str) -> str:
 
 
 def main(argv: list[str] | None) -> int:
+    """Run with these arguments, those of the process for None.
+
+    Returns:
+        The exit code: 0 done, 1 some tasks failed or there was none.
+
+    Raises:
+        InputError: the input cannot be read; `cli.run` makes it exit code 2.
+    """
     options = build_parser().parse_args(argv)
     from adapter import LoCoBenchAdapter, LoCoBenchLoader
     from common.mcp import McpServer
@@ -85,6 +104,7 @@ def main(argv: list[str] | None) -> int:
     from pipeline.generate.dataset import MANIFEST, Origin, check_files, is_outdated, publish
     from pipeline.generate.run import generate
     from pipeline.selection.read import read_selection
+    from pipeline.task.grader import DETERMINISTIC, JUDGE, CustomVerifier, Grader
     from pipeline.task.make import Options
     from pipeline.task.scoring import PUBLISHED, Scoring
 
@@ -103,6 +123,9 @@ def main(argv: list[str] | None) -> int:
     scoring: Scoring | Literal["published"] = Scoring.default()
     if options.scoring:
         scoring = PUBLISHED if options.scoring == PUBLISHED else Scoring.load(Path(options.scoring))
+    verifier: Grader = DETERMINISTIC
+    if options.verifier:
+        verifier = JUDGE if options.verifier == JUDGE else CustomVerifier.load(Path(options.verifier))
     adapter = LoCoBenchAdapter(
         loader,
         options.output_dir,
@@ -115,6 +138,8 @@ def main(argv: list[str] | None) -> int:
             link_mode=options.link_mode,
             mcp_servers=McpServer.load(options.mcp_config) if options.mcp_config else (),
             scoring=scoring,
+            verifier=verifier,
+            closed_book=options.closed_book,
         ),
         overwrite=options.overwrite,
     )
@@ -153,5 +178,10 @@ def main(argv: list[str] | None) -> int:
     return cli.SOME_FAILED if counts["failed"] else cli.DONE
 
 
-if __name__ == "__main__":
+def command() -> NoReturn:
+    """Run as a program: a script of the checkout or an installed command."""
     cli.run(main)
+
+
+if __name__ == "__main__":
+    command()

@@ -10,6 +10,7 @@ import time
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 from common.errors import InputError
 from pipeline import cli
@@ -17,6 +18,7 @@ from pipeline.smoke import check as smoke
 
 
 def build_parser() -> cli.Parser:
+    """Return the parser of the flags."""
     parser = cli.Parser(
         "Build the image of every task and run oracle and nop in it, without network: the oracle must earn "
         "1.0, doing nothing 0.0; the toolchain must answer, and no ground truth may lie in the image. The "
@@ -27,7 +29,7 @@ def build_parser() -> cli.Parser:
     parser.flag("task_ids", nargs="+", metavar="ID", help="only these tasks")
     parser.flag("limit_per_language", type=cli.count, metavar="N", help="only the first N tasks of each language")
     parser.flag("local", action="store_true", help="oracle and nop on this machine: no Docker, no images, seconds")
-    parser.flag("jobs", type=cli.count, default=min(4, os.cpu_count() or 1), help="how many things to do at once")
+    parser.flag("jobs", type=cli.count, help="how many things to do at once (default: one a processor, at most 4)")
     parser.flag("timeout", type=float, default=smoke.Limits.step, help="seconds for one command in a container")
     parser.flag("build_timeout", type=float, default=smoke.Limits.build, help="seconds for building one image")
     parser.flag("report", type=Path, metavar="FILE", help="write the result as Markdown, e.g. SMOKE_TEST_RESULTS.md")
@@ -36,8 +38,18 @@ def build_parser() -> cli.Parser:
 
 
 def main(argv: list[str] | None) -> int:
+    """Run with these arguments, those of the process for None.
+
+    Returns:
+        The exit code: 0 all tasks are good, 1 some are not.
+
+    Raises:
+        InputError: the input cannot be read; `cli.run` makes it exit code 2.
+    """
     parser = build_parser()
     options = parser.parse_args(argv)
+    if options.jobs is None:
+        options.jobs = min(4, os.cpu_count() or 1)
     if options.jobs < 1 or options.timeout <= 0 or options.build_timeout <= 0:
         parser.error("--jobs, --timeout and --build_timeout must be above 0")
 
@@ -78,5 +90,10 @@ def main(argv: list[str] | None) -> int:
     return cli.SOME_FAILED if failed else cli.DONE
 
 
-if __name__ == "__main__":
+def command() -> NoReturn:
+    """Run as a program: a script of the checkout or an installed command."""
     cli.run(main)
+
+
+if __name__ == "__main__":
+    command()

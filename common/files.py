@@ -94,6 +94,7 @@ def create(path: str, mode: int) -> int:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of `data`, in as many calls as it takes."""
     while data:
         data = data[os.write(descriptor, data) :]
 

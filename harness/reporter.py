@@ -11,22 +11,40 @@ from rich.console import Console
 from rich.text import Text
 
 from common.files import write_whole
+from harness.compare.arms import ArmsComparison
 from harness.compare.comparison import compare
-from harness.compare.metrics import AggregatedMetrics, aggregate, total_cost
+from harness.compare.metrics import AggregatedMetrics, aggregate
+from harness.compare.trend import Trend
 from harness.compare.verdicts import Comparison, UnitComparison, Verdict
-from harness.compare.wording import UNKNOWN, counted, run_facts, runs_text, verdict_sentence
+from harness.compare.wording import (
+    UNKNOWN,
+    association_sentence,
+    cost_sentence,
+    counted,
+    run_facts,
+    runs_text,
+    shares_sentence,
+    slope_sentence,
+    tools_sentence,
+    total_cost_text,
+    verdict_sentence,
+)
 from harness.models import EvalResult, FileChange, GradeResult
 from harness.report.console import print_table, print_verbatim, report_console
 from harness.report.exports import results_json
 from harness.report.tables import (
     COLOURS,
+    arms_table,
     assertion_table,
+    drift_table,
     mark,
+    means_by_task,
     metrics_table,
     new_table,
     passed_text,
-    passes_by_task,
+    slices_table,
     summary_table,
+    trend_table,
     unit_table,
 )
 
@@ -34,6 +52,10 @@ __all__ = ["AggregatedMetrics", "Reporter", "aggregate"]
 
 PREVIEW_CHARS = 300
 """Of a tool's input or output in a detailed view; `explain` shows all."""
+
+
+MOST_DRIFTS = 20
+"""Of the tasks of a trend on the terminal."""
 
 
 class Reporter:
@@ -46,14 +68,17 @@ class Reporter:
     def print_summary(self, results: list[EvalResult]) -> None:
         """Rates with 95 % intervals, pass@k, cost and lost runs of every config and model, then by task."""
         print_table(self.console, summary_table(results))
-        print_table(self.console, passes_by_task(results))
-        total = sum(map(total_cost, results))
-        self.console.print(f"{counted(len(results), 'run')}, ${total:.2f} in all (judges and lost runs included)")
+        print_table(self.console, means_by_task(results))
+        metrics = aggregate(results)
+        spent = total_cost_text(metrics.total_cost, metrics.unknown_costs)
+        note = "" if metrics.total_cost is None else " (judges and lost runs included)"
+        self.console.print(f"{counted(len(results), 'run')}, {spent}{note}")
 
     def print_regression_comparison(self, baseline: list[EvalResult], current: list[EvalResult]) -> None:
         """Verdict of current against baseline, with every task."""
         self.print_comparison(
-            compare(baseline, current, label_a="baseline", label_b="current", threshold=0.05), all_tasks=True
+            compare(baseline, current, label_a="baseline", label_b="current", metric="pass_rate", threshold=0.05),
+            all_tasks=True,
         )
 
     def print_detailed_result(self, result: EvalResult, verbose: bool = False) -> None:
@@ -109,12 +134,37 @@ class Reporter:
         self.console.print(Text(f"{b} against {a}: {comparison.verdict}", style=f"bold {colour}".strip()))
         self.console.print(Text(verdict_sentence(comparison)))
         print_table(self.console, metrics_table(comparison))
+        if comparison.decision.units:
+            sentences = (shares_sentence, cost_sentence, tools_sentence, association_sentence)
+            for text in filter(None, (sentence(comparison) for sentence in sentences)):
+                self.console.print(Text(text))
+        if comparison.slices:
+            print_table(self.console, slices_table(comparison.slices, a, b))
         for text in comparison.warnings:
             self.console.print(Text("! ", style="yellow").append(text, style="default"))
         decision = comparison.decision
         units = {decision.name(u): u for u in decision.units if all_tasks or u.moved}
         if units:
             print_table(self.console, unit_table(units, a, b))
+
+    def print_arms(self, found: ArmsComparison, all_tasks: bool = False) -> None:
+        """Several arms: all in one table, then each against the first as `print_comparison` has it."""
+        print_table(self.console, arms_table(found))
+        for comparison in found.comparisons:
+            self.print_comparison(comparison, all_tasks)
+
+    def print_trend(self, trend: Trend) -> None:
+        """Jobs in the order of time: their means, the slope, and the tasks that moved most."""
+        print_table(self.console, trend_table(trend))
+        self.console.print(Text(slope_sentence(trend)))
+        for title, drifts in (
+            ("Tasks that moved: all runs of one job above all of the other", trend.moved),
+            ("Tasks with another number of runs", trend.attempts),
+        ):
+            if drifts:
+                print_table(self.console, drift_table(title, drifts[:MOST_DRIFTS]))
+                if len(drifts) > MOST_DRIFTS:
+                    self.console.print(f"and {len(drifts) - MOST_DRIFTS} more")
 
     def print_explain(self, result: EvalResult) -> None:
         """Everything about one run: prompt, transcript, changes, grades with the judge's prompt, stderr."""
@@ -143,7 +193,7 @@ class Reporter:
         one side only are listed under `unmatched` and never count as a change.
         """
         evidence = regression_evidence(
-            compare(baseline, current, label_a="baseline", label_b="current", threshold=threshold)
+            compare(baseline, current, label_a="baseline", label_b="current", metric="pass_rate", threshold=threshold)
         )
         return evidence["has_regressions"], evidence
 
@@ -171,15 +221,17 @@ class Reporter:
 
     def _print_tools(self, result: EvalResult, limit: int | None) -> None:
         """Tool calls; `limit` characters of what went in and out, 0 for names only, None for all."""
-        self.console.print(Text(counted(len(result.trace.tool_calls), "tool call"), style="bold"))
+        calls = result.trace.tool_count
+        said = "Tool calls not recorded" if calls is None else counted(calls, "tool call")
+        self.console.print(Text(said, style="bold"))
         for call in result.trace.tool_calls:
             line = Text(f"  {call.name}", style="cyan")
             if limit != 0:
                 line.append(" " + json.dumps(call.input, ensure_ascii=False)[:limit], style="default")
             self.console.print(line, soft_wrap=True)
-            said = call.error or call.output
-            if said and limit != 0:
-                print_verbatim(self.console, said[:limit], indent=4)
+            answered = call.error or call.output
+            if answered and limit != 0:
+                print_verbatim(self.console, answered[:limit], indent=4)
 
     def _print_changes(self, changes: Sequence[FileChange], diffs: bool) -> None:
         self.console.print(Text(f"{counted(len(changes), 'file')} changed", style="bold"))
@@ -205,6 +257,7 @@ def regression_evidence(comparison: Comparison) -> dict[str, Any]:
         "has_regressions": comparison.got_worse,
         "regression_count": len(regressed),
         "improvement_count": len(improved),
+        "metric": comparison.metric,
         "threshold": comparison.threshold,
         "regressions": regressed,
         "improvements": improved,
@@ -229,6 +282,8 @@ def _regression_row(unit: UnitComparison) -> dict[str, Any]:
         "model": unit.key.model,
         "baseline_pass_rate": unit.rate_a,
         "current_pass_rate": unit.rate_b,
+        "baseline_mean": unit.mean_a,
+        "current_mean": unit.mean_b,
         "delta": unit.difference,
         "baseline_runs": len(unit.scores_a),
         "current_runs": len(unit.scores_b),

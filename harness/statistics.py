@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import accumulate, combinations, takewhile
 from statistics import NormalDist
 
@@ -51,6 +51,11 @@ class OneSided:
     def smaller(self) -> float:
         """The smaller of the two: the evidence for a change in whichever direction it went."""
         return min(self.less, self.greater)
+
+    @property
+    def two_sided(self) -> float:
+        """Evidence against "no change" when nobody said beforehand which way; never below what is attainable."""
+        return min(1.0, 2 * max(self.smaller, self.attainable))
 
 
 def pass_at_k(n: int, c: int, k: int) -> float | None:
@@ -101,7 +106,7 @@ def paired_bootstrap(differences: Sequence[float], confidence: float = 0.95) -> 
     count = len(values)
     if count < 3 or float(np.ptp(values)) < TIE:
         return None
-    means = values[_draws(count)].mean(axis=1)
+    means = _resampled_means(values)
     below = np.mean(means < values.mean() - TIE) + np.mean(np.abs(means - values.mean()) <= TIE) / 2
     bias = _quantile(min(1 - 1 / RESAMPLES, max(1 / RESAMPLES, float(below))))
     jackknife = (values.sum() - values) / (count - 1)
@@ -115,9 +120,50 @@ def paired_bootstrap(differences: Sequence[float], confidence: float = 0.95) -> 
     return Interval(float(low), float(high))
 
 
-@cache
-def _draws(count: int) -> NDArray[np.int64]:
-    return np.random.default_rng(SEED).integers(0, count, size=(RESAMPLES, count))
+def ratio_bootstrap(above: Sequence[float], below: Sequence[float], confidence: float = 0.95) -> Interval | None:
+    """Percentile interval of mean(above) / mean(below), tasks drawn with replacement and kept in pairs.
+
+    Efron & Tibshirani 1993, "An Introduction to the Bootstrap", section 13.3. None below three tasks, and where
+    the denominator can have either sign: the ratio has no upper bound then.
+    """
+    if len(above) < 3:
+        return None
+    tops, bottoms = (_resampled_means(np.asarray(values, dtype=float)) for values in (above, below))
+    tails = (0.5 - confidence / 2, 0.5 + confidence / 2)
+    low, high = np.quantile(bottoms, tails)
+    if low <= TIE and high >= -TIE:
+        return None
+    usable = np.abs(bottoms) > TIE
+    low, high = np.quantile(tops[usable] / bottoms[usable], tails)
+    return Interval(float(low), float(high))
+
+
+def t_interval(differences: Sequence[float], confidence: float = 0.95) -> Interval | None:
+    """Student's interval of the mean of per-task differences; None below two tasks or without any spread.
+
+    Student 1908, "The Probable Error of a Mean", Biometrika 6, 1-25. For small groups, where the bootstrap is
+    too narrow, and for the far tails that a correction for many groups needs.
+    """
+    count = len(differences)
+    if count < 2 or max(differences) - min(differences) < TIE:
+        return None
+    values = np.asarray(differences, dtype=float)
+    reach = special.stdtrit(count - 1, 0.5 + confidence / 2) * values.std(ddof=1) / math.sqrt(count)
+    return Interval(float(values.mean() - reach), float(values.mean() + reach))
+
+
+CHUNK = 1000
+"""Resamples held as floating-point numbers at a time; a thousand tasks would need 80 MB for all of them."""
+
+
+def _resampled_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    draws = _draws(len(values))
+    return np.concatenate([values[draws[at : at + CHUNK]].mean(axis=1) for at in range(0, RESAMPLES, CHUNK)])
+
+
+@lru_cache(maxsize=4)
+def _draws(count: int) -> NDArray[np.int32]:
+    return np.random.default_rng(SEED).integers(0, count, size=(RESAMPLES, count)).astype(np.int32)
 
 
 def _quantile(p: float) -> float:
@@ -139,7 +185,8 @@ def sign_flip_test(differences: Sequence[float]) -> OneSided:
     if moved == 0:
         return OneSided(0.5, 0.5, 1.0)
     observed = float(values.sum())
-    sums = _sign_patterns(count) @ values
+    signs = _sign_patterns(count)
+    sums = np.concatenate([signs[at : at + CHUNK] @ values for at in range(0, len(signs), CHUNK)])
     sampled = 0 if count <= EXACT_SIGN_FLIPS else 1
     below = int(np.count_nonzero(sums < observed - TIE))
     above = int(np.count_nonzero(sums > observed + TIE))
@@ -148,13 +195,13 @@ def sign_flip_test(differences: Sequence[float]) -> OneSided:
     return OneSided((below + tied) / total, (above + tied) / total, max(2.0**-moved, sampled / total))
 
 
-@cache
-def _sign_patterns(count: int) -> NDArray[np.float64]:
+@lru_cache(maxsize=16)
+def _sign_patterns(count: int) -> NDArray[np.int8]:
     if count <= EXACT_SIGN_FLIPS:
         bits = (np.arange(2**count)[:, None] >> np.arange(count)) & 1
     else:
         bits = np.random.default_rng(SEED).integers(0, 2, size=(RESAMPLES, count))
-    return np.asarray(1.0 - 2.0 * bits, dtype=np.float64)
+    return np.asarray(1 - 2 * bits, dtype=np.int8)
 
 
 def fisher_test(passed_a: int, runs_a: int, passed_b: int, runs_b: int) -> OneSided:
@@ -238,6 +285,21 @@ def discrete_benjamini_hochberg(p_values: Sequence[float], steps: Sequence[Seque
     return [float(p) for p in result]
 
 
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Adjusted p-values, 0 to 1, in the order given: reject those <= a to keep any false alarm among them below a.
+
+    Holm 1979, "A Simple Sequentially Rejective Multiple Test Procedure", Scand. J. Stat. 6, 65-70. Holds for tests
+    that depend on each other in whatever way.
+    """
+    order = sorted(range(len(p_values)), key=lambda at: p_values[at])
+    adjusted = [0.0] * len(p_values)
+    reached = 0.0
+    for rank, at in enumerate(order):
+        reached = max(reached, min(1.0, (len(p_values) - rank) * p_values[at]))
+        adjusted[at] = reached
+    return adjusted
+
+
 def minimal_detectable_effect(sd_of_differences: float, tasks: int, alpha: float, power: float = 0.8) -> float | None:
     """The mean difference that a one-sided paired test at `alpha` finds with probability `power`.
 
@@ -258,6 +320,20 @@ def design_sd(baseline: float, effect: float, runs: int, task_sd: float = 0.0, e
     """
     noise = sum(max(0.0, p * (1 - p) - task_sd**2) for p in (baseline, baseline + effect))
     return math.sqrt(effect_sd**2 + noise / runs)
+
+
+def score_sd(run_sd: float, runs: int, effect_sd: float = 0.0) -> float:
+    """Standard deviation of one task's observed difference of mean scores, `runs` a side.
+
+    Args:
+        run_sd: standard deviation of the score (0 to 1) over runs of one task, taken to be the same in both arms.
+        runs: of each task in each arm, 1 or more.
+        effect_sd: standard deviation of the true effect over tasks.
+
+    sqrt(effect_sd^2 + 2 run_sd^2 / runs): the variances of independent means add up. How much tasks differ among
+    themselves does not enter, since each is compared with itself.
+    """
+    return math.sqrt(effect_sd**2 + 2 * run_sd**2 / runs)
 
 
 def paired_power(effect: float, sd_of_differences: float, tasks: int, alpha: float) -> float:

@@ -13,15 +13,18 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from common.errors import InputError
-from pipeline.dataset.catalog import REPOSITORY
+from common.version import version
+from pipeline.dataset.catalog import IS_INSTALLED, REPOSITORY
 
 DONE, SOME_FAILED, WRONG_USE = 0, 1, 2
 # No task failed, and still there is nothing to go on with.
 NOTHING_DONE = 1
 
-DATASET_FILE = REPOSITORY / "locobench_dataset.jsonl"
-SELECTION_FILE = REPOSITORY / "selected_tasks.json"
-TASKS_FOLDER = REPOSITORY / "tasks"
+# Where the commands read and write when no flag says otherwise: the checkout, else the current folder.
+WORKPLACE = Path() if IS_INSTALLED else REPOSITORY
+DATASET_FILE = WORKPLACE / "locobench_dataset.jsonl"
+SELECTION_FILE = WORKPLACE / "selected_tasks.json"
+TASKS_FOLDER = WORKPLACE / "tasks"
 
 # Where one of these is not found, something is broken that no installation mends.
 OWN_MODULES = ("adapter", "common", "pipeline")
@@ -41,11 +44,23 @@ class _Formatter(argparse.HelpFormatter):
         return f"{text} (default: {default})"
 
 
+class _ShowVersion(argparse.Action):
+    """Prints the version; it is looked up only then."""
+
+    def __init__(self, option_strings: list[str], dest: str, **options: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, **options)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        print(f"{parser.prog} {version()}")
+        parser.exit()
+
+
 class Parser(argparse.ArgumentParser):
     """An ArgumentParser whose `--some_flag` may also be typed `--some-flag`, and whose errors are one line."""
 
     def __init__(self, description: str) -> None:
         super().__init__(description=description, formatter_class=_Formatter, allow_abbrev=False)
+        self.add_argument("--version", action=_ShowVersion, help="show the version and exit")
 
     def flag(self, name: str, **options: Any) -> None:
         """Add `--name` (underscores) and its dashed spelling."""
@@ -60,6 +75,7 @@ class Parser(argparse.ArgumentParser):
             )
 
     def error(self, message: str) -> NoReturn:
+        """Print one line and leave with exit code 2."""
         print(f"{self.prog}: {message} (see --help)", file=sys.stderr)
         raise SystemExit(WRONG_USE)
 
@@ -76,7 +92,7 @@ def count(text: str) -> int:
 
 
 def complain(message: str) -> None:
-    """Print one line on stderr; what would end the line or move a terminal's cursor is shown escaped (`\\n`)."""
+    r"""Print one line on stderr; what would end the line or move a terminal's cursor is shown escaped (`\n`)."""
     shown = (
         character if character.isprintable() else character.encode("unicode_escape").decode() for character in message
     )
@@ -109,16 +125,21 @@ def run(main: Callable[[list[str] | None], int]) -> NoReturn:
 def find_data_dir(requested: Path | None, *, say: Callable[[str], None] = print) -> Path:
     """Return the folder that holds output/scenarios/ and generated/.
 
-    That is `requested`, else data/ when the benchmark was unpacked there, else the bundled sample (said in one line).
+    That is `requested`, else data/ when the benchmark was unpacked there, else the bundled sample (said in one line),
+    which an installed package does not have.
+
+    Args:
+        requested: the folder that the user named.
+        say: prints a line.
 
     Raises:
         InputError: the folder has no output/scenarios/.
     """
     if requested is None:
-        requested = REPOSITORY / "data"
-        if not (requested / "output" / "scenarios").is_dir():
+        requested = WORKPLACE / "data"
+        if not (requested / "output" / "scenarios").is_dir() and not IS_INSTALLED:
             requested = requested / "sample"
-            say(f"No benchmark data in {REPOSITORY / 'data'}: using the bundled sample in {requested}")
+            say(f"No benchmark data in {WORKPLACE / 'data'}: using the bundled sample in {requested}")
     if not (requested / "output" / "scenarios").is_dir():
         raise InputError(
             f"{requested}: no output/scenarios/ in it; --data_dir names the folder that holds generated/ and output/"

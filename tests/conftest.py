@@ -13,11 +13,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import Phase, settings
 
 from tests.support.data_builder import Data
+from tests.support.in_process import run_in_process
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SAMPLE = REPOSITORY / "data" / "sample"
+
+# The same examples every time, so that no change fails by chance; a failure is shown as found, because making it small
+# may take minutes. `make fuzz` looks for new ones, and `pytest --hypothesis-profile=search` makes one small.
+settings.register_profile(
+    "ci", derandomize=True, database=None, deadline=None, phases=[Phase.explicit, Phase.generate, Phase.target]
+)
+settings.register_profile("search", derandomize=False, deadline=None, print_blob=True)
+settings.load_profile("ci")
 
 Script = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -41,13 +51,24 @@ def shown_on_a_terminal(command: list[str], **options: Any) -> bytes:
     return shown
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run slow tests first, so that with several workers none is left alone with one at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
 @pytest.fixture
 def script() -> Script:
-    """Run a top-level script as a command: `script("select_tasks.py", "--top_n", 3)`."""
+    """Run a top-level script: `script("select_tasks.py", "--top_n", 3)`; options are those of `subprocess.run`.
 
-    def run(name: str, *arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, str(REPOSITORY / name), *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, **options)  # type: ignore[call-overload,no-any-return]
+    A call with `env` or `umask` starts an interpreter of its own, any other runs in this process.
+    """
+
+    def run(name: str, *arguments: object, cwd: Path | None = None, **options: Any) -> subprocess.CompletedProcess[str]:
+        given = list(map(str, arguments))
+        if not options:
+            return run_in_process(REPOSITORY / name, given, cwd=cwd)
+        command = [sys.executable, str(REPOSITORY / name), *given]
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=cwd, **options)
 
     return run
 

@@ -12,6 +12,7 @@ from typing import IO, Any, NamedTuple
 
 import click
 
+from common.version import version
 from harness.errors import InputError
 
 INTERRUPTED, CLOSED_PIPE = 130, 141
@@ -43,6 +44,7 @@ COMMANDS: dict[str, Entry] = {
     "explain": Entry("harness.cli.report", "Everything about one run."),
     "diff": Entry("harness.cli.report", "Two sets of results side by side."),
     "compare": Entry("harness.cli.report", "Did B do better than A, by how much, how sure, at what cost?"),
+    "trend": Entry("harness.cli.trend", "How rewards move over several jobs, and which tasks."),
     "regression": Entry("harness.cli.report", "Is the current version worse than the baseline?"),
     "power": Entry("harness.cli.design", "How many tasks and runs it takes to find an effect."),
     "plan": Entry("harness.cli.plan", "Two Harbor jobs, without and with a server, from a budget."),
@@ -120,6 +122,12 @@ def _pipe_may_close() -> Iterator[None]:
         raise SystemExit(CLOSED_PIPE) from None
 
 
+def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        click.echo(f"{ctx.info_name} {version()}")
+        ctx.exit()
+
+
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.option(
     "-e",
@@ -127,6 +135,14 @@ def _pipe_may_close() -> Iterator[None]:
     envvar="EVAL_ENV_FILE",
     type=click.Path(path_type=Path),
     help="File with variables such as ANTHROPIC_API_KEY. Default: the first of .env, ~/.env, .env.local.",
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and exit.",
 )
 @click.pass_context
 def cli(ctx: click.Context, env_file: Path | None) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
-from harness.cli.options import PATH, RESULTS_HELP, ArmOptions, arm_options, verdict_code
+from harness.cli.options import METRIC, PATH, RESULTS_HELP, ArmOptions, arm_options, verdict_code
 from harness.cli.output import write_text
 from harness.compare.comparison import compare as compare_results
-from harness.compare.verdicts import Comparison
+from harness.compare.verdicts import Comparison, MetricChoice
 from harness.errors import InputError
 from harness.models import EvalResult
 from harness.report import exports
@@ -92,9 +92,18 @@ def diff(a: Path, b: Path, label_a: str | None, label_b: str | None) -> None:
     type=click.FloatRange(0, 1),
     help="Smallest drop that counts.",
 )
+@click.option("--metric", default="pass_rate", show_default=True, type=METRIC, help="As in `compare`.")
 @click.option("--json", "json_path", type=PATH, help="Also write the evidence.")
 @click.pass_context
-def regression(ctx: click.Context, /, baseline: Path, current: Path, threshold: float, json_path: Path | None) -> None:
+def regression(
+    ctx: click.Context,
+    /,
+    baseline: Path,
+    current: Path,
+    threshold: float,
+    metric: MetricChoice,
+    json_path: Path | None,
+) -> None:
     """Is CURRENT worse than BASELINE?
 
     Exit code 0 no evidence of it, 1 a regression, of the whole or of a single task, 2 the data cannot tell.
@@ -104,6 +113,7 @@ def regression(ctx: click.Context, /, baseline: Path, current: Path, threshold: 
         load_source(current),
         label_a="baseline",
         label_b="current",
+        metric=metric,
         threshold=threshold,
     )
     Reporter().print_comparison(comparison)
@@ -113,6 +123,7 @@ def regression(ctx: click.Context, /, baseline: Path, current: Path, threshold: 
 
 @click.command()
 @arm_options
+@click.argument("more", type=PATH, nargs=-1)
 @click.option("--all-tasks", is_flag=True, help="List every task, not only those that moved.")
 @click.option("--html", type=PATH, help="Also write an HTML report with every run.")
 @click.option("--markdown", type=PATH, help="Also write a comment for a pull request.")
@@ -123,6 +134,7 @@ def compare(
     ctx: click.Context,
     /,
     arms: ArmOptions,
+    more: tuple[Path, ...],
     all_tasks: bool,
     html: Path | None,
     markdown: Path | None,
@@ -131,9 +143,19 @@ def compare(
 ) -> None:
     """Did B do better or worse than A, by how much, how sure are we, at what cost?
 
-    A and B are results files, journals or Harbor job folders; without B, two configs or models of A. Exit
-    code 0 nothing got worse, 1 a regression, of the whole or of a single task, 2 the data cannot tell.
+    A and B are results files, journals, Harbor job folders or CSV tables (task,arm,reward); without B, two
+    configs or models of A, or both arms of a table (also task,reward_a,reward_b). With
+    more paths, each is compared with A, corrected for their number. Exit code 0 nothing got worse, 1 a
+    regression, of the whole or of a single task, 2 the data cannot tell.
     """
+    if more:
+        found, all_arms = arms.compare_with(more)
+        Reporter().print_arms(found, all_tasks)
+        write_text(html, lambda: html_page(all_arms, None, f"{len(all_arms)} arms"))
+        write_text(markdown, lambda: "\n".join(map(exports.comparison_markdown, found.comparisons)))
+        write_text(junit, lambda: exports.comparison_junit(*found.comparisons))
+        write_text(json_path, lambda: json.dumps(exports.arms_data(found), indent=1, ensure_ascii=False) + "\n")
+        ctx.exit(verdict_code(*found.comparisons))
     comparison, results_a, results_b = arms.compare()
     Reporter().print_comparison(comparison, all_tasks)
     a, b = comparison.label_a, comparison.label_b

@@ -7,11 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, variance
 
 from harness import statistics
-from harness.compare.metrics import count_errors
+from harness.compare.doubts.treatment import treatment_tools
+from harness.compare.influence import find_influence, find_zero_clusters
+from harness.compare.metrics import count_errors, resolve_metric
+from harness.compare.slices import by_quartile, find_slices, task_shares, unit_groups
+from harness.compare.usage import cost_effect, tool_association, tool_use
 from harness.compare.verdicts import (
     SUITE_ALPHA,
     Comparison,
     Metric,
+    MetricChoice,
     MetricDifference,
     UnitComparison,
     UnitKey,
@@ -38,15 +43,14 @@ QUANTITIES: dict[str, tuple[str, Callable[[EvalResult], float | None]]] = {
 
 
 class UnclearPairing(InputError):
-    """The arms have no config (or no model) in common and one has several, so which to compare with which?"""
+    """The arms have no model in common and one has several, so which to compare with which?"""
 
-    def __init__(self, what: str, in_a: Sequence[str], in_b: Sequence[str]) -> None:
-        """`what`: config or model; then the ones of each arm."""
+    def __init__(self, in_a: Sequence[str], in_b: Sequence[str]) -> None:
+        """The models of each arm."""
         super().__init__(
-            f"the arms have no {what} in common and one has several: {', '.join(in_a)} against {', '.join(in_b)}; "
+            f"the arms have no model in common and one has several: {', '.join(in_a)} against {', '.join(in_b)}; "
             "choose one for each"
         )
-        self.what = what
 
 
 def compare(
@@ -55,9 +59,10 @@ def compare(
     *,
     label_a: str = "A",
     label_b: str = "B",
-    metric: Metric = "pass_rate",
+    metric: MetricChoice = "auto",
     threshold: float = 0.0,
     treatment: Sequence[str] = (),
+    pool: bool = False,
 ) -> Comparison:
     """Compare two arms task by task.
 
@@ -69,17 +74,22 @@ def compare(
         results_b: the runs the verdict is about.
         label_a: what a report calls A.
         label_b: what a report calls B.
-        metric: what decides the verdict; the others are shown beside it.
+        metric: what decides the verdict; the others are shown beside it. `auto`: the score where any is neither 0
+            nor 1, else the pass rate.
         threshold: of the metric, 0 to 1; a smaller change is never called.
         treatment: the tools that B is about, as glob patterns; without it, what B's runs were offered and A's not.
+        pool: pair by task and model alone, whatever the configs are called; they stay as groups. Without it, so it is
+            where the arms have no config in common.
 
     Raises:
-        UnclearPairing: several configs or models in an arm, and none in common.
+        UnclearPairing: several models in an arm, and none in common.
     """
-    key_of = _pairing(results_a, results_b)
+    chosen = resolve_metric(metric, [*results_a, *results_b])
+    key_of = _pairing(results_a, results_b, pool)
     runs_a, runs_b = _measured(results_a, key_of), _measured(results_b, key_of)
     both = sorted(runs_a.keys() & runs_b.keys())
-    units = [_unit(key, runs_a[key], runs_b[key], metric) for key in both]
+    units = by_quartile([_unit(key, runs_a[key], runs_b[key], chosen) for key in both])
+    paired_a, paired_b = {key: runs_a[key] for key in both}, {key: runs_b[key] for key in both}
     decision = decide(units, threshold=threshold)
     errors_a, errors_b = count_errors(results_a), count_errors(results_b)
     lost = any(
@@ -92,38 +102,41 @@ def compare(
     comparison = Comparison(
         label_a=label_a,
         label_b=label_b,
-        metric=metric,
+        metric=chosen,
         threshold=threshold,
         decision=decision,
         metrics=tuple(
-            found
-            for name in QUANTITIES
-            if (found := _metric_difference(name, {k: runs_a[k] for k in both}, runs_b)) is not None
+            found for name in QUANTITIES if (found := _metric_difference(name, paired_a, paired_b)) is not None
         ),
-        detectable=_detectable(units, metric),
+        detectable=_detectable(units, chosen),
         only_a=tuple(names[key] for key in sorted(runs_a.keys() - runs_b.keys())),
         only_b=tuple(names[key] for key in sorted(runs_b.keys() - runs_a.keys())),
         errors_a=errors_a,
         errors_b=errors_b,
+        shares=task_shares(units),
+        slices=find_slices(units, runs_a, runs_b),
+        influence=find_influence(units, threshold=threshold),
+        zero_clusters=find_zero_clusters(units),
+        cost=cost_effect(paired_a, paired_b, QUANTITIES[chosen][1]),
+        tools_a=tool_use(results_a),
+        tools_b=tool_use(results_b),
+        association=tool_association(runs_b, QUANTITIES[chosen][1], treatment_tools(results_a, results_b, treatment)),
     )
     warnings = find_warnings(comparison, results_a, results_b, treatment)
     return comparison.model_copy(update={"warnings": tuple(warnings)})
 
 
-def _pairing(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> Callable[[EvalResult], UnitKey]:
+def _pairing(a: Sequence[EvalResult], b: Sequence[EvalResult], pool: bool) -> Callable[[EvalResult], UnitKey]:
     """The key under which runs meet: always the task; config and model when the arms share any."""
     if not a or not b:
         return lambda result: UnitKey(result.task_id, result.config_name, result.model)
-    shared: dict[str, bool] = {}
-    for name in ("config_name", "model"):
-        values_a, values_b = {getattr(r, name) for r in a}, {getattr(r, name) for r in b}
-        shared[name] = bool(values_a & values_b)
-        if not shared[name] and (len(values_a) > 1 or len(values_b) > 1):
-            raise UnclearPairing(name.removesuffix("_name"), sorted(values_a), sorted(values_b))
+    by_config = not pool and bool({r.config_name for r in a} & {r.config_name for r in b})
+    models_a, models_b = {r.model for r in a}, {r.model for r in b}
+    by_model = bool(models_a & models_b)
+    if not by_model and (len(models_a) > 1 or len(models_b) > 1):
+        raise UnclearPairing(sorted(models_a), sorted(models_b))
     return lambda result: UnitKey(
-        result.task_id,
-        result.config_name if shared["config_name"] else "",
-        result.model if shared["model"] else "",
+        result.task_id, result.config_name if by_config else "", result.model if by_model else ""
     )
 
 
@@ -147,26 +160,16 @@ def _unit(key: UnitKey, a: list[EvalResult], b: list[EvalResult], metric: Metric
         if metric == "pass_rate"
         else statistics.mean_permutation_test(values_a, values_b)
     )
-    first = a[0]
     return UnitComparison(
         key=key,
+        metric=metric,
         scores_a=tuple(r.overall_score for r in a),
         scores_b=tuple(r.overall_score for r in b),
         passed_a=passed_a,
         passed_b=passed_b,
         difference=fmean(values_b) - fmean(values_a),
         p=p,
-        groups={
-            name: found
-            for name, found in (
-                ("config", key.config),
-                ("model", key.model),
-                ("category", first.category),
-                ("language", first.language),
-                ("difficulty", first.difficulty),
-            )
-            if found
-        },
+        groups=unit_groups(key, a, b),
     )
 
 

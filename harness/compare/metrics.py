@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from harness import statistics
+from harness.compare.verdicts import Metric, MetricChoice
 from harness.models import EvalResult
 from harness.statistics import Interval
 
@@ -38,8 +39,10 @@ class AggregatedMetrics:
     """Wilson interval of pass_rate, 95 %, for these tasks; None without runs."""
     avg_cost: float | None = None
     """US$ a run over the runs whose cost is known; None when none is."""
-    total_cost: float = 0.0
-    """US$ of all runs with a known cost, lost ones and judges included."""
+    total_cost: float | None = None
+    """US$ of all runs with a known cost, lost ones and judges included; None when no cost is known."""
+    unknown_costs: int = 0
+    """Runs whose cost was not recorded."""
     errors: dict[str, int] = field(default_factory=dict)
 
 
@@ -61,9 +64,20 @@ def aggregate(results: Iterable[EvalResult]) -> AggregatedMetrics:
         pass_hat_k=_over_tasks(runs, statistics.pass_hat_k),
         pass_interval=statistics.wilson_interval(passed, len(runs)),
         avg_cost=_mean_of_known(run.cost_usd for run in runs),
-        total_cost=sum(total_cost(result) for result in all_results),
+        total_cost=sum_of_known(map(total_cost, all_results)),
+        unknown_costs=sum(result.cost_usd is None for result in all_results),
         errors=count_errors(all_results),
     )
+
+
+def resolve_metric(choice: MetricChoice, results: Iterable[EvalResult]) -> Metric:
+    """The metric to compare by: as chosen; for `auto` the score where any measured run has one between 0 and 1.
+
+    A threshold makes a pass of every score, and most of what a continuous reward says is lost on the way.
+    """
+    if choice != "auto":
+        return choice
+    return "score" if any(0 < r.overall_score < 1 for r in results if r.measured) else "pass_rate"
 
 
 def count_errors(results: Iterable[EvalResult]) -> dict[str, int]:
@@ -71,10 +85,15 @@ def count_errors(results: Iterable[EvalResult]) -> dict[str, int]:
     return dict(sorted(Counter(result.lost_to for result in results if result.lost_to).items()))
 
 
-def total_cost(result: EvalResult) -> float:
-    """US$ of a run, its judges included; what is unknown counts as nothing."""
-    judges = (grade.judge.cost_usd for grade in result.grades if grade.judge)
-    return (result.cost_usd or 0.0) + sum(cost or 0.0 for cost in judges)
+def total_cost(result: EvalResult) -> float | None:
+    """US$ of a run, its judges included; None when neither is known."""
+    return sum_of_known([result.cost_usd, *(grade.judge.cost_usd for grade in result.grades if grade.judge)])
+
+
+def sum_of_known(values: Iterable[float | None]) -> float | None:
+    """Sum of the values that are known; None when none is."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
 
 
 def by_arm(results: Iterable[EvalResult]) -> dict[tuple[str, str], list[EvalResult]]:

@@ -9,9 +9,17 @@ from functools import cached_property
 from statistics import fmean
 from typing import Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
-
 from harness import statistics
+from harness.compare.findings import (
+    CostEffect,
+    Frozen,
+    Influence,
+    Slice,
+    TaskShares,
+    ToolAssociation,
+    ToolUse,
+    ZeroCluster,
+)
 from harness.statistics import Interval, OneSided
 
 SUITE_ALPHA = 0.035
@@ -22,6 +30,8 @@ SUSPECT_P = 0.05
 """Unadjusted p-value under which a task is worth more runs (`confirm`), though it proves nothing."""
 
 Metric = Literal["pass_rate", "score"]
+MetricChoice = Literal["auto", "pass_rate", "score"]
+"""What a user asks for; `auto` is decided by the results (`harness.compare.metrics.resolve_metric`)."""
 
 
 class Verdict(StrEnum):
@@ -58,14 +68,11 @@ def readable(keys: Iterable[UnitKey]) -> dict[UnitKey, str]:
     return {key: " | ".join(key[at] for at in kept if key[at]) for key in listed}
 
 
-class Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
 class UnitComparison(Frozen):
     """One task in both arms."""
 
     key: UnitKey
+    metric: Metric = "pass_rate"
     scores_a: tuple[float, ...]
     """Score of every measured run, 0 to 1."""
     scores_b: tuple[float, ...]
@@ -89,6 +96,16 @@ class UnitComparison(Frozen):
     def rate_b(self) -> float:
         """Pass rate in B, 0 to 1."""
         return self.passed_b / len(self.scores_b)
+
+    @property
+    def mean_a(self) -> float:
+        """Mean of the metric in A, 0 to 1."""
+        return self.rate_a if self.metric == "pass_rate" else fmean(self.scores_a)
+
+    @property
+    def mean_b(self) -> float:
+        """Mean of the metric in B, 0 to 1."""
+        return self.rate_b if self.metric == "pass_rate" else fmean(self.scores_b)
 
     @property
     def suspect(self) -> bool:
@@ -159,6 +176,18 @@ class Comparison(Frozen):
     errors_a: dict[str, int]
     """Runs outside the rates by reason: infra_error, setup_error, judge_error."""
     errors_b: dict[str, int]
+    shares: TaskShares = TaskShares()
+    slices: tuple[Slice, ...] = ()
+    influence: tuple[Influence, ...] = ()
+    zero_clusters: tuple[ZeroCluster, ...] = ()
+    cost: CostEffect | None = None
+    """None when no task has a recorded cost in both arms."""
+    tools_a: ToolUse | None = None
+    """None when no run of A recorded its tool calls."""
+    tools_b: ToolUse | None = None
+    association: ToolAssociation | None = None
+    comparisons: int = 1
+    """How many comparisons with A were made; p-values over all tasks and verdicts are corrected for it."""
     warnings: tuple[str, ...] = ()
 
     @property
@@ -197,18 +226,35 @@ def decide_without(
     units: Sequence[UnitComparison], left_out: Collection[UnitComparison], *, threshold: float
 ) -> tuple[Verdict, float]:
     """Verdict and mean difference had these tasks not been there."""
-    rest = [unit for unit in units if unit not in left_out]
+    gone = {unit.key for unit in left_out}
+    rest = [unit for unit in units if unit.key not in gone]
     # No task can be called by itself when none is below TASK_Q before the correction.
     open_ = any(unit.p.smaller <= TASK_Q for unit in rest)
     return _over_all(_judge_units(rest, threshold) if open_ else rest, threshold)[:2]
 
 
-def _over_all(units: Sequence[UnitComparison], threshold: float) -> tuple[Verdict, float, OneSided]:
+def corrected(decision: Decision, suite: OneSided, comparisons: int, *, threshold: float = 0.0) -> Decision:
+    """The same decision as one of several.
+
+    Args:
+        decision: made as if it were the only one.
+        suite: its p-values over all tasks after the correction.
+        comparisons: how many there are; TASK_Q is divided by it.
+        threshold: of the comparison.
+    """
+    judged = _judge_units(decision.units, threshold, TASK_Q / comparisons)
+    verdict, difference, _ = _over_all(judged, threshold, suite)
+    return Decision(verdict=verdict, difference=difference, suite=suite, units=tuple(judged))
+
+
+def _over_all(
+    units: Sequence[UnitComparison], threshold: float, suite: OneSided | None = None
+) -> tuple[Verdict, float, OneSided]:
     per_task: dict[str, list[float]] = defaultdict(list)
     for unit in units:
         per_task[unit.key.task_id].append(unit.difference)
     differences = [fmean(values) for values in per_task.values()]
-    suite = statistics.sign_flip_test(differences)
+    suite = suite or statistics.sign_flip_test(differences)
     difference = fmean(differences) if differences else 0.0
     directions = {unit.verdict for unit in units if unit.verdict.decided}
     verdict = Verdict.NO_EVIDENCE
@@ -224,15 +270,15 @@ def _over_all(units: Sequence[UnitComparison], threshold: float) -> tuple[Verdic
     return verdict, difference, suite
 
 
-def _judge_units(units: Sequence[UnitComparison], threshold: float) -> list[UnitComparison]:
+def _judge_units(units: Sequence[UnitComparison], threshold: float, q: float = TASK_Q) -> list[UnitComparison]:
     less = statistics.discrete_benjamini_hochberg([u.p.less for u in units], [u.p.steps_less for u in units])
     greater = statistics.discrete_benjamini_hochberg([u.p.greater for u in units], [u.p.steps_greater for u in units])
     judged = []
     for unit, down, up in zip(units, less, greater, strict=True):
         verdict = Verdict.NO_EVIDENCE
-        if down <= TASK_Q and unit.difference < -threshold:
+        if down <= q and unit.difference < -threshold:
             verdict = Verdict.REGRESSION
-        elif up <= TASK_Q and unit.difference > threshold:
+        elif up <= q and unit.difference > threshold:
             verdict = Verdict.IMPROVEMENT
         adjusted = OneSided(down, up, unit.p.attainable)
         judged.append(unit.model_copy(update={"verdict": verdict, "adjusted": adjusted}))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from harness.compare.findings import Influence, Slice, ZeroCluster
+from harness.compare.trend import Trend
 from harness.compare.verdicts import SUITE_ALPHA, Comparison, MetricDifference, UnitComparison, Verdict
 from harness.models import EvalResult
 from harness.statistics import Interval
@@ -36,6 +38,11 @@ def points(difference: float) -> str:
     return f"{100 * difference:+.1f} points"
 
 
+def share_text(share: float | None) -> str:
+    """0.456 -> 45.6 %; a dash for what is not known."""
+    return UNKNOWN if share is None else percent(share)
+
+
 def rate_interval(interval: Interval | None) -> str:
     """Confidence interval of a share, 0 to 1: 19 to 81 %."""
     return UNKNOWN if interval is None else f"{100 * interval.low:.0f} to {100 * interval.high:.0f} %"
@@ -59,6 +66,14 @@ def count_text(value: int | None) -> str:
 def cost_text(dollars: float | None) -> str:
     """Cost of one run: $0.0123."""
     return UNKNOWN if dollars is None else f"${dollars:.4f}"
+
+
+def total_cost_text(dollars: float | None, unknown: int = 0) -> str:
+    """Cost of many runs: $1.23 in all, without 2 runs whose cost was not recorded."""
+    if dollars is None:
+        return "cost not recorded"
+    without = f", without {counted(unknown, 'run')} whose cost was not recorded" if unknown else ""
+    return f"${dollars:.2f} in all{without}"
 
 
 def seconds_text(seconds: float | None) -> str:
@@ -107,15 +122,18 @@ def _with_sign(metric: MetricDifference, value: float) -> str:
     return ("+" if value >= 0 else "-") + number(metric, abs(value))
 
 
-def arm_passes(unit: UnitComparison) -> tuple[str, str]:
-    """Passed of measured runs in A and in B."""
+def arm_values(unit: UnitComparison) -> tuple[str, str]:
+    """The task in A and in B, in the comparison's metric: passed of measured runs (3/5), or the mean score (0.62)."""
+    if unit.metric == "score":
+        return f"{unit.mean_a:.2f}", f"{unit.mean_b:.2f}"
     return passes(unit.passed_a, len(unit.scores_a)), passes(unit.passed_b, len(unit.scores_b))
 
 
 def runs_text(unit: UnitComparison) -> str:
-    """3/5 to 0/5 passed (-60.0 points)."""
-    before, after = arm_passes(unit)
-    return f"{before} to {after} passed ({points(unit.difference)})"
+    """3/5 to 0/5 passed (-60.0 points), or: score 0.62 to 0.31 (-31.0 points)."""
+    before, after = arm_values(unit)
+    change = f"score {before} to {after}" if unit.metric == "score" else f"{before} to {after} passed"
+    return f"{change} ({points(unit.difference)})"
 
 
 def unit_verdict(unit: UnitComparison) -> str:
@@ -139,6 +157,125 @@ def run_facts(result: EvalResult) -> str:
     return ", ".join(facts)
 
 
+def slice_interval(part: Slice) -> str:
+    """The corrected interval of a slice, in points."""
+    if part.interval is None:
+        return UNKNOWN
+    return f"{100 * part.interval.low:+.1f} to {100 * part.interval.high:+.1f}"
+
+
+def group_name(dimension: str, value: str) -> str:
+    """config_a 'plain', as a group reads in a sentence."""
+    return f"{metric_name(dimension) if not dimension.endswith(('_a', '_b')) else dimension} {value!r}"
+
+
+def shares_sentence(comparison: Comparison) -> str:
+    """How many tasks were better, the same and worse; empty without tasks."""
+    shares = comparison.shares
+    total = shares.better + shares.same + shares.worse
+    if not total:
+        return ""
+    parts = (("better", shares.better), ("the same", shares.same), ("worse", shares.worse))
+    told = ", ".join(f"{count} {name} ({100 * count / total:.0f} %)" for name, count in parts)
+    return f"Of {counted(total, 'task')} in {comparison.label_b}: {told}."
+
+
+def cost_sentence(comparison: Comparison) -> str:
+    """What the metric cost in both arms, and what one more point of it costs."""
+    effect = comparison.cost
+    if effect is None:
+        return "Cost: not recorded in both arms for any task."
+    name, a, b = metric_name(comparison.metric), comparison.label_a, comparison.label_b
+    text = f"Cost over {counted(effect.tasks, 'task')}: {cost_text(effect.cost_a)} a run in {a}, "
+    text += f"{cost_text(effect.cost_b)} in {b}"
+    if effect.per_dollar_a is not None and effect.per_dollar_b is not None:
+        text += f"; {name} per dollar {effect.per_dollar_a:.2f} and {effect.per_dollar_b:.2f}"
+    if effect.per_point is None or effect.per_point_interval is None:
+        return f"{text}. The price of a further point is not given: the difference is not clear of 0."
+    low, high = (_dollars(end) for end in (effect.per_point_interval.low, effect.per_point_interval.high))
+    note = "; less than nothing, since the better arm was the cheaper one" if effect.per_point < 0 else ""
+    return f"{text}. A further point costs {_dollars(effect.per_point)} a run (95 % interval {low} to {high}{note})."
+
+
+def _dollars(value: float) -> str:
+    return ("-" if value < 0 else "") + cost_text(abs(value))
+
+
+def tools_sentence(comparison: Comparison) -> str:
+    """Tool calls a run in both arms, and the tools called most."""
+    parts = []
+    for label, use in ((comparison.label_a, comparison.tools_a), (comparison.label_b, comparison.tools_b)):
+        if use is None:
+            parts.append(f"{label}: not recorded")
+            continue
+        most = [f"{t.name} ({counted(t.calls, 'call')}, {100 * t.runs / use.runs:.0f} % of runs)" for t in use.tools]
+        told = f": {some(most)}" if most else ""
+        parts.append(f"{label}: {use.calls / use.runs:.1f} a run over {counted(use.runs, 'run')}{told}")
+    return f"Tool calls. {'. '.join(parts)}."
+
+
+def association_sentence(comparison: Comparison) -> str:
+    """Calls against the metric in B; empty where it cannot be told."""
+    found = comparison.association
+    if found is None:
+        return ""
+    which = f"calls of {some(found.tools)}" if found.tools else "tool calls"
+    more = "higher" if found.rho > 0 else "lower"
+    name = metric_name(comparison.metric)
+    text = f"Over {counted(len(found.points), 'task')} of {comparison.label_b}, Spearman's rank correlation of {which}"
+    text += f" with the {name} is {found.rho:+.2f} (two-sided p = {p_text(found.p)})"
+    if found.p > ASSOCIATED_P:
+        return f"{text}: no sign that they go together."
+    return (
+        f"{text}: tasks with more calls had a {more} {name}. That is an association, not an effect: what makes a task "
+        "hard also changes how much an agent searches."
+    )
+
+
+ASSOCIATED_P = 0.05
+
+
+def influence_sentence(comparison: Comparison, group: Influence) -> str:
+    """A group that carries the difference or holds it back, with the numbers without it."""
+    what = "carries more than its share of the difference" if group.carries else "pulls against the difference"
+    verdict = ""
+    if group.verdict_without != comparison.verdict:
+        verdict = f", and the verdict would be '{group.verdict_without}' instead of '{comparison.verdict}'"
+    return (
+        f"The group {group_name(group.dimension, group.value)} {what}: "
+        f"{points(group.within)} over its {counted(group.tasks, 'task')}. Without it the "
+        f"{metric_name(comparison.metric)} changes by {points(group.without)} instead of "
+        f"{points(comparison.decision.difference)}{verdict}. Random groups as far from the rest as this one: "
+        f"p = {p_text(group.p)}, corrected for the number of groups."
+    )
+
+
+def zero_cluster_sentence(comparison: Comparison, cluster: ZeroCluster) -> str:
+    """A group full of zeros in one arm alone."""
+    arm, other = comparison.label_a, comparison.label_b
+    if cluster.arm == "B":
+        arm, other = other, arm
+    return (
+        f"{arm}: {cluster.zeros} of {cluster.runs} runs with {group_name(cluster.dimension, cluster.value)} scored 0 "
+        f"(the same tasks in {other}: {cluster.other_arm_zeros} of {cluster.other_arm_runs}; the rest of {arm}: "
+        f"{cluster.rest_zeros} of {cluster.rest_runs}). Without this group the {metric_name(comparison.metric)} "
+        f"changes by {points(cluster.without)} instead of {points(comparison.decision.difference)}; "
+        "look at a few of these runs before you trust the difference."
+    )
+
+
+def slope_sentence(trend: Trend) -> str:
+    """How the mean reward moves from job to job, and how sure that is."""
+    if trend.slope is None or trend.slope_interval is None:
+        return "Fewer than three jobs were measured: no slope."
+    low, high = trend.slope_interval.low, trend.slope_interval.high
+    sure = "" if low > 0 or high < 0 else " That is no evidence of a trend."
+    return (
+        f"Over the last {trend.slope_jobs} jobs the mean reward changed by {points(trend.slope)} from one job to the "
+        f"next (95 % interval {100 * low:+.1f} to {100 * high:+.1f}).{sure}"
+    )
+
+
 def some(names: Sequence[str], last: str = "and") -> str:
     """The first NAMED names as a list in a sentence, and how many more there are."""
     if len(names) > NAMED:
@@ -159,7 +296,8 @@ def verdict_sentence(comparison: Comparison) -> str:
     suite = comparison.decision.suite
     evidence = [f"95 % interval {interval_text(primary)}"] if primary.interval else []
     if comparison.verdict is not Verdict.NOT_ENOUGH_DATA:
-        evidence.append(f"one-sided p = {p_text(suite.smaller)}")
+        several = f" after Holm's correction for {comparison.comparisons} comparisons"
+        evidence.append(f"one-sided p = {p_text(suite.smaller)}{several if comparison.comparisons > 1 else ''}")
     change = (
         f"From {comparison.label_a} to {comparison.label_b}, the {metric_name(comparison.metric)} changed by "
         f"{points(primary.difference)} over {counted(primary.tasks, 'task')}"

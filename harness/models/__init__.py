@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from harness.models.conditions import Batch, Conditions, VerifierMetrics
 from harness.models.definitions import (
     CHECK_FIELDS,
     LLM_WEIGHT_KEY,
@@ -38,9 +39,11 @@ __all__ = [
     "SCHEMA_VERSION",
     "Assertion",
     "AssertionType",
+    "Batch",
     "ClaudeConfigSnapshot",
     "CodeAssertion",
     "CodeCheckType",
+    "Conditions",
     "Config",
     "ConfigSnapshot",
     "CriterionScore",
@@ -60,6 +63,7 @@ __all__ = [
     "TaskDifficulty",
     "TokenUsage",
     "ToolCall",
+    "VerifierMetrics",
     "assertion_ids",
     "weighted_score",
 ]

@@ -50,6 +50,8 @@ class ErrorKind(StrEnum):
     """The environment could not be built."""
     GRADING = "grading"
     """The agent finished, and grading it failed in an unforeseen way. The run is paid for, so it is not made again."""
+    KILLED = "killed"
+    """Something outside of the agent ended its process or container, its memory limit for example."""
     NOT_LOADED = "not_loaded"
     """A skill, CLAUDE.md, subagent or MCP server of the config was not there when the agent started."""
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from harness.models.conditions import Batch, Conditions, VerifierMetrics
 from harness.models.definitions import LLM_WEIGHT_KEY
 from harness.models.outcomes import ErrorKind, Outcome
 from harness.models.traces import ExecutionTrace, Record, TokenUsage
@@ -63,6 +64,8 @@ class GradeResult(Record):
     status: Literal["graded", "judge_error"] = "graded"
     """judge_error: no usable verdict; passed and score then mean nothing and do not count."""
     judge: JudgeRecord | None = None
+    verifier: VerifierMetrics | None = None
+    """Of a Harbor trial whose verifier told what its reward is made of."""
     weight: float | None = None
     """Weight that the task gave this assertion when the run was graded."""
     duration_seconds: float = 0.0
@@ -88,6 +91,8 @@ class Fingerprints(Record):
 
     task: str = ""
     """Over the task, its fixture and its hidden files."""
+    task_content: str = ""
+    """Over the same without the MCP servers that a Harbor task offers; empty when it cannot be told."""
     config: str = ""
     """Over the config, its skills and MCP servers, and the model."""
 
@@ -114,6 +119,11 @@ class EvalResult(Record):
     category: str = ""
     difficulty: str = ""
     language: str = ""
+    groups: dict[str, str] = {}
+    """Further groups that the source puts the run into, name to value; a name that ends in _a or _b is about the
+    runs of that arm alone. One with many numbers, such as context_length, is reported by quartile."""
+    conditions: Conditions = Conditions()
+    batch: Batch | None = None
     attempts: int = 1
     """Tries it took, infrastructure failures included."""
     retry_cost_usd: float = 0.0

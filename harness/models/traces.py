@@ -125,6 +125,8 @@ class ExecutionTrace(Record):
     usage: TokenUsage | None = TokenUsage()
     """None when it was not recorded, which a Harbor trial may not have done."""
     tool_calls: list[ToolCall] = []
+    has_transcript: bool = True
+    """False when nothing recorded what the agent did: no tool calls then does not mean that it made none."""
     duration_seconds: float | None = 0.0
     """Wall clock of the CLI; None when it was not recorded."""
     num_turns: int | None = 0
@@ -156,6 +158,13 @@ class ExecutionTrace(Record):
     """What the service asked to wait before the next try."""
     permission_denials: list[str] = []
     """Names of the tools whose calls were denied, one entry a call."""
+
+    @property
+    def tool_count(self) -> int | None:
+        """Number of tool calls; None when they were not recorded."""
+        # Files of earlier versions do not say has_transcript; where turns are unknown, so are calls.
+        known = self.has_transcript and self.num_turns is not None
+        return len(self.tool_calls) if known or self.tool_calls else None
 
     @property
     def may_be_retried(self) -> bool:

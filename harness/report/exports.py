@@ -14,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from junitparser import Error, Failure, JUnitXml, TestCase, TestSuite
 
 from harness.compare import wording
+from harness.compare.arms import ArmsComparison
 from harness.compare.metrics import aggregate, by_arm
 from harness.compare.verdicts import Comparison, Verdict
 from harness.compare.wording import p_text, runs_text, verdict_sentence
@@ -34,7 +35,7 @@ COLUMNS: dict[str, Callable[[EvalResult], object]] = {
     "difficulty": lambda r: r.difficulty,
     "duration_seconds": lambda r: r.trace.duration_seconds,
     "num_turns": lambda r: r.trace.num_turns,
-    "tool_calls": lambda r: len(r.trace.tool_calls),
+    "tool_calls": lambda r: r.trace.tool_count,
     "input_tokens": lambda r: r.trace.usage and r.trace.usage.input_tokens,
     "output_tokens": lambda r: r.trace.usage and r.trace.usage.output_tokens,
     "cache_read_tokens": lambda r: r.trace.usage and r.trace.usage.cache_read_tokens,
@@ -69,8 +70,8 @@ def results_json(results: Sequence[EvalResult]) -> str:
                 "total_runs": metrics.total_runs,
                 "passed": metrics.passed,
                 "failed": metrics.failed,
-                "pass_rate": metrics.pass_rate,
-                "avg_score": metrics.avg_score,
+                "pass_rate": metrics.pass_rate if metrics.total_runs else None,
+                "avg_score": metrics.avg_score if metrics.total_runs else None,
                 "avg_tokens": metrics.avg_tokens,
                 "avg_duration_seconds": metrics.avg_duration,
                 "total_cost_usd": metrics.total_cost,
@@ -115,8 +116,12 @@ def results_junit(results: Sequence[EvalResult]) -> str:
     return _xml("harness", suites)
 
 
-def comparison_junit(comparison: Comparison) -> str:
-    """The verdict and every task as a case; a regression is a failure, too little data an error."""
+def comparison_junit(*comparisons: Comparison) -> str:
+    """A suite for each comparison: verdict and tasks as cases; a regression is a failure, too little data an error."""
+    return _xml("harness compare", [_comparison_suite(comparison) for comparison in comparisons])
+
+
+def _comparison_suite(comparison: Comparison) -> TestSuite:
     whole = _case("compare", "verdict")
     warnings = "\n".join(comparison.warnings)
     if comparison.verdict is Verdict.REGRESSION:
@@ -129,7 +134,7 @@ def comparison_junit(comparison: Comparison) -> str:
         if unit.verdict is Verdict.REGRESSION:
             case.result = [_problem(Failure, f"{runs_text(unit)}, adjusted p = {p_text(unit.adjusted.less)}", "")]
         cases.append(case)
-    return _xml("harness compare", [_suite(f"{comparison.label_b} against {comparison.label_a}", cases)])
+    return _suite(f"{comparison.label_b} against {comparison.label_a}", cases)
 
 
 def comparison_markdown(comparison: Comparison) -> str:
@@ -155,6 +160,16 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
         },
     )
     return {"schema_version": SCHEMA_VERSION, "verdict": str(comparison.verdict), **data}
+
+
+def arms_data(found: ArmsComparison) -> dict[str, Any]:
+    """Several arms as JSON data: each as a point, and each against the first."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "metric": found.metric,
+        "arms": [arm.model_dump(mode="json") for arm in found.arms],
+        "comparisons": [comparison_data(comparison) for comparison in found.comparisons],
+    }
 
 
 def _markdown(template: str, **values: object) -> str:

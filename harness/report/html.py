@@ -90,6 +90,7 @@ def render(arms: Sequence[Arm], comparison: Comparison | None = None, title: str
         for (config, model), runs in by_arm(arm.results).items()
     ]
     everything = [result for arm in arms for result in arm.results]
+    whole = aggregate(everything)
     drawn = [figures.paired_differences(comparison)] if comparison and comparison.decision.units else []
     drawn.append(figures.cost_against_score(everything))
     return (
@@ -103,7 +104,7 @@ def render(arms: Sequence[Arm], comparison: Comparison | None = None, title: str
             tasks=sorted({result.task_id for result in everything}),
             rows=_rows(arms),
             figures=[svg for svg in drawn if svg],
-            total_cost=sum(column.metrics.total_cost for column in columns),
+            spent=wording.total_cost_text(whole.total_cost, whole.unknown_costs),
             versions=sorted({r.claude_code_version for r in everything if r.claude_code_version}),
         )
     )

@@ -8,11 +8,14 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from harness.compare.metrics import aggregate, by_arm, by_task
-from harness.compare.verdicts import Comparison, UnitComparison, Verdict
+from harness.compare.arms import ArmsComparison
+from harness.compare.findings import Slice
+from harness.compare.metrics import AggregatedMetrics, aggregate, by_arm, by_task, resolve_metric
+from harness.compare.trend import TaskDrift, Trend
+from harness.compare.verdicts import Comparison, Metric, UnitComparison, Verdict
 from harness.compare.wording import (
     UNKNOWN,
-    arm_passes,
+    arm_values,
     cost_text,
     count_text,
     errors_text,
@@ -26,7 +29,9 @@ from harness.compare.wording import (
     points,
     rate_interval,
     seconds_text,
+    share_text,
     signed,
+    slice_interval,
     unit_verdict,
 )
 from harness.models import EvalResult
@@ -66,7 +71,7 @@ def summary_table(results: Sequence[EvalResult]) -> Table:
             passes(m.passed, m.total_runs),
             Text(percent(m.pass_rate), style=_colour(m.pass_rate)) if m.total_runs else UNKNOWN,
             rate_interval(m.pass_interval),
-            f"{m.avg_score:.2f}",
+            f"{m.avg_score:.2f}" if m.total_runs else UNKNOWN,
             ks_text(m.pass_at_k),
             ks_text(m.pass_hat_k),
             count_text(m.avg_tokens),
@@ -88,24 +93,88 @@ def metrics_table(comparison: Comparison) -> Table:
     return table
 
 
-def passes_by_task(results: Sequence[EvalResult]) -> Table:
-    """Task x config and model: passed of measured runs, and how many were lost."""
-    arms = list(by_arm(results))
-    table = new_table("Passed of measured runs by task", "task", *(f"{config}\n{model}" for config, model in arms))
-    for task, of_task in by_task(results).items():
-        cells = by_arm(of_task)
-        table.add_row(Text(task), *(_passes(cells.get(arm, [])) for arm in arms))
+def slices_table(slices: Sequence[Slice], a: str, b: str) -> Table:
+    """The difference within every group, with its corrected interval and p-value."""
+    table = new_table("By group", "", "group")
+    for name in ("tasks", a, b, "difference", "95 % of all", "adjusted p"):
+        table.add_column(Text(name), justify="right", no_wrap=True)
+    shown = ""
+    for s in slices:
+        named, shown = ("" if s.dimension == shown else metric_name(s.dimension)), s.dimension
+        cells = (percent(s.mean_a), percent(s.mean_b), points(s.difference), slice_interval(s), p_text(s.adjusted_p))
+        table.add_row(Text(named), Text(s.value), str(s.tasks), *cells)
     return table
 
 
-def _passes(runs: Sequence[EvalResult]) -> Text:
-    measured = [run for run in runs if run.measured]
+def arms_table(found: ArmsComparison) -> Table:
+    """Every arm: the metric, its difference from the first arm with interval and p, and the cost."""
+    table = new_table("Arms", "")
+    for name in ("tasks", "runs", metric_name(found.metric), "against the first", "95 %", "adjusted p", "cost/run"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("")
+    for at, arm in enumerate(found.arms):
+        cells = [str(arm.tasks), str(arm.runs), UNKNOWN if arm.mean is None else percent(arm.mean)]
+        comparison = found.comparisons[at - 1] if at else None
+        if comparison is None or comparison.primary is None:
+            cells += [UNKNOWN, UNKNOWN, UNKNOWN, cost_text(arm.cost), ""]
+        else:
+            cells += [signed(comparison.primary), interval_text(comparison.primary)]
+            cells += [p_text(comparison.decision.suite.smaller), cost_text(arm.cost), str(comparison.verdict)]
+        table.add_row(Text(arm.label), *cells)
+    return table
+
+
+def means_by_task(results: Sequence[EvalResult]) -> Table:
+    """Task x config and model: passed of measured runs, or the mean score where scores lie between; and lost runs."""
+    metric = resolve_metric("auto", results)
+    arms = list(by_arm(results))
+    title = "Passed of measured runs by task" if metric == "pass_rate" else "Mean score by task"
+    table = new_table(title, "task", *(f"{config}\n{model}" for config, model in arms))
+    for task, of_task in by_task(results).items():
+        cells = by_arm(of_task)
+        table.add_row(Text(task), *(_mean(cells.get(arm, []), metric) for arm in arms))
+    return table
+
+
+def _mean(runs: Sequence[EvalResult], metric: Metric) -> Text:
     if not runs:
         return Text(UNKNOWN, style="dim")
-    passed = sum(run.passed for run in measured)
-    cell = Text(passes(passed, len(measured)), style=_colour(passed / len(measured)) if measured else "dim")
-    lost = len(runs) - len(measured)
+    m = aggregate(runs)
+    mean = m.avg_score if metric == "score" else m.pass_rate
+    cell = Text(_cell(m, metric), style=_colour(mean) if m.total_runs else "dim")
+    lost = len(runs) - m.total_runs
     return cell.append(f" +{lost} lost", style="yellow") if lost else cell
+
+
+def _cell(m: AggregatedMetrics, metric: Metric) -> str:
+    return f"{m.avg_score:.2f}" if metric == "score" and m.total_runs else passes(m.passed, m.total_runs)
+
+
+def trend_table(trend: Trend) -> Table:
+    """Every job of a trend."""
+    table = new_table("Jobs in the order of time", "job", "started")
+    for name in ("tasks", "runs", "lost", "mean reward", "95 %"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for p in trend.points:
+        table.add_row(
+            Text(p.name),
+            p.started.strftime("%Y-%m-%d %H:%M"),
+            *map(str, (p.tasks, p.runs, p.lost)),
+            share_text(p.mean),
+            rate_interval(p.interval),
+        )
+    return table
+
+
+def drift_table(title: str, drifts: Sequence[TaskDrift]) -> Table:
+    """Tasks whose reward or number of runs is not what it was in the job before."""
+    table = new_table(title, "task", "in job")
+    for name in ("before", "after", "runs before", "runs after"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for d in drifts:
+        runs = (str(d.runs_before), str(d.runs_after))
+        table.add_row(Text(d.task), Text(d.job), share_text(d.before), share_text(d.after), *runs)
+    return table
 
 
 def assertion_table(results: Sequence[EvalResult]) -> Table:
@@ -129,7 +198,7 @@ def unit_table(units: Mapping[str, UnitComparison], a: str, b: str) -> Table:
     for name, u in units.items():
         verdict = Text(unit_verdict(u), style=COLOURS[u.verdict] if u.verdict.decided else "yellow")
         ps = (p_text(u.p.smaller), p_text(u.adjusted.smaller))
-        table.add_row(Text(name), *arm_passes(u), points(u.difference), *ps, verdict)
+        table.add_row(Text(name), *arm_values(u), points(u.difference), *ps, verdict)
     return table
 
 
@@ -138,12 +207,12 @@ def _colour(rate: float) -> str:
 
 
 def passed_text(passed: bool) -> Text:
-    """pass or fail."""
+    """The word `pass` or `fail`."""
     return _VERDICTS["pass" if passed else "fail"].copy()
 
 
 def mark(result: EvalResult) -> Text:
-    """pass, fail or lost."""
+    """The word `pass`, `fail` or `lost`."""
     return _VERDICTS[result.verdict].copy()
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tomllib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,58 +14,32 @@ from pydantic import ValidationError
 from harness.errors import InputError
 from harness.models import (
     PASS_SCORE,
+    Batch,
+    Conditions,
     CriterionScore,
     ErrorKind,
     EvalResult,
-    ExecutionTrace,
     Fingerprints,
     GradeResult,
-    Offered,
     Outcome,
-    TokenUsage,
-    ToolCall,
-)
-from harness.results.harbor_files import (
-    REWARD,
-    AgentInfo,
-    AgentResult,
-    TaskMetadata,
-    TaskToml,
-    Trajectory,
-    TrajectoryStep,
-    Trial,
     VerifierMetrics,
-    first_problem,
-    read,
-    text_of,
-    trials,
 )
+from harness.results.harbor_files import REWARD, AgentInfo, AnyJson, Trial, read, read_job, trials
+from harness.results.harbor_tasks import TaskFolder, TaskFolders, TaskLimits, task_id
+from harness.results.harbor_trace import trace_of
 
-EXCEPTIONS: dict[str, tuple[Outcome, ErrorKind]] = {
-    "AgentTimeoutError": (Outcome.TIMEOUT, ErrorKind.TIME_LIMIT),
-    "ContextWindowExceededError": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
-    "ContextLengthExceededError": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
-    "OutputTokenExceededError": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
-    "OutputLengthExceededError": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
-    "AgentSafetyRefusalError": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
-    "AgentAuthenticationError": (Outcome.INFRA_ERROR, ErrorKind.AUTH),
-    "ModelNotFoundError": (Outcome.INFRA_ERROR, ErrorKind.MODEL_NOT_FOUND),
-    "ApiRateLimitError": (Outcome.INFRA_ERROR, ErrorKind.RATE_LIMIT),
-    "ApiUsageLimitError": (Outcome.INFRA_ERROR, ErrorKind.RATE_LIMIT),
-    "ApiOverloadedError": (Outcome.INFRA_ERROR, ErrorKind.OVERLOADED),
-    "AgentSetupTimeoutError": (Outcome.SETUP_ERROR, ErrorKind.FIXTURE),
-    "EnvironmentStartTimeoutError": (Outcome.SETUP_ERROR, ErrorKind.FIXTURE),
-    "HealthcheckError": (Outcome.SETUP_ERROR, ErrorKind.FIXTURE),
-    "SandboxBuildFailedError": (Outcome.SETUP_ERROR, ErrorKind.FIXTURE),
-    "VerifierTimeoutError": (Outcome.INFRA_ERROR, ErrorKind.GRADING),
-    "RewardFileNotFoundError": (Outcome.INFRA_ERROR, ErrorKind.GRADING),
-    "RewardFileEmptyError": (Outcome.INFRA_ERROR, ErrorKind.GRADING),
-    "VerifierOutputParseError": (Outcome.INFRA_ERROR, ErrorKind.GRADING),
+UNLIKE_SETTINGS = {
+    "name",
+    "import_path",
+    "model_name",
+    "mcp_servers",
+    "skills",
+    "n_concurrent",
+    "concurrency_group",
+    "override_timeout_sec",
+    "max_timeout_sec",
 }
-"""What the exception of a trial says about the agent; one that is not here is an infrastructure error."""
-
-ERROR_CHARS = 300
-"""Of an exception's message."""
+"""Keys of an agent's configuration that are compared on their own, or that say nothing of what it does."""
 
 
 def load_jobs(
@@ -91,15 +64,27 @@ def load_jobs(
     found = list(trials(path))
     if not found:
         raise InputError(f"{path}: no Harbor trials there; name a job folder, such as jobs/<job name>")
+    tasks = TaskFolders(tasks_dir)
     names = _config_names(found)
+    batches = _batches(folder for folder, _ in found)
     return _with_run_indices(
-        _result(folder, trial, config_name or names[_config_key(folder, trial)], tasks_dir, pass_score)
+        _result(
+            folder,
+            trial,
+            tasks,
+            config_name=config_name or names[_config_key(folder, trial)],
+            batch=batches[folder.parent],
+            pass_score=pass_score,
+        )
         for folder, trial in found
     )
 
 
-def _result(folder: Path, trial: Trial, config_name: str, tasks_dir: Path | None, pass_score: float) -> EvalResult:
-    trace = _trace(folder, trial)
+def _result(
+    folder: Path, trial: Trial, tasks: TaskFolders, *, config_name: str, batch: Batch, pass_score: float
+) -> EvalResult:
+    task = tasks.as_it_ran(folder, trial)
+    trace = trace_of(folder, trial, task)
     grade = _grade(folder, trial, pass_score)
     if trace.outcome.measured and grade is None:
         trace = trace.model_copy(
@@ -111,9 +96,9 @@ def _result(folder: Path, trial: Trial, config_name: str, tasks_dir: Path | None
             }
         )
     score = grade.score if grade else 0.0
-    metadata = _metadata(trial, tasks_dir)
+    metadata = tasks.metadata(trial)
     return EvalResult(
-        task_id=_task_id(trial),
+        task_id=task_id(trial),
         config_name=config_name,
         model=_model(trial),
         run_index=0,
@@ -123,66 +108,57 @@ def _result(folder: Path, trial: Trial, config_name: str, tasks_dir: Path | None
         grades=[grade] if grade else [],
         overall_score=score,
         passed=trace.outcome is Outcome.COMPLETED and score >= pass_score,
-        fingerprints=Fingerprints(task=trial.task_checksum or "", config=_agent_hash(trial)),
+        fingerprints=Fingerprints(
+            task=trial.task_checksum or "", task_content=task.content if task else "", config=_agent_hash(trial)
+        ),
         category=metadata.category or metadata.task_category,
         difficulty=metadata.difficulty,
         language=metadata.language,
+        groups={} if metadata.context_length is None else {"context_length": str(metadata.context_length)},
+        conditions=_conditions(trial, task, grade.verifier if grade else None),
+        batch=batch,
         source=str(folder),
     )
 
 
-def _trace(folder: Path, trial: Trial) -> ExecutionTrace:
-    outcome, kind, error = _ending(trial)
-    steps = _steps(folder)
-    spent = trial.spent
-    agent = trial.agent_info or AgentInfo()
-    answers = [text for step in steps or [] if step.source == "agent" and (text := text_of(step.message))]
-    prompts = [text_of(step.message) for step in steps or [] if step.source == "user"]
-    return ExecutionTrace(
-        result=answers[-1] if answers else "",
-        is_error=outcome is not Outcome.COMPLETED,
-        usage=_usage(spent),
-        tool_calls=[call for step in steps or [] for call in _tool_calls(step)],
-        duration_seconds=trial.agent_execution.seconds if trial.agent_execution else None,
-        num_turns=None if steps is None else len(answers),
-        claude_prompt=prompts[0] if prompts else "",
-        claude_response="\n\n".join(answers),
-        outcome=outcome,
-        error=error,
-        error_kind=kind,
-        cost_usd=spent.cost_usd,
-        claude_code_version=agent.version or "" if agent.name == "claude-code" else "",
-        # Harbor records the servers of the agent's configuration; neither their state nor the tools.
-        offered=Offered(servers={server.name: "" for server in trial.config.agent.mcp_servers or []}),
-        raw_output={
-            "agent_info": agent.model_dump(mode="json", exclude_none=True),
-            "rewards": trial.rewards,
-        },
+def _conditions(trial: Trial, task: TaskFolder | None, metrics: VerifierMetrics | None) -> Conditions:
+    agent, config = trial.agent_info or AgentInfo(), trial.config
+    environment = task.toml.environment if task else TaskLimits()
+    timeout = config.agent.override_timeout_sec or (task.toml.agent.timeout_sec if task else None)
+    if timeout is not None and config.agent.max_timeout_sec is not None:
+        timeout = min(timeout, config.agent.max_timeout_sec)
+    if timeout is not None:
+        timeout *= config.agent_timeout_multiplier or config.timeout_multiplier or 1.0
+    settings = config.agent.model_dump(mode="json", exclude_defaults=True, exclude=UNLIKE_SETTINGS)
+    return Conditions(
+        agent=agent.name or config.agent.name,
+        agent_version=agent.version,
+        agent_settings=_hash({key: value for key, value in settings.items() if value not in (None, [], {}, False)}),
+        base_image=task.base_image if task else None,
+        verifier_mode=trial.verifier_environment_mode or (task.toml.verifier.environment_mode if task else None),
+        scoring=metrics.scoring if metrics else None,
+        scoring_version=metrics.scoring_version if metrics else None,
+        agent_timeout_seconds=timeout,
+        cpus=config.environment.override_cpus or environment.cpus,
+        memory_mb=config.environment.override_memory_mb or environment.memory_mb,
     )
 
 
-def _usage(spent: AgentResult) -> TokenUsage | None:
-    """Token counts; None unless both directions were recorded, since half of them would look cheap."""
-    if spent.n_input_tokens is None or spent.n_output_tokens is None:
-        return None
-    cached = spent.n_cache_tokens or 0
-    return TokenUsage(
-        input_tokens=max(0, spent.n_input_tokens - cached),  # Harbor counts cached tokens as input tokens too
-        output_tokens=spent.n_output_tokens,
-        cache_read_tokens=cached,
-    )
-
-
-def _ending(trial: Trial) -> tuple[Outcome, ErrorKind, str]:
-    exception = trial.exception_info
-    if exception is None:
-        return Outcome.COMPLETED, ErrorKind.NONE, ""
-    name = exception.exception_type
-    error = f"{name}: {' '.join((exception.exception_message or '').split())[:ERROR_CHARS]}"
-    if name == "NonZeroAgentExitCodeError" and REWARD in trial.rewards:
-        return Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED, error
-    outcome, kind = EXCEPTIONS.get(name, (Outcome.INFRA_ERROR, ErrorKind.API_ERROR))
-    return outcome, kind, error
+def _batches(folders: Iterable[Path]) -> dict[Path, Batch]:
+    """The job of each trial folder, by the job's folder."""
+    present = Counter(folder.parent for folder in folders)
+    batches = {}
+    for job, count in present.items():
+        told = read_job(job)
+        batches[job] = Batch(
+            name=job.name,
+            planned=told.n_total_trials,
+            present=count,
+            # Only what says how many trials there are to be says whether they are done.
+            finished=told.finished_at is not None if "finished_at" in told.model_fields_set else None,
+            retries=told.stats.n_retries if told.stats else None,
+        )
+    return batches
 
 
 def _grade(folder: Path, trial: Trial, pass_score: float) -> GradeResult | None:
@@ -190,8 +166,8 @@ def _grade(folder: Path, trial: Trial, pass_score: float) -> GradeResult | None:
     if reward is None:
         return None
     score = min(1.0, max(0.0, reward))
-    metrics = folder / "verifier/metrics.json"
-    components = read(metrics, VerifierMetrics).components if metrics.exists() else {}
+    metrics = _metrics(folder)
+    components = metrics.components if metrics else {}
     output = folder / "verifier/test-stdout.txt"
     return GradeResult(
         assertion_id=REWARD,
@@ -206,9 +182,22 @@ def _grade(folder: Path, trial: Trial, pass_score: float) -> GradeResult | None:
             for name, value in (components or trial.rewards).items()
             if isinstance(value, int | float) and 0 <= value <= 1 and (components or name != REWARD)
         ],
+        verifier=metrics,
         weight=1.0,
         duration_seconds=(trial.verifier.seconds if trial.verifier else None) or 0.0,
     )
+
+
+def _metrics(folder: Path) -> VerifierMetrics | None:
+    """What the verifier tells beside its reward; None without the file, or when it is another benchmark's."""
+    path = folder / "verifier/metrics.json"
+    if not path.exists():
+        return None
+    told = read(path, AnyJson).root
+    try:
+        return VerifierMetrics.model_validate(told)
+    except ValidationError:
+        return None
 
 
 def _config_names(found: Iterable[tuple[Path, Trial]]) -> dict[str, str]:
@@ -232,8 +221,11 @@ def _config_key(folder: Path, trial: Trial) -> str:
 
 def _agent_hash(trial: Trial) -> str:
     """Hash of the agent's configuration without its model, which a result names on its own."""
-    agent = trial.config.agent.model_dump(mode="json", exclude_unset=True, exclude={"model_name"})
-    return hashlib.sha256(json.dumps(agent, sort_keys=True).encode()).hexdigest()[:16]
+    return _hash(trial.config.agent.model_dump(mode="json", exclude_unset=True, exclude={"model_name"}))
+
+
+def _hash(value: object) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _agent_label(trial: Trial) -> str:
@@ -242,48 +234,9 @@ def _agent_label(trial: Trial) -> str:
     return "+".join([name, *(server.name for server in agent.mcp_servers or [])])
 
 
-def _task_id(trial: Trial) -> str:
-    """The task's folder name where the trial tells it, else its registered name."""
-    return trial.task_path.name if trial.task_path else trial.task_name
-
-
 def _model(trial: Trial) -> str:
     reported = trial.agent_info.model_info if trial.agent_info else None
     return (reported and reported.name) or trial.config.agent.model_name or "none"
-
-
-def _metadata(trial: Trial, tasks_dir: Path | None) -> TaskMetadata:
-    folder = tasks_dir / _task_id(trial) if tasks_dir else trial.task_path
-    file = folder / "task.toml" if folder else None
-    if file is None or not file.is_file():
-        return TaskMetadata()
-    try:
-        return TaskToml.model_validate(tomllib.loads(file.read_text(encoding="utf-8"))).metadata
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: not TOML ({error})") from error
-    except ValidationError as error:
-        raise InputError(f"{file}: {first_problem(error)}") from error
-
-
-def _steps(folder: Path) -> list[TrajectoryStep] | None:
-    """Steps of the agent's trajectory, without those copied from an earlier one; None without a trajectory."""
-    path = folder / "agent/trajectory.json"
-    return [s for s in read(path, Trajectory).steps if not s.is_copied_context] if path.exists() else None
-
-
-def _tool_calls(step: TrajectoryStep) -> list[ToolCall]:
-    results = step.observation.results if step.observation else []
-    observed = {result.source_call_id: text_of(result.content) for result in results}
-    return [
-        ToolCall(
-            name=call.function_name,
-            input=call.arguments or {},
-            output=observed.get(call.tool_call_id),
-            timestamp=step.timestamp,
-            id=call.tool_call_id or "",
-        )
-        for call in step.tool_calls or []
-    ]
 
 
 def _with_run_indices(results: Iterable[EvalResult]) -> list[EvalResult]:

@@ -1,4 +1,4 @@
-"""What Harbor 0.24 leaves of a trial, as models: its result, the agent's trajectory, the verifier's metrics, its task.
+"""What Harbor 0.24 leaves of jobs and trials, as models: their results, and the agent's trajectory.
 
 Only the fields that a result needs; Harbor's other ones are ignored. None means that Harbor did not record it.
 """
@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, FiniteFloat, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, FiniteFloat, RootModel, ValidationError
 
 from harness.errors import InputError
 
@@ -24,7 +24,7 @@ class HarborFile(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-Model = TypeVar("Model", bound=HarborFile)
+Model = TypeVar("Model", bound=BaseModel)
 
 Time = Annotated[datetime, AfterValidator(lambda time: time if time.tzinfo else time.replace(tzinfo=UTC))]
 """A time without a zone is UTC."""
@@ -66,12 +66,24 @@ class AgentConfig(HarborFile):
     name: str | None = None
     model_name: str | None = None
     mcp_servers: list[McpServer] | None = None
+    override_timeout_sec: float | None = None
+    max_timeout_sec: float | None = None
+
+
+class EnvironmentConfig(HarborFile):
+    """Limits of the container that the job sets in place of the task's."""
+
+    override_cpus: float | None = None
+    override_memory_mb: int | None = None
 
 
 class TrialConfig(HarborFile):
     """How the trial was set up."""
 
     agent: AgentConfig = AgentConfig()
+    environment: EnvironmentConfig = EnvironmentConfig()
+    timeout_multiplier: float | None = None
+    agent_timeout_multiplier: float | None = None
 
 
 class ModelInfo(HarborFile):
@@ -119,6 +131,7 @@ class ExceptionInfo(HarborFile):
 class Trial(HarborFile):
     """<trial>/result.json."""
 
+    trial_name: str
     task_name: str
     task_id: TaskId | str | None = None
     task_checksum: str | None = None
@@ -130,8 +143,14 @@ class Trial(HarborFile):
     exception_info: ExceptionInfo | None = None
     started_at: Time | None = None
     finished_at: Time | None = None
+    verifier_environment_mode: str | None = None
     agent_execution: Span | None = None
     verifier: Span | None = None
+
+    @property
+    def is_utility_agent(self) -> bool:
+        """Whether it is one of Harbor's own agents without a model, to which it gives no servers."""
+        return self.config.agent.name in ("oracle", "nop")
 
     @property
     def task_path(self) -> Path | None:
@@ -203,25 +222,34 @@ class Trajectory(HarborFile):
     steps: list[TrajectoryStep] = []
 
 
-class VerifierMetrics(HarborFile):
-    """verifier/metrics.json of this project's tasks: what the reward is made of."""
-
-    components: dict[str, Any] = {}
-
-
 class TaskMetadata(HarborFile):
-    """[metadata] of a task.toml, as far as reports group by it."""
+    """[metadata] of a task.toml, as far as reports look at it."""
 
     category: str = ""
     task_category: str = ""
     difficulty: str = ""
     language: str = ""
+    context_length: int | None = None
+    content_fingerprint: str = ""
+    """The generator's fingerprint of the task without the servers it offers."""
 
 
-class TaskToml(HarborFile):
-    """task.toml of a task folder."""
+class JobStats(HarborFile):
+    """Counts of a job."""
 
-    metadata: TaskMetadata = TaskMetadata()
+    n_retries: int | None = None
+
+
+class Job(HarborFile):
+    """<job>/result.json."""
+
+    n_total_trials: int | None = None
+    finished_at: Time | None = None
+    stats: JobStats | None = None
+
+
+class AnyJson(RootModel[Any]):
+    """A JSON file of any shape."""
 
 
 class _Kind(HarborFile):
@@ -235,9 +263,20 @@ def trials(path: Path) -> Iterator[tuple[Path, Trial]]:
         InputError: a result.json cannot be read, or is not what Harbor writes.
     """
     for file in sorted([*path.glob("*/result.json"), *path.glob("*/*/result.json")]):
+        content = _content(file)
         # A job has a result.json as well, which names no trial.
-        if read(file, _Kind).trial_name is not None:
-            yield file.parent, read(file, Trial)
+        if b'"trial_name"' in content or _parse(file, content, _Kind).trial_name is not None:
+            yield file.parent, _parse(file, content, Trial)
+
+
+def read_job(folder: Path) -> Job:
+    """What a job folder tells of the job; nothing when it left no result.json.
+
+    Raises:
+        InputError: its result.json is not what Harbor writes.
+    """
+    file = folder / "result.json"
+    return read(file, Job) if file.is_file() else Job()
 
 
 def read(path: Path, model: type[Model]) -> Model:
@@ -246,10 +285,19 @@ def read(path: Path, model: type[Model]) -> Model:
     Raises:
         InputError: names the file and the field.
     """
+    return _parse(path, _content(path), model)
+
+
+def _content(path: Path) -> bytes:
     try:
-        return model.model_validate_json(path.read_bytes())
+        return path.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+
+
+def _parse(path: Path, content: bytes, model: type[Model]) -> Model:
+    try:
+        return model.model_validate_json(content)
     except ValidationError as error:
         raise InputError(f"{path}: {first_problem(error)}; move the trial's folder away to read the others") from error
 

@@ -1,4 +1,4 @@
-"""Where do results come from? A results file, the journal of a running matrix, or a Harbor job folder."""
+"""Where do results come from? A results file, the journal of a running matrix, a Harbor job folder, or a table."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.errors import InputError
-from harness.models import EvalResult
-from harness.results.files import load_results
+from harness.models import Batch, EvalResult
+from harness.results.files import load_results_file
 from harness.results.harbor import load_jobs
 from harness.results.journal import read_journal
+from harness.results.table import load_table
 
 
 def load_source(path: Path) -> list[EvalResult]:
@@ -20,11 +21,39 @@ def load_source(path: Path) -> list[EvalResult]:
         if not path.is_file():
             raise InputError(f"{path}: no such file")
         results = read_journal(path)
+    elif is_table(path):
+        results = [result for arm in load_table(path).values() for result in arm]
     else:
-        results = load_results(path)
+        results = _results_file(path)
     if not results:
         raise InputError(f"{path}: holds no results")
     return results
+
+
+def is_table(path: Path) -> bool:
+    """Whether it is read as a table of rewards."""
+    return path.suffix.lower() == ".csv"
+
+
+def load_two_arms(path: Path) -> dict[str, list[EvalResult]]:
+    """Both arms of a table by name, the one that the other is compared with first.
+
+    Raises:
+        InputError: the table cannot be read, or does not have two arms.
+    """
+    arms = load_table(path)
+    if len(arms) != 2:
+        raise InputError(f"{path}: column 'arm' names {len(arms)} arms, not two: {', '.join(arms)}")
+    return arms
+
+
+def _results_file(path: Path) -> list[EvalResult]:
+    """Results of a file; those of a matrix that was stopped early say so."""
+    file = load_results_file(path)
+    if file.complete:
+        return file.results
+    batch = Batch(name=path.name, present=len(file.results), finished=False)
+    return [r if r.batch else r.model_copy(update={"batch": batch}) for r in file.results]
 
 
 def choose(results: Sequence[EvalResult], config: str | None, model: str | None, where: Path) -> list[EvalResult]:

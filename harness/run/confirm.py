@@ -28,7 +28,9 @@ class RunMatrix(Protocol):
         workers: int = 1,
         journal: Path | None = None,
         max_cost_usd: float | None = None,
-    ) -> list[EvalResult]: ...
+    ) -> list[EvalResult]:
+        """Run a matrix and return its results."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -238,8 +238,7 @@ def power(earlier: Earlier | None, tasks: int, attempts: int, effect: float) -> 
     if earlier is None or earlier.run_sd is None:
         reason = "" if earlier is None else " (the earlier results hold no two measured runs of a task)"
         return f"not known{reason}"
-    # Two independent means of `attempts` runs.
-    sd = math.sqrt(2 / attempts) * earlier.run_sd
+    sd = statistics.score_sd(earlier.run_sd, attempts)
     share = statistics.paired_power(effect, sd, tasks, SUITE_ALPHA)
     least = statistics.minimal_detectable_effect(sd, tasks, SUITE_ALPHA)
     found = "" if least is None else f"; in 80 % of cases one of {100 * least:.1f} points is found"

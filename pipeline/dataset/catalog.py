@@ -11,12 +11,19 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from common.errors import InputError
+
 REPOSITORY = Path(__file__).resolve().parents[2]
-TEMPLATES = REPOSITORY / "templates"
+"""The folder that holds this package: the checkout, or site-packages."""
+_INSTALLED_TEMPLATES = REPOSITORY / "pipeline" / "templates"
+IS_INSTALLED = _INSTALLED_TEMPLATES.is_dir()
+"""Whether this is an installed package; a checkout, also an editable one, has its templates at the top."""
+TEMPLATES = _INSTALLED_TEMPLATES if IS_INSTALLED else REPOSITORY / "templates"
 
 DIFFICULTIES = ("easy", "medium", "hard", "expert")
 
-# How much a category is expected to gain from code search, 0-1 (the published selection's bonuses).
+# How much a category is expected to gain from code search, 0-1 (the published selection's bonuses). Adding a category
+# is adding a line.
 CATEGORY_BONUSES = {
     "architectural_understanding": 1.0,
     "cross_file_refactoring": 0.9,
@@ -28,6 +35,7 @@ CATEGORY_BONUSES = {
     "multi_session_development": 0.3,
 }
 CATEGORIES = tuple(CATEGORY_BONUSES)
+LANGUAGE_TABLE = TEMPLATES / "environment" / "languages.toml"
 
 # Longer names would leave no room for the suffix of a temporary folder within a file system's 255 bytes.
 MAX_ID_CHARACTERS = 200
@@ -45,9 +53,34 @@ class ScenarioId(NamedTuple):
 
 
 @cache
-def load_languages(path: Path = TEMPLATES / "environment" / "languages.toml") -> dict[str, dict[str, Any]]:
-    """Return the language tables by name: `packages`, `check` and optionally `fallback`."""
+def load_languages(path: Path = LANGUAGE_TABLE) -> dict[str, dict[str, Any]]:
+    """Return the language tables by name, as they stand there."""
     return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def load_language(name: str, path: Path = LANGUAGE_TABLE) -> dict[str, Any]:
+    """Return a language's table: `packages`, `check` and optionally `fallback` and `run`.
+
+    Raises:
+        InputError: there is no such table, or it has another key or a value of another kind.
+    """
+    table = load_languages(path).get(name)
+    if not isinstance(table, dict):
+        raise InputError(f"{path}: no table [{name}]; add one as the file's head explains")
+    lists, texts = ("packages", "fallback", "run"), ("check",)
+    for key in ("packages", "check"):
+        if key not in table:
+            raise InputError(f"{path}: [{name}] {key}: missing")
+    for key, value in table.items():
+        if key not in lists + texts:
+            raise InputError(f"{path}: [{name}] {key}: unknown, known are {', '.join(lists + texts)}")
+        values = value if key in lists else [value]
+        if not isinstance(values, list) or not all(
+            isinstance(item, str) and item.strip() and item.isprintable() for item in values
+        ):
+            kind = "a list of single lines" if key in lists else "a single line"
+            raise InputError(f"{path}: [{name}] {key}: not {kind} of text")
+    return table
 
 
 LANGUAGES = tuple(load_languages())

@@ -27,6 +27,7 @@ class Extraction(NamedTuple):
 
     @property
     def written(self) -> int:
+        """Number of records that were written."""
         return self.counts["language"].total()
 
 

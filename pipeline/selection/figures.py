@@ -53,6 +53,7 @@ class Measure(NamedTuple):
 
 
 def values_of(tasks: Iterable[Candidate], measure: Measure) -> Numbers:
+    """Return the measure of each task, in their order."""
     return np.array([measure.of(task) for task in tasks], dtype=np.float64)
 
 

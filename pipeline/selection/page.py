@@ -53,6 +53,7 @@ def selection_page(tasks: Sequence[Candidate], selection: Selection, dataset: st
         bonuses=CATEGORY_BONUSES,
         filters=_filters(criteria),
         ranked=selection.selected,
+        measures=_measures(tasks, criteria),
         figures=draw_figures(groups, measures),
         summaries=[(measure.label, _summary(groups, measure)) for measure in measures],
         counts=_counts(groups),
@@ -97,6 +98,36 @@ def _summary(groups: Groups, measure: Measure) -> list[tuple[str, int, list[floa
         for name, values in sets.items()
         if len(values)
     ]
+
+
+class Shown(NamedTuple):
+    """Something that was measured of the tasks, as the page shows it."""
+
+    field: str
+    heading: str
+    format: str
+    note: str
+
+
+def _measures(tasks: Sequence[Candidate], criteria: Criteria) -> list[Shown]:
+    """Return what was measured of any task: rewards with and without the code, how true the truths are."""
+    closed = sum(map(criteria.needs_no_code, tasks))
+    untrue = sum(map(criteria.is_untrue, tasks))
+    limits = {
+        "closed_reward": f"; more than {criteria.max_closed} without the code does not pass ({closed:,} tasks)",
+        "truth": f"; less than {criteria.min_truth} does not pass ({untrue:,} tasks)",
+    }
+    given = {"closed_reward": criteria.max_closed, "truth": criteria.min_truth}
+    found = []
+    for field, heading, form, note in (
+        ("open_reward", "open", "%.2f", "mean reward of agents that had the code"),
+        ("closed_reward", "closed", "%.2f", "mean reward of agents that had not"),
+        ("truth", "truth", "%.0f", "how true of its code an audit found the ground truth, 0 to 100"),
+    ):
+        if measured := sum(getattr(task, field) is not None for task in tasks):
+            limit = limits[field] if given.get(field) is not None else ""
+            found.append(Shown(field, heading, form, f"{note}, of {measured:,} tasks{limit}"))
+    return found
 
 
 class Cell(NamedTuple):

@@ -34,6 +34,11 @@ class Candidate:
     files_count: int
     title: str = ""
     """For people: shown on the report page, not part of selected_tasks.json."""
+    open_reward: float | None = None
+    closed_reward: float | None = None
+    """Mean reward, 0-1, of agents that had the code, and of those that had not; None where not measured."""
+    truth: float | None = None
+    """How true of its code an audit found the ground truth, 0-100; None where not audited."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,10 @@ class Criteria:
     categories: Sequence[str] = CATEGORIES
     languages: Sequence[str] = LANGUAGES
     difficulties: Sequence[str] = DIFFICULTIES
+    max_closed: float | None = None
+    """Reward without the code above which a task fails; one that was not measured passes."""
+    min_truth: float | None = None
+    """Truth (0-100) below which a task fails; one that was not audited passes."""
 
     def check(self) -> None:
         """Raise InputError unless the weights are at least 0 and sum to 1."""
@@ -62,13 +71,26 @@ class Criteria:
             )
 
     def pass_task(self, task: Candidate) -> bool:
+        """Say whether a task is above both thresholds and in every filter."""
         return (
             task.context_length > self.min_context_length
             and task.files_count > self.min_files_count
             and task.task_category in self.categories
             and task.language in self.languages
             and task.difficulty in self.difficulties
+            and not self.needs_no_code(task)
+            and not self.is_untrue(task)
         )
+
+    def needs_no_code(self, task: Candidate) -> bool:
+        """Whether the task can be answered without reading the code."""
+        reward, most = task.closed_reward, self.max_closed
+        return reward is not None and most is not None and reward > most
+
+    def is_untrue(self, task: Candidate) -> bool:
+        """Whether the task's ground truth is too far from its code."""
+        truth, least = task.truth, self.min_truth
+        return truth is not None and least is not None and truth < least
 
 
 @dataclass(frozen=True)
@@ -82,12 +104,13 @@ class Selection:
 
     @property
     def selected(self) -> list[tuple[float, Candidate]]:
+        """The top tasks of `passed`."""
         return self.passed[: self.criteria.top_n]
 
     def as_json(self) -> dict[str, Any]:
         """Return what selected_tasks.json holds."""
-        criteria = asdict(self.criteria)
-        tasks = [{**asdict(task), "score": round(score, SCORE_DIGITS)} for score, task in self.selected]
+        criteria = _without_none(asdict(self.criteria))
+        tasks = [{**_without_none(asdict(task)), "score": round(score, SCORE_DIGITS)} for score, task in self.selected]
         for task in tasks:
             del task["title"]
         return {
@@ -115,6 +138,11 @@ class Selection:
         }
 
 
+def _without_none(values: dict[str, Any]) -> dict[str, Any]:
+    """Return what was asked for or measured."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
 def select(tasks: Iterable[Candidate], criteria: Criteria) -> Selection:
     """Score the tasks that pass `criteria` and rank them.
 
@@ -124,6 +152,8 @@ def select(tasks: Iterable[Candidate], criteria: Criteria) -> Selection:
     criteria.check()
     everything = list(tasks)
     passing = [task for task in everything if criteria.pass_task(task)]
+    if missing := sorted({task.task_category for task in passing} - CATEGORY_BONUSES.keys()):
+        raise InputError(f"no category bonus for {', '.join(missing)}; add one, 0 to 1, to CATEGORY_BONUSES")
     max_context = max((task.context_length for task in passing), default=1)
     max_files = max((task.files_count for task in passing), default=1)
     scored = [

@@ -39,15 +39,19 @@ class TaskFolder:
     """SHA-256 (hex) over everything the image is built from: equal digests mean the same image."""
     has_project_tests: bool
     """Whether the project has a Makefile with a target `test`."""
+    oracle_check: bool
+    """Whether the oracle must earn 1.0 and no answer 0.0; a custom verifier need not promise it."""
     telltales: frozenset[bytes]
     """The longest pieces of the ground truth. An image may quote one, where they quote its code, but not all."""
 
     @property
     def name(self) -> str:
+        """The name of its folder, which is its id."""
         return self.path.name
 
     @property
     def environment(self) -> Path:
+        """The folder that its image is built from."""
         return self.path / "environment"
 
 
@@ -92,6 +96,7 @@ def read_task_folder(path: Path) -> TaskFolder:
     try:
         config = tomllib.loads((path / "task.toml").read_text(encoding="utf-8"))
         language = config["metadata"]["language"]
+        oracle_check = config["metadata"].get("oracle_check", True) is not False
         memory_mb = config.get("environment", {}).get("memory_mb")
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise TaskError(f"task.toml: {error}") from None
@@ -105,6 +110,7 @@ def read_task_folder(path: Path) -> TaskFolder:
             base_image=_base_image(path / "environment" / "Dockerfile"),
             digest=_environment_digest(path / "environment"),
             has_project_tests=_has_test_target(path / "environment" / "project" / "Makefile"),
+            oracle_check=oracle_check,
             telltales=_telltales(path / "tests" / "ground_truth.json"),
         )
     except OSError as error:

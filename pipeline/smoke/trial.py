@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pipeline.smoke.containers import Engine
 
 Agent = Literal["oracle", "nop"]
+# Without the judge, where a task has one: here is no network, and a judge makes no promise about the oracle.
+VERIFIER = "verify.py"
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ def run_locally(task: TaskFolder, agent: Agent, *, timeout: float) -> Trial:
         try:
             if agent == "oracle" and (code := _bash(task.path / "solution" / "solve.sh", root, timeout)) != 0:
                 return Trial(fault=f"oracle: solve.sh failed (exit code {code})")
-            _bash(task.path / "tests" / "test.sh", root, timeout)
+            _bash(task.path / "tests" / "test.sh", root, timeout, VERIFIER)
             return Trial(read_reward(root / "logs" / "verifier"))
         except subprocess.TimeoutExpired as error:
             return Trial(fault=f"{agent}: {Path(error.cmd[1]).name} still ran after {timeout:g} s and was killed")
@@ -73,7 +75,11 @@ def run_in_container(engine: Engine, image: str, task: TaskFolder, agent: Agent,
                     box.give(answer, "/app")
                 box.put(task.path / "tests", "tests")
                 box.run("chmod +x /tests/test.sh", timeout=timeout, user="root")
-                box.run("(/tests/test.sh) > /logs/verifier/test-stdout.txt 2>&1", timeout=timeout, user="root")
+                box.run(
+                    f"(/tests/test.sh '' {VERIFIER}) > /logs/verifier/test-stdout.txt 2>&1",
+                    timeout=timeout,
+                    user="root",
+                )
                 # The files are root's; whoever runs this must be able to read and delete them.
                 box.run(f"chown -R {os.getuid()}:{os.getgid()} /logs", timeout=timeout, user="root")
             return Trial(read_reward(logs / "verifier"))
@@ -83,10 +89,10 @@ def run_in_container(engine: Engine, image: str, task: TaskFolder, agent: Agent,
             return Trial(fault=f"{agent}: {error}")
 
 
-def _bash(script: Path, root: Path, timeout: float) -> int:
+def _bash(script: Path, root: Path, timeout: float, *arguments: str) -> int:
     """Run `script` with `root` before /app, /logs and /tests; leave no process of it behind."""
     with subprocess.Popen(
-        ["bash", str(script.resolve()), str(root)],
+        ["bash", str(script.resolve()), str(root), *arguments],
         cwd=root / "app",
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -8,6 +8,16 @@ from pydantic import BaseModel, ConfigDict
 
 from common.mcp import McpServer
 
+# Harbor takes these from the environment of whoever runs it; without the key no trial begins.
+JUDGE_ENV = {
+    "JUDGE_API": "${JUDGE_API:-anthropic}",
+    "JUDGE_MODEL": "${JUDGE_MODEL:-claude-haiku-5-5}",
+    "JUDGE_BASE_URL": "${JUDGE_BASE_URL:-}",
+    "JUDGE_API_KEY": "${JUDGE_API_KEY}",
+}
+# A judge: what judge.py allows itself for looking up and asking, and some for the rest.
+TIMEOUT_SEC, JUDGE_TIMEOUT_SEC = 60.0, 660.0
+
 AUTHORS = ("Salesforce AI Research",)
 
 
@@ -37,9 +47,17 @@ class Metadata(BaseModel):
     """How the verifier scores: `evidence` or `published`."""
     content_fingerprint: str
     """Digest of all that the task is made from but its MCP servers: equal in tasks that differ in these alone."""
+    verifier: str
+    """What grades: `deterministic`, `judge`, or the name of a custom verifier's file."""
+    oracle_check: bool
+    """Whether the oracle must earn 1.0 and no answer 0.0 (by the deterministic part, beside a judge)."""
+    closed_book: bool
+    """Whether the agent has to do without the code."""
 
 
 class Agent(BaseModel):
+    """[agent]: limits of the agent."""
+
     timeout_sec: float = 1800.0
 
 
@@ -53,15 +71,20 @@ class Collect(BaseModel):
 
 
 class Verifier(BaseModel):
+    """[verifier]: where and how long the tests run."""
+
     model_config = ConfigDict(frozen=True)
 
-    timeout_sec: float = 60.0
+    timeout_sec: float = TIMEOUT_SEC
     user: str = "root"
     environment_mode: Literal["separate", "shared"] = "separate"
     collect: tuple[Collect, ...] = ()
+    env: dict[str, str] | None = None
 
 
 class Environment(BaseModel):
+    """[environment]: what the containers get."""
+
     build_timeout_sec: float = 900.0
     cpus: int = 2
     memory_mb: int = 4096

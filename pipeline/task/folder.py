@@ -13,7 +13,6 @@ from common.files import write_new
 from pipeline.task.make import GENERATOR, TASK_METADATA, Options
 from pipeline.task.project import Mapping
 
-PROJECT = "environment/project"
 _NEW, _OLD = ".building-", ".replaced-"
 
 
@@ -39,27 +38,29 @@ def stored_fingerprint(folder: Path) -> str | None:
 
 def write_task(
     folder: Path, files: dict[str, bytes], mapping: Mapping, options: Options, *, twin: Path | None = None
-) -> Path:
-    """Write a task: its small `files` by their paths, and the project's files.
+) -> Path | None:
+    """Write a task: its small `files` by their paths, and the project's files where the options want them.
 
     Args:
         twin: an earlier copy of the same part of the project, for hard links.
 
     Returns:
-        Where the project's files are.
+        Where the project's files are; None when the task has none.
 
     Raises:
         OSError: a file cannot be read or written.
     """
+    place = options.project_place
     with new_folder(folder) as building:
         for parent in {path.rpartition("/")[0] for path in files}:
             (building / parent).mkdir(parents=True, exist_ok=True)
         for path, content in files.items():
             write_new(f"{building}/{path}", content, 0o755 if path.endswith(".sh") else 0o644)
-        mapping.copy_to(
-            building / PROJECT, link_mode=options.link_mode, strip_code_fences=options.strip_code_fences, twin=twin
-        )
-    return folder / PROJECT
+        if place:
+            mapping.copy_to(
+                building / place, link_mode=options.link_mode, strip_code_fences=options.strip_code_fences, twin=twin
+            )
+    return folder / place if place else None
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Literal, NamedTuple
@@ -12,19 +13,41 @@ import jinja2
 import pydantic_core
 import tomli_w
 
+from common.errors import InputError
 from common.mcp import McpServer
-from pipeline.dataset.catalog import REPOSITORY, TEMPLATES, load_languages
+from pipeline.dataset.catalog import REPOSITORY, TEMPLATES, load_language
 from pipeline.dataset.markdown import as_markdown
 from pipeline.dataset.scenario import Scenario
-from pipeline.task.config import Collect, Environment, Metadata, TaskConfig, TaskInfo, Verifier
+from pipeline.task.config import (
+    JUDGE_ENV,
+    JUDGE_TIMEOUT_SEC,
+    TIMEOUT_SEC,
+    Collect,
+    Environment,
+    Metadata,
+    TaskConfig,
+    TaskInfo,
+    Verifier,
+)
 from pipeline.task.copying import LinkMode
-from pipeline.task.grading import Grading, grade_as_published, grade_key
+from pipeline.task.grader import (
+    DETERMINISTIC,
+    JUDGE,
+    CustomVerifier,
+    Grader,
+    grader_digest,
+    grader_files,
+    grader_name,
+    needs_code,
+)
+from pipeline.task.grading import Grading, GradingError, grade_as_published, grade_key
 from pipeline.task.project import Mapping
 from pipeline.task.scoring import Scoring
 from pipeline.task.verifier import verifier
 
 GENERATOR = "locobench-harbor"
 TASK_METADATA = "tests/task_metadata.json"
+PROJECT, PROJECT_FOR_TESTS = "environment/project", "tests/project"
 
 BASE_IMAGE = "ubuntu:24.04"
 
@@ -56,10 +79,26 @@ class Options:
     """How answers are scored: by evidence from the code base, or by the published verifier's formula."""
     mcp_servers: tuple[McpServer, ...] = ()
     """Tool servers that Harbor gives to the agent."""
+    verifier: Grader = DETERMINISTIC
+    """What grades the answers."""
+    closed_book: bool = False
+    """Leave the code out of the agent's image: the same question for whoever has not read it."""
+
+    def __post_init__(self) -> None:
+        if self.verifier == JUDGE and self.shared_verifier:
+            raise InputError("a judge needs a container of its own, for its key: not with a shared verifier")
+
+    @property
+    def project_place(self) -> str | None:
+        """Where in a task's folder the project is: what agent and tests see, or the tests alone, or nobody."""
+        if not self.closed_book:
+            return PROJECT
+        return PROJECT_FOR_TESTS if needs_code(self.verifier) else None
 
 
 @cache
 def templates() -> jinja2.Environment:
+    """Return the templates; a variable that is not given is an error."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,
@@ -73,12 +112,16 @@ def templates() -> jinja2.Environment:
 @cache
 def generator_digest() -> str:
     """Return a digest of what makes every task: the templates (not the languages' table) and the code filling them."""
-    files = [path for path in TEMPLATES.rglob("*") if path.is_file() and path.name != "languages.toml"]
-    files += [REPOSITORY / "adapter.py"]
-    files += [path for room in TASK_ROOMS for path in (REPOSITORY / "pipeline" / room).glob("*.py")]
+    # By name inside its folder: an installed package has the templates in another place than a checkout.
+    files = {f"templates/{path.relative_to(TEMPLATES)}": path for path in TEMPLATES.rglob("*") if path.is_file()}
+    files.pop("templates/environment/languages.toml", None)
+    files["adapter.py"] = REPOSITORY / "adapter.py"
+    for room in TASK_ROOMS:
+        files |= {f"pipeline/{room}/{path.name}": path for path in (REPOSITORY / "pipeline" / room).glob("*.py")}
     total = hashlib.sha256()
-    for path in sorted(path for path in files if "__pycache__" not in path.parts):
-        total.update(f"{path.relative_to(REPOSITORY)}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    for name, path in sorted(files.items()):
+        if "__pycache__" not in path.parts:
+            total.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     return total.hexdigest()
 
 
@@ -101,20 +144,25 @@ def _chosen(language: str, options: Options) -> str:
     chosen = {
         **{
             name: getattr(options, name)
-            for name in ("base_image", "include_hints", "shared_verifier", "strip_code_fences")
+            for name in ("base_image", "include_hints", "shared_verifier", "strip_code_fences", "closed_book")
         },
         "hardlink": options.link_mode == "hardlink",
         "scoring": options.scoring.model_dump() if isinstance(options.scoring, Scoring) else options.scoring,
         "mcp_servers": [server.model_dump() for server in options.mcp_servers],
-        "language": load_languages().get(language),
+        "verifier": grader_digest(options.verifier),
+        "language": load_language(language),
     }
     return json.dumps(chosen, sort_keys=True)
 
 
 @cache
-def render_dockerfile(language: str, base_image: str) -> str:
-    """Return the Dockerfile for one language."""
-    table = load_languages()[language]
+def render_dockerfile(language: str, base_image: str, *, closed_book: bool = False) -> str:
+    """Return the Dockerfile for one language.
+
+    Raises:
+        InputError: the language's table cannot be used.
+    """
+    table = load_language(language)
     return (
         templates()
         .get_template("environment/Dockerfile.j2")
@@ -123,6 +171,8 @@ def render_dockerfile(language: str, base_image: str) -> str:
             language=language,
             packages=table["packages"],
             fallback=table.get("fallback", []),
+            run=table.get("run", []),
+            closed_book=closed_book,
         )
     )
 
@@ -135,8 +185,15 @@ class Instruction(NamedTuple):
     """The scenario's own words in it."""
 
 
-def render_instruction(task: Scenario, mapping: Mapping, *, hints: bool) -> Instruction:
-    """Return the instruction. Nothing of the ground truth enters it."""
+def render_instruction(
+    task: Scenario, mapping: Mapping, *, hints: bool, closed_book: bool = False, servers: Iterable[str] = ()
+) -> Instruction:
+    """Return the instruction. Nothing of the ground truth enters it.
+
+    Args:
+        closed_book: the agent's container has no code.
+        servers: names of the tool servers through which such an agent can reach it.
+    """
     template = templates().get_template("instruction.md.j2")
     context = template.new_context(
         {
@@ -147,6 +204,8 @@ def render_instruction(task: Scenario, mapping: Mapping, *, hints: bool) -> Inst
             "files_count": len(mapping.part.files),
             "context_files": sorted(mapping.context_files),
             "hints": hints,
+            "closed_book": closed_book,
+            "servers": sorted(servers),
             "approach": as_markdown(task.expected_approach, level=3) if hints else "",
             "criteria": as_markdown(task.evaluation_criteria, level=3) if hints else "",
         }
@@ -197,10 +256,15 @@ def render_config(task: Scenario, mapping: Mapping, options: Options, content_di
             context_files_found=len(mapping.context_files),
             scoring="evidence" if isinstance(options.scoring, Scoring) else options.scoring,
             content_fingerprint=content_digest,
+            verifier=grader_name(options.verifier),
+            oracle_check=not isinstance(options.verifier, CustomVerifier) or options.verifier.oracle_check,
+            closed_book=options.closed_book,
         ),
         verifier=Verifier(
             environment_mode="shared" if options.shared_verifier else "separate",
             collect=(Collect(command=_collect_command()),),
+            timeout_sec=JUDGE_TIMEOUT_SEC if options.verifier == JUDGE else TIMEOUT_SEC,
+            env=JUDGE_ENV if options.verifier == JUDGE else None,
         ),
         environment=Environment(mcp_servers=options.mcp_servers),
     )
@@ -225,8 +289,19 @@ def make_task(task: Scenario, mapping: Mapping, options: Options, digest: str, c
         GradingError: the ground truth cannot be scored against.
         OSError: a file of the project cannot be read.
     """
-    instruction = render_instruction(task, mapping, hints=options.include_hints)
-    grading = grade(task, mapping, instruction, options.scoring)
+    # Graded alike whether the agent has the code or not: by what the instruction says with it.
+    asked = render_instruction(task, mapping, hints=options.include_hints)
+    try:
+        grading = grade(task, mapping, asked, options.scoring)
+    except GradingError:
+        if not isinstance(options.verifier, CustomVerifier):
+            raise
+        # What this project's verifier cannot score is no matter to another one.
+        grading = Grading({}, as_markdown(task.ground_truth))
+    instruction = asked
+    if options.closed_book:
+        servers = [server.name for server in options.mcp_servers]
+        instruction = render_instruction(task, mapping, hints=options.include_hints, closed_book=True, servers=servers)
     metadata: dict[str, Any] = {
         "id": task.id,
         "title": task.title,
@@ -247,17 +322,26 @@ def make_task(task: Scenario, mapping: Mapping, options: Options, digest: str, c
     files = {
         "instruction.md": instruction.text,
         "task.toml": render_config(task, mapping, options, content_digest),
-        "environment/Dockerfile": render_dockerfile(task.language, options.base_image),
+        "environment/Dockerfile": render_dockerfile(task.language, options.base_image, closed_book=options.closed_book),
         "tests/ground_truth.json": as_json({"ground_truth": task.ground_truth, "key": grading.key}),
         TASK_METADATA: as_json(metadata),
         "solution/solution.md": grading.oracle,
     }
-    return {**{path: text.encode() for path, text in files.items()}, **_verbatim_files()}
+    if options.verifier == JUDGE:
+        files["tests/judge.json"] = as_json(
+            {
+                "instruction": asked.text,
+                "criteria": as_markdown(task.evaluation_criteria),
+                "reference": as_markdown(task.ground_truth),
+            }
+        )
+    programs = {**grader_files(options.verifier), "solution/solve.sh": _solve_script()}
+    return {**{path: text.encode() for path, text in files.items()}, **programs}
 
 
 @cache
-def _verbatim_files() -> dict[str, bytes]:
-    return {path: (TEMPLATES / path).read_bytes() for path in ("tests/test.sh", "tests/verify.py", "solution/solve.sh")}
+def _solve_script() -> bytes:
+    return (TEMPLATES / "solution" / "solve.sh").read_bytes()
 
 
 def as_json(value: Any) -> str:

@@ -89,6 +89,7 @@ class Project:
 
     @cached_property
     def paths(self) -> frozenset[str]:
+        """The paths of all files, relative to the folder."""
         return frozenset(file.path for file in self.files)
 
     @cached_property

@@ -217,8 +217,9 @@ class Ranker:
         for case in cases:
             truth = verifier().words(as_markdown(case.task.ground_truth))
             chance = random.Random(case.task.id)
-            for path, line in chance.sample(case.lines, min(300, len(case.lines))):
-                rows.append(self._features(case, path, line))
+            lines = chance.sample(case.lines, min(300, len(case.lines)))
+            rows += self._features(case, lines)
+            for _, line in lines:
                 labels.append(len(verifier().words(line) & truth) >= 2)
         x, y = np.array(rows), np.array(labels, dtype=float)
         self._mean, self._deviation = x.mean(0), x.std(0) + 1e-9
@@ -229,18 +230,23 @@ class Ranker:
             self._weights += 0.5 * (x.T @ (y - chance_of) / len(y) - 0.01 * self._weights)
 
     @staticmethod
-    def _features(case: Case, path: str, line: str) -> list[float]:
-        wanted, words = verifier().words(case.told), verifier().words(line)
-        rare = verifier().symbols(line) & case.index.rare
-        named = path in case.told or path.rpartition("/")[2] in case.told
-        return [len(words & wanted), len(words), len(rare), float(named), min(len(line), 120), float("(" in line)]
+    def _features(case: Case, lines: Iterable[tuple[str, str]]) -> list[list[float]]:
+        read, told, wanted = verifier(), case.told, verifier().words(case.told)
+        rows = []
+        for path, line in lines:
+            words, rare = read.words(line), read.symbols(line) & case.index.rare
+            named = path in told or path.rpartition("/")[2] in told
+            rows.append(
+                [len(words & wanted), len(words), len(rare), float(named), min(len(line), 120), float("(" in line)]
+            )
+        return rows
 
     def best(self, case: Case) -> list[tuple[str, str]]:
         """Return (path, line) of the lines that it expects in an answer, the best first."""
         import numpy as np
 
         lines = sorted(set(case.lines))
-        x = (np.array([self._features(case, *line) for line in lines]) - self._mean) / self._deviation
+        x = (np.array(self._features(case, lines)) - self._mean) / self._deviation
         return [lines[number] for number in np.argsort(-(x @ self._weights), kind="stable")[:MOST_LINES]]
 
     def quotes(self, case: Case) -> str:

@@ -1,4 +1,5 @@
-"""How long do reports take: `compare` with HTML on 2 x 50 tasks x 3 runs, and opening a page of 500 runs.
+"""How long do reports take: `compare` with HTML on 2 x 50 x 3 and 2 x 1,000 runs, opening a page of 500 runs, and
+reading 2,000 Harbor trials.
 
 Prints one line a measurement with its bound; exit code 1 when one is not met. Run by `make bench`.
 """
@@ -14,19 +15,31 @@ from pathlib import Path
 
 from harness.report.html import Arm, render
 from harness.results.files import results_json
+from tests.support.made_jobs import made_job
 from tests.support.made_results import made
 
 COMPARE_SECONDS = 3.0
+LARGE_COMPARE_SECONDS = 10.0
 OPEN_SECONDS = 2.0
 PAGE_BYTES = 20_000_000
+READ_SECONDS = 5.0
+READ_MEGABYTES = 300.0
+READ = """
+import resource, sys, time
+from pathlib import Path
+from harness.results.harbor import load_jobs
+started = time.monotonic()
+assert len(load_jobs(Path(sys.argv[1]))) == 2000
+print(time.monotonic() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
 
 
-def compare_seconds(folder: Path) -> float:
-    """Best of three, since the first one fills caches."""
+def compare_seconds(folder: Path, tasks: int, runs: int) -> float:
+    """Reading, comparing and writing the page; best of three, since the first one fills caches."""
     for name, chance, seed in (("a", 0.7, 1), ("b", 0.85, 2)):
-        (folder / f"{name}.json").write_text(results_json(made(50, 3, config=name, chance=chance, seed=seed)))
+        (folder / f"{name}.json").write_text(results_json(made(tasks, runs, config=name, chance=chance, seed=seed)))
     seconds = []
     for _ in range(3):
         started = time.monotonic()
@@ -70,10 +83,24 @@ def open_seconds(page: Path) -> float | None:
     return min(seconds)
 
 
+def reading(folder: Path) -> tuple[float, float]:
+    """Seconds and peak MB of a process that reads a Harbor job of 2,000 trials."""
+    job = made_job(folder, "job", tasks=500, runs=4, seed=1)
+    done = subprocess.run([sys.executable, "-c", READ, job], check=True, capture_output=True, text=True)
+    seconds, megabytes = map(float, done.stdout.split())
+    return seconds, megabytes
+
+
 def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        measured = [("compare 2 x 50 x 3 with HTML, s", compare_seconds(folder), COMPARE_SECONDS)]
+        measured = [
+            ("compare 2 x 50 x 3 with HTML, s", compare_seconds(folder, 50, 3), COMPARE_SECONDS),
+            ("compare 2 x 1,000 x 1 with HTML, s", compare_seconds(folder, 1000, 1), LARGE_COMPARE_SECONDS),
+        ]
+        seconds_read, megabytes = reading(folder)
+        measured.append(("reading 2,000 Harbor trials, s", seconds_read, READ_SECONDS))
+        measured.append(("its peak memory, MB", megabytes, READ_MEGABYTES))
         page = folder / "500.html"
         results = made(100, 5, config="c", chance=0.7, seed=3, text_chars=20_000)
         page.write_text(render([Arm("c", results)]), encoding="utf-8")

@@ -79,6 +79,7 @@ def _thorough(name: str) -> settings:
     return settings(
         max_examples=EXAMPLES_PER_ROUND,
         deadline=None,
+        derandomize=False,
         suppress_health_check=list(HealthCheck),
         database=DirectoryBasedExampleDatabase(KEPT / name),
         print_blob=True,

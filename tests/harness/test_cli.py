@@ -170,6 +170,7 @@ def test_ctrl_c_saves_and_tells_how_to_go_on(tmp_path: Path) -> None:
     assert saved.num_results == len(read_journal(root / "out.journal.jsonl")) >= 3
 
 
+@pytest.mark.slow
 def test_a_killed_matrix_of_40_runs_is_resumed_without_losing_or_repeating_a_run(tmp_path: Path) -> None:
     fake = FakeClaude(writes={"answer.txt": "right"}, delay=0.1)
     root = make_suite(tmp_path / "s", tasks=5, configs=2, fake=fake)

@@ -152,9 +152,10 @@ def test_compare_of_one_file_with_itself_asks_for_configs(saved: Path) -> None:
     assert "--config-a" in one_line(call("compare", saved / "both.json"))
 
 
-def test_arms_that_share_no_config_are_told_how_to_choose(saved: Path) -> None:
-    other = save(saved / "other.json", arm(same(5), 5, config="new"))
-    assert "choose one for each with --config-a and --config-b" in one_line(call("compare", saved / "both.json", other))
+def test_arms_that_share_no_model_are_told_how_to_choose(saved: Path) -> None:
+    two = save(saved / "two.json", arm(same(5), 5, model="x") + arm(same(5), 5, model="y"))
+    other = save(saved / "other.json", arm(same(5), 5, model="z"))
+    assert "choose one for each with --model-a and --model-b" in one_line(call("compare", two, other))
 
 
 def test_compare_of_an_unknown_config_names_those_there_are(saved: Path) -> None:
@@ -196,7 +197,7 @@ def test_harbor_jobs_are_compared_by_their_reward(tmp_path: Path) -> None:
     result = call("compare", tmp_path / "plain", tmp_path / "search", "--metric", "score")
     assert "search against plain: improvement" in result.output
     assert "+30.0 points" in result.output
-    assert "no run of search called the tool mcp__search__*" in result.output
+    assert "Whether search used the tool mcp__search__* is not recorded" in result.output
 
 
 def test_power_says_how_many_tasks_an_effect_takes() -> None:
@@ -205,11 +206,48 @@ def test_power_says_how_many_tasks_an_effect_takes() -> None:
 
 
 def test_power_takes_the_pass_rate_of_earlier_results(saved: Path) -> None:
-    assert "from 40 %" in call("power", "--effect", 0.2, "--from", saved / "worse.json").output
+    assert "from a pass rate of 40 %" in call("power", "--effect", 0.2, "--from", saved / "worse.json").output
+
+
+def test_power_of_passes_tells_a_drop_from_a_rise(saved: Path) -> None:
+    text = call("power", "--effect", 0.1, "--baseline", 0.8).output
+    assert "a drop of 10 points" in text
+    assert "a rise of 10 points" in text
+    assert "a rise" not in call("power", "--effect", 0.1, "--direction", "drop").output
 
 
 def test_power_of_an_impossible_drop_is_refused() -> None:
-    assert "cannot drop" in one_line(call("power", "--baseline", 0.1, "--effect", 0.2))
+    line = one_line(call("power", "--baseline", 0.1, "--effect", 0.2, "--direction", "drop"))
+    assert "cannot drop" in line
+
+
+def scored(runs: int) -> list[EvalResult]:
+    """Twenty tasks of very different scores whose runs lie 0.1 around them."""
+    shift = (-0.1, 0.1)
+    return [
+        run(f"t{task}", passed=False, score=0.2 + task / 40 + shift[index % 2], index=index)
+        for task in range(20)
+        for index in range(runs)
+    ]
+
+
+def test_power_from_scores_takes_the_noise_of_the_runs_and_not_the_spread_of_the_tasks(tmp_path: Path) -> None:
+    source = save(tmp_path / "a.json", scored(2))
+    text = call("power", "--from", source, "--effect", 0.05, "--tasks", 50, "--runs", 2).output
+    assert "runs of a task varying by 14.1 points" in text
+    assert "50 tasks with 2 runs in each arm find it in 7" in text
+    assert "a difference, drop or rise, of 5 points from a score of 44 %" in text
+
+
+def test_power_from_one_run_a_task_asks_how_much_runs_vary(tmp_path: Path) -> None:
+    source = save(tmp_path / "a.json", scored(1))
+    assert "one run of each task" in one_line(call("power", "--from", source))
+    assert "varying by 14.0 points" in call("power", "--from", source, "--run-sd", 0.14).output
+
+
+def test_power_at_a_stricter_level_is_less() -> None:
+    strict = call("power", "--effect", 0.2, "--direction", "drop", "--tasks", 20, "--runs", 5, "--alpha", 0.001)
+    assert "find it in 38 %" in strict.output
 
 
 TASK = """\

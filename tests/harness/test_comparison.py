@@ -122,18 +122,29 @@ def test_runs_of_several_configs_of_one_task_do_not_multiply_the_tasks() -> None
     assert compare(a, b).verdict is Verdict.NOT_ENOUGH_DATA
 
 
-def test_what_to_pair_must_be_clear() -> None:
+def test_arms_that_mix_configs_are_pooled_and_say_so() -> None:
     a = arm(same(1), 1, config="x") + arm(same(1), 1, config="y")
-    with pytest.raises(
-        InputError, match="no config in common and one has several: x, y against z; choose one for each"
-    ):
-        compare(a, arm(same(1), 1, config="z"))
+    comparison = compare(a, arm(same(0), 1, config="z"))
+    assert comparison.decision.units[0].groups["config_a"] == "x + y"
+    assert "A mixes 2 configs, which are pooled and shown as groups: x and y" in "\n".join(comparison.warnings)
+
+
+def test_configs_in_common_are_pooled_when_asked_for() -> None:
+    both = arm(same(1), 1, config="x") + arm(same(1), 1, config="y")
+    assert len(compare(both, both).decision.units) == 2 * len(TASKS)
+    assert len(compare(both, both, pool=True).decision.units) == len(TASKS)
+
+
+def test_which_models_to_pair_must_be_clear() -> None:
+    a = arm(same(1), 1, model="x") + arm(same(1), 1, model="y")
+    with pytest.raises(InputError, match="no model in common and one has several: x, y against z; choose one for each"):
+        compare(a, arm(same(1), 1, model="z"))
 
 
 def test_the_score_can_be_what_the_verdict_is_about() -> None:
     a = [run(t, passed=False, score=0.60 + i / 100, index=i) for t in TASKS for i in range(3)]
     b = [run(t, passed=False, score=0.45 + i / 100, index=i) for t in TASKS for i in range(3)]
-    assert compare(a, b).verdict is Verdict.NO_EVIDENCE
+    assert compare(a, b, metric="pass_rate").verdict is Verdict.NO_EVIDENCE
     comparison = compare(a, b, metric="score")
     assert comparison.verdict is Verdict.REGRESSION
     assert comparison.decision.difference == pytest.approx(-0.15)

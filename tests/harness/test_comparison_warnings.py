@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from harness.compare.comparison import compare
+from harness.compare.wording import verdict_sentence
 from harness.models import EvalResult, GradeResult, JudgeRecord
 from tests.support.results import arm, run
 
@@ -30,17 +33,20 @@ def test_a_sound_comparison_has_no_warnings() -> None:
     assert warnings(arm(same(3), 5), arm(same(3), 5)) == ""
 
 
-def test_a_verdict_that_rests_on_one_language_says_so() -> None:
+def test_a_language_that_carries_the_whole_difference_is_named_with_the_numbers_without_it() -> None:
     def made(python: int) -> list[EvalResult]:
         tasks = arm(dict.fromkeys(TASKS[:8], python), 5, language="python")
         return tasks + arm(dict.fromkeys(TASKS[8:], 4), 5, language="rust")
 
-    assert "depends on language 'python'" in warnings(made(5), made(2))
+    text = warnings(made(5), made(2))
+    assert "The group language 'python' carries more than its share of the difference: -60.0 points" in text
+    assert "Without it the pass rate changes by +0.0 points instead of -24.0 points" in text
+    assert "the verdict would be 'no evidence' instead of 'regression'" in text
 
 
 def test_a_verdict_that_rests_on_one_task_names_it() -> None:
-    broken = same(8) | {"t07": 0}
-    assert "it would change without t07" in warnings(arm(same(8), 8), arm(broken, 8))
+    comparison = compare(arm(same(8), 8), arm(same(8) | {"t07": 0}, 8))
+    assert "for t07 alone it is not" in verdict_sentence(comparison)
 
 
 def test_a_verdict_that_holds_without_any_group_says_nothing_about_groups() -> None:
@@ -49,7 +55,7 @@ def test_a_verdict_that_holds_without_any_group_says_nothing_about_groups() -> N
             r for i, t in enumerate(TASKS) for r in arm({t: count}, 5, category="coding" if i % 2 else "exploration")
         ]
 
-    assert "depends" not in warnings(made(5), made(1))
+    assert "The group" not in warnings(made(5), made(1))
 
 
 def test_an_arm_full_of_zeros_is_pointed_out() -> None:
@@ -59,7 +65,7 @@ def test_an_arm_full_of_zeros_is_pointed_out() -> None:
 def test_an_arm_full_of_errors_is_pointed_out() -> None:
     lost = [run(t, passed=False, outcome="infra_error", index=9) for t in TASKS]
     text = warnings(arm(same(3), 3), arm(same(3), 3) + lost)
-    assert "B: 20 of 80 runs say nothing about the agent (20 infra_error)" in text
+    assert "B: 20 of 80 runs say nothing about the agent (20 infra_error: the run broke off" in text
 
 
 def test_a_tool_that_no_run_used_is_pointed_out() -> None:
@@ -107,7 +113,7 @@ def test_a_different_cli_judge_or_task_is_pointed_out() -> None:
         return arm(same(3), 3, claude_code_version=version, grades=[grade], fingerprints={"task": task})
 
     text = warnings(made("2.1.1", "haiku", "aaaa"), made("2.1.2", "sonnet", "bbbb"))
-    assert "Claude Code version differs between the arms: 2.1.1 against 2.1.2" in text
+    assert "agent version differs between the arms: 2.1.1 against 2.1.2" in text
     assert "judge model differs between the arms: haiku against sonnet" in text
     assert "content of these tasks differs between the arms: t00" in text
 
@@ -121,4 +127,96 @@ def test_a_task_that_goes_against_the_whole_is_named() -> None:
 def test_a_score_that_moved_without_the_pass_rate_is_mentioned() -> None:
     a = [run(t, passed=False, score=0.6) for t in TASKS]
     b = [run(t, passed=False, score=0.4 + i / 100) for i, t in enumerate(TASKS)]
-    assert "The score changed by" in warnings(a, b)
+    assert "The score changed by" in warnings(a, b, metric="pass_rate")
+
+
+def conditions(**values: Any) -> dict[str, Any]:
+    return {"conditions": values}
+
+
+def test_whether_a_tool_was_used_is_not_recorded_without_a_transcript() -> None:
+    b = arm(same(3), 3, trace={"offered": {"servers": {"search": ""}}, "has_transcript": False})
+    text = warnings(arm(same(3), 3), b)
+    assert "Whether B used the tool mcp__search__* is not recorded" in text
+    assert "never used" not in text
+
+
+def test_runs_with_a_transcript_speak_for_themselves_alone() -> None:
+    seen = {"offered": {"servers": {"search": ""}}}
+    b = arm(same(3), 3, trace=seen)[:30] + arm(same(3), 3, trace={**seen, "has_transcript": False})[30:]
+    text = warnings(arm(same(3), 3), b)
+    assert "none of the 30 runs with a trajectory of B called" in text
+    assert "(not recorded for 30 of 60)" in text
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "said"),
+    [
+        ({"agent": "codex"}, {"agent": "aider"}, "The agent differs between the arms: codex against aider; "),
+        ({"agent_version": "1"}, {"agent_version": "2"}, "The agent version differs between the arms: 1 against 2; "),
+        ({"agent_settings": "x"}, {"agent_settings": "y"}, "The configuration of the agent differs"),
+        ({"base_image": "debian:12"}, {"base_image": "ubuntu:24.04"}, "The base image differs between the arms: "),
+        ({"scoring": "evidence"}, {"scoring": "published"}, "The scoring differs between the arms: "),
+        ({"scoring_version": "1.0"}, {"scoring_version": "2.0"}, "The scoring version differs between the arms: "),
+        ({"verifier_mode": "shared"}, {"verifier_mode": "separate"}, "The verifier mode differs between the arms: "),
+        ({"agent_timeout_seconds": 60}, {"agent_timeout_seconds": 90}, "time limit (s) differs between the arms: 60"),
+        ({"cpus": 1}, {"cpus": 2}, "The number of CPUs differs between the arms: 1 against 2; "),
+        ({"memory_mb": 512}, {"memory_mb": 4096}, "The memory limit (MB) differs between the arms: 512 against 4096; "),
+    ],
+)
+def test_a_condition_that_differs_is_named_alone(a: dict[str, Any], b: dict[str, Any], said: str) -> None:
+    text = warnings(arm(same(3), 3, **conditions(**a)), arm(same(3), 3, **conditions(**b)))
+    assert said in text
+    assert "\n" not in text
+
+
+def test_a_condition_that_one_arm_did_not_record_is_no_difference() -> None:
+    assert warnings(arm(same(3), 3), arm(same(3), 3, **conditions(agent="codex", cpus=2))) == ""
+
+
+def test_limits_that_differ_between_tasks_are_no_difference_between_arms() -> None:
+    both = [r for i, t in enumerate(TASKS) for r in arm({t: 3}, 3, **conditions(memory_mb=512 + i))]
+    assert warnings(both, both) == ""
+
+
+def test_another_model_is_named() -> None:
+    text = warnings(arm(same(3), 3, model="m1"), arm(same(3), 3, model="m2"))
+    assert "The model differs between the arms: m1 against m2" in text
+
+
+def test_servers_alone_make_no_other_task() -> None:
+    prints = ({"task": "aa", "task_content": "same"}, {"task": "bb", "task_content": "same"})
+    a, b = (arm(same(3), 3, fingerprints=found) for found in prints)
+    assert warnings(a, b) == ""
+    other = arm(same(3), 3, fingerprints={"task": "bb", "task_content": "other"})
+    assert "content of these tasks differs" in warnings(a, other)
+
+
+def test_jobs_that_were_cut_alike_do_not_compare_silently() -> None:
+    cut = arm(same(3), 3, batch={"name": "j", "planned": 120, "present": 60, "finished": False})
+    text = warnings(cut, cut)
+    assert "A: the job j is not whole, 60 of its 120 runs left a result" in text
+    assert "B: the job j is not whole" in text
+    assert "harbor job resume" in text
+
+
+def test_a_whole_job_is_not_mentioned() -> None:
+    whole = arm(same(3), 3, batch={"name": "j", "planned": 60, "present": 60, "finished": True, "retries": 0})
+    assert warnings(whole, whole) == ""
+
+
+def test_retries_are_mentioned() -> None:
+    b = arm(same(3), 3, batch={"name": "j", "planned": 60, "present": 60, "finished": True, "retries": 4})
+    assert "B: 4 runs of j failed and were made again" in warnings(arm(same(3), 3), b)
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"), [("killed", "the container was killed"), ("grading", "there is no reward"), ("auth", "login")]
+)
+def test_a_single_lost_run_is_named_with_its_cause(kind: str, said: str) -> None:
+    trace = {"outcome": "infra_error", "error_kind": kind}
+    b = [*arm(same(3), 3)[:-1], run(TASKS[-1], passed=False, index=2, outcome="infra_error", trace=trace)]
+    text = warnings(arm(same(3), 3), b)
+    assert "B: 1 of 60 runs says nothing about the agent" in text
+    assert said in text
+    assert "t19" in text

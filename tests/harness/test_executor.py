@@ -30,7 +30,8 @@ def test_totals_of_a_killed_run_count_each_message_once() -> None:
     """The CLI prints one line per content block, and each repeats the usage of its message."""
     lines = (RECORDED / "ok_stream.stdout").read_text().splitlines()[:-1]
     trace = ClaudeExecutor()._parse_output("\n".join(lines), 1)
-    assert trace.usage is not None and trace.usage.input_tokens == 3 * 120
+    assert trace.usage is not None
+    assert trace.usage.input_tokens == 3 * 120
     assert trace.cost_usd is None
 
 
@@ -55,7 +56,8 @@ def test_stream_object_and_list_outputs_give_the_same_totals(name: str) -> None:
     """A list used to raise AttributeError."""
     trace = parse_recorded(f"{name}.stdout")
     assert (trace.result, trace.num_turns, trace.cost_usd) == ("Done. The work is finished.", 3, 0.01872)
-    assert trace.usage is not None and trace.usage.input_tokens == 360
+    assert trace.usage is not None
+    assert trace.usage.input_tokens == 360
 
 
 def test_subagents_count_in_the_totals() -> None:

@@ -74,7 +74,8 @@ def test_markdown_cannot_be_broken_by_names() -> None:
 
 
 def test_markdown_of_a_comparison_names_verdict_warnings_and_tasks() -> None:
-    text = exports.comparison_markdown(compare(arm(same(8), 8), arm(same(8) | {"t03": 0}, 8)))
+    b = [*arm(same(8) | {"t03": 0}, 8), run("only-b")]
+    text = exports.comparison_markdown(compare(arm(same(8), 8), b))
     assert "B against A: regression" in text
     assert "Before you believe it" in text
     assert "| t03 | 8/8 | 0/8 | -100.0 points |" in text
@@ -93,3 +94,26 @@ def test_data_of_a_comparison_without_common_tasks_is_plain_json() -> None:
     data = exports.comparison_data(compare(arm({"a": 1}, 1), arm({"b": 1}, 1)))
     assert data["verdict"] == "not enough data"
     assert (data["only_a"], data["only_b"]) == (["a"], ["b"])
+
+
+def test_what_no_run_recorded_is_null_and_empty_and_never_0() -> None:
+    unknown = {"usage": None, "duration_seconds": None, "num_turns": None, "cost_usd": None, "has_transcript": False}
+    lost = run(passed=False, cost=None, trace={**unknown, "outcome": "infra_error"})
+    summary = json.loads(exports.results_json([lost]))["summary"]
+    assert {name: summary[name] for name in ("pass_rate", "avg_score", "avg_tokens", "total_cost_usd")} == {
+        "pass_rate": None,
+        "avg_score": None,
+        "avg_tokens": None,
+        "total_cost_usd": None,
+    }
+    assert "cost not recorded" in exports.results_markdown([lost])
+    (row,) = csv.DictReader(io.StringIO(exports.results_csv([lost])))
+    unrecorded = ("tool_calls", "num_turns", "cost_usd", "input_tokens", "duration_seconds")
+    assert [row[name] for name in unrecorded] == [""] * 5
+
+
+def test_markdown_of_a_comparison_has_the_difference_of_every_group() -> None:
+    a = [*arm(same(3), 3, language="python"), *arm({"x1": 3, "x2": 3}, 3, language="rust")]
+    text = exports.comparison_markdown(compare(a, a))
+    assert "| language | rust | 2 | +0.0 points |" in text
+    assert "Of 22 tasks in B: 0 better (0 %), 22 the same (100 %), 0 worse (0 %)." in text

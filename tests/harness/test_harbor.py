@@ -12,6 +12,7 @@ from harness.errors import InputError
 from harness.models import ErrorKind, Outcome
 from harness.results.files import load_results
 from harness.results.harbor import load_jobs
+from harness.results.harbor_tasks import read_task
 from tests.support.suite import harness
 
 SETUP = ["AgentSetupTimeoutError", "EnvironmentStartTimeoutError", "HealthcheckError"]
@@ -133,9 +134,18 @@ def test_a_crash_without_a_reward_says_nothing_about_the_agent(tmp_path: Path) -
 @pytest.mark.parametrize("exception", ["RewardFileNotFoundError", "VerifierTimeoutError", None])
 def test_a_trial_that_was_not_graded_is_not_measured(tmp_path: Path, exception: str | None) -> None:
     """Harbor's own mean counts it as 0."""
-    write_trial(tmp_path, exception=exception, reward=None)
+    folder = write_trial(tmp_path, exception=exception, reward=None)
+    (folder / "verifier/test-stdout.txt").write_text("")
     result = load_jobs(tmp_path)[0]
     assert (result.trace.error_kind, result.measured) == (ErrorKind.GRADING, False)
+
+
+def test_tests_that_never_started_had_no_container(tmp_path: Path) -> None:
+    """The shell makes the file of their output before it starts them."""
+    write_trial(tmp_path, exception="RewardFileNotFoundError", reward=None)
+    result = load_jobs(tmp_path)[0]
+    assert (result.trace.error_kind, result.measured) == (ErrorKind.KILLED, False)
+    assert "the tests never started" in result.trace.error
 
 
 def test_a_reward_below_the_pass_score_fails_and_keeps_its_score(tmp_path: Path) -> None:
@@ -199,6 +209,165 @@ def test_tool_calls_and_answer_come_from_the_trajectory(tmp_path: Path) -> None:
     trace = load_jobs(tmp_path)[0].trace
     assert (trace.claude_prompt, trace.result, trace.num_turns) == ("the task", "the answer", 2)
     assert [(c.name, c.input, c.output) for c in trace.tool_calls] == [("Read", {"file_path": "a"}, "content")]
+
+
+def trajectory(folder: Path, *steps: dict[str, Any]) -> None:
+    (folder / "agent").mkdir()
+    (folder / "agent/trajectory.json").write_text(json.dumps({"steps": steps}))
+
+
+def test_a_turn_without_a_word_is_a_turn(tmp_path: Path) -> None:
+    call = {"tool_call_id": "1", "function_name": "Read"}
+    trajectory(write_trial(tmp_path), {"source": "agent", "tool_calls": [call]}, {"source": "agent", "message": "done"})
+    trace = load_jobs(tmp_path)[0].trace
+    assert (trace.num_turns, trace.tool_count) == (2, 1)
+
+
+@pytest.mark.parametrize("steps", [None, [], [{"source": "user", "message": "the task"}]])
+def test_without_a_step_of_the_agent_its_tools_and_turns_are_unknown(
+    tmp_path: Path, steps: list[dict[str, Any]] | None
+) -> None:
+    folder = write_trial(tmp_path)
+    if steps is not None:
+        trajectory(folder, *steps)
+    trace = load_jobs(tmp_path)[0].trace
+    assert (trace.num_turns, trace.tool_count, trace.has_transcript) == (None, None, False)
+
+
+def test_tokens_and_cost_of_nought_are_unknown(tmp_path: Path) -> None:
+    write_trial(tmp_path, agent_result={"n_input_tokens": 0, "n_output_tokens": 0, "cost_usd": 0.0})
+    result = load_jobs(tmp_path)[0]
+    assert (result.tokens, result.cost_usd) == (None, None)
+
+
+def test_the_graded_answer_is_the_result_and_is_bounded(tmp_path: Path) -> None:
+    folder = write_trial(tmp_path)
+    trajectory(folder, {"source": "agent", "message": "I wrote it down."})
+    (folder / "artifacts/app").mkdir(parents=True)
+    (folder / "artifacts/app/solution.md").write_text("It is 42.\n" + "x" * 300_000)
+    trace = load_jobs(tmp_path)[0].trace
+    assert trace.result.startswith("It is 42.")
+    assert len(trace.result) < 101_000
+    assert trace.claude_response.startswith("I wrote it down.\n\nIt is 42.")
+
+
+METRICS = {
+    "reward": 0.5,
+    "components": {"keyword_overlap": 0.5},
+    "scoring": "evidence",
+    "scoring_version": "2.0",
+    "standing": {"trust": 0.9},
+    "matched_keywords": ["bucket"],
+    "missed_keywords": ["quota"],
+    "placed_identifiers": {"refill": ["a/b.py"]},
+    "invented_identifiers": ["frobnicate"],
+}
+
+
+def test_what_the_verifier_found_is_part_of_the_grade(tmp_path: Path) -> None:
+    (write_trial(tmp_path) / "verifier/metrics.json").write_text(json.dumps(METRICS))
+    (result,) = load_jobs(tmp_path)
+    found = result.grades[0].verifier
+    assert found is not None
+    assert (found.standing, found.matched_keywords, found.missed_keywords) == ({"trust": 0.9}, ["bucket"], ["quota"])
+    assert (found.placed_identifiers, found.invented_identifiers) == ({"refill": ["a/b.py"]}, ["frobnicate"])
+    assert (result.conditions.scoring, result.conditions.scoring_version) == ("evidence", "2.0")
+
+
+def test_metrics_of_another_benchmark_are_none_of_ours(tmp_path: Path) -> None:
+    (write_trial(tmp_path) / "verifier/metrics.json").write_text('{"components": ["a", "b"]}')
+    assert load_jobs(tmp_path)[0].grades[0].verifier is None
+
+
+def task_folder(folder: Path, servers: str = "", image: str = "debian:12", extra: str = "") -> Path:
+    (folder / "environment").mkdir(parents=True)
+    (folder / "environment/Dockerfile").write_text(f"# FROM none\nFROM --platform=linux/amd64 {image} AS base\n")
+    (folder / "task.toml").write_text(
+        "[metadata]\ncontext_length = 1234\n[agent]\ntimeout_sec = 60\n"
+        f'[verifier]\nenvironment_mode = "shared"\n[environment]\ncpus = 2\nmemory_mb = 512\n{servers}'
+    )
+    (folder / "instruction.md").write_text(f"Do it.{extra}\n")
+    return folder
+
+
+SERVER = '[[environment.mcp_servers]]\nname = "search"\ntransport = "sse"\nurl = "http://s"\n'
+
+
+def test_servers_come_from_the_task_and_from_the_job(tmp_path: Path) -> None:
+    task = task_folder(tmp_path / "task_a", SERVER)
+    agent = {"name": "claude-code", "mcp_servers": [{"name": "docs"}]}
+    write_trial(tmp_path / "jobs", task_id={"path": str(task)}, agent=agent)
+    assert load_jobs(tmp_path / "jobs")[0].trace.offered.servers == {"search": "", "docs": ""}
+
+
+def test_servers_are_unknown_where_the_task_is_gone(tmp_path: Path) -> None:
+    write_trial(tmp_path)
+    assert load_jobs(tmp_path)[0].trace.offered.servers is None
+
+
+def test_a_task_folder_that_was_made_anew_tells_nothing_of_the_trial(tmp_path: Path) -> None:
+    task = task_folder(tmp_path / "task_a", SERVER)
+    folder = write_trial(tmp_path / "jobs", task_id={"path": str(task)})
+    (folder / "lock.json").write_text(json.dumps({"task": {"digest": f"sha256:{'0' * 64}"}}))
+    (result,) = load_jobs(tmp_path / "jobs")
+    assert (result.trace.offered.servers, result.conditions.base_image) == (None, None)
+    assert result.fingerprints.task_content == ""
+
+
+def test_conditions_come_from_the_task_and_the_job_overrides_them(tmp_path: Path) -> None:
+    task = task_folder(tmp_path / "task_a")
+    config = {
+        "agent": {"name": "aider", "override_timeout_sec": 30, "kwargs": {"depth": 2}},
+        "environment": {"override_memory_mb": 1024},
+        "timeout_multiplier": 2.0,
+    }
+    write_trial(tmp_path / "jobs", task_id={"path": str(task)}, config=config, verifier_environment_mode="separate")
+    found = load_jobs(tmp_path / "jobs")[0].conditions
+    assert (found.base_image, found.verifier_mode) == ("debian:12", "separate")
+    assert (found.agent_timeout_seconds, found.cpus, found.memory_mb) == (60, 2, 1024)
+    assert (found.agent, found.agent_version) == ("claude-code", "2.1.330")
+
+
+def test_the_content_of_a_task_does_not_depend_on_its_servers(tmp_path: Path) -> None:
+    contents = {
+        name: read_task(task_folder(tmp_path / name, servers, image, extra)).content
+        for name, servers, image, extra in (
+            ("plain", "", "debian:12", ""),
+            ("served", SERVER, "debian:12", ""),
+            ("other_image", "", "debian:13", ""),
+            ("other_words", "", "debian:12", " Now."),
+        )
+    }
+    assert contents["plain"] == contents["served"]
+    assert len(set(contents.values())) == 3
+
+
+def test_a_job_tells_how_many_trials_it_was_to_have(tmp_path: Path) -> None:
+    write_trial(tmp_path)
+    job = {"n_total_trials": 8, "finished_at": None, "stats": {"n_retries": 3}}
+    (tmp_path / "with-search/result.json").write_text(json.dumps(job))
+    batch = load_jobs(tmp_path)[0].batch
+    assert batch is not None
+    assert (batch.planned, batch.present, batch.finished, batch.retries) == (8, 1, False, 3)
+    assert batch.cut_short
+
+
+@pytest.mark.parametrize(
+    "message", ["Command failed (exit code 137): claude", "Command failed with exit code: 137", "main: OOMKilled"]
+)
+def test_a_killed_agent_says_nothing_about_the_agent(tmp_path: Path, message: str) -> None:
+    exception = {"exception_type": "NonZeroAgentExitCodeError", "exception_message": message}
+    write_trial(tmp_path, exception_info=exception, reward=0.0)
+    result = load_jobs(tmp_path)[0]
+    assert (result.outcome, result.trace.error_kind) == (Outcome.INFRA_ERROR, ErrorKind.KILLED)
+
+
+def test_a_container_that_was_gone_is_no_failure_of_the_agent(tmp_path: Path) -> None:
+    """Harbor tells it in the trial's log alone, and the verifier gives 0 for the answer that is not there."""
+    folder = write_trial(tmp_path, reward=0.0)
+    (folder / "trial.log").write_text('Collect hook exited with code 1. stdout: service "main" is not running\n')
+    result = load_jobs(tmp_path)[0]
+    assert (result.measured, result.trace.error_kind) == (False, ErrorKind.KILLED)
 
 
 def test_language_and_category_come_from_the_task(tmp_path: Path) -> None:

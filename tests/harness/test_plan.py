@@ -182,7 +182,8 @@ def test_tasks_with_servers_of_their_own_are_refused(tmp_path: Path) -> None:
     """Both jobs would have them, and their comparison would say nothing of them."""
     make_tasks(tmp_path, toml=TASK + '[[environment.mcp_servers]]\nname = "s"\ntransport = "stdio"\ncommand = "x"\n')
     shown = plan(tmp_path)
-    assert shown.returncode == 2 and "task.toml: brings MCP servers of its own" in shown.stderr
+    assert shown.returncode == 2
+    assert "task.toml: brings MCP servers of its own" in shown.stderr
 
 
 def test_folders_that_harbor_would_skip_are_named(tmp_path: Path) -> None:
@@ -204,4 +205,5 @@ def test_servers_that_harbor_cannot_pass_on_are_refused(tmp_path: Path, content:
     (tmp_path / "mcp.json").write_text(content)
     shown = plan(tmp_path)
     assert (shown.returncode, shown.stderr.count("\n")) == (2, 1)
-    assert words in shown.stderr and "secret" not in shown.stderr
+    assert words in shown.stderr
+    assert "secret" not in shown.stderr

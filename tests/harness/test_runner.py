@@ -333,6 +333,7 @@ def test_no_results_folder_appears_before_something_is_saved(tmp_path: Path, mon
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_bundled_suite_has_solutions_that_pass_and_fixtures_that_fail() -> None:
     from harness.run.oracle import nop, oracle
     from tests.support.suite import REPOSITORY

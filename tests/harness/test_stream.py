@@ -27,13 +27,15 @@ def parse(*lines: dict[str, Any], code: int = 0) -> ExecutionTrace:
 def test_token_counts_that_are_none_are_not_believed(odd: object) -> None:
     """The next best source is taken: here the usage of the messages."""
     usage = parse(ASSISTANT, {**RESULT, "usage": {"input_tokens": odd, "output_tokens": 5}}).usage
-    assert usage is not None and usage.input_tokens == 7
+    assert usage is not None
+    assert usage.input_tokens == 7
 
 
 def test_odd_totals_per_model_leave_those_of_the_main_loop() -> None:
     per_model = {"m": {"inputTokens": "many"}}
     usage = parse({**RESULT, "modelUsage": per_model, "usage": {"input_tokens": 3}}).usage
-    assert usage is not None and usage.input_tokens == 3
+    assert usage is not None
+    assert usage.input_tokens == 3
 
 
 @pytest.mark.parametrize("odd", ["free", True, -1, float("nan"), float("inf"), [], 10**400])

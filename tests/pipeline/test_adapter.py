@@ -73,7 +73,8 @@ def test_loader_finds_tasks_by_id_category_language_and_difficulty(data: Data, t
     first = data.scenario()
     second = data.scenario(project="c_os_medium_002", task_category="code_comprehension", difficulty="expert")
     tasks = loader(data, tmp_path)
-    assert tasks.all_ids() == [second, first] and len(tasks) == 2
+    assert tasks.all_ids() == [second, first]
+    assert len(tasks) == 2
     assert tasks.load(first).ground_truth == TRUTH
     assert [task.id for task in tasks.filter_by_task_category("code_comprehension")] == [second]
     assert [task.id for task in tasks.filter_by_language("python")] == [first]
@@ -117,8 +118,10 @@ def test_task_directory_holds_what_harbor_needs(data: Data, tmp_path: Path) -> N
     )  # fmt: skip
     config = tomllib.loads((task / "task.toml").read_text())
     assert config["task"]["name"] == f"locobench/{task.name.replace('_', '-')}"
-    assert config["metadata"]["language"] == "python" and config["artifacts"] == ["/app/solution.md"]
-    assert os.access(task / "tests" / "test.sh", os.X_OK) and os.access(task / "solution" / "solve.sh", os.X_OK)
+    assert config["metadata"]["language"] == "python"
+    assert config["artifacts"] == ["/app/solution.md"]
+    assert os.access(task / "tests" / "test.sh", os.X_OK)
+    assert os.access(task / "solution" / "solve.sh", os.X_OK)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +175,8 @@ def test_hints_show_approach_and_criteria_but_never_the_truth(data: Data, tmp_pa
     data.project()
     data.scenario(ground_truth=TRUTH + " zanzibar")
     instruction = (generate(data, tmp_path, include_hints=True) / "instruction.md").read_text()
-    assert "Follow the price" in instruction and "Names the comparison" in instruction
+    assert "Follow the price" in instruction
+    assert "Names the comparison" in instruction
     assert "zanzibar" not in instruction
 
 
@@ -217,9 +221,11 @@ def test_dockerfiles_differ_only_in_their_language_layer(language: str, data: Da
     data.scenario()
     adapter = LoCoBenchAdapter(loader(data, tmp_path), tmp_path, data.folder, Options(base_image="debian:12"))
     text, other = adapter._generate_dockerfile(language), adapter._generate_dockerfile("python")
-    assert text.startswith("FROM debian:12\n") and "curl |" not in text
+    assert text.startswith("FROM debian:12\n")
+    assert "curl |" not in text
     layers, others = text.split("\n\n"), other.split("\n\n")
-    assert layers[:2] == others[:2] and layers[3:] == others[3:]
+    assert layers[:2] == others[:2]
+    assert layers[3:] == others[3:]
     assert layers[-1].splitlines() == ["COPY project/ /app/project/", "WORKDIR /app/project"]
 
 
@@ -232,7 +238,8 @@ def test_unknown_project_folder_fails_that_task_only(data: Data, tmp_path: Path)
         o.task_id: o for o in LoCoBenchAdapter(tasks, tmp_path / "tasks", data.folder).generate(tasks.all_ids())
     }
     assert outcomes[good].status == "written"
-    assert outcomes[lost].status == "failed" and "c_os_medium_002: No such file" in outcomes[lost].reason
+    assert outcomes[lost].status == "failed"
+    assert "c_os_medium_002: No such file" in outcomes[lost].reason
 
 
 @pytest.mark.parametrize(
@@ -270,7 +277,8 @@ def test_files_that_hold_the_truths_identifiers_are_relevant_where_it_names_none
     data.project()
     data.scenario(ground_truth="`lookup_price` compares clocks of two kinds; `warm_start` stores epochs. " * 3)
     key = json.loads((generate(data, tmp_path) / "tests" / "ground_truth.json").read_text())["key"]
-    assert "src/price_cache.py" in key["relevant_files"] and {"lookupprice", "warmstart"} <= set(key["relevant"])
+    assert "src/price_cache.py" in key["relevant_files"]
+    assert {"lookupprice", "warmstart"} <= set(key["relevant"])
 
 
 def test_real_scenarios_oracle_and_empty_answer(real_data: Path, tmp_path: Path) -> None:
@@ -278,7 +286,8 @@ def test_real_scenarios_oracle_and_empty_answer(real_data: Path, tmp_path: Path)
     tasks = LoCoBenchLoader(tmp_path / "d.jsonl")
     (tmp_path / "tasks").mkdir()
     outcomes = list(LoCoBenchAdapter(tasks, tmp_path / "tasks", real_data).generate(tasks.all_ids()))
-    assert len(outcomes) == 28 and {outcome.status for outcome in outcomes} == {"written"}
+    assert len(outcomes) == 28
+    assert {outcome.status for outcome in outcomes} == {"written"}
     for outcome in outcomes:
         task = tmp_path / "tasks" / outcome.task_id
         assert local_reward(task, tmp_path / outcome.task_id / "oracle", None) == 1.0

@@ -120,7 +120,9 @@ def test_broken_file_is_named_with_its_reason_and_the_others_are_written(
     done = script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "out.jsonl", "--quiet")
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
-    assert line.startswith(f"{broken}: ") and reason in line and line.endswith("; skipped")
+    assert line.startswith(f"{broken}: ")
+    assert reason in line
+    assert line.endswith("; skipped")
     assert [record["id"] for record in records(tmp_path / "out.jsonl")] == [good]
 
 
@@ -141,7 +143,8 @@ def test_file_beyond_the_size_limit_is_not_read(data: Data, tmp_path: Path) -> N
     with huge.open("wb") as stream:
         stream.truncate(1 << 30)
     ((path, reason),) = extract(data.folder, tmp_path / "out.jsonl").failures
-    assert path == huge and reason.startswith("1,073,741,824 bytes")
+    assert path == huge
+    assert reason.startswith("1,073,741,824 bytes")
 
 
 def test_summary_counts_categories_languages_and_difficulties(data: Data, tmp_path: Path, script: Script) -> None:
@@ -150,12 +153,14 @@ def test_summary_counts_categories_languages_and_difficulties(data: Data, tmp_pa
     done = script("extract_dataset.py", "--data-dir", data.folder, "--output", tmp_path / "out.jsonl")
     assert done.returncode == 0
     assert "By category: bug_investigation 1, code_comprehension 1" in done.stdout
-    assert "By language: c 1, python 1" in done.stdout and "By difficulty: easy 2" in done.stdout
+    assert "By language: c 1, python 1" in done.stdout
+    assert "By difficulty: easy 2" in done.stdout
 
 
 def test_folder_without_scenarios_is_wrong_usage(tmp_path: Path, script: Script) -> None:
     done = script("extract_dataset.py", "--data_dir", tmp_path, "--output", tmp_path / "out.jsonl")
-    assert done.returncode == 2 and "no output/scenarios/ in it; --data_dir names" in done.stderr
+    assert done.returncode == 2
+    assert "no output/scenarios/ in it; --data_dir names" in done.stderr
     assert not (tmp_path / "out.jsonl").exists()
 
 
@@ -163,7 +168,9 @@ def test_output_that_cannot_be_written_keeps_what_was_there(data: Data, tmp_path
     data.scenario()
     (tmp_path / "out.jsonl").mkdir()
     done = script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "out.jsonl", "--quiet")
-    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "cannot be written" in done.stderr
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "cannot be written" in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "out.jsonl"]
 
 
@@ -171,7 +178,9 @@ def test_scenario_is_not_replaced_by_the_dataset(data: Data, tmp_path: Path, scr
     scenario = data.folder / "output" / "scenarios" / f"{data.scenario()}.json"
     before = scenario.read_bytes()
     done = script("extract_dataset.py", "--data_dir", data.folder, "--output", scenario, "--quiet")
-    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "the same file as" in done.stderr
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "the same file as" in done.stderr
     assert scenario.read_bytes() == before
 
 

@@ -22,7 +22,8 @@ def test_file_appears_when_it_is_whole(tmp_path: Path) -> None:
     with whole_file(tmp_path / "deep" / "file") as stream:
         stream.write(b"new")
         assert not (tmp_path / "deep" / "file").exists()
-    assert (tmp_path / "deep" / "file").read_bytes() == b"new" and names(tmp_path / "deep") == ["file"]
+    assert (tmp_path / "deep" / "file").read_bytes() == b"new"
+    assert names(tmp_path / "deep") == ["file"]
 
 
 def test_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
@@ -30,7 +31,8 @@ def test_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError), whole_file(tmp_path / "file") as stream:
         stream.write(b"ne")
         raise ZeroDivisionError
-    assert (tmp_path / "file").read_text() == "old" and names(tmp_path) == ["file"]
+    assert (tmp_path / "file").read_text() == "old"
+    assert names(tmp_path) == ["file"]
 
 
 @pytest.mark.parametrize("there", [True, False])
@@ -40,7 +42,8 @@ def test_link_stays_and_what_it_leads_to_is_written(tmp_path: Path, there: bool)
     if there:
         (tmp_path / "far" / "file").write_text("old")
     write_whole(tmp_path / "link", "new")
-    assert (tmp_path / "link").is_symlink() and (tmp_path / "far" / "file").read_text() == "new"
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "far" / "file").read_text() == "new"
     assert names(tmp_path / "far") == ["file"]
 
 
@@ -52,7 +55,8 @@ def test_device_is_written_into_and_stays(tmp_path: Path) -> None:
     except OSError:
         pytest.skip("devices can be neither made nor used here")
     write_whole(device, "gone")
-    assert stat.S_ISCHR(device.stat().st_mode) and names(tmp_path) == ["null"]
+    assert stat.S_ISCHR(device.stat().st_mode)
+    assert names(tmp_path) == ["null"]
 
 
 def test_pipe_is_written_into_and_stays(tmp_path: Path) -> None:
@@ -60,7 +64,8 @@ def test_pipe_is_written_into_and_stays(tmp_path: Path) -> None:
     with subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE) as reader:
         write_whole(tmp_path / "pipe", "through")
         assert reader.communicate(timeout=30)[0] == b"through"
-    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode) and names(tmp_path) == ["pipe"]
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    assert names(tmp_path) == ["pipe"]
 
 
 def test_new_file_has_the_permissions_that_the_umask_leaves(tmp_path: Path) -> None:

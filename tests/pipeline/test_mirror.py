@@ -25,7 +25,8 @@ def test_each_project_is_one_repository_with_the_files_that_agents_see(
     scenarios = [data.scenario(), data.scenario(number=2)]
     assert mirror(data, tmp_path, script, "repos").returncode == 0
     (entry,) = json.loads((tmp_path / "repos" / "projects_to_index.json").read_text())
-    assert entry["tasks"] == scenarios and entry["language"] == "python"
+    assert entry["tasks"] == scenarios
+    assert entry["language"] == "python"
     subprocess.run(["git", "clone", "-q", tmp_path / "repos" / entry["path"], tmp_path / "clone"], check=True)
     clone = {path: content for path, content in tree(tmp_path / "clone").items() if not path.startswith(".git/")}
     assert sorted(clone) == sorted([*FILES, ".gitattributes", ".gitignore", "a.bin"])
@@ -57,7 +58,8 @@ def test_folder_of_another_origin_is_left_alone(data: Data, tmp_path: Path, scri
     mine.parent.mkdir(parents=True)
     mine.write_text("mine")
     done = mirror(data, tmp_path, script, "repos")
-    assert (done.returncode, mine.read_text()) == (1, "mine") and "is not a mirrored project" in done.stderr
+    assert (done.returncode, mine.read_text()) == (1, "mine")
+    assert "is not a mirrored project" in done.stderr
 
 
 def test_project_with_a_broken_record_is_named_and_does_not_stop_the_others(
@@ -76,6 +78,8 @@ def test_project_with_a_broken_record_is_named_and_does_not_stop_the_others(
     )  # fmt: skip
     assert done.returncode == 1
     failed = [line for line in done.stderr.splitlines() if line.startswith("c_os_medium_002: ")]
-    assert len(failed) == 1 and "title: Input should be a valid string" in failed[0] and broken in done.stderr
+    assert len(failed) == 1
+    assert "title: Input should be a valid string" in failed[0]
+    assert broken in done.stderr
     (entry,) = json.loads((tmp_path / "repos" / "projects_to_index.json").read_text())
     assert entry["tasks"] == [good]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.support.invariants import check_extraction, check_generation
 from tests.support.strategies import Entry, flags, projects, scenarios
 
-QUICK = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=25, suppress_health_check=list(HealthCheck))
 
 
 @QUICK

@@ -38,7 +38,8 @@ def project_text(project: Path) -> str:
 
 def test_every_language_and_category_is_there() -> None:
     scenarios = [load(path) for path in SCENARIOS]
-    assert len(scenarios) == 80 and sorted({path.name.partition("_")[0] for path in PROJECTS}) == sorted(LANGUAGES)
+    assert len(scenarios) == 80
+    assert sorted({path.name.partition("_")[0] for path in PROJECTS}) == sorted(LANGUAGES)
     assert Counter(scenario["task_category"] for scenario in scenarios) == dict.fromkeys(CATEGORIES, 10)
     assert Counter(scenario["difficulty"] for scenario in scenarios) == dict.fromkeys(
         ("easy", "medium", "hard", "expert"), 20
@@ -48,7 +49,8 @@ def test_every_language_and_category_is_there() -> None:
 def test_quirks_of_the_real_data_occur() -> None:
     scenarios = [load(path) for path in SCENARIOS]
     paths = [path for scenario in scenarios for path in scenario["context_files"]]
-    assert any("//" in path for path in paths) and any(path.endswith("/") for path in paths)
+    assert any("//" in path for path in paths)
+    assert any(path.endswith("/") for path in paths)
     assert {"name", "type", "children"} <= set(paths)
     assert any(isinstance(scenario["ground_truth"], dict) for scenario in scenarios)
     assert {type(scenario["task_prompt"]) for scenario in scenarios} == {str, dict, list}

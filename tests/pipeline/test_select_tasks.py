@@ -58,7 +58,8 @@ def test_equal_scores_are_ordered_by_id() -> None:
 
 
 def test_every_category_has_a_bonus() -> None:
-    assert set(CATEGORY_BONUSES.values()) <= {1.0, 0.9, 0.8, 0.7, 0.5, 0.4, 0.3} and len(CATEGORY_BONUSES) == 8
+    assert set(CATEGORY_BONUSES.values()) <= {1.0, 0.9, 0.8, 0.7, 0.5, 0.4, 0.3}
+    assert len(CATEGORY_BONUSES) == 8
 
 
 def test_filters_keep_what_they_name() -> None:
@@ -93,15 +94,18 @@ def test_weights_that_do_not_sum_to_one_are_refused(weights: list[float]) -> Non
 def test_selection_is_the_best_of_those_that_pass(tasks: list[Candidate], top_n: int) -> None:
     selection = select(tasks, Criteria(top_n=top_n))
     scores = [score for score, _ in selection.passed]
-    assert scores == sorted(scores, reverse=True) and all(0 <= score <= 1 + 1e-12 for score in scores)
-    assert len(selection.selected) == min(top_n, len(selection.passed)) and selection.total == len(tasks)
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 + 1e-12 for score in scores)
+    assert len(selection.selected) == min(top_n, len(selection.passed))
+    assert selection.total == len(tasks)
 
 
 def test_command_writes_criteria_statistics_and_tasks(data: Data, tmp_path: Path, script: Script) -> None:
     scenario = data.scenario()
     script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl")
     done = script("select_tasks.py", "--dataset-path", tmp_path / "d.jsonl", "--output", tmp_path / "s.json")
-    assert done.returncode == 0 and scenario in done.stdout
+    assert done.returncode == 0
+    assert scenario in done.stdout
     selection = json.loads((tmp_path / "s.json").read_text())
     assert list(selection) == ["selection_criteria", "statistics", "tasks"]
     assert selection["selection_criteria"]["context_length_unit"] == "characters"
@@ -126,7 +130,8 @@ def test_nothing_selected_is_one_line_with_the_way_out_and_exit_code_1(
     data.scenario(**changes)
     extract(data.folder, tmp_path / "d.jsonl")
     done = script("select_tasks.py", "--dataset_path", tmp_path / "d.jsonl", "--output", tmp_path / "s.json", *flags)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1) and words in done.stderr
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert words in done.stderr
     assert json.loads((tmp_path / "s.json").read_text())["tasks"] == []
 
 
@@ -147,8 +152,11 @@ def test_dataset_is_not_replaced_by_what_is_made_from_it(data: Data, tmp_path: P
     (tmp_path / "link").symlink_to("d.jsonl")
     files = ["--dataset_path", tmp_path / "d.jsonl", "--output", tmp_path / "s.json", flag, tmp_path / "link"]
     done = script("select_tasks.py", *files)
-    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "the same file as" in done.stderr
-    assert (tmp_path / "d.jsonl").read_bytes() == before and not (tmp_path / "s.json").exists()
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "the same file as" in done.stderr
+    assert (tmp_path / "d.jsonl").read_bytes() == before
+    assert not (tmp_path / "s.json").exists()
 
 
 @pytest.mark.parametrize(
@@ -200,7 +208,9 @@ def test_wrong_usage_is_one_line_and_exit_code_2(
     tmp_path: Path, script: Script, arguments: list[str], words: str
 ) -> None:
     done = script("select_tasks.py", *arguments, "--output", tmp_path / "s.json", cwd=tmp_path)
-    assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
     assert not (tmp_path / "s.json").exists()
 
 
@@ -210,7 +220,8 @@ def test_broken_dataset_is_named_with_its_line(data: Data, tmp_path: Path, scrip
     with (tmp_path / "d.jsonl").open("a") as stream:
         stream.write("{\n")
     done = script("select_tasks.py", "--dataset_path", tmp_path / "d.jsonl", "--output", tmp_path / "s.json")
-    assert done.returncode == 2 and f"{tmp_path / 'd.jsonl'}:2: not valid JSON" in done.stderr
+    assert done.returncode == 2
+    assert f"{tmp_path / 'd.jsonl'}:2: not valid JSON" in done.stderr
 
 
 def test_help_says_that_context_length_counts_characters(script: Script) -> None:

@@ -129,7 +129,8 @@ def test_criteria_are_said_with_the_filters_that_leave_something_out() -> None:
     criteria = Criteria(min_context_length=1_234, min_files_count=3, categories=("bug_investigation",))
     text = page([candidate("a")], criteria).decode()
     assert "over 1,234 characters (not tokens) and over 3 context files" in text
-    assert "<dd>only bug_investigation</dd>" in text and "<dt>languages</dt>" not in text
+    assert "<dd>only bug_investigation</dd>" in text
+    assert "<dt>languages</dt>" not in text
 
 
 @settings(deadline=None)
@@ -138,7 +139,8 @@ def test_every_task_is_in_one_bar_and_no_bar_mixes_both_sides_of_the_threshold(
     groups: list[list[int]], threshold: int
 ) -> None:
     edges, counts = bars([np.array(values, dtype=np.float64) for values in groups], threshold)
-    assert threshold + 0.5 in edges and len(edges) <= BARS + 2
+    assert threshold + 0.5 in edges
+    assert len(edges) <= BARS + 2
     below = edges[1:] <= threshold + 0.5
     for values, numbers in zip(groups, counts, strict=True):
         assert numbers.sum() == len(values)
@@ -189,7 +191,9 @@ def test_text_of_the_data_stays_text(place: str) -> None:
 def test_controls_and_changes_of_direction_become_visible() -> None:
     title = "one\ntwo\x00\u202ethree\ud800" + "x" * 500
     shown = Reader(page([candidate("a", title=title)])).ranked[0][2].partition("|")[0]
-    assert shown.startswith("one two\ufffd\ufffdthree\ufffdxxx") and shown.endswith("…") and len(shown) == 160
+    assert shown.startswith("one two\ufffd\ufffdthree\ufffdxxx")
+    assert shown.endswith("…")
+    assert len(shown) == 160
 
 
 def test_an_id_is_never_cut() -> None:
@@ -257,7 +261,9 @@ def test_report_that_cannot_be_written_leaves_no_selection_either(
         "select_tasks.py", "--dataset_path", tmp_path / "d.jsonl", "--output", tmp_path / "s.json",
         "--report", tmp_path / report,
     )  # fmt: skip
-    assert done.returncode == 2 and done.stderr.count("\n") == 1 and report in done.stderr
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert report in done.stderr
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -284,7 +290,8 @@ def test_browser_shows_searches_and_sorts_without_an_error_or_a_request(tmp_path
         assert browser.evaluate(ranks) == list(range(1, 51))
         browser.evaluate("document.querySelector('#ranked th:last-child button').click()")
         files = browser.evaluate(f"{visible}.map((row) => Number(row.cells[7].textContent))")
-        assert files == sorted(files) and len(set(files)) > 1
+        assert files == sorted(files)
+        assert len(set(files)) > 1
         browser.evaluate("search.value = 'evil.TEST'; search.oninput()")
         assert browser.evaluate(f"{visible}.length") == 1
         assert browser.evaluate("document.querySelector('output').textContent") == "1 of 50 shown"

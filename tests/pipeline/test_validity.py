@@ -15,12 +15,14 @@ from tests.bench.validity import check, load_cases, measure
 from tests.conftest import SAMPLE
 
 
+@pytest.mark.slow
 def test_every_promise_is_kept_on_the_sample() -> None:
     cases = load_cases(SAMPLE)
     scores = measure(cases)
     assert [bound for bound in check(cases, scores) if not bound.kept] == []
 
 
+@pytest.mark.slow
 def test_rewards_agree_with_expert_readers_on_real_scenarios(tmp_path: Path) -> None:
     kit, real = agreement.kit_folder(), os.environ.get("LOCOBENCH_REAL")
     if not kit or not real:
@@ -33,6 +35,7 @@ def test_rewards_agree_with_expert_readers_on_real_scenarios(tmp_path: Path) -> 
     assert [name for name, measured, least in agreement.PROMISES if measured(found) < least] == []
 
 
+@pytest.mark.slow
 def test_rewards_agree_with_expert_readers() -> None:
     found = agreement.sample_answers(load_cases(SAMPLE))
     assert len(found) == 240
@@ -41,6 +44,7 @@ def test_rewards_agree_with_expert_readers() -> None:
         assert [name for name, measured, least in agreement.PROMISES if measured(part) < least] == [], half
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["blank", "anything said"])
 def test_measurement_would_notice_a_verifier_that_pays_for_anything(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # Of two projects: the ranker learns from one of them.

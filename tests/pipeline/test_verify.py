@@ -174,7 +174,8 @@ def test_everyday_words_are_no_knowledge() -> None:
 )  # fmt: skip
 def test_an_identifier_counts_however_it_is_written(name: str) -> None:
     seen = evidence(f"Expiry walks the ring in {name}, see src/cache/store.py, from its far end.")
-    assert seen.places["evictexpired"] == {"src/cache/store.py"} and not seen.invented
+    assert seen.places["evictexpired"] == {"src/cache/store.py"}
+    assert not seen.invented
 
 
 @pytest.mark.parametrize(
@@ -223,7 +224,8 @@ def test_lines_of_the_code_base_are_quotes_and_no_statements() -> None:
     lines = STORE.splitlines()[1:5]
     for text in ("\n".join(lines), "\n".join(f"- `src/cache/store.py`: {line}" for line in lines)):
         seen = evidence(text)
-        assert seen.places == {} and len(seen.quotes) == 4
+        assert seen.places == {}
+        assert len(seen.quotes) == 4
 
 
 def test_new_code_is_no_lie() -> None:
@@ -251,7 +253,8 @@ def test_more_that_is_true_costs_nothing() -> None:
 def test_code_base_without_identifiers_is_scored_by_the_words_of_the_truth() -> None:
     key = grading(code={"notes.txt": "one two three\n"}).key
     metrics = verify.score(TRUTH, key)
-    assert metrics["reward"] > 0.7 and metrics["components"]["keyword_overlap"] > 0.9
+    assert metrics["reward"] > 0.7
+    assert metrics["components"]["keyword_overlap"] > 0.9
     assert reward("lorem ipsum dolor " * 50, key) == 0.0
 
 
@@ -262,8 +265,10 @@ def test_a_truth_that_says_nothing_cannot_be_scored() -> None:
 
 def test_metrics_say_why() -> None:
     metrics = verify.score("The walk of `evict_expired` in README.md starts at the far end, says `purge_rows`.", KEY)
-    assert metrics["other_identifiers"] == ["evictexpired"] and metrics["invented_identifiers"] == ["purgerows"]
-    assert "tombston" in metrics["missed_keywords"] and metrics["scoring"] == "evidence"
+    assert metrics["other_identifiers"] == ["evictexpired"]
+    assert metrics["invented_identifiers"] == ["purgerows"]
+    assert "tombston" in metrics["missed_keywords"]
+    assert metrics["scoring"] == "evidence"
     assert metrics["scoring_version"] == verify.VERSION
 
 
@@ -273,7 +278,8 @@ def test_published_formula_is_the_published_one() -> None:
     metrics = verify.score("alpha beta store.py\n```\nx\n```\n", key)
     # Words: alpha, beta, storepy of the answer, two of them among the four of the truth: F1 = 2 * 2 / (3 + 4).
     expected = 0.5 * 4 / 7 + 0.2 * 2 / 7 + 0.2 + 0.1 * 6 / 100
-    assert metrics["reward"] == pytest.approx(expected, abs=1e-6) and metrics["scoring"] == "published"
+    assert metrics["reward"] == pytest.approx(expected, abs=1e-6)
+    assert metrics["scoring"] == "published"
     assert verify.score("", key)["reward"] == 0.0
 
 
@@ -436,7 +442,8 @@ def test_planted_modules_and_variables_are_not_read(root: Path, tmp_path: Path) 
         PYTHONPATH=str(evil), PYTHONHOME=str(evil), PYTHONSTARTUP=str(evil / "start.py"), PYTHONUSERBASE=str(evil),
         PYTHONINSPECT="1", BASH_ENV=str(evil / "start.py"), PATH=f"{evil}:{os.environ['PATH']}",
     )  # fmt: skip
-    assert 0.0 <= score < 0.2 and not (tmp_path / "ran").exists()
+    assert 0.0 <= score < 0.2
+    assert not (tmp_path / "ran").exists()
 
 
 def interpreters() -> list[str]:

@@ -37,8 +37,10 @@ def check_extraction(root: Path, scenarios: list[tuple[str, bytes]]) -> list[str
     ids = [json.loads(line)["id"] for line in lines]
     assert after.pop("d.jsonl", None) is not None or code == cli.WRONG_USE
     assert after == before, "something was written beside the output"
-    assert ids == sorted(set(ids)) and {f"{task_id}.json" for task_id in ids} <= set(files)
-    assert output == "" and len(errors.splitlines()) == (len(files) - len(ids) if files else 1), errors
+    assert ids == sorted(set(ids))
+    assert {f"{task_id}.json" for task_id in ids} <= set(files)
+    assert output == ""
+    assert len(errors.splitlines()) == (len(files) - len(ids) if files else 1), errors
     assert code == (cli.WRONG_USE if not files else cli.SOME_FAILED if len(ids) < len(files) else cli.DONE)
     return ids
 
@@ -66,7 +68,8 @@ def check_generation(root: Path, scenarios: list[tuple[str, bytes]], entries: li
     for task_id in written:
         check_task(tasks / task_id)
     again, output, _ = call(run_adapter.main, *arguments)
-    assert again == code and f"0 tasks written to {tasks}, {len(written)} unchanged" in output
+    assert again == code
+    assert f"0 tasks written to {tasks}, {len(written)} unchanged" in output
     state = f"tasks/{STATE_FILE}"
     assert {**snapshot(root), state: ()} == {**first, state: ()}, "a rerun with nothing changed wrote something"
     return len(written)
@@ -96,7 +99,8 @@ def check_task(task: Path) -> None:
     key = json.loads((task / "tests" / "ground_truth.json").read_bytes())["key"]
     verify = verifier()
     oracle, problem = verify.read_answer(str(task / "solution" / "solution.md"))
-    assert problem == "" and verify.score(oracle, key)["reward"] == 1.0
+    assert problem == ""
+    assert verify.score(oracle, key)["reward"] == 1.0
     for silence in ("", " \n\n", "I do not know."):
         assert verify.score(silence, key)["reward"] == 0.0
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.support.fake_claude import FakeClaude
+from tests.support.in_process import run_in_process
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -43,18 +44,17 @@ def make_suite(root: Path, *, tasks: int = 2, configs: int = 2, fake: FakeClaude
 
 def matrix_command(root: Path, *arguments: str) -> list[str]:
     """`python -m harness matrix` over the suite, to be run in `root`."""
-    command = [sys.executable, "-m", "harness", "matrix", "-t", "tasks/*.yaml", "-c", "configs/*/config.yaml"]
-    return [*command, "--claude", str(root / "bin/claude"), *arguments]
+    return [sys.executable, "-m", "harness", *_matrix(root, arguments)]
 
 
 def harness(root: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run `python -m harness` in a folder."""
-    return _run(root, [sys.executable, "-m", "harness", *arguments], variables)
+    """What `python -m harness` does in a folder, without a process of its own."""
+    return run_in_process("harness", arguments, cwd=root, env=environment(**variables))
 
 
 def matrix(root: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run the matrix of the suite to its end."""
-    return _run(root, matrix_command(root, *arguments), variables)
+    return harness(root, *_matrix(root, arguments), **variables)
 
 
 def environment(**variables: str) -> dict[str, str]:
@@ -62,6 +62,6 @@ def environment(**variables: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(REPOSITORY), **variables}
 
 
-def _run(root: Path, command: list[str], variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    env = environment(**variables)
-    return subprocess.run(command, cwd=root, env=env, capture_output=True, text=True, timeout=120, check=False)
+def _matrix(root: Path, arguments: tuple[str, ...]) -> list[str]:
+    files = ["-t", "tasks/*.yaml", "-c", "configs/*/config.yaml", "--claude", str(root / "bin/claude")]
+    return ["matrix", *files, *arguments]

@@ -1,5 +1,7 @@
 """A loopback stand-in of the Messages API: streams, tool calls, errors and hangs, as a test scripts them.
 
+A request for a chat completion, as OpenAI has them, is answered in that form by the same scripts.
+
 with MessagesAPI(by_prompt({"fix the bug": [ToolUse("Write", {...}), Text("Done.")]})) as api:
     run_something(ANTHROPIC_BASE_URL=api.url, ANTHROPIC_API_KEY="test")
 assert "CLAUDE.md text" in api.main_requests[0].text
@@ -118,19 +120,21 @@ def always(*replies: Reply) -> Responder:
 class MessagesAPI:
     """The server; use it as a context manager. `requests` holds everything received, in order."""
 
-    def __init__(self, responder: Responder) -> None:
+    def __init__(self, responder: Responder, host: str = "127.0.0.1") -> None:
+        """Prepare it; `host` is the address to listen on, which containers cannot reach by default."""
+        self.host = host
         self.responder = responder
         self.requests: list[Request] = []
         self.stopped = threading.Event()
         self._lock = threading.Lock()
-        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server = _Server((host, 0), _Handler)
         self._server.api = self
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
     @property
     def url(self) -> str:
         """Base URL to give as ANTHROPIC_BASE_URL."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        return f"http://{self.host}:{self._server.server_address[1]}"
 
     @property
     def main_requests(self) -> list[Request]:
@@ -186,7 +190,7 @@ class _Handler(BaseHTTPRequestHandler):
         if request.path == "/v1/messages/count_tokens":
             self._send(200, b'{"input_tokens": 120}', "application/json")
             return
-        if request.path != "/v1/messages":
+        if request.path not in ("/v1/messages", "/v1/chat/completions"):
             self.do_GET()
             return
         reply = api.responder(request)
@@ -195,6 +199,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         elif isinstance(reply, Failure):
             self._send(reply.status, _error_body(reply), "application/json", reply.headers)
+        elif request.path == "/v1/chat/completions":
+            self._send(200, json.dumps(_completion(reply)).encode(), "application/json")
         elif body.get("stream"):
             events = "".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in _events(reply, body))
             self._send(200, events.encode(), "text/event-stream")
@@ -233,6 +239,17 @@ def _message(reply: Text | ToolUse, body: Mapping[str, Any]) -> dict[str, Any]:
         "stop_reason": reply.stop_reason if isinstance(reply, Text) else "tool_use",
         "stop_sequence": None,
         "usage": {**USAGE, "output_tokens": OUTPUT_TOKENS},
+    }
+
+
+def _completion(reply: Text | ToolUse) -> dict[str, Any]:
+    assert isinstance(reply, Text), "no tool is called in a chat completion here"
+    reason = {"end_turn": "stop", "max_tokens": "length"}.get(reply.stop_reason, reply.stop_reason)
+    return {
+        "id": f"chatcmpl-{next(_numbers):08d}",
+        "object": "chat.completion",
+        "choices": [{"index": 0, "finish_reason": reason, "message": {"role": "assistant", "content": reply.text}}],
+        "usage": {"prompt_tokens": USAGE["input_tokens"], "completion_tokens": OUTPUT_TOKENS},
     }
 
 

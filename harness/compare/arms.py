@@ -1,0 +1,133 @@
+"""How do several arms compare with the first? Each against it, corrected for their number, and cost beside score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness import statistics
+from harness.compare.comparison import compare
+from harness.compare.findings import Frozen
+from harness.compare.metrics import aggregate, by_task, resolve_metric
+from harness.compare.verdicts import Comparison, Metric, MetricChoice, Verdict, corrected
+from harness.errors import InputError
+from harness.models import EvalResult
+from harness.statistics import OneSided
+
+
+class ArmPoint(Frozen):
+    """One arm as a point in a picture of the metric against its cost."""
+
+    label: str
+    tasks: int
+    """Tasks with a measured run."""
+    runs: int
+    """Measured runs."""
+    mean: float | None
+    """Of the metric, 0 to 1, over tasks; None without a measured run."""
+    cost: float | None
+    """US$ a run over the runs that recorded it; None when none did."""
+
+
+class ArmsComparison(Frozen):
+    """Every other arm against the first."""
+
+    metric: Metric
+    arms: tuple[ArmPoint, ...]
+    """All of them, the first one first."""
+    comparisons: tuple[Comparison, ...]
+    """One for each other arm. The p-values over all tasks and the verdicts are corrected for their number; the
+    intervals are not."""
+
+    @property
+    def got_worse(self) -> bool:
+        """Whether any arm is worse than the first, as a whole or in a single task."""
+        return any(comparison.got_worse for comparison in self.comparisons)
+
+
+def compare_arms(
+    arms: Sequence[tuple[str, Sequence[EvalResult]]],
+    *,
+    metric: MetricChoice = "auto",
+    threshold: float = 0.0,
+    treatment: Sequence[str] = (),
+    pool: bool = False,
+) -> ArmsComparison:
+    """Compare every arm with the first.
+
+    Holm's correction of the p-values over all tasks, for each direction by itself as the level is; the false
+    discovery rate over single tasks is divided by the number of comparisons. With two arms nothing is corrected.
+
+    Args:
+        arms: label and results, the one that the others are compared with first.
+        metric: what decides; `auto` looks at all arms together, so that every comparison has the same.
+        threshold: of the metric, 0 to 1; a smaller change is never called.
+        treatment: the tools that the other arms are about, as glob patterns.
+        pool: pair by task and model alone, as in `compare`.
+
+    Raises:
+        InputError: fewer than two arms, or two of one name.
+        UnclearPairing: several models in an arm, and none in common with the first.
+    """
+    labels = [label for label, _ in arms]
+    if len(labels) < 2 or len(set(labels)) < len(labels):
+        raise InputError(f"a comparison takes two or more arms of different names, not: {', '.join(labels)}")
+    chosen = resolve_metric(metric, [result for _, results in arms for result in results])
+    (first, baseline), *others = arms
+    found = [
+        compare(
+            baseline,
+            results,
+            label_a=first,
+            label_b=label,
+            metric=chosen,
+            threshold=threshold,
+            treatment=treatment,
+            pool=pool,
+        )
+        for label, results in others
+    ]
+    return ArmsComparison(
+        metric=chosen,
+        arms=tuple(_point(label, results, chosen) for label, results in arms),
+        comparisons=tuple(_corrected(found, threshold)),
+    )
+
+
+def _point(label: str, results: Sequence[EvalResult], metric: Metric) -> ArmPoint:
+    whole = aggregate(results)
+    means = [
+        m.pass_rate if metric == "pass_rate" else m.avg_score
+        for m in map(aggregate, by_task(results).values())
+        if m.total_runs
+    ]
+    return ArmPoint(
+        label=label,
+        tasks=len(means),
+        runs=whole.total_runs,
+        mean=sum(means) / len(means) if means else None,
+        cost=whole.avg_cost,
+    )
+
+
+def _corrected(found: Sequence[Comparison], threshold: float) -> list[Comparison]:
+    if len(found) == 1:
+        return list(found)
+    suites = [comparison.decision.suite for comparison in found]
+    adjusted = zip(
+        statistics.holm([suite.less for suite in suites]),
+        statistics.holm([suite.greater for suite in suites]),
+        suites,
+        strict=True,
+    )
+    corrections = [OneSided(less, up, min(1.0, len(found) * suite.attainable)) for less, up, suite in adjusted]
+    return [
+        _with_decision(comparison, suite, len(found), threshold)
+        for comparison, suite in zip(found, corrections, strict=True)
+    ]
+
+
+def _with_decision(comparison: Comparison, suite: OneSided, count: int, threshold: float) -> Comparison:
+    decision = corrected(comparison.decision, suite, count, threshold=threshold)
+    if comparison.verdict is Verdict.NOT_ENOUGH_DATA and not decision.verdict.decided:
+        decision = decision.model_copy(update={"verdict": Verdict.NOT_ENOUGH_DATA})
+    return comparison.model_copy(update={"decision": decision, "comparisons": count})

@@ -1,0 +1,82 @@
+"""Was the treatment used? What B was offered beyond A, held against what its runs called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+
+from harness.compare.wording import some
+from harness.models import EvalResult
+
+SELDOM_USED = 0.5
+"""Share of runs below which a reader should know how few used it."""
+
+
+def unused_treatment(
+    label: str, a: Sequence[EvalResult], b: Sequence[EvalResult], treatment: Sequence[str]
+) -> Iterator[str]:
+    """Sentences on tools and skills of B that its runs did not use, seldom used, or may not have used.
+
+    Args:
+        label: of B.
+        a: runs of A.
+        b: runs of B.
+        treatment: tools that B is about, as glob patterns; without it, what B was offered and A was not.
+    """
+    runs = [run for run in b if run.measured]
+    if not runs:
+        return
+    tools = treatment_tools(a, b, treatment)
+    skills = [] if treatment else sorted(_offered(b, "skills") - _offered(a, "skills"))
+    recorded = [run for run in runs if run.trace.tool_count is not None]
+    for kind, names, used in (
+        ("tool", tools, [any(_calls(run, pattern) for pattern in tools) for run in recorded]),
+        ("skill", skills, [any(_uses_skill(run, name) for name in skills) for run in recorded]),
+    ):
+        if not names:
+            continue
+        if not recorded:
+            yield (
+                f"Whether {label} used the {kind} {some(names)} is not recorded: no run left a trajectory; "
+                "use an agent that writes one before you call the difference its effect."
+            )
+        elif not any(used):
+            missing = _unrecorded(len(runs) - len(recorded), len(runs))
+            whose = "no run" if not missing else f"none of the {len(recorded)} runs with a trajectory"
+            yield (
+                f"The treatment was never used: {whose} of {label} called the {kind} {some(names)}, "
+                f"so the difference cannot be its effect{missing}; look whether the agent could reach it."
+            )
+        elif sum(used) < SELDOM_USED * len(recorded):
+            missing = _unrecorded(len(runs) - len(recorded), len(runs))
+            yield (
+                f"Only {sum(used)} of {len(recorded)} runs of {label} used the {kind} {some(names)}{missing}; "
+                "the difference is that of being offered it, not of using it."
+            )
+
+
+def _unrecorded(missing: int, runs: int) -> str:
+    return f" (not recorded for {missing} of {runs})" if missing else ""
+
+
+def treatment_tools(a: Sequence[EvalResult], b: Sequence[EvalResult], treatment: Sequence[str] = ()) -> list[str]:
+    """The tools that B is about, as patterns: those named, else those that B's runs were offered and A's not."""
+    tools = list(treatment) or sorted(_offered(b, "tools") - _offered(a, "tools"))
+    if not tools:  # Harbor records servers, not their tools
+        tools = [f"mcp__{name}__*" for name in sorted(_offered(b, "servers") - _offered(a, "servers"))]
+    return tools
+
+
+def _offered(results: Sequence[EvalResult], kind: str) -> set[str]:
+    offered: set[str] = set()
+    for result in results:
+        offered |= set(getattr(result.trace.offered, kind) or ())
+    return offered
+
+
+def _calls(result: EvalResult, pattern: str) -> bool:
+    return any(fnmatchcase(call.name, pattern) for call in result.trace.tool_calls)
+
+
+def _uses_skill(result: EvalResult, name: str) -> bool:
+    return any(call.name == "Skill" and name in map(str, call.input.values()) for call in result.trace.tool_calls)

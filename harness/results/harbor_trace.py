@@ -1,0 +1,183 @@
+"""What did the agent of a Harbor trial do, and how did it end? Its trajectory, its answer, its exception."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from harness.models import ErrorKind, ExecutionTrace, Offered, Outcome, TokenUsage, ToolCall
+from harness.results.harbor_files import (
+    REWARD,
+    AgentInfo,
+    AgentResult,
+    Trajectory,
+    TrajectoryStep,
+    Trial,
+    read,
+    text_of,
+)
+from harness.results.harbor_tasks import TaskFolder
+
+EXCEPTIONS: dict[str, tuple[Outcome, ErrorKind]] = {
+    "AgentTimeoutError": (Outcome.TIMEOUT, ErrorKind.TIME_LIMIT),
+    "ContextWindowExceededError": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
+    "ContextLengthExceededError": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
+    "OutputTokenExceededError": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
+    "OutputLengthExceededError": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
+    "AgentSafetyRefusalError": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
+    "AgentAuthenticationError": (Outcome.INFRA_ERROR, ErrorKind.AUTH),
+    "ModelNotFoundError": (Outcome.INFRA_ERROR, ErrorKind.MODEL_NOT_FOUND),
+    "ApiRateLimitError": (Outcome.INFRA_ERROR, ErrorKind.RATE_LIMIT),
+    "ApiUsageLimitError": (Outcome.INFRA_ERROR, ErrorKind.RATE_LIMIT),
+    "ApiOverloadedError": (Outcome.INFRA_ERROR, ErrorKind.OVERLOADED),
+    "AgentSetupTimeoutError": (Outcome.SETUP_ERROR, ErrorKind.FIXTURE),
+    "EnvironmentStartTimeoutError": (Outcome.SETUP_ERROR, ErrorKind.FIXTURE),
+    "HealthcheckError": (Outcome.SETUP_ERROR, ErrorKind.FIXTURE),
+    "SandboxBuildFailedError": (Outcome.SETUP_ERROR, ErrorKind.FIXTURE),
+    "VerifierTimeoutError": (Outcome.INFRA_ERROR, ErrorKind.GRADING),
+    "RewardFileNotFoundError": (Outcome.INFRA_ERROR, ErrorKind.GRADING),
+    "RewardFileEmptyError": (Outcome.INFRA_ERROR, ErrorKind.GRADING),
+    "VerifierOutputParseError": (Outcome.INFRA_ERROR, ErrorKind.GRADING),
+}
+"""What the exception of a trial says about the agent; one that is not here is an infrastructure error."""
+
+ERROR_CHARS = 300
+"""Of an exception's message."""
+
+KILLED = re.compile(r"\b(?:exit(?:ed)?(?: with)?(?: code| status)?:?|rc=?) ?\(?137\b|OOMKilled|oom-kill|Killed\b")
+"""In the message of an exception: something outside of the agent ended its process (128 + SIGKILL)."""
+GONE = b'service "main" is not running'
+"""In a trial's log: its container was no longer there when the agent was done. Harbor tells it as no exception."""
+
+TEST_OUTPUT = "verifier/test-stdout.txt"
+"""Made by the shell in the container before it starts the tests."""
+
+ANSWER = "artifacts/app/solution.md"
+ANSWER_CHARS = 100_000
+"""Of the graded answer; the verifier reads 262,144 bytes of it."""
+
+
+def trace_of(folder: Path, trial: Trial, task: TaskFolder | None) -> ExecutionTrace:
+    """What the agent of a trial did and how it ended.
+
+    Args:
+        folder: of the trial.
+        trial: its result.json.
+        task: as it ran, for the servers that it offers; None when that is not known.
+
+    Raises:
+        InputError: the trajectory cannot be read.
+    """
+    steps = _steps(folder)
+    spent = trial.spent
+    usage = _usage(spent)
+    agent = trial.agent_info or AgentInfo()
+    turns = [step for step in steps if step.source == "agent"]
+    said = [text for step in turns if (text := text_of(step.message))]
+    prompts = [text_of(step.message) for step in steps if step.source == "user"]
+    answer = _answer(folder)
+    outcome, kind, error = _ending(folder, trial, answered=answer is not None)
+    if answer is not None and answer.strip() not in "\n\n".join(said):
+        said.append(answer)
+    return ExecutionTrace(
+        result=said[-1] if answer is None and said else answer or "",
+        is_error=outcome is not Outcome.COMPLETED,
+        usage=usage,
+        tool_calls=[call for step in steps for call in _tool_calls(step)],
+        has_transcript=bool(turns),
+        duration_seconds=trial.agent_execution.seconds if trial.agent_execution else None,
+        num_turns=len(turns) or None,
+        claude_prompt=prompts[0] if prompts else "",
+        claude_response="\n\n".join(said),
+        outcome=outcome,
+        error=error,
+        error_kind=kind,
+        # An agent that counted no tokens did not know what it spent.
+        cost_usd=spent.cost_usd or (0.0 if spent.cost_usd == 0 and usage else None),
+        claude_code_version=agent.version or "" if agent.name == "claude-code" else "",
+        offered=Offered(servers=offered_servers(trial, task)),
+        raw_output={
+            "agent_info": agent.model_dump(mode="json", exclude_none=True),
+            "rewards": trial.rewards,
+        },
+    )
+
+
+def offered_servers(trial: Trial, task: TaskFolder | None) -> dict[str, str] | None:
+    """The MCP servers that the agent was given, by the job and by the task; None when neither tells.
+
+    Harbor records neither their state nor their tools, so the status is empty.
+    """
+    given = trial.config.agent.mcp_servers
+    if trial.is_utility_agent:
+        return {}
+    if task is None:  # the task may have offered more
+        return {server.name: "" for server in given} if given else None
+    return {server.name: "" for server in [*task.toml.environment.mcp_servers, *(given or [])]}
+
+
+def _usage(spent: AgentResult) -> TokenUsage | None:
+    """Token counts; None unless both directions were recorded, since half of them would look cheap."""
+    if spent.n_input_tokens is None or spent.n_output_tokens is None:
+        return None
+    if not spent.n_input_tokens and not spent.n_output_tokens:  # no model reads and writes nothing
+        return None
+    cached = spent.n_cache_tokens or 0
+    return TokenUsage(
+        input_tokens=max(0, spent.n_input_tokens - cached),  # Harbor counts cached tokens as input tokens too
+        output_tokens=spent.n_output_tokens,
+        cache_read_tokens=cached,
+    )
+
+
+def _ending(folder: Path, trial: Trial, *, answered: bool) -> tuple[Outcome, ErrorKind, str]:
+    exception = trial.exception_info
+    if exception is None:
+        log = folder / "trial.log"
+        if not answered and log.is_file() and GONE in log.read_bytes():
+            return Outcome.INFRA_ERROR, ErrorKind.KILLED, "the agent's container was gone before the agent was graded"
+        return Outcome.COMPLETED, ErrorKind.NONE, ""
+    name, message = exception.exception_type, exception.exception_message or ""
+    error = f"{name}: {' '.join(message.split())[:ERROR_CHARS]}"
+    never_tested = name == "RewardFileNotFoundError" and not (folder / TEST_OUTPUT).exists()
+    if never_tested:
+        error = f"the tests never started, so the container was gone; {error}"
+    if never_tested or (name not in EXCEPTIONS and KILLED.search(message)):
+        return Outcome.INFRA_ERROR, ErrorKind.KILLED, error
+    if name == "NonZeroAgentExitCodeError" and REWARD in trial.rewards:
+        return Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED, error
+    outcome, kind = EXCEPTIONS.get(name, (Outcome.INFRA_ERROR, ErrorKind.API_ERROR))
+    return outcome, kind, error
+
+
+def _answer(folder: Path) -> str | None:
+    """The answer that was graded, cut at ANSWER_CHARS; None when none came home."""
+    path = folder / ANSWER
+    if not path.is_file():
+        return None
+    with path.open(encoding="utf-8", errors="replace") as stream:
+        text = stream.read(ANSWER_CHARS + 1)
+    return (
+        text if len(text) <= ANSWER_CHARS else f"{text[:ANSWER_CHARS]}\n[... the rest of the answer is left out ...]\n"
+    )
+
+
+def _steps(folder: Path) -> list[TrajectoryStep]:
+    """Steps of the agent's trajectory, without those copied from an earlier one; none without a trajectory."""
+    path = folder / "agent/trajectory.json"
+    return [s for s in read(path, Trajectory).steps if not s.is_copied_context] if path.exists() else []
+
+
+def _tool_calls(step: TrajectoryStep) -> list[ToolCall]:
+    results = step.observation.results if step.observation else []
+    observed = {result.source_call_id: text_of(result.content) for result in results}
+    return [
+        ToolCall(
+            name=call.function_name,
+            input=call.arguments or {},
+            output=observed.get(call.tool_call_id),
+            timestamp=step.timestamp,
+            id=call.tool_call_id or "",
+        )
+        for call in step.tool_calls or []
+    ]

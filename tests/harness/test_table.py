@@ -1,0 +1,100 @@
+"""Tables of rewards as a source of results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.compare.comparison import compare
+from harness.errors import InputError
+from harness.results.sources import load_source, load_two_arms
+from harness.results.table import load_table
+from tests.support.suite import harness
+
+PUBLISHED = """task,reward_a,reward_b,config_a,config_b,language,project
+t1,0.1,0.5,baseline,mcp,go,p
+t2,0.2,0.6,baseline-local,mcp-remote,c,p
+t3,0.3,0.7,baseline,mcp,c,q
+t4,0.1,0.6,baseline,mcp,go,q
+t5,0.2,0.6,baseline,mcp-remote,go,q
+"""
+
+
+def table(folder: Path, text: str) -> Path:
+    path = folder / "table.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_line_with_both_rewards_is_a_run_in_each_arm(tmp_path: Path) -> None:
+    arms = load_table(table(tmp_path, PUBLISHED))
+    first_a, first_b = arms["A"][0], arms["B"][0]
+    assert (first_a.overall_score, first_b.overall_score) == (0.1, 0.5)
+    assert (first_a.config_name, first_b.config_name) == ("baseline", "mcp")
+    assert (first_a.language, first_a.groups) == ("go", {"project": "p"})
+    assert (first_a.tokens, first_a.cost_usd, first_a.trace.num_turns, first_a.trace.tool_count) == (None,) * 4
+
+
+def test_a_line_a_run_names_its_arm(tmp_path: Path) -> None:
+    path = table(tmp_path, "task,arm,reward\nt1,base,0\nt1,base,1\nt1,search,1\n")
+    assert [(r.config_name, r.run_index, r.passed) for r in load_source(path)] == [
+        ("base", 0, False),
+        ("base", 1, True),
+        ("search", 0, True),
+    ]
+
+
+def test_a_column_of_one_arm_is_a_group_of_that_arm_alone(tmp_path: Path) -> None:
+    arms = load_table(table(tmp_path, "task,reward_a,reward_b,host_b\nt1,0,1,x\n"))
+    assert [run.groups for arm in arms.values() for run in arm] == [{}, {"host_b": "x"}]
+
+
+def test_configs_of_a_published_table_are_pooled_and_kept_as_groups(tmp_path: Path) -> None:
+    a, b = load_two_arms(table(tmp_path, PUBLISHED)).values()
+    comparison = compare(a, b)
+    assert comparison.decision.difference == pytest.approx(0.42)
+    groups = [unit.groups for unit in comparison.decision.units]
+    assert [(g["config_a"], g["config_b"]) for g in groups[:2]] == [
+        ("baseline", "mcp"),
+        ("baseline-local", "mcp-remote"),
+    ]
+    assert "A mixes 2 configs, which are pooled and shown as groups: baseline and baseline-local" in "\n".join(
+        comparison.warnings
+    )
+
+
+def test_the_command_compares_the_arms_of_one_table(tmp_path: Path) -> None:
+    table(tmp_path, PUBLISHED)
+    shown = harness(tmp_path, "compare", "table.csv")
+    assert "B against A: improvement" in shown.stdout
+    assert "+42.0 points" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "row 1 lacks the column 'reward_a'"),
+        ("task,reward_a\n", "row 1 lacks the column 'reward_b'"),
+        ("task,arm\n", "row 1 lacks the column 'reward'"),
+        ("task,reward_a,reward_b,task\n", "row 1 has the column 'task' twice"),
+        ("task,reward_a,reward_b\n", "no rows below the header"),
+        ("task,reward_a,reward_b\nt1,1\n", "row 2 has 2 cells, the header has 3"),
+        ("task,reward_a,reward_b\nt1,0,0\nt2,1,\n", "row 3, column 'reward_b' is '', not a number"),
+        ("task,reward_a,reward_b\nt1,nan,1\n", "row 2, column 'reward_a' is 'nan', not a number"),
+        ("task,reward_a,reward_b\nt1,1,55\n", "row 2, column 'reward_b' is 55; rewards go from 0 to 1"),
+        ("task,reward_a,reward_b\n,1,1\n", "row 2, column 'task' is empty"),
+        ("task,arm,reward\nt1,,1\n", "row 2, column 'arm' is empty"),
+    ],
+)
+def test_a_bad_table_is_named_by_row_and_column(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        load_table(table(tmp_path, text))
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_table_of_three_arms_is_no_comparison_of_two(tmp_path: Path) -> None:
+    path = table(tmp_path, "task,arm,reward\nt1,x,0\nt1,y,1\nt1,z,1\n")
+    with pytest.raises(InputError, match="names 3 arms, not two: x, y, z"):
+        load_two_arms(path)

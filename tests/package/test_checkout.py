@@ -1,0 +1,45 @@
+"""Whether what stands about the package in the checkout is one story: versions of it and of its libraries."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+from tests.conftest import REPOSITORY
+
+PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+CONSTRAINTS = (REPOSITORY / "constraints.txt").read_text().splitlines()
+
+
+def library(requirement: str) -> str:
+    """The name that a requirement begins with, as package indexes compare it."""
+    return re.sub(r"[-_.]+", "-", re.split(r"[^\w.-]", requirement, maxsplit=1)[0]).lower()
+
+
+@pytest.mark.parametrize("script", ["extract_dataset.py", "select_tasks.py", "run_adapter.py", "smoke_test.py"])
+def test_a_script_of_the_checkout_says_the_version_of_the_checkout(script: str) -> None:
+    shown = subprocess.run(
+        [sys.executable, REPOSITORY / script, "--version"], capture_output=True, text=True, check=True
+    )
+    assert shown.stdout == f"{script} {PROJECT['version']}\n"
+
+
+def test_the_harness_of_the_checkout_says_the_version_of_the_checkout() -> None:
+    command = [sys.executable, "-m", "harness", "--version"]
+    shown = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    assert shown.stdout == f"python -m harness {PROJECT['version']}\n"
+
+
+def test_every_library_is_pinned() -> None:
+    wanted = [*PROJECT["dependencies"], *(one for extra in PROJECT["optional-dependencies"].values() for one in extra)]
+    names = {library(one) for one in wanted} - {PROJECT["name"]}
+    assert names - {library(line) for line in CONSTRAINTS} == set(), "run `make lock`"
+
+
+def test_constraints_are_versions_and_nothing_of_a_machine() -> None:
+    pinned = re.compile(r"[a-z0-9-]+==[\w.]+( ; [\w ='<>!.()]+)?")
+    assert [line for line in CONSTRAINTS if not pinned.fullmatch(line)] == []

@@ -1,0 +1,143 @@
+"""Whether `pip install .` gives what the README promises: commands and imports that need no checkout."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import venv
+from pathlib import Path
+
+import pytest
+
+from common.version import version
+from tests.conftest import REPOSITORY, SAMPLE
+
+pytestmark = pytest.mark.slow
+
+SCRIPTS = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["scripts"]
+
+# Every public path of the harness's and the adapter's specification.
+PUBLIC = """
+adapter: LoCoBenchAdapter LoCoBenchLoader LoCoBenchTask
+harness.models: Task TaskCategory TaskDifficulty Config Assertion AssertionType CodeAssertion CodeCheckType LLMAssertion
+harness.models: ExecutionTrace TokenUsage ToolCall FileChange GradeResult CriterionScore EvalResult
+harness.models: ConfigSnapshot ClaudeConfigSnapshot
+harness.runner: EvalRunner
+harness.executor: Executor ClaudeExecutor
+harness.isolator: EnvironmentIsolator IsolatedEnv
+harness.graders.composite_grader: CompositeGrader
+harness.graders.code_graders: CodeGrader
+harness.graders.llm_graders: LLMGrader
+harness.reporter: Reporter AggregatedMetrics
+harness.config_exporter: ConfigExporter
+harness.config_importer: ConfigImporter
+harness.statistics: pass_at_k pass_hat_k wilson_interval
+common.errors: InputError
+pipeline.dataset.catalog: LANGUAGES
+"""
+
+
+class Installation:
+    """The wheel in an environment of its own, run from folders outside of the checkout."""
+
+    def __init__(self, folder: Path, elsewhere: Path) -> None:
+        self.bin = folder / "bin"
+        self.elsewhere = elsewhere
+
+    def run(self, command: str, *arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        return subprocess.run(
+            [str(self.bin / command), *map(str, arguments)],
+            cwd=cwd or self.elsewhere,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    """Build the wheel and install it beside the libraries of the running environment, without any download."""
+    root = tmp_path_factory.mktemp("package")
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    build = [*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", root, REPOSITORY]
+    subprocess.run(list(map(str, build)), check=True, capture_output=True, timeout=300)
+    (wheel,) = root.glob("*.whl")
+    folder = root / "venv"
+    venv.create(folder, with_pip=False, symlinks=True)
+    scheme = {"base": str(folder), "platbase": str(folder)}
+    packages = Path(sysconfig.get_path("purelib", "venv", vars=scheme))
+    python = folder / "bin" / "python"
+    install = [*pip, "--python", python, "install", "--no-deps", "--no-index", wheel]
+    subprocess.run(list(map(str, install)), check=True, capture_output=True, timeout=300)
+    # The libraries alone: a path file is not read for what it adds, so an editable checkout does not come along.
+    (packages / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    elsewhere = root / "elsewhere"
+    elsewhere.mkdir()
+    return Installation(folder, elsewhere)
+
+
+def test_public_paths_are_imported_from_the_package(installed: Installation) -> None:
+    lines = [line.split(": ") for line in PUBLIC.strip().splitlines()]
+    program = "\n".join(f"from {module} import {', '.join(names.split())}" for module, names in lines)
+    program += "\nimport adapter, common, pipeline\nprint(adapter.__file__, common.__file__, pipeline.__file__)"
+    shown = installed.run("python", "-c", program)
+    assert shown.stderr == ""
+    assert all(str(installed.bin.parent) in path for path in shown.stdout.split())
+
+
+@pytest.mark.parametrize("command", SCRIPTS)
+def test_every_command_says_its_version_and_helps(installed: Installation, command: str) -> None:
+    assert installed.run(command, "--version").stdout == f"{command} {version()}\n"
+    shown = installed.run(command, "--help")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert shown.stdout.lower().startswith(f"usage: {command}")
+
+
+def test_without_data_the_command_says_what_is_missing_in_one_line(installed: Installation, tmp_path: Path) -> None:
+    shown = installed.run("locobench-extract", cwd=tmp_path)
+    assert shown.returncode == 2
+    assert shown.stderr == (
+        "locobench-extract: data: no output/scenarios/ in it;"
+        " --data_dir names the folder that holds generated/ and output/\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_commands_work_in_sequence_in_an_empty_folder(installed: Installation, tmp_path: Path) -> None:
+    few = ("--min_context_length", 5000, "--min_files_count", 5, "--languages", "go", "python")
+    for command, *arguments in [
+        ("locobench-extract", "--data_dir", SAMPLE),
+        ("locobench-select", *few),
+        ("locobench-generate", "--data_dir", SAMPLE, "--selected_tasks", "selected_tasks.json"),
+        ("locobench-smoke", "--local"),
+    ]:
+        shown = installed.run(str(command), *arguments, cwd=tmp_path)
+        assert shown.returncode == 0, shown.stderr
+    tasks = sorted(path.name for path in (tmp_path / "tasks").iterdir() if not path.name.startswith("."))
+    assert tasks
+    assert {name.partition("_")[0] for name in tasks} == {"go", "python"}
+
+
+def test_a_package_makes_the_same_task_as_the_checkout(installed: Installation, tmp_path: Path) -> None:
+    dataset = tmp_path / "dataset.jsonl"
+    task = "go_job_scheduler_hard_033_code_comprehension_easy_01"
+    arguments = ["--data_dir", SAMPLE, "--dataset_path", dataset, "--task_ids", task, "--output_dir"]
+    assert installed.run("locobench-extract", "--data_dir", SAMPLE, "--output", dataset).returncode == 0
+    assert installed.run("locobench-generate", *arguments, tmp_path / "tasks").returncode == 0
+    again = [sys.executable, REPOSITORY / "run_adapter.py", *arguments, tmp_path / "tasks"]
+    shown = subprocess.run(list(map(str, again)), capture_output=True, text=True, timeout=300, check=True)
+    assert "0 tasks written" in shown.stdout
+    assert "1 unchanged, 0 failed" in shown.stdout
+
+
+def test_the_harness_validates_a_suite(installed: Installation) -> None:
+    task = REPOSITORY / "evals" / "tasks" / "coding" / "ledger-split-cents.task.yaml"
+    shown = installed.run("locobench-harness", "validate", "-t", task)
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    assert "ledger-split-cents" in shown.stdout

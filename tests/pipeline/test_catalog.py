@@ -1,0 +1,76 @@
+"""The tables that people add to: languages with packages and run lines, categories with a bonus."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from common.errors import InputError
+from pipeline.dataset import catalog
+from pipeline.dataset.catalog import LANGUAGES, load_language
+from pipeline.selection.select import Candidate, Criteria, select
+from pipeline.task import make
+
+KOTLIN = """
+[kotlin]
+packages = ["default-jdk-headless", "unzip"]
+run = ["curl -fsSLo /tmp/k.zip https://example.org/k.zip && unzip -q /tmp/k.zip -d /opt", "ln -s /opt/k/bin/* /usr/bin"]
+check = "kotlinc -version"
+"""
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_table_can_be_used(language: str) -> None:
+    assert load_language(language)["packages"]
+
+
+def test_run_lines_stand_behind_the_packages_and_before_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tmp_path / "languages.toml"
+    table.write_text(KOTLIN)
+    monkeypatch.setattr(make, "load_language", lambda name: load_language(name, table))
+
+    lines = make.render_dockerfile("kotlin", "ubuntu:24.04").splitlines()
+
+    first = next(line for line in lines if line.startswith("RUN curl"))
+    order = [next(place for place, line in enumerate(lines) if text in line) for text in ('unzip"', first, "COPY")]
+    assert order == sorted(order)
+    assert lines[order[1] + 1] == "RUN ln -s /opt/k/bin/* /usr/bin"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("packages = ['a']", "check: missing"),
+        ("check = 'a'", "packages: missing"),
+        ("check = 'a'\npackages = 'a'", "packages: not a list of single lines"),
+        ("check = 'a'\npackages = ['a', 1]", "packages: not a list of single lines"),
+        ("check = ['a']\npackages = ['a']", "check: not a single line"),
+        ("check = 'a'\npackages = ['a']\nrun = ['a\\nUSER x']", None),
+        ('check = "a"\npackages = ["a"]\nrun = ["a\\nUSER x"]', "run: not a list of single lines"),
+        ("check = 'a'\npackages = ['a']\nruns = ['a']", "runs: unknown, known are packages, fallback, run, check"),
+    ],
+)
+def test_a_table_that_cannot_be_used_is_named_with_its_key(tmp_path: Path, text: str, message: str | None) -> None:
+    (tmp_path / "languages.toml").write_text(f"[kotlin]\n{text}\n")
+    if message is None:
+        assert load_language("kotlin", tmp_path / "languages.toml")
+    else:
+        with pytest.raises(InputError, match=rf"languages\.toml: \[kotlin\] {message}"):
+            load_language("kotlin", tmp_path / "languages.toml")
+
+
+def test_a_language_without_a_table_is_named() -> None:
+    with pytest.raises(InputError, match=r"no table \[cobol\]"):
+        load_language("cobol")
+
+
+def test_a_category_without_a_bonus_is_an_error_that_says_where_to_add_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(catalog.CATEGORY_BONUSES, "security_analysis")
+    tasks = [Candidate("a", "security_analysis", "hard", "python", 100_000, 50)]
+
+    with pytest.raises(InputError, match="no category bonus for security_analysis; add one"):
+        select(tasks, Criteria())
+    assert select(tasks, Criteria(categories=("bug_investigation",))).selected == []

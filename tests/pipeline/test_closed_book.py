@@ -1,0 +1,208 @@
+"""Tasks without the code, and what their rewards and an audit change in the selection."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from common.errors import InputError
+from common.mcp import McpServer
+from pipeline.selection.measured import read_audit, read_rewards, with_measures
+from pipeline.selection.page import selection_page
+from pipeline.selection.select import Candidate, Criteria, select
+from tests.conftest import Script
+from tests.pipeline.test_adapter import generate, local_reward
+from tests.pipeline.test_selection_report import Reader
+from tests.support.data_builder import FILES, Data, tree
+
+
+def both(data: Data, tmp_path: Path, **options: Any) -> tuple[Path, Path]:
+    """The same task with and without the code."""
+    data.project()
+    data.scenario()
+    return (
+        generate(data, tmp_path / "open", **options),
+        generate(data, tmp_path / "closed", closed_book=True, **options),
+    )
+
+
+def test_no_line_of_the_code_is_in_the_agents_image(data: Data, tmp_path: Path) -> None:
+    _, closed = both(data, tmp_path)
+    context = tree(closed / "environment")
+
+    assert list(context) == ["Dockerfile"]
+    assert b"COPY" not in context["Dockerfile"]
+    assert not any(content in (closed / "instruction.md").read_text() for content in FILES.values())
+    assert not (closed / "tests/project").exists(), "verify.py has its index"
+    assert tomllib.loads((closed / "task.toml").read_text())["metadata"]["closed_book"] is True
+
+
+def test_the_question_is_the_same_and_says_that_there_is_no_code(data: Data, tmp_path: Path) -> None:
+    opened, closed = ((task / "instruction.md").read_text() for task in both(data, tmp_path))
+
+    assert opened[opened.index("# Old prices") :] == closed[closed.index("# Old prices") :]
+    assert "not in this container" in closed
+    assert "/app/project" not in closed
+    assert "tools" not in closed
+    assert "not in this container" not in opened
+
+
+def test_with_a_server_the_agent_is_told_of_its_tools(data: Data, tmp_path: Path) -> None:
+    server = McpServer(name="code-search", transport="streamable-http", url="http://search:8000/mcp")
+    _, closed = both(data, tmp_path, mcp_servers=(server,))
+
+    assert "through your tools alone (code-search)" in (closed / "instruction.md").read_text()
+
+
+def test_it_is_graded_alike(data: Data, tmp_path: Path) -> None:
+    opened, closed = both(data, tmp_path)
+
+    assert (opened / "tests/ground_truth.json").read_bytes() == (closed / "tests/ground_truth.json").read_bytes()
+    assert local_reward(closed, tmp_path / "root", None) == 1.0
+
+
+def trial(job: Path, number: int, name: str, reward: float | None) -> None:
+    folder = job / f"{name[:30]}__{number}"
+    folder.mkdir(parents=True)
+    rewards = None if reward is None else {"rewards": {"reward": reward}}
+    (folder / "result.json").write_text(json.dumps({"task_name": f"locobench/{name}", "verifier_result": rewards}))
+
+
+def candidate(name: str) -> Candidate:
+    return Candidate(name, "bug_investigation", "hard", "python", 100_000, 50)
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Path:
+    folder = tmp_path / "job"
+    for number, (name, reward) in enumerate([("a-b", 0.2), ("a-b", 0.6), ("a-b", None), ("a-c", 0.1), ("a-d", None)]):
+        trial(folder, number, name, reward)
+    (folder / "result.json").write_text("{}")
+    return folder
+
+
+def test_the_reward_of_a_task_is_the_mean_of_its_graded_trials(job: Path) -> None:
+    assert read_rewards(job, closed_book=True) == {"a-b": pytest.approx(0.4), "a-c": 0.1}
+
+
+def test_what_can_be_answered_without_reading_is_left_out_and_what_is_unknown_stays(job: Path) -> None:
+    tasks = with_measures(map(candidate, ("a_b", "a_c", "a_d")), closed_book=job)
+
+    assert [task.id for _, task in select(tasks, Criteria(max_closed=0.3)).selected] == ["a_c", "a_d"]
+    assert len(select(tasks, Criteria(max_closed=0.4)).selected) == 3
+    assert len(select(tasks, Criteria()).selected) == 3
+
+
+def test_untrue_truths_are_left_out_and_the_last_audit_of_a_task_counts(tmp_path: Path) -> None:
+    audit = tmp_path / "audit.jsonl"
+    audit.write_text('{"id": "a_b", "truth": 90}\n\n{"id": "a_b", "truth": 49.5}\n{"id": "a_c", "truth": 50}\n')
+    tasks = with_measures(map(candidate, ("a_b", "a_c", "a_d")), audit=audit)
+
+    assert [task.truth for task in tasks] == [49.5, 50, None]
+    assert [task.id for _, task in select(tasks, Criteria(min_truth=50)).selected] == ["a_c", "a_d"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["{", "[]", '{"id": "a"}', '{"truth": 5}', '{"id": "a", "truth": "5"}', '{"id": "a", "truth": 101}',
+     '{"id": "a", "truth": true}', '{"id": "a", "truth": NaN}'],
+)  # fmt: skip
+def test_a_line_that_is_no_audit_is_named(tmp_path: Path, line: str) -> None:
+    (tmp_path / "audit.jsonl").write_text(f'{{"id": "a", "truth": 5}}\n{line}\n')
+    with pytest.raises(InputError, match=r"audit\.jsonl:2: "):
+        read_audit(tmp_path / "audit.jsonl")
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "[]", "{}", '{"task_name": "a/b", "verifier_result": {"rewards": {"reward": 2}}}',
+     '{"task_name": "a/b", "verifier_result": {"rewards": {"reward": "1"}}}',
+     '{"task_name": "a/b", "verifier_result": 1}'],
+)  # fmt: skip
+def test_a_job_that_is_none_is_named(tmp_path: Path, content: str) -> None:
+    (tmp_path / "job/trial").mkdir(parents=True)
+    (tmp_path / "job/trial/result.json").write_text(content)
+    with pytest.raises(InputError, match="job"):
+        read_rewards(tmp_path / "job", closed_book=True)
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_job_with_the_code_and_one_without_cannot_be_swapped(data: Data, tmp_path: Path, closed: bool) -> None:
+    opened, without = both(data, tmp_path)
+    folder = tmp_path / "job/a"
+    folder.mkdir(parents=True)
+    result = {
+        "task_name": f"locobench/{opened.name.replace('_', '-')}",
+        "task_id": {"path": str(without if closed else opened)},
+        "verifier_result": {"rewards": {"reward": 0.5}},
+    }
+    (folder / "result.json").write_text(json.dumps(result))
+
+    assert len(read_rewards(tmp_path / "job", closed_book=closed)) == 1
+    with pytest.raises(InputError, match="swap the two jobs"):
+        read_rewards(tmp_path / "job", closed_book=not closed)
+
+
+def test_a_job_of_other_tasks_is_refused(job: Path) -> None:
+    with pytest.raises(InputError, match="says nothing of any task"):
+        with_measures([candidate("other")], closed_book=job)
+
+
+def test_the_page_shows_rewards_with_and_without_the_code_and_the_audit(job: Path, tmp_path: Path) -> None:
+    (tmp_path / "audit.jsonl").write_text('{"id": "a_c", "truth": 71}\n')
+    tasks = with_measures(
+        map(candidate, ("a_b", "a_c", "a_d")), open_book=job, closed_book=job, audit=tmp_path / "audit.jsonl"
+    )
+    page = selection_page(tasks, select(tasks, Criteria(max_closed=0.3, min_truth=20)), "d.jsonl")
+
+    assert [row[-3:] for row in Reader(page).ranked] == [["0.10", "0.10", "71"], ["\N{EN DASH}"] * 3]
+    assert "more than 0.3 without the code does not pass (1 tasks)" in page.decode()
+
+
+def test_a_page_without_measurements_has_no_columns_for_them(tmp_path: Path) -> None:
+    tasks = [candidate("a")]
+    heading = Reader(selection_page(tasks, select(tasks, Criteria()), "d.jsonl")).tables[-1][0]
+    assert heading[-1] == "files"
+
+
+@pytest.fixture
+def dataset(data: Data, tmp_path: Path, script: Script) -> Path:
+    data.project()
+    for number in (1, 2):
+        data.scenario(number=number)
+    assert script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl").returncode == 0
+    return tmp_path / "d.jsonl"
+
+
+def test_select_tasks_reads_job_and_audit_and_tells_of_what_they_say_nothing(
+    dataset: Path, tmp_path: Path, script: Script
+) -> None:
+    ids = [json.loads(line)["id"] for line in dataset.read_text().splitlines()]
+    trial(tmp_path / "job", 1, ids[0].replace("_", "-"), 0.9)
+    (tmp_path / "audit.jsonl").write_text(json.dumps({"id": ids[0], "truth": 80}))
+    flags = ["--dataset_path", dataset, "--output", tmp_path / "s.json", "--report", tmp_path / "s.html"]
+    measured = ["--closed_book", tmp_path / "job", "--max_closed", "0.5", "--audit", tmp_path / "audit.jsonl"]
+
+    done = script("select_tasks.py", *flags, *measured, "--min_truth", "50")
+
+    assert done.returncode == 0
+    selection = json.loads((tmp_path / "s.json").read_text())
+    assert [task["id"] for task in selection["tasks"]] == ids[1:]
+    assert selection["selection_criteria"]["max_closed"] == 0.5
+    assert "says nothing of 1 of the selected tasks" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [["--max_closed", "0.5"], ["--min_truth", "50"], ["--closed_book", "x", "--max_closed", "50"], ["--audit", "x"]],
+)
+def test_a_limit_without_its_file_and_a_file_that_is_none_are_wrong_use(
+    dataset: Path, tmp_path: Path, script: Script, flags: list[str]
+) -> None:
+    done = script("select_tasks.py", "--dataset_path", dataset, "--output", tmp_path / "s.json", *flags)
+    assert done.returncode == 2
+    assert not (tmp_path / "s.json").exists()

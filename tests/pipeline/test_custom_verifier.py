@@ -1,0 +1,150 @@
+"""Tasks with somebody's own verify.py: what is put into them, what is not run, and the example of the docs."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import smoke_test
+from common.errors import InputError
+from pipeline.smoke.task import read_task_folder
+from pipeline.smoke.trial import run_locally
+from pipeline.task.grader import CustomVerifier
+from tests.conftest import REPOSITORY, Script
+from tests.pipeline.test_adapter import generate
+from tests.pipeline.test_judge import verify
+from tests.support.data_builder import FILES, Data
+
+EXAMPLE = re.findall(r"```python\n(.*?)```", (REPOSITORY / "docs/CUSTOM_VERIFIER.md").read_text(), re.DOTALL)[0]
+# The 1.0 of whoever hands in anything.
+GENEROUS = """
+import json, os, sys
+answered = os.path.exists(sys.argv[1] + "/app/solution.md")
+with open(sys.argv[1] + "/logs/verifier/reward.json", "w") as out:
+    json.dump({"reward": %s if answered else 0.0}, out)
+"""
+
+
+def custom(folder: Path, text: str) -> CustomVerifier:
+    path = folder / "my_verify.py"
+    path.write_text(text)
+    return CustomVerifier.load(path)
+
+
+def make_task(data: Data, tmp_path: Path, text: str, **options: Any) -> Path:
+    data.project()
+    data.scenario()
+    return generate(data, tmp_path, verifier=custom(tmp_path, text), **options)
+
+
+def test_the_example_of_the_docs_scores_answers(data: Data, tmp_path: Path) -> None:
+    task = make_task(data, tmp_path, EXAMPLE)
+    two = "The price is kept in src/price_cache.py and read in src/basket.py."
+
+    reward, metrics, _ = verify(task, tmp_path / "two", two, "")
+    assert reward == pytest.approx(2 / len(FILES))
+    assert metrics["named"] == ["src/price_cache.py", "src/basket.py"]
+    assert verify(task, tmp_path / "all", "\n".join(FILES), "")[0] == 1.0
+    assert verify(task, tmp_path / "none", None, "")[0] == 0.0
+
+
+def test_the_example_of_the_docs_is_short() -> None:
+    assert len([line for line in EXAMPLE.splitlines() if line.strip()]) <= 21
+
+
+def test_it_is_not_run_when_tasks_are_generated(data: Data, tmp_path: Path) -> None:
+    make_task(data, tmp_path, f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_it_stands_in_the_task_byte_by_byte_and_by_name(data: Data, tmp_path: Path) -> None:
+    task = make_task(data, tmp_path, EXAMPLE)
+    metadata = tomllib.loads((task / "task.toml").read_text())["metadata"]
+
+    assert (task / "tests/verify.py").read_text() == EXAMPLE
+    assert (metadata["verifier"], metadata["oracle_check"]) == ("my_verify.py", False)
+    assert not (task / "tests/judge.py").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "asked"),
+    [
+        ("ORACLE_CHECK = True", True),
+        ("ORACLE_CHECK: bool = True", True),
+        ("ORACLE_CHECK = False", False),
+        ("ORACLE_CHECK = 1", False),
+        ("ORACLE_CHECK = bool(input())", False),
+        ("ORACLE_CHECK: bool", False),
+        ("# ORACLE_CHECK = True", False),
+        ("if True:\n    ORACLE_CHECK = True", False),
+        ("", False),
+    ],
+)
+def test_the_oracle_is_checked_for_whoever_asks_for_it(tmp_path: Path, line: str, asked: bool) -> None:
+    assert custom(tmp_path, f"{line}\n").oracle_check is asked
+
+
+@pytest.mark.parametrize(("line", "code"), [("ORACLE_CHECK = True", 1), ("", 0)])
+def test_the_smoke_test_judges_the_oracle_only_then(data: Data, tmp_path: Path, line: str, code: int) -> None:
+    task = make_task(data, tmp_path, line + GENEROUS % 0.5)
+
+    assert run_locally(read_task_folder(task), "oracle", timeout=30).reward == 0.5
+    assert smoke_test.main([str(task), "--local", "--quiet"]) == code
+
+
+def test_one_that_fails_gives_zero(data: Data, tmp_path: Path) -> None:
+    task = make_task(data, tmp_path, "raise SystemExit('no')\n")
+    assert run_locally(read_task_folder(task), "oracle", timeout=30).reward == 0.0
+
+
+def test_a_truth_that_the_own_verifier_could_not_score_is_no_matter(data: Data, tmp_path: Path) -> None:
+    data.project()
+    data.scenario(ground_truth="It is.")
+    task = generate(data, tmp_path, verifier=custom(tmp_path, EXAMPLE))
+
+    assert json.loads((task / "tests/ground_truth.json").read_text()) == {"ground_truth": "It is.", "key": {}}
+    assert (task / "solution/solution.md").read_text().strip() == "It is."
+
+
+def test_tasks_without_the_code_give_it_to_the_verifier_alone(data: Data, tmp_path: Path) -> None:
+    task = make_task(data, tmp_path, EXAMPLE, closed_book=True)
+    assert (task / "tests/project/src/basket.py").is_file()
+    assert not (task / "environment/project").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"def", r"my_verify\.py:1: no Python: "), (b"x = '\0'", r"no Python"), (None, "cannot be read")],
+)
+def test_what_is_no_python_is_refused(tmp_path: Path, content: bytes | None, message: str) -> None:
+    path = tmp_path / "my_verify.py"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        CustomVerifier.load(path)
+
+
+def test_run_adapter_takes_it_and_writes_again_when_it_changed(data: Data, tmp_path: Path, script: Script) -> None:
+    data.project()
+    data.scenario()
+    assert script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl").returncode == 0
+    own = tmp_path / "my_verify.py"
+    flags = ["--dataset_path", tmp_path / "d.jsonl", "--data_dir", data.folder, "--output_dir", tmp_path / "tasks"]
+
+    def run() -> str:
+        return script("run_adapter.py", *flags, "--verifier", own).stdout
+
+    own.write_text(EXAMPLE)
+    assert "1 tasks written" in run()
+    assert "1 unchanged" in run()
+    own.write_text(EXAMPLE + "\n")
+    assert "1 tasks written" in run()
+    own.unlink()
+    refused = script("run_adapter.py", *flags, "--verifier", own)
+    assert refused.returncode == 2
+    assert "docs/CUSTOM_VERIFIER.md" in refused.stderr
