@@ -342,4 +342,7 @@ class LoCoBenchAdapter:
         """Return the Dockerfile of a language: the shared base layer, the language's packages, the project."""
         from pipeline.task.make import render_dockerfile
 
-        return render_dockerfile(language, self.options.base_image, closed_book=self.options.closed_book)
+        options = self.options
+        return render_dockerfile(
+            language, options.base_image, language_image=options.language_image, closed_book=options.closed_book
+        )

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import argparse
-import re
 from collections import Counter
 from pathlib import Path
 from typing import Literal, NoReturn
@@ -25,9 +23,15 @@ def build_parser() -> cli.Parser:
     parser.flag("data_dir", type=Path, help="folder with generated/ and output/ (default: data/, else data/sample/)")
     parser.flag(
         "base_image",
-        type=image_name,
+        type=cli.image_name,
         default="ubuntu:24.04",
         help="Debian or Ubuntu image that the tasks' images start from",
+    )
+    parser.flag(
+        "language_image",
+        type=cli.language_image,
+        metavar="NAME",
+        help="prebuilt images to start from instead, e.g. registry/locobench-{language}:1 (smoke_test.py --push)",
     )
     parser.flag("overwrite", action="store_true", help="write tasks again even when nothing changed")
     parser.flag("include_hints", action="store_true", help="put expected approach and criteria into the instruction")
@@ -72,13 +76,6 @@ def build_parser() -> cli.Parser:
     parser.flag("mirror_repos", type=Path, metavar="DIR", help="also write the projects as git repositories")
     parser.flag("quiet", action="store_true", help="no progress and no summary")
     return parser
-
-
-def image_name(text: str) -> str:
-    """Read an image reference (for `type=` of a flag): it becomes a line of a Dockerfile."""
-    if not re.fullmatch(r"[A-Za-z0-9][\w.:/@-]*", text, re.ASCII):
-        raise argparse.ArgumentTypeError(f"not an image name: {text!r}")
-    return text
 
 
 def named_dataset(text: str) -> str:
@@ -132,6 +129,7 @@ def main(argv: list[str] | None) -> int:
         data_dir,
         Options(
             base_image=options.base_image,
+            language_image=options.language_image,
             include_hints=options.include_hints,
             shared_verifier=options.shared_verifier,
             strip_code_fences=options.strip_code_fences,

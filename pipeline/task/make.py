@@ -68,6 +68,8 @@ class Options:
     """What a benchmark author may choose; every choice is part of a task's fingerprint."""
 
     base_image: str = BASE_IMAGE
+    language_image: str | None = None
+    """Prebuilt images to start from instead, `{language}` standing for the language's name."""
     include_hints: bool = False
     """Put the expected approach and the evaluation criteria into the instruction, as the published tasks do."""
     shared_verifier: bool = False
@@ -144,7 +146,14 @@ def _chosen(language: str, options: Options) -> str:
     chosen = {
         **{
             name: getattr(options, name)
-            for name in ("base_image", "include_hints", "shared_verifier", "strip_code_fences", "closed_book")
+            for name in (
+                "base_image",
+                "language_image",
+                "include_hints",
+                "shared_verifier",
+                "strip_code_fences",
+                "closed_book",
+            )
         },
         "hardlink": options.link_mode == "hardlink",
         "scoring": options.scoring.model_dump() if isinstance(options.scoring, Scoring) else options.scoring,
@@ -156,8 +165,13 @@ def _chosen(language: str, options: Options) -> str:
 
 
 @cache
-def render_dockerfile(language: str, base_image: str, *, closed_book: bool = False) -> str:
+def render_dockerfile(
+    language: str, base_image: str, *, language_image: str | None = None, closed_book: bool = False
+) -> str:
     """Return the Dockerfile for one language.
+
+    Args:
+        language_image: name of an image with the languages' layers, with `{language}` in it; they are left out then.
 
     Raises:
         InputError: the language's table cannot be used.
@@ -168,6 +182,7 @@ def render_dockerfile(language: str, base_image: str, *, closed_book: bool = Fal
         .get_template("environment/Dockerfile.j2")
         .render(
             base_image=base_image,
+            language_image=language_image and language_image.format(language=language),
             language=language,
             packages=table["packages"],
             fallback=table.get("fallback", []),
@@ -322,7 +337,12 @@ def make_task(task: Scenario, mapping: Mapping, options: Options, digest: str, c
     files = {
         "instruction.md": instruction.text,
         "task.toml": render_config(task, mapping, options, content_digest),
-        "environment/Dockerfile": render_dockerfile(task.language, options.base_image, closed_book=options.closed_book),
+        "environment/Dockerfile": render_dockerfile(
+            task.language,
+            options.base_image,
+            language_image=options.language_image,
+            closed_book=options.closed_book,
+        ),
         "tests/ground_truth.json": as_json({"ground_truth": task.ground_truth, "key": grading.key}),
         TASK_METADATA: as_json(metadata),
         "solution/solution.md": grading.oracle,

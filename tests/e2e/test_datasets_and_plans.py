@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import REPOSITORY, script, task_folders
-from tests.e2e.test_harbor import OVERLAY, harbor, harbor_view
+from tests.e2e.test_harbor import OVERLAY, harbor, harbor_view, rewards
 from tests.support.suite import harness
 
 pytestmark = pytest.mark.e2e
@@ -51,7 +51,7 @@ def test_both_jobs_of_a_plan_run(
         done = harbor(provided, "run", "-y", "-q", "-c", tmp_path / f"{name}.yaml")
         assert done.returncode == 0, done.stdout + done.stderr
         trials = [json.loads(path.read_text()) for path in (tmp_path / "jobs" / name).glob("*/result.json")]
-        assert [trial["verifier_result"]["rewards"] for trial in trials] == [{"reward": reward}] * 2
+        assert rewards({trial["trial_name"]: trial for trial in trials}) == {str({"reward": reward}): 2}, trials
         for trial in trials:
             given = trial["config"]["agent"].get("mcp_servers", [])
             assert [server["name"] for server in given] == servers
