@@ -19,6 +19,8 @@ from harness.run.plan import power as power_of
 BRIDGE_NETWORKS = 30
 """User networks that Docker's default address pools hold; each trial takes one unless an overlay says otherwise."""
 SHOWN_SKIPPED = 3
+WITHOUT_SERVERS = ("oracle", "nop")
+"""Agents that Harbor refuses to run with a server."""
 
 
 @click.command()
@@ -83,6 +85,8 @@ def plan(
     They differ in the servers alone. Nothing is run: the commands to run are printed. What no earlier result
     tells is said to be not known. The paths in the jobs are meant from the folder that this command is run in.
     """
+    if agent in WITHOUT_SERVERS:
+        raise InputError(f"--agent {agent}: Harbor gives it no MCP servers, so the job `with` would fail; name another")
     servers = McpServer.load(mcp_config)
     if not servers:
         raise InputError(f"{mcp_config}: holds no server, so both jobs would be the same")

@@ -36,22 +36,35 @@ def test_the_manifest_has_harbors_own_digest_of_every_task(provided: dict[str, s
     assert tomllib.loads((tasks / "dataset.toml").read_text()) == tomllib.loads(before)
 
 
-@pytest.mark.parametrize(("agent", "reward"), [("oracle", 1.0), ("nop", 0.0)])
+# Harbor gives no server to its own nop, which says of itself that it cannot use one.
+AGENT = """
+from harbor.agents.nop import NopAgent
+from harbor.models.agent.capabilities import AgentCapabilities
+
+
+class ServedNop(NopAgent):
+    capabilities = AgentCapabilities(mcp_servers=True)
+"""
+
+
 def test_both_jobs_of_a_plan_run(
-    provided: dict[str, str], tasks: Path, tmp_path: Path, agent: str, reward: float
+    provided: dict[str, str], tasks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for folder in task_folders(tasks)[::40][:2]:
         shutil.copytree(folder, tmp_path / "tasks" / folder.name)
+    (tmp_path / "served_nop.py").write_text(AGENT)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"s": {"type": "http", "url": "http://s:1/mcp"}}}))
-    fixed = ("--agent", agent, "--mcp-config", "mcp.json", "--budget-usd", "1", "--extra-docker-compose", str(OVERLAY))
-    planned = harness(tmp_path, "plan", str(tmp_path / "tasks"), *fixed, "--jobs-dir", str(tmp_path / "jobs"))
+    fixed = ("--mcp-config", "mcp.json", "--budget-usd", "1", "--extra-docker-compose", str(OVERLAY))
+    places = (str(tmp_path / "tasks"), "--jobs-dir", str(tmp_path / "jobs"))
+    planned = harness(tmp_path, "plan", *places, "--agent", "served_nop:ServedNop", *fixed)
     assert planned.returncode == 0, planned.stderr
 
     for name, servers in (("without", []), ("with", ["s"])):
         done = harbor(provided, "run", "-y", "-q", "-c", tmp_path / f"{name}.yaml")
         assert done.returncode == 0, done.stdout + done.stderr
         trials = [json.loads(path.read_text()) for path in (tmp_path / "jobs" / name).glob("*/result.json")]
-        assert rewards({trial["trial_name"]: trial for trial in trials}) == {str({"reward": reward}): 2}, trials
+        assert rewards({trial["trial_name"]: trial for trial in trials}) == {"{'reward': 0.0}": 2}, trials
         for trial in trials:
             given = trial["config"]["agent"].get("mcp_servers", [])
             assert [server["name"] for server in given] == servers

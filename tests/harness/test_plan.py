@@ -207,3 +207,12 @@ def test_servers_that_harbor_cannot_pass_on_are_refused(tmp_path: Path, content:
     assert (shown.returncode, shown.stderr.count("\n")) == (2, 1)
     assert words in shown.stderr
     assert "secret" not in shown.stderr
+
+
+@pytest.mark.parametrize("agent", ["oracle", "nop"])
+def test_agents_that_take_no_servers_are_refused(tmp_path: Path, agent: str) -> None:
+    make_tasks(tmp_path)
+    shown = harness(tmp_path, "plan", "tasks", "--agent", agent, "--mcp-config", "mcp.json", "--budget-usd", "1")
+    assert (shown.returncode, shown.stderr.count("\n")) == (2, 1)
+    assert f"--agent {agent}: Harbor gives it no MCP servers" in shown.stderr
+    assert not list(tmp_path.glob("*.yaml"))
