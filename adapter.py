@@ -314,20 +314,21 @@ class LoCoBenchAdapter:
             OSError: a file cannot be read or written.
         """
         from pipeline.task.folder import stored_fingerprint, write_task
-        from pipeline.task.make import fingerprint, make_task
+        from pipeline.task.make import content_fingerprint, fingerprint, make_task
         from pipeline.task.project import Project
 
         line = self.loader.line(task_id)
         if project is None:
             project = Project.scan(self._get_project_dir(task_id))
         folder = self.output_dir / task_id
-        digest = fingerprint(line.content, parse_id(task_id).language, project.content, self.options)
+        made_from = (line.content, parse_id(task_id).language, project.content, self.options)
+        digest = fingerprint(*made_from)
         if stored_fingerprint(folder) == digest and not self.overwrite:
             return Outcome(task_id, "unchanged")
 
         task = line.task()
         mapping = project.mapping(task.context_files)
-        files = make_task(task, mapping, self.options, digest)
+        files = make_task(task, mapping, self.options, digest, content_fingerprint(*made_from))
         copy = write_task(folder, files, mapping, self.options, twin=(copies or {}).get(mapping.root))
         if copies is not None and copy is not None:
             copies.setdefault(mapping.root, copy)
@@ -341,4 +342,7 @@ class LoCoBenchAdapter:
         """Return the Dockerfile of a language: the shared base layer, the language's packages, the project."""
         from pipeline.task.make import render_dockerfile
 
-        return render_dockerfile(language, self.options.base_image, closed_book=self.options.closed_book)
+        options = self.options
+        return render_dockerfile(
+            language, options.base_image, language_image=options.language_image, closed_book=options.closed_book
+        )

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import argparse
-import re
 from collections import Counter
 from pathlib import Path
 from typing import Literal, NoReturn
@@ -25,9 +23,15 @@ def build_parser() -> cli.Parser:
     parser.flag("data_dir", type=Path, help="folder with generated/ and output/ (default: data/, else data/sample/)")
     parser.flag(
         "base_image",
-        type=image_name,
+        type=cli.image_name,
         default="ubuntu:24.04",
         help="Debian or Ubuntu image that the tasks' images start from",
+    )
+    parser.flag(
+        "language_image",
+        type=cli.language_image,
+        metavar="NAME",
+        help="prebuilt images to start from instead, e.g. registry/locobench-{language}:1 (smoke_test.py --push)",
     )
     parser.flag("overwrite", action="store_true", help="write tasks again even when nothing changed")
     parser.flag("include_hints", action="store_true", help="put expected approach and criteria into the instruction")
@@ -63,16 +67,22 @@ def build_parser() -> cli.Parser:
         default="auto",
         help="how project files get into the tasks; hardlink: the tasks of a project share one copy",
     )
+    parser.flag(
+        "dataset_name",
+        type=named_dataset,
+        metavar="ORG/NAME",
+        help="also write dataset.toml and the other files of a Harbor dataset beside the tasks",
+    )
     parser.flag("mirror_repos", type=Path, metavar="DIR", help="also write the projects as git repositories")
     parser.flag("quiet", action="store_true", help="no progress and no summary")
     return parser
 
 
-def image_name(text: str) -> str:
-    """Read an image reference (for `type=` of a flag): it becomes a line of a Dockerfile."""
-    if not re.fullmatch(r"[A-Za-z0-9][\w.:/@-]*", text, re.ASCII):
-        raise argparse.ArgumentTypeError(f"not an image name: {text!r}")
-    return text
+def named_dataset(text: str) -> str:
+    """Read the name of a dataset (for `type=` of a flag)."""
+    from pipeline.generate.dataset import dataset_name
+
+    return dataset_name(text)
 
 
 def main(argv: list[str] | None) -> int:
@@ -86,9 +96,11 @@ def main(argv: list[str] | None) -> int:
     """
     options = build_parser().parse_args(argv)
     from adapter import LoCoBenchAdapter, LoCoBenchLoader
+    from common.mcp import McpServer
+    from pipeline.dataset.catalog import REPOSITORY
+    from pipeline.generate.dataset import MANIFEST, Origin, check_files, is_outdated, publish
     from pipeline.generate.run import generate
     from pipeline.selection.read import read_selection
-    from pipeline.task.config import McpServer
     from pipeline.task.grader import DETERMINISTIC, JUDGE, CustomVerifier, Grader
     from pipeline.task.make import Options
     from pipeline.task.scoring import PUBLISHED, Scoring
@@ -117,6 +129,7 @@ def main(argv: list[str] | None) -> int:
         data_dir,
         Options(
             base_image=options.base_image,
+            language_image=options.language_image,
             include_hints=options.include_hints,
             shared_verifier=options.shared_verifier,
             strip_code_fences=options.strip_code_fences,
@@ -128,6 +141,8 @@ def main(argv: list[str] | None) -> int:
         ),
         overwrite=options.overwrite,
     )
+    if options.dataset_name:
+        check_files(options.output_dir)
     counts: Counter[str] = Counter()
     for outcome in cli.progress(generate(adapter, task_ids), len(task_ids), "Generating", quiet=options.quiet):
         counts[outcome.status] += 1
@@ -137,6 +152,14 @@ def main(argv: list[str] | None) -> int:
             cli.complain(f"{outcome.task_id}: {outcome.reason}; not written")
     rest = f"{counts['unchanged']} unchanged, {counts['failed']} failed"
     say(f"{counts['written']} tasks written to {options.output_dir}, {rest}")
+    if options.dataset_name:
+        is_sample = data_dir.resolve() == (REPOSITORY / "data" / "sample").resolve()
+        published = publish(options.output_dir, options.dataset_name, Origin(len(loader.all_ids()), is_sample))
+        for name in published.strangers:
+            cli.complain(f"{options.output_dir / name}: no generated task; not in {MANIFEST}, and Harbor may run it")
+        say(f"dataset {options.dataset_name} of {len(published)} tasks in {options.output_dir / MANIFEST}")
+    elif counts["written"] and is_outdated(options.output_dir):
+        cli.complain(f"{options.output_dir / MANIFEST}: has the digests of before; --dataset_name writes it again")
     if options.mirror_repos:
         from pipeline.generate.mirror import INDEX_FILE, mirror_repos
 

@@ -32,6 +32,13 @@ def build_parser() -> cli.Parser:
     parser.flag("jobs", type=cli.count, help="how many things to do at once (default: one a processor, at most 4)")
     parser.flag("timeout", type=float, default=smoke.Limits.step, help="seconds for one command in a container")
     parser.flag("build_timeout", type=float, default=smoke.Limits.build, help="seconds for building one image")
+    parser.flag(
+        "push",
+        type=cli.language_image,
+        metavar="NAME",
+        help="when all is well, also build one image a language and push it, e.g. registry/locobench-{language}:1"
+        " (run_adapter.py --language_image)",
+    )
     parser.flag("report", type=Path, metavar="FILE", help="write the result as Markdown, e.g. SMOKE_TEST_RESULTS.md")
     parser.flag("quiet", action="store_true", help="no progress and no table; the summary only when something failed")
     return parser
@@ -52,14 +59,18 @@ def main(argv: list[str] | None) -> int:
         options.jobs = min(4, os.cpu_count() or 1)
     if options.jobs < 1 or options.timeout <= 0 or options.build_timeout <= 0:
         parser.error("--jobs, --timeout and --build_timeout must be above 0")
+    if options.push and options.local:
+        parser.error("--push builds images: not with --local")
 
     from pipeline.smoke import report as smoke_report
+    from pipeline.smoke.language_images import common_layers, push_images
     from pipeline.smoke.task import find_task_folders
 
     folders = find_task_folders(options.folder or options.tasks_dir, options.task_ids)
+    layers = common_layers(folders) if options.push else {}
     engine, facts = None, {"Docker engine": f"none (--local), Python {platform.python_version()}"}
     if not options.local:
-        from pipeline.smoke.containers import Engine, EngineError, NoEngine
+        from pipeline.smoke.containers import BuildError, Engine, EngineError, NoEngine
 
         try:
             engine = Engine(connections=options.jobs)
@@ -87,7 +98,16 @@ def main(argv: list[str] | None) -> int:
         if engine is not None:
             facts |= {f"Base image {name}": engine.image_id(name) for name in smoke_report.base_images(rows)}
         smoke_report.write_markdown(rows, options.report, facts, local=options.local)
-    return cli.SOME_FAILED if failed else cli.DONE
+    if failed:
+        return cli.SOME_FAILED
+    if options.push and engine is not None:
+        try:
+            for image in push_images(engine, layers, options.push, timeout=options.build_timeout):
+                print(f"pushed {image}")
+        except (BuildError, EngineError) as error:
+            cli.complain(f"{error}\n{error.tail}" if isinstance(error, BuildError) else str(error))
+            return cli.SOME_FAILED
+    return cli.DONE
 
 
 def command() -> NoReturn:

@@ -6,6 +6,7 @@ Imports nothing heavy, so that `--help` answers at once.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -89,6 +90,21 @@ def count(text: str) -> int:
     if value < 0:
         raise argparse.ArgumentTypeError(f"expected a whole number >= 0, got {text!r}")
     return value
+
+
+def image_name(text: str) -> str:
+    """Read an image reference (for `type=` of a flag): it becomes a line of a Dockerfile."""
+    if not re.fullmatch(r"[A-Za-z0-9][\w.:/@-]*", text, re.ASCII):
+        raise argparse.ArgumentTypeError(f"not an image name: {text!r}")
+    return text
+
+
+def language_image(text: str) -> str:
+    """Read the name of the languages' images (for `type=` of a flag), with `{language}` where theirs goes."""
+    if text.count("{language}") != 1:
+        raise argparse.ArgumentTypeError(f"expected one {{language}} in the name, got {text!r}")
+    image_name(text.replace("{language}", "c"))
+    return text
 
 
 def complain(message: str) -> None:

@@ -50,6 +50,7 @@ COMMANDS: dict[str, Entry] = {
     "trend": Entry("harness.cli.trend", "How rewards move over several jobs, and which tasks."),
     "regression": Entry("harness.cli.report", "Is the current version worse than the baseline?"),
     "power": Entry("harness.cli.design", "How many tasks and runs it takes to find an effect."),
+    "plan": Entry("harness.cli.plan", "Two Harbor jobs, without and with a server, from a budget."),
     "confirm": Entry("harness.cli.design", "Run the suspects of a comparison again, more often."),
     "grade": Entry("harness.cli.judge", "Grade finished runs by judges or a formula, without the agent."),
     "calibrate": Entry("harness.cli.judge", "How far the judge agrees with people."),

@@ -29,7 +29,7 @@ def generate(maker: TaskMaker, task_ids: Iterable[str], *, jobs: int | None = No
         InputError: an id is not in the dataset, the output folder cannot be written, or another run is writing to it.
     """
     groups = maker.group_by_project(task_ids)
-    with _output_folder(maker.output_dir):
+    with output_folder(maker.output_dir):
         known = _read_state(maker.output_dir)
         for folder, outcomes, project in _groups(maker, groups, known, jobs or os.cpu_count() or 1):
             if project:
@@ -41,7 +41,7 @@ def generate(maker: TaskMaker, task_ids: Iterable[str], *, jobs: int | None = No
 
 
 @contextlib.contextmanager
-def _output_folder(folder: Path) -> Iterator[None]:
+def output_folder(folder: Path) -> Iterator[None]:
     """Make the folder, keep other runs out of it, and clear away what a killed run left."""
     try:
         folder.mkdir(parents=True, exist_ok=True)

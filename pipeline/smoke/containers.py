@@ -105,7 +105,20 @@ class Engine:
         Raises:
             BuildError: the build failed or took longer than `timeout` seconds.
         """
-        command = ["docker", "build", "--tag", tag, str(context)]
+        seconds = self._run(["docker", "build", "--tag", tag, str(context)], "build", timeout=timeout)
+        with self._talking():
+            return seconds, int(self._client.images.get(tag).attrs["Size"])
+
+    def push(self, image: str, *, timeout: float) -> None:
+        """Send an image to the registry that its name tells, as the user whom `docker login` knows there.
+
+        Raises:
+            BuildError: it failed or took longer than `timeout` seconds.
+        """
+        self._run(["docker", "push", image], f"{image}: push", timeout=timeout)
+
+    def _run(self, command: list[str], what: str, *, timeout: float) -> float:
+        """Run the docker command; return seconds taken. BuildError when it fails."""
         started = time.monotonic()
         # A process group of its own: `docker build` leaves the work to a plugin that must be stopped with it.
         with subprocess.Popen(
@@ -120,17 +133,15 @@ class Engine:
                 output, _ = process.communicate(timeout=timeout)
             except subprocess.TimeoutExpired as error:
                 raise BuildError(
-                    f"build still ran after {timeout:g} s", last_lines(_clean(error.stdout or b""))
+                    f"{what} still ran after {timeout:g} s", last_lines(_clean(error.stdout or b""))
                 ) from None
             finally:
                 self._builds.discard(process)
                 _stop(process)
-        seconds = time.monotonic() - started
         if process.returncode != 0:
             self._assert_alive()
-            raise BuildError(f"build failed (exit code {process.returncode})", last_lines(_clean(output)))
-        with self._talking():
-            return seconds, int(self._client.images.get(tag).attrs["Size"])
+            raise BuildError(f"{what} failed (exit code {process.returncode})", last_lines(_clean(output)))
+        return time.monotonic() - started
 
     def search(self, image: str, needles: set[bytes]) -> set[bytes]:
         """Return those of `needles` that occur in the image's file system, in contents or names of files."""

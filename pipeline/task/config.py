@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict
 
-from common.errors import InputError
-from pipeline.dataset.records import explain
+from common.mcp import McpServer
 
 # Harbor takes these from the environment of whoever runs it; without the key no trial begins.
 JUDGE_ENV = {
@@ -48,6 +45,8 @@ class Metadata(BaseModel):
     context_files_found: int
     scoring: str
     """How the verifier scores: `evidence` or `published`."""
+    content_fingerprint: str
+    """Digest of all that the task is made from but its MCP servers: equal in tasks that differ in these alone."""
     verifier: str
     """What grades: `deterministic`, `judge`, or the name of a custom verifier's file."""
     oracle_check: bool
@@ -91,47 +90,6 @@ class Environment(BaseModel):
     memory_mb: int = 4096
     storage_mb: int = 10240
     mcp_servers: tuple[McpServer, ...] = ()
-
-
-class McpServer(BaseModel):
-    """[[environment.mcp_servers]]: a tool server that Harbor gives to the agent."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    name: str
-    transport: Literal["stdio", "sse", "streamable-http"] = "stdio"
-    command: str | None = None
-    args: tuple[str, ...] = ()
-    url: str | None = None
-
-    @model_validator(mode="after")
-    def _can_be_reached(self) -> McpServer:
-        needed = "command" if self.transport == "stdio" else "url"
-        if getattr(self, needed) is None:
-            raise ValueError(f"{self.name}: a {self.transport} server needs a {needed}")
-        return self
-
-    @classmethod
-    def load(cls, path: Path) -> tuple[McpServer, ...]:
-        """Read the servers of a file in the form of Claude Code's .mcp.json, sorted by name.
-
-        Raises:
-            InputError: it cannot be read, or a server has a setting that task.toml cannot carry (headers, env).
-        """
-        try:
-            servers = json.loads(path.read_bytes())["mcpServers"]
-            found = []
-            for name, settings in sorted(servers.items()):
-                kind = settings.pop("type", "stdio" if "command" in settings else "http")
-                transport = {"http": "streamable-http"}.get(kind, kind)
-                found.append(cls.model_validate({"name": name, "transport": transport, **settings}))
-            return tuple(found)
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read: {error.strerror}; --mcp_config wants a .mcp.json") from None
-        except ValidationError as error:
-            raise InputError(f"{path}: {explain(error)}; a task can carry command and args, or url") from None
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{path}: not a .mcp.json ({error!r})") from None
 
 
 class TaskConfig(BaseModel):

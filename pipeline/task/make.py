@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
@@ -15,6 +15,7 @@ import tomli_w
 
 from common.errors import InputError
 from common.markdown import as_markdown
+from common.mcp import McpServer
 from pipeline.dataset.catalog import REPOSITORY, TEMPLATES, load_language
 from pipeline.dataset.scenario import Scenario
 from pipeline.task.config import (
@@ -23,7 +24,6 @@ from pipeline.task.config import (
     TIMEOUT_SEC,
     Collect,
     Environment,
-    McpServer,
     Metadata,
     TaskConfig,
     TaskInfo,
@@ -68,6 +68,8 @@ class Options:
     """What a benchmark author may choose; every choice is part of a task's fingerprint."""
 
     base_image: str = BASE_IMAGE
+    language_image: str | None = None
+    """Prebuilt images to start from instead, `{language}` standing for the language's name."""
     include_hints: bool = False
     """Put the expected approach and the evaluation criteria into the instruction, as the published tasks do."""
     shared_verifier: bool = False
@@ -131,12 +133,27 @@ def fingerprint(record: bytes, language: str, content: str, options: Options) ->
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
+def content_fingerprint(record: bytes, language: str, content: str, options: Options) -> str:
+    """Return the fingerprint that the task would have without MCP servers.
+
+    Tasks that differ in their servers alone have it in common, so a comparison can tell them from other tasks.
+    """
+    return fingerprint(record, language, content, replace(options, mcp_servers=()))
+
+
 @cache
 def _chosen(language: str, options: Options) -> str:
     chosen = {
         **{
             name: getattr(options, name)
-            for name in ("base_image", "include_hints", "shared_verifier", "strip_code_fences", "closed_book")
+            for name in (
+                "base_image",
+                "language_image",
+                "include_hints",
+                "shared_verifier",
+                "strip_code_fences",
+                "closed_book",
+            )
         },
         "hardlink": options.link_mode == "hardlink",
         "scoring": options.scoring.model_dump() if isinstance(options.scoring, Scoring) else options.scoring,
@@ -148,8 +165,13 @@ def _chosen(language: str, options: Options) -> str:
 
 
 @cache
-def render_dockerfile(language: str, base_image: str, *, closed_book: bool = False) -> str:
+def render_dockerfile(
+    language: str, base_image: str, *, language_image: str | None = None, closed_book: bool = False
+) -> str:
     """Return the Dockerfile for one language.
+
+    Args:
+        language_image: name of an image with the languages' layers, with `{language}` in it; they are left out then.
 
     Raises:
         InputError: the language's table cannot be used.
@@ -160,6 +182,7 @@ def render_dockerfile(language: str, base_image: str, *, closed_book: bool = Fal
         .get_template("environment/Dockerfile.j2")
         .render(
             base_image=base_image,
+            language_image=language_image and language_image.format(language=language),
             language=language,
             packages=table["packages"],
             fallback=table.get("fallback", []),
@@ -228,7 +251,7 @@ def grade(
     )
 
 
-def render_config(task: Scenario, mapping: Mapping, options: Options) -> str:
+def render_config(task: Scenario, mapping: Mapping, options: Options, content_digest: str) -> str:
     """Return task.toml."""
     config = TaskConfig(
         task=TaskInfo(
@@ -247,6 +270,7 @@ def render_config(task: Scenario, mapping: Mapping, options: Options) -> str:
             files_count=task.files_count,
             context_files_found=len(mapping.context_files),
             scoring="evidence" if isinstance(options.scoring, Scoring) else options.scoring,
+            content_fingerprint=content_digest,
             verifier=grader_name(options.verifier),
             oracle_check=not isinstance(options.verifier, CustomVerifier) or options.verifier.oracle_check,
             closed_book=options.closed_book,
@@ -268,12 +292,13 @@ def _collect_command() -> str:
     return template.render(max_answer_bytes=verifier().MAX_ANSWER_BYTES)
 
 
-def make_task(task: Scenario, mapping: Mapping, options: Options, digest: str) -> dict[str, bytes]:
+def make_task(task: Scenario, mapping: Mapping, options: Options, digest: str, content_digest: str) -> dict[str, bytes]:
     """Return every small file of the task by its path; environment/project/ is copied beside them.
 
     Args:
         mapping: the part of the project that the task gets.
         digest: the task's fingerprint.
+        content_digest: the one that leaves its MCP servers out.
 
     Raises:
         GradingError: the ground truth cannot be scored against.
@@ -307,11 +332,17 @@ def make_task(task: Scenario, mapping: Mapping, options: Options, digest: str) -
         "expected_approach": task.expected_approach,
         "generator": GENERATOR,
         "fingerprint": digest,
+        "content_fingerprint": content_digest,
     }
     files = {
         "instruction.md": instruction.text,
-        "task.toml": render_config(task, mapping, options),
-        "environment/Dockerfile": render_dockerfile(task.language, options.base_image, closed_book=options.closed_book),
+        "task.toml": render_config(task, mapping, options, content_digest),
+        "environment/Dockerfile": render_dockerfile(
+            task.language,
+            options.base_image,
+            language_image=options.language_image,
+            closed_book=options.closed_book,
+        ),
         "tests/ground_truth.json": as_json({"ground_truth": task.ground_truth, "key": grading.key}),
         TASK_METADATA: as_json(metadata),
         "solution/solution.md": grading.oracle,

@@ -1,0 +1,138 @@
+"""The command that plans two Harbor jobs, without and with an MCP server, from a budget."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+
+from common.files import write_whole
+from common.mcp import McpServer
+from harness.cli.options import PATH, RESULTS_HELP
+from harness.compare.wording import counted
+from harness.errors import InputError
+from harness.results.sources import load_source
+from harness.run.plan import ARMS, Earlier, JobOptions, TaskSet, choose_attempts, hours, job_yaml
+from harness.run.plan import power as power_of
+
+BRIDGE_NETWORKS = 30
+"""User networks that Docker's default address pools hold; each trial takes one unless an overlay says otherwise."""
+SHOWN_SKIPPED = 3
+WITHOUT_SERVERS = ("oracle", "nop")
+"""Agents that Harbor refuses to run with a server."""
+
+
+@click.command()
+@click.argument("tasks", type=PATH)
+@click.option("--agent", required=True, help="Agent of both jobs: a name that Harbor knows, or module:Class.")
+@click.option("--model", help="Model of both jobs, as Harbor wants it, such as anthropic/<model>.")
+@click.option(
+    "--mcp-config",
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="MCP servers of the job `with`, as a .mcp.json has them.",
+)
+@click.option(
+    "--budget-usd", required=True, type=click.FloatRange(0, min_open=True), help="Dollars for both jobs together."
+)
+@click.option(
+    "--attempts",
+    type=click.IntRange(1),
+    help="Runs of each task in each job.  [default: what the budget pays for, at most 10; 1 when costs are not known]",
+)
+@click.option("--from", "source", type=PATH, help=f"Take costs, times and spread from a {RESULTS_HELP}.")
+@click.option(
+    "--effect",
+    default=0.1,
+    show_default=True,
+    type=click.FloatRange(0, 1, min_open=True),
+    help="Difference of the mean score whose chance to be found is told, 0 to 1.",
+)
+@click.option("-n", "--concurrency", default=4, show_default=True, type=click.IntRange(1), help="Trials at a time.")
+@click.option(
+    "--retries", default=2, show_default=True, type=click.IntRange(0), help="Of a trial that failed to start."
+)
+@click.option("--env", "environment", default="docker", show_default=True, help="Harbor's environment type.")
+@click.option(
+    "--extra-docker-compose", multiple=True, type=PATH, help="Compose overlay for both jobs; may be given repeatedly."
+)
+@click.option(
+    "--jobs-dir", default="jobs", show_default=True, type=PATH, help="Folder that Harbor keeps the two jobs in."
+)
+@click.option(
+    "-o", "--output-dir", default=".", type=PATH, help="Folder for without.yaml and with.yaml.  [default: this one]"
+)
+def plan(
+    *,
+    tasks: Path,
+    agent: str,
+    model: str | None,
+    mcp_config: Path,
+    budget_usd: float,
+    attempts: int | None,
+    source: Path | None,
+    effect: float,
+    concurrency: int,
+    retries: int,
+    environment: str,
+    extra_docker_compose: tuple[Path, ...],
+    jobs_dir: Path,
+    output_dir: Path,
+) -> None:
+    """Write two Harbor jobs over TASKS, without and with MCP servers, and say what they will cost and find.
+
+    They differ in the servers alone. Nothing is run: the commands to run are printed. What no earlier result
+    tells is said to be not known. The paths in the jobs are meant from the folder that this command is run in.
+    """
+    if agent in WITHOUT_SERVERS:
+        raise InputError(f"--agent {agent}: Harbor gives it no MCP servers, so the job `with` would fail; name another")
+    servers = McpServer.load(mcp_config)
+    if not servers:
+        raise InputError(f"{mcp_config}: holds no server, so both jobs would be the same")
+    _refuse_existing(output_dir, jobs_dir)
+    found = TaskSet.read(tasks)
+    earlier = Earlier.of(load_source(source), model) if source else None
+    if earlier is not None and not earlier.runs:
+        raise InputError(f"{source}: holds no run of the model {model}; leave --from out, or name other results")
+    usd = earlier.usd if earlier else None
+    chosen = choose_attempts(attempts, found.count, usd, budget_usd)
+    options = JobOptions(agent, model, chosen, concurrency, retries, environment, extra_docker_compose, jobs_dir)
+    files = {name: output_dir / f"{name}.yaml" for name in ("without", "with")}
+    for name, path in files.items():
+        write_whole(path, job_yaml(name, tasks, options, servers if name == "with" else ()))
+    click.echo(f"wrote {files['without']} and {files['with']}")
+    if found.skipped:
+        names = ", ".join(found.skipped[:SHOWN_SKIPPED]) + (", ..." if len(found.skipped) > SHOWN_SKIPPED else "")
+        click.echo(f"{counted(len(found.skipped), 'folder')} that Harbor will skip, no whole task: {names}", err=True)
+    if environment == "docker" and concurrency > BRIDGE_NETWORKS and not extra_docker_compose:
+        click.echo(
+            f"-n {concurrency}: Docker's default address pools hold about {BRIDGE_NETWORKS} networks, one a trial;"
+            " docs/RUNNING_AT_SCALE.md says what to do",
+            err=True,
+        )
+    trials = ARMS * found.count * chosen
+    basis = f", from {counted(earlier.runs, 'earlier run')} in {source}" if earlier else ""
+    dollars = "not known" if usd is None else f"about ${found.count * chosen * sum(usd):.2f}{basis}"
+    click.echo(
+        f"trials:  {trials} = {counted(found.count, 'task')} x {counted(chosen, 'attempt')} x {ARMS} jobs, "
+        f"{concurrency} at a time\n"
+        f"dollars: {dollars}, of ${budget_usd:.2f}; Harbor itself stops at no budget\n"
+        f"hours:   {hours(earlier, found, chosen, concurrency)}\n"
+        f"power:   {power_of(earlier, found.count, chosen, effect)}\n"
+    )
+    click.echo("Run, from this folder:")
+    for path in files.values():
+        click.echo(f"  harbor run -y -c {shlex.quote(str(path))}")
+    places = " ".join(shlex.quote(str(jobs_dir / name)) for name in files)
+    click.echo(f"  python -m harness compare {places} --metric score --html report.html")
+    click.echo(f"A job that was stopped goes on with: harbor job resume -p {shlex.quote(str(jobs_dir))}/<job>")
+
+
+def _refuse_existing(output_dir: Path, jobs_dir: Path) -> None:
+    """InputError when a file would be overwritten, or Harbor would find a job of that name."""
+    for name in ("without", "with"):
+        if (path := output_dir / f"{name}.yaml").exists():
+            raise InputError(f"{path} exists; name another folder with -o, or remove it")
+        if (job := jobs_dir / name).exists():
+            raise InputError(f"{job} exists and holds a job that was run; name another folder with --jobs-dir")

@@ -1,0 +1,218 @@
+"""plan: what it writes, what it says of dollars, hours and power, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from harness.results.files import results_json
+from tests.support.results import WHEN, run
+from tests.support.suite import harness
+
+SERVERS = {"search": {"type": "http", "url": "http://index:80/mcp"}}
+TASK = "[agent]\ntimeout_sec = 3000\n[verifier]\ntimeout_sec = 100\n[environment]\nbuild_timeout_sec = 500\n"
+
+
+def make_tasks(root: Path, count: int = 4, toml: str = TASK) -> Path:
+    for number in range(count):
+        folder = root / "tasks" / f"t{number}"
+        (folder / "environment").mkdir(parents=True)
+        (folder / "tests").mkdir()
+        (folder / "task.toml").write_text(toml)
+        (folder / "instruction.md").write_text("Do it.")
+        (folder / "tests/test.sh").write_text("#!/bin/bash\n")
+    (root / "mcp.json").write_text(json.dumps({"mcpServers": SERVERS}))
+    return root / "tasks"
+
+
+def plan(root: Path, *more: str, budget: str = "10") -> subprocess.CompletedProcess[str]:
+    fixed = ("--agent", "claude-code", "--model", "p/m", "--mcp-config", "mcp.json", "--budget-usd", budget)
+    return harness(root, "plan", "tasks", *fixed, *more)
+
+
+def job(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = YAML(typ="safe").load(path)
+    return content
+
+
+def line(shown: subprocess.CompletedProcess[str], name: str) -> str:
+    assert shown.returncode == 0, shown.stderr
+    return next(text for text in shown.stdout.splitlines() if text.startswith(f"{name}:"))
+
+
+def earlier(root: Path, *, cost: float | None = 0.1, served_cost: float | None = 0.3, model: str = "m") -> None:
+    """Two runs of two tasks without a server and with one; they take ten and twenty minutes."""
+    results = [
+        run(
+            task,
+            config,
+            index=index,
+            model=model,
+            score=score + 0.2 * index,
+            cost=price,
+            started_at=WHEN - timedelta(minutes=minutes),
+            trace={"offered": {"servers": servers}},
+        )
+        for config, price, minutes, servers in (("bare", cost, 10, {}), ("with", served_cost, 20, {"search": ""}))
+        for task, score in (("a", 0.2), ("b", 0.6))
+        for index in range(2)
+    ]
+    (root / "earlier.json").write_text(results_json(results))
+
+
+def test_the_jobs_differ_in_name_and_servers_alone(tmp_path: Path) -> None:
+    make_tasks(tmp_path)
+    assert plan(tmp_path, "--attempts", "3", "-n", "7", "--retries", "1").returncode == 0
+    without, with_ = job(tmp_path / "without.yaml"), job(tmp_path / "with.yaml")
+    assert without == {
+        "job_name": "without",
+        "jobs_dir": "jobs",
+        "n_attempts": 3,
+        "n_concurrent_trials": 7,
+        "retry": {"max_retries": 1},
+        "environment": {"type": "docker"},
+        "agents": [{"name": "claude-code", "model_name": "p/m"}],
+        "datasets": [{"path": "tasks"}],
+    }
+    assert with_.pop("job_name") == "with"
+    assert with_["agents"][0].pop("mcp_servers") == [
+        {"name": "search", "transport": "streamable-http", "args": [], "url": "http://index:80/mcp"}
+    ]
+    assert with_ == {key: value for key, value in without.items() if key != "job_name"}
+
+
+def test_an_agent_of_a_module_is_an_import_path(tmp_path: Path) -> None:
+    make_tasks(tmp_path)
+    fixed = ("--mcp-config", "mcp.json", "--budget-usd", "1")
+    assert harness(tmp_path, "plan", "tasks", "--agent", "mine:Agent", *fixed).returncode == 0
+    assert job(tmp_path / "without.yaml")["agents"] == [{"import_path": "mine:Agent"}]
+
+
+def test_what_nothing_tells_is_not_known(tmp_path: Path) -> None:
+    make_tasks(tmp_path)
+    shown = plan(tmp_path)
+    assert line(shown, "trials").startswith("trials:  8 = 4 tasks x 1 attempt x 2 jobs")
+    assert line(shown, "dollars").startswith("dollars: not known, of $10.00")
+    # 3,600 s a trial, two jobs of four trials at once.
+    assert line(shown, "hours") == (
+        "hours:   not known; at most 2.0 by the tasks' own limits for build, agent and verifier"
+    )
+    assert line(shown, "power") == "power:   not known"
+
+
+def test_the_commands_run_both_jobs_and_compare_them(tmp_path: Path) -> None:
+    make_tasks(tmp_path)
+    shown = plan(tmp_path, "-o", "my plan", "--jobs-dir", "out")
+    assert "  harbor run -y -c 'my plan/without.yaml'\n  harbor run -y -c 'my plan/with.yaml'\n" in shown.stdout
+    assert "  python -m harness compare out/without out/with --metric score" in shown.stdout
+    assert "harbor job resume -p out/<job>" in shown.stdout
+
+
+def test_costs_and_hours_are_those_of_earlier_runs_in_each_arm(tmp_path: Path) -> None:
+    make_tasks(tmp_path)
+    earlier(tmp_path)
+    shown = plan(tmp_path, "--attempts", "2", "--from", "earlier.json")
+    # 4 tasks x 2 attempts x (0.1 + 0.3) dollars; x (10 + 20) minutes, four at a time.
+    assert line(shown, "dollars").startswith("dollars: about $3.20, from 8 earlier runs in earlier.json, of $10.00")
+    assert line(shown, "hours").startswith("hours:   about 1.0;")
+
+
+def test_the_budget_decides_the_attempts(tmp_path: Path) -> None:
+    make_tasks(tmp_path)
+    earlier(tmp_path)
+    assert "x 3 attempts x" in line(plan(tmp_path, "--from", "earlier.json", budget="5"), "trials")
+    assert job(tmp_path / "with.yaml")["n_attempts"] == 3
+
+
+def test_a_budget_that_does_not_pay_is_refused_and_nothing_written(tmp_path: Path) -> None:
+    make_tasks(tmp_path)
+    earlier(tmp_path)
+    shown = plan(tmp_path, "--from", "earlier.json", "--attempts", "4", budget="5")
+    assert shown.returncode == 2
+    assert "--budget-usd 5: it takes about $6.40; it pays for --attempts 3" in shown.stderr
+    too_little = plan(tmp_path, "--from", "earlier.json", budget="1")
+    assert "it takes about $1.60; it pays for 2 of the 4 tasks" in too_little.stderr
+    assert not list(tmp_path.glob("*.yaml"))
+
+
+def test_more_attempts_find_smaller_differences(tmp_path: Path) -> None:
+    make_tasks(tmp_path, count=20)
+    earlier(tmp_path)
+
+    def detectable(attempts: str) -> float:
+        shown = plan(tmp_path, "--from", "earlier.json", "--attempts", attempts, "-o", attempts, budget="1000")
+        return float(line(shown, "power").split("one of ")[1].split()[0])
+
+    # The noise falls with the root of the attempts.
+    assert detectable("2") == pytest.approx(2 * detectable("8"), abs=0.15)
+
+
+def test_power_needs_two_runs_of_a_task(tmp_path: Path) -> None:
+    make_tasks(tmp_path)
+    (tmp_path / "earlier.json").write_text(results_json([run("a", model="m"), run("b", model="m")]))
+    shown = plan(tmp_path, "--from", "earlier.json")
+    assert "not known (the earlier results hold no two measured runs of a task)" in line(shown, "power")
+
+
+def test_costs_of_another_model_tell_nothing(tmp_path: Path) -> None:
+    make_tasks(tmp_path)
+    earlier(tmp_path, model="other")
+    shown = plan(tmp_path, "--from", "earlier.json")
+    assert (shown.returncode, shown.stderr.count("\n")) == (2, 1)
+    assert "earlier.json: holds no run of the model p/m" in shown.stderr
+
+
+@pytest.mark.parametrize("there", ["with.yaml", "jobs/with"])
+def test_nothing_is_overwritten(tmp_path: Path, there: str) -> None:
+    make_tasks(tmp_path)
+    (tmp_path / there).mkdir(parents=True)
+    shown = plan(tmp_path)
+    assert (shown.returncode, shown.stdout) == (2, "")
+    assert f"{there} exists" in shown.stderr
+    assert not (tmp_path / "without.yaml").exists()
+
+
+def test_tasks_with_servers_of_their_own_are_refused(tmp_path: Path) -> None:
+    """Both jobs would have them, and their comparison would say nothing of them."""
+    make_tasks(tmp_path, toml=TASK + '[[environment.mcp_servers]]\nname = "s"\ntransport = "stdio"\ncommand = "x"\n')
+    shown = plan(tmp_path)
+    assert shown.returncode == 2
+    assert "task.toml: brings MCP servers of its own" in shown.stderr
+
+
+def test_folders_that_harbor_would_skip_are_named(tmp_path: Path) -> None:
+    (make_tasks(tmp_path) / "t1/instruction.md").unlink()
+    shown = plan(tmp_path)
+    assert "3 tasks x" in line(shown, "trials")
+    assert shown.stderr == "1 folder that Harbor will skip, no whole task: t1\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ('{"mcpServers": {}}', "holds no server"),
+        ('{"mcpServers": {"s": {"type": "http", "url": "u", "headers": {"Authorization": "secret"}}}}', "headers: "),
+    ],
+)
+def test_servers_that_harbor_cannot_pass_on_are_refused(tmp_path: Path, content: str, words: str) -> None:
+    make_tasks(tmp_path)
+    (tmp_path / "mcp.json").write_text(content)
+    shown = plan(tmp_path)
+    assert (shown.returncode, shown.stderr.count("\n")) == (2, 1)
+    assert words in shown.stderr
+    assert "secret" not in shown.stderr
+
+
+@pytest.mark.parametrize("agent", ["oracle", "nop"])
+def test_agents_that_take_no_servers_are_refused(tmp_path: Path, agent: str) -> None:
+    make_tasks(tmp_path)
+    shown = harness(tmp_path, "plan", "tasks", "--agent", agent, "--mcp-config", "mcp.json", "--budget-usd", "1")
+    assert (shown.returncode, shown.stderr.count("\n")) == (2, 1)
+    assert f"--agent {agent}: Harbor gives it no MCP servers" in shown.stderr
+    assert not list(tmp_path.glob("*.yaml"))

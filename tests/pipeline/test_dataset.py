@@ -1,0 +1,180 @@
+"""--dataset_name: the files that make a folder of tasks a Harbor dataset, and what they never overwrite."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.generate.dataset import FILES
+from pipeline.generate.digest import content_digest, refer, refer_all
+from pipeline.smoke.task import find_task_folders
+from tests.conftest import REPOSITORY, Script
+from tests.support.data_builder import Data, tree
+
+
+@pytest.fixture
+def arguments(data: Data, tmp_path: Path, script: Script) -> list[object]:
+    """Of run_adapter.py, for two tasks of one project."""
+    data.project()
+    data.scenario()
+    data.scenario(number=2)
+    assert script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl").returncode == 0
+    places = ["--dataset_path", tmp_path / "d.jsonl", "--data_dir", data.folder, "--output_dir", tmp_path / "tasks"]
+    return [*places, "--dataset_name", "org/set"]
+
+
+@pytest.fixture
+def tasks(arguments: list[object], tmp_path: Path, script: Script) -> Path:
+    """The folder with the dataset."""
+    done = script("run_adapter.py", *arguments)
+    assert done.returncode == 0, done.stderr
+    assert f"dataset org/set of 2 tasks in {tmp_path / 'tasks/dataset.toml'}\n" in done.stdout
+    return tmp_path / "tasks"
+
+
+def manifest(tasks: Path) -> dict[str, Any]:
+    return tomllib.loads((tasks / "dataset.toml").read_text())
+
+
+def record(tasks: Path, name: str) -> dict[str, Any]:
+    (entry,) = json.loads((tasks / name).read_text())
+    assert isinstance(entry, dict)
+    return entry
+
+
+def test_manifest_names_every_task_with_its_digest(tasks: Path) -> None:
+    assert manifest(tasks)["dataset"]["name"] == "org/set"
+    assert manifest(tasks)["tasks"] == [
+        {"name": f"locobench/{folder.name.replace('_', '-')}", "digest": f"sha256:{content_digest(folder)}"}
+        for folder in find_task_folders(tasks)
+    ]
+
+
+def test_digest_is_over_names_and_contents_without_leavings(tmp_path: Path) -> None:
+    files = {"environment/a b.c": b"x", "task.toml": b"y", "tests/run~/kept": b"", "tests/t.sh": b"z"}
+    left_out = ("tests/run~/kept", "tests/t.pyc", "environment/__pycache__/a.c", "notes.txt", "solution/.DS_Store")
+    for path in (*files, *left_out):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(files.get(path, b"left out"))
+    packed = {path: content for path, content in files.items() if path not in left_out}
+    lines = [f"{path}\0{hashlib.sha256(content).hexdigest()}\n" for path, content in sorted(packed.items())]
+    assert content_digest(tmp_path) == hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def test_many_tasks_give_the_same_references_as_single_ones(tasks: Path) -> None:
+    folders = find_task_folders(tasks) * 40
+    assert refer_all(folders) == [refer(folder) for folder in folders]
+
+
+def test_a_rerun_writes_the_same_bytes(tasks: Path, arguments: list[object], script: Script) -> None:
+    before = tree(tasks)
+    done = script("run_adapter.py", *arguments)
+    assert "0 tasks written" in done.stdout
+    assert tree(tasks) == before
+
+
+def test_manifest_follows_a_changed_task(tasks: Path, arguments: list[object], script: Script) -> None:
+    before = manifest(tasks)["tasks"]
+    assert script("run_adapter.py", *arguments, "--include_hints").returncode == 0
+    after = manifest(tasks)["tasks"]
+    assert [task["name"] for task in after] == [task["name"] for task in before]
+    assert all(new["digest"] != old["digest"] for new, old in zip(after, before, strict=True))
+
+
+def test_a_run_without_a_name_says_that_the_digests_are_old(
+    tasks: Path, arguments: list[object], script: Script
+) -> None:
+    done = script("run_adapter.py", *arguments[:-2], "--overwrite")
+    assert f"{tasks / 'dataset.toml'}: has the digests of before; --dataset_name writes it again\n" in done.stderr
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_was_edited_since_is_not_overwritten(
+    tasks: Path, arguments: list[object], script: Script, name: str
+) -> None:
+    (tasks / name).write_text("results of a parity experiment")
+    before = tree(tasks)
+    done = script("run_adapter.py", *arguments, "--overwrite")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert f"{tasks / name}: is there and not as this program wrote it; move it away" in done.stderr
+    assert tree(tasks) == before
+
+
+def test_a_file_of_somebody_else_stops_the_run_before_any_task(
+    arguments: list[object], tmp_path: Path, script: Script
+) -> None:
+    (tmp_path / "tasks").mkdir()
+    (tmp_path / "tasks/README.md").write_text("mine")
+    assert script("run_adapter.py", *arguments).returncode == 2
+    assert tree(tmp_path / "tasks") == {"README.md": b"mine"}
+
+
+def test_a_folder_that_is_no_generated_task_is_named_and_left_out(
+    tasks: Path, arguments: list[object], script: Script
+) -> None:
+    (tasks / "other").mkdir()
+    done = script("run_adapter.py", *arguments)
+    assert f"{tasks / 'other'}: no generated task; not in dataset.toml" in done.stderr
+    assert len(manifest(tasks)["tasks"]) == 2
+
+
+def test_the_smoke_test_takes_none_of_the_files_for_a_task(tasks: Path, script: Script) -> None:
+    assert all((tasks / name).is_file() for name in FILES)
+    assert len(find_task_folders(tasks)) == 2
+    assert script("smoke_test.py", tasks, "--local", "--quiet").returncode == 0
+
+
+def test_parity_says_that_nothing_was_run(tasks: Path) -> None:
+    parity = record(tasks, "parity_experiment.json")
+    assert (parity["number_of_runs"], parity["metrics"], parity["agent"], parity["date"]) == (0, [], None, None)
+    assert "No parity experiment was run" in parity["notes"]
+    assert parity["adapted_benchmark_size"] == 2
+
+
+def test_adapter_metadata_invents_no_builder_and_no_cost(tasks: Path) -> None:
+    metadata = record(tasks, "adapter_metadata.json")
+    (ours,) = metadata["harbor_adapter"]
+    assert metadata["adapter_builders"] == []
+    assert (ours["adapted_benchmark_size"], ours["parity_costs"], ours["parity_matching_agents"]) == (2, None, None)
+
+
+def test_page_has_the_sections_of_harbors_contract_in_their_order(tasks: Path) -> None:
+    page = (tasks / "README.md").read_text()
+    assert [line[3:] for line in page.splitlines() if line.startswith("## ")] == [
+        "Overview",
+        "What is LoCoBench-Agent?",
+        "Adapter Features",
+        "Generated Task Structure",
+        "Run Evaluation / Harness",
+        "Usage: Create Task Directories",
+        "Comparison with Original Benchmark (Parity)",
+        "Notes & Caveats",
+        "Installation / Prerequisites",
+        "Troubleshooting",
+        "Citation",
+        "Authors & Contributions",
+    ]
+    assert "| Python | 2 |" in page
+
+
+def test_tasks_of_the_sample_are_not_sold_as_the_benchmarks(tasks: Path, tmp_path: Path, script: Script) -> None:
+    words = "none of the benchmark's own scenarios is in this dataset"
+    assert words not in (tasks / "README.md").read_text()
+    sample = REPOSITORY / "data/sample"
+    script("extract_dataset.py", "--data_dir", sample, "--output", tmp_path / "s.jsonl")
+    places = ["--data_dir", sample, "--dataset_path", tmp_path / "s.jsonl", "--output_dir", tmp_path / "s"]
+    assert script("run_adapter.py", *places, "--limit", 1, "--dataset_name", "org/set").returncode == 0
+    assert words in (tmp_path / "s/README.md").read_text()
+    assert words in record(tmp_path / "s", "adapter_metadata.json")["harbor_adapter"][0]["notes"]
+
+
+@pytest.mark.parametrize("name", ["set", "a/b/c", "../set", "org/", "or g/set", "a..b/set"])
+def test_a_name_that_harbor_would_refuse_is_refused(arguments: list[object], script: Script, name: str) -> None:
+    done = script("run_adapter.py", *arguments[:-1], name)
+    assert done.returncode == 2
+    assert "expected ORG/NAME" in done.stderr
