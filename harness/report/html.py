@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from harness.compare import wording
 from harness.compare.metrics import AggregatedMetrics, aggregate, by_arm, by_task
 from harness.compare.verdicts import Comparison
-from harness.host.redaction import redact_shapes
+from harness.host.redaction import redact_text
 from harness.models import EvalResult
 from harness.report import figures
 
@@ -48,7 +48,7 @@ class Row:
     @property
     def why(self) -> str:
         """What failed or was lost, in one line, without what looks like a secret."""
-        return redact_shapes(self.result.why)
+        return redact_text(self.result.why)
 
     @property
     def words(self) -> str:
@@ -56,7 +56,7 @@ class Row:
         tools = sorted({call.name for call in self.result.trace.tool_calls})
         parts = [self.arm, self.result.task_id, self.result.config_name, self.result.model, self.result.verdict]
         parts += [str(self.result.outcome), self.result.category, self.result.language, self.why, *tools]
-        return redact_shapes(" ".join(parts)).lower()
+        return redact_text(" ".join(parts)).lower()
 
 
 @dataclass(frozen=True)
@@ -128,10 +128,10 @@ def _run_page(index: int, result: EvalResult, limit: int) -> str:
         """A text as the page shows it: its middle left out when it is too long, and without secrets."""
         text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, indent=1)
         if len(text) <= limit:
-            return redact_shapes(text)
+            return redact_text(text)
         half = limit // 2
-        head = redact_shapes(text[: half + LONGEST_SECRET])[:half]
-        tail = redact_shapes(text[-half - LONGEST_SECRET :])[-half:]
+        head = redact_text(text[: half + LONGEST_SECRET])[:half]
+        tail = redact_text(text[-half - LONGEST_SECRET :])[-half:]
         return f"{head}\n[... the middle of these {len(text):,} characters is left out ...]\n{tail}"
 
     return _environment().get_template("run.html.j2").render(number=index, r=result, clip=clip)
