@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 SECRET_WORDS = frozenset(
     (
@@ -43,7 +44,21 @@ SECRET_PARTS = (
 """A name is secret when one of its words is, when it has `key` after its first word, or ends or goes on like this."""
 
 MEASURES = frozenset(
-    ("limit", "count", "budget", "usage", "ttl", "timeout", "ms", "seconds", "enabled", "disabled", "type", "sock")
+    (
+        "limit",
+        "count",
+        "budget",
+        "usage",
+        "ttl",
+        "timeout",
+        "ms",
+        "seconds",
+        "enabled",
+        "disabled",
+        "type",
+        "sock",
+        "source",
+    )
 )
 """Last words of names that tell of a secret without being one: token_limit, auth_type, SSH_AUTH_SOCK."""
 
@@ -52,6 +67,13 @@ WORKING_DIRECTORIES = ("PWD", "OLDPWD")
 """Variables in which a shell keeps the paths it is and was in; `pwd` elsewhere is short for a password."""
 
 
+LOOKUP_KEYS = frozenset(
+    ("cache", "primary", "foreign", "sort", "group", "partition", "index", "lookup", "dict", "map", "row", "object")
+)
+"""What makes a key one to look up by: cache_key, primary_key."""
+
+
+@lru_cache(maxsize=4096)
 def is_secret_name(name: str) -> bool:
     """Whether values under this name are secret, in whatever case and with whatever between its words.
 
@@ -59,7 +81,7 @@ def is_secret_name(name: str) -> bool:
     """
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+", "_", name).strip("_").lower()
     words = snake.split("_")
-    if words[-1] in MEASURES or name in WORKING_DIRECTORIES:
+    if words[-1] in MEASURES or name in WORKING_DIRECTORIES or _looks_up(words):
         return False
     return (
         not SECRET_WORDS.isdisjoint(words)
@@ -67,3 +89,16 @@ def is_secret_name(name: str) -> bool:
         or snake.endswith(SECRET_ENDINGS)
         or any(part in snake for part in SECRET_PARTS)
     )
+
+
+def _looks_up(words: list[str]) -> bool:
+    return len(words) > 1 and words[-1] in ("key", "keys") and words[-2] in LOOKUP_KEYS
+
+
+STRONG_PARTS = ("password", "passwd", "passphrase", "pwd", "secret", "api_key", "apikey", "access_key", "private_key")
+
+
+def is_strong_name(name: str) -> bool:
+    """Whether a secret name is one of passwords and keys, whose values are secret even when they are plain words."""
+    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+", "_", name).lower()
+    return any(part in snake for part in STRONG_PARTS) or "pass" in snake.split("_")

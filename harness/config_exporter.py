@@ -23,7 +23,7 @@ from harness.claude.layout import (
 )
 from harness.claude.version import installed_version
 from harness.errors import InputError
-from harness.host.redaction import redact, redact_shapes, redact_source, redact_text
+from harness.host.redaction import redact, redact_text
 from harness.models import ClaudeConfigSnapshot
 
 
@@ -102,9 +102,9 @@ def _files(home: Path, folders: tuple[str, ...], found: list[str]) -> tuple[dict
             content = _bytes(path)
             text = _as_text(content)
             if text is not None:
-                texts[name] = redact_text(text) if path.suffix == ".json" else redact_source(text)
+                texts[name] = redact_text(text)
                 found += [name] if texts[name] != text else []
-            elif redact_shapes(content.decode("latin-1")) != content.decode("latin-1"):
+            elif redact_text(content.decode("latin-1")) != content.decode("latin-1"):
                 found.append(name)
                 continue
             else:

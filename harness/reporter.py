@@ -192,7 +192,8 @@ class Reporter:
 
         A regression needs both: a pass rate that fell by more than `threshold` (0 to 1), for the suite or for
         one task, and a difference that chance does not explain (see `harness.compare.comparison.compare`). Tasks of
-        one side only are listed under `unmatched` and never count as a change.
+        one side only are listed under `unmatched` and never count as a change. `decided` is False, and `verdict`
+        "not enough data", when these runs cannot tell; then False means nothing.
         """
         evidence = regression_evidence(
             compare(baseline, current, label_a="baseline", label_b="current", metric="pass_rate", threshold=threshold)
@@ -265,6 +266,7 @@ def regression_evidence(comparison: Comparison) -> dict[str, Any]:
         "improvements": improved,
         "comparisons": list(rows.values()),
         "verdict": str(comparison.verdict),
+        "decided": comparison.got_worse or comparison.verdict is not Verdict.NOT_ENOUGH_DATA,
         "evidence": verdict_sentence(comparison),
         "delta": decision.difference,
         "interval": [primary.interval.low, primary.interval.high] if primary and primary.interval else None,

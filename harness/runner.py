@@ -13,7 +13,7 @@ from harness.errors import IsolationError
 from harness.executor import ClaudeExecutor, Executor, snapshot_of
 from harness.graders.composite_grader import CompositeGrader, not_graded, refuse_ungradable
 from harness.host import directory
-from harness.host.redaction import Redactor
+from harness.host.redaction import Redactor, server_secrets
 from harness.isolator import EnvironmentIsolator, IsolatedEnv
 from harness.models import Config, ErrorKind, EvalResult, ExecutionTrace, Fingerprints, Outcome, Task, assertion_ids
 from harness.results import files
@@ -104,10 +104,11 @@ class EvalRunner:
         `save_debug` writes <name>.debug.json beside it. A `stop_reason` marks the file as incomplete.
         """
         path = self.results_dir / (filename or f"results_{_stamp()}.json")
-        redact = Redactor(os.environ)
-        write_whole(path, redact(files.results_json(results, stop_reason=stop_reason)), durable=True)
+        redactor = Redactor(os.environ)
+        clean = [files.without_secrets(result, redactor) for result in results]
+        write_whole(path, files.results_json(clean, stop_reason=redactor(stop_reason)), durable=True)
         if save_debug:
-            write_whole(path.with_suffix(".debug.json"), redact(files.debug_json(results)))
+            write_whole(path.with_suffix(".debug.json"), files.debug_json(clean))
         return path
 
     @staticmethod
@@ -137,7 +138,8 @@ class EvalRunner:
 
     def _run(self, run: PlannedRun) -> EvalResult:
         """One try of one run, with what is secret taken out of its result."""
-        return files.without_secrets(self._try(run), Redactor(os.environ, run.config.env))
+        servers = server_secrets(run.config.servers)
+        return files.without_secrets(self._try(run), Redactor(os.environ, run.config.env, values=servers))
 
     def _try(self, run: PlannedRun) -> EvalResult:
         started = datetime.now(UTC)

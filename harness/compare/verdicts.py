@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
 from functools import cached_property
+from math import comb, prod
 from statistics import fmean
 from typing import Literal, NamedTuple
 
@@ -42,7 +43,7 @@ class Verdict(StrEnum):
     NO_EVIDENCE = "no evidence"
     """The design could have shown a difference, and did not."""
     NOT_ENOUGH_DATA = "not enough data"
-    """No outcome of this design could have shown a difference, or too many runs were lost."""
+    """Nothing short of every run changing could have shown a difference, or too many runs were lost."""
 
     @property
     def decided(self) -> bool:
@@ -265,6 +266,8 @@ def _over_all(
         verdict = Verdict.IMPROVEMENT
     elif directions:
         verdict = Verdict.REGRESSION if Verdict.REGRESSION in directions else Verdict.IMPROVEMENT
+    elif (whole := _all_or_nothing(units)) is not None and abs(difference) > threshold:
+        verdict = whole
     elif not _could_decide(units, len(differences)):
         verdict = Verdict.NOT_ENOUGH_DATA
     return verdict, difference, suite
@@ -283,6 +286,23 @@ def _judge_units(units: Sequence[UnitComparison], threshold: float, q: float = T
         adjusted = OneSided(down, up, unit.p.attainable)
         judged.append(unit.model_copy(update={"verdict": verdict, "adjusted": adjusted}))
     return judged
+
+
+def _all_or_nothing(units: Sequence[UnitComparison]) -> Verdict | None:
+    """The verdict when every run of one arm passed and none of the other did, too few for a test though they are.
+
+    Had nothing changed, each split of a task's runs between the arms would be as likely as this one, so its
+    chance is exactly the product over the tasks of 1 / C(runs of both, runs of A); it must be TASK_Q at most.
+    """
+    runs_a, runs_b = sum(len(u.scores_a) for u in units), sum(len(u.scores_b) for u in units)
+    passed = (sum(u.passed_a for u in units), sum(u.passed_b for u in units))
+    per_task: dict[str, float] = {}
+    for u in units:  # configs and models of one task share its fate, so they count once
+        chance = 1 / comb(len(u.scores_a) + len(u.scores_b), len(u.scores_a))
+        per_task[u.key.task_id] = max(chance, per_task.get(u.key.task_id, 0.0))
+    if not units or prod(per_task.values()) > TASK_Q:
+        return None
+    return {(runs_a, 0): Verdict.REGRESSION, (0, runs_b): Verdict.IMPROVEMENT}.get(passed)
 
 
 def _could_decide(units: Sequence[UnitComparison], tasks: int) -> bool:

@@ -322,7 +322,10 @@ def verdict_sentence(comparison: Comparison) -> str:
         if _decided_by_all(comparison):
             return change
         decision = comparison.decision
-        tasks = some([decision.name(unit) for unit in decision.having(comparison.verdict)])
+        alone = decision.having(comparison.verdict)
+        if not alone:
+            return f"{change} Every run of one arm passed and none of the other did, which chance does not explain."
+        tasks = some([decision.name(unit) for unit in alone])
         return f"{change} Over all tasks together that could be chance; for {tasks} alone it is not."
     reach = comparison.detectable
     would = f" This design finds a difference of {100 * reach:.0f} points in 80 % of cases." if reach else ""

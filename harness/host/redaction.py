@@ -1,18 +1,18 @@
-"""How secrets are taken out of text and JSON: by the name they are stored under, by their value, by how they look."""
+"""How secrets are taken out of text, JSON and results: by the name they stand under, by their value, by their shape."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from common.secrets import is_secret_name
+from common.secrets import is_secret_name, is_strong_name
+from harness.host.secret_shapes import replace_shapes
 
 REDACTED = "[REDACTED]"
 
-HARMLESS = re.compile(r"(?i)(true|false|null|none|\$\{?[A-Z_][A-Z0-9_]*(:-)?\}?|)\Z")
-"""Values that are no secret whatever their name: switches and references to variables."""
+HARMLESS = re.compile(r"(?i)(true|false|null|none|nil|undefined|\$\{?[A-Z_][A-Z0-9_]*(:-)?\}?|<.*>|\*+|x+|\.+|)\Z")
+"""Values that are no secret whatever their name: switches, references to variables and placeholders."""
 
 HARMLESS_HEADERS = frozenset(("accept", "accept-encoding", "accept-language", "content-type", "user-agent", "host"))
 """The only HTTP headers whose values are kept."""
@@ -20,124 +20,163 @@ HARMLESS_HEADERS = frozenset(("accept", "accept-encoding", "accept-language", "c
 OPAQUE = re.compile(r"(?=[^a-z]*[a-z])(?=[^0-9]*[0-9])(?:[0-9a-f]{32,}|(?=[^A-Z]*[A-Z])[A-Za-z0-9+/_=-]{32,})\Z")
 """A whole value that is long and random-looking: hexadecimal, or mixed case with digits."""
 
-SECRET_SHAPES: tuple[tuple[str, str], ...] = (
-    ("sk-", r"\bsk-[A-Za-z0-9_-]{16,}"),  # Anthropic, OpenAI and many others
-    ("k_", r"\b[srp]k_(?:live|test)_[A-Za-z0-9]{10,}"),  # Stripe
-    ("whsec_", r"\bwhsec_[A-Za-z0-9+/=]{16,}"),
-    ("gh", r"\bgh[pousr]_[A-Za-z0-9]{20,}"),  # GitHub
-    ("github_pat_", r"\bgithub_pat_[A-Za-z0-9_]{20,}"),
-    ("gl", r"\bgl(?:pat|dt|rt|cbt|ptt|ft|soat|agent)-[A-Za-z0-9_-]{16,}"),  # GitLab
-    ("A", r"\b(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{16}\b"),  # AWS
-    ("AIza", r"\bAIza[A-Za-z0-9_-]{30,}"),  # Google
-    ("ya29.", r"\bya29\.[A-Za-z0-9._-]{20,}"),
-    ("GOCSPX-", r"\bGOCSPX-[A-Za-z0-9_-]{20,}"),
-    ("xox", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}"),  # Slack
-    ("xapp-", r"\bxapp-[A-Za-z0-9-]{10,}"),
-    ("hooks.slack.com", r"\bhooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]+"),
-    ("/api/webhooks/", r"/api/webhooks/[0-9]+/[A-Za-z0-9_-]+"),  # Discord
-    ("npm_", r"\bnpm_[A-Za-z0-9]{20,}"),
-    ("pypi-", r"\bpypi-[A-Za-z0-9_-]{16,}"),
-    ("cio", r"\bcio[A-Za-z0-9]{32}\b"),  # Cargo
-    ("hf_", r"\bhf_[A-Za-z0-9]{20,}"),  # Hugging Face
-    ("gsk_", r"\bgsk_[A-Za-z0-9]{20,}"),  # Groq
-    ("r8_", r"\br8_[A-Za-z0-9]{20,}"),  # Replicate
-    ("xai-", r"\bxai-[A-Za-z0-9]{20,}"),
-    ("pplx-", r"\bpplx-[A-Za-z0-9]{20,}"),
-    ("tvly-", r"\btvly-[A-Za-z0-9-]{16,}"),
-    ("SG.", r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),  # SendGrid
-    ("key-", r"\bkey-[0-9a-f]{32}\b"),  # Mailgun
-    ("SK", r"\bSK[0-9a-f]{32}\b"),  # Twilio
-    ("_v1_", r"\bdo[opr]_v1_[a-f0-9]{40,}"),  # DigitalOcean
-    ("lin_", r"\blin_(?:api|oauth)_[A-Za-z0-9]{20,}"),  # Linear
-    ("secret_", r"\bsecret_[A-Za-z0-9]{30,}"),  # Notion
-    ("ntn_", r"\bntn_[A-Za-z0-9]{30,}"),
-    ("dapi", r"\bdapi[a-f0-9]{32}\b"),  # Databricks
-    ("gl", r"\bgl(?:sa|c)_[A-Za-z0-9_=]{20,}"),  # Grafana
-    ("hv", r"\bhv[sbr]\.[A-Za-z0-9_-]{20,}"),  # Vault
-    ("dckr_pat_", r"\bdckr_pat_[A-Za-z0-9_-]{20,}"),
-    ("shp", r"\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),  # Shopify
-    ("sq0", r"\bsq0[a-z]{3}-[A-Za-z0-9_-]{22,}"),  # Square
-    (":AA", r"\b\d{8,10}:AA[A-Za-z0-9_-]{32,}"),  # Telegram
-    ("Key=", r"\b(?:AccountKey|SharedAccessKey)=[A-Za-z0-9+/=]{20,}"),  # Azure
-    ("sig=", r"[?&]sig=[A-Za-z0-9%+/=]{20,}"),
-    ("eyJ", r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),  # JSON web tokens
-    ("PRIVATE KEY", r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"),
-    ("://", r"(?<=://)(?:[^\s/:@\"']*:[^\s/@\"']+|[^\s/:@\"']{12,})(?=@)"),  # https://user:password@host
-    (
-        "uthorization",
-        r"\b[Aa]uthorization[\"']?\s*[:=]\s*[\"']?(?:[A-Za-z]+\s+)?[A-Za-z0-9._~+/=-]{4,}(?![\w(.])",
-    ),
-    ("earer", r"\b[Bb]earer\s+[A-Za-z0-9._~+/=-]{8,}"),
-    ("Basic", r"\bBasic\s+[A-Za-z0-9._~+/=-]{8,}"),
+ASSIGNED = re.compile(
+    r"""(?<![A-Za-z0-9_.])(?<![A-Za-z0-9]-)(?P<name>[A-Za-z_][A-Za-z0-9_.-]{0,99})\\?["'`]?\]?"""
+    r"""(?P<between>[ \t]*(?:=>|:=|[=:](?![=:])|,(?=[ \t]*["']))[ \t]*)"""
 )
-"""How secrets look: a text that any such secret contains, which is quick to look for, and the whole shape."""
+"""NAME=value, name: value, "name": "value", env['NAME'] = 'value' and set("NAME", "value")."""
 
-SHAPES = tuple((needle, re.compile(shape)) for needle, shape in SECRET_SHAPES)
+PASSED = re.compile(r"""(?:(?<!\S)--|\bsetx? (?:-[a-z]+ )*)(?P<name>[A-Za-z_][A-Za-z0-9_.-]{0,99})(?P<between>[ ]+)""")
+"""--name value, and the shells' set NAME value."""
 
-ASSIGNED = re.compile(r"""(?P<name>[A-Za-z_][A-Za-z0-9_.-]*)["']?\s*[=:]\s*""")
-ASSIGNED_VALUE = re.compile(r""""[^"\n]*"|'[^'\n]*'|[^\s"',;&]{4,}""")
-"""NAME=value, name: value and "name": "value" in free text."""
-ASSIGNED_LITERAL = re.compile(r""""[^"\n$]{8,}"|'[^'\n$]{8,}'|(?<==)(?=[^\s]*[0-9])[^\s"',;&()\[\]{}$.]{8,}(?=\s|\Z)""")
-"""The same in source code: quoted, or unquoted right after = with a digit in it."""
+QUOTED = re.compile(r"""(?P<quote>\\?["'`])(?P<value>(?:(?!(?P=quote))[^\n]){4,4000}?)(?P=quote)""")
+UNQUOTED = re.compile(r"""[^\s"'`,;&<>()\[\]{}\\]{4,}(?=[\s&"'`;\\]|,(?=\S)|\Z)""")
+CODE = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*[;!?]?\Z")
+"""A name, or names with dots between them: as an unquoted value that is code, unless it has digits and no dots."""
+
+WORDS = frozenset(
+    (
+        *("required", "optional", "undefined", "password", "passwords", "username", "string", "boolean", "integer"),
+        *("number", "object", "unknown", "disabled", "enabled", "default", "example", "changeme", "redacted", "hidden"),
+        *(
+            "invalid",
+            "missing",
+            "expired",
+            "secret",
+            "token",
+            "basic",
+            "bearer",
+            "digest",
+            "oauth",
+            "oauth2",
+            "secretkeyref",
+        ),
+        *("nullable", "readonly", "writeonly", "inherit", "deprecated", "prompted", "anonymous", "external"),
+    )
+)
+"""Words that describe a value and are none."""
 
 ARGUMENT = re.compile(r"--?(?P<name>[A-Za-z][A-Za-z0-9_-]*)\Z")
 
 SHORTEST_SECRET = 8
 """Characters; shorter values of variables are words that occur anywhere."""
 
+KEPT_KEYS = frozenset(
+    ("id", "uuid", "session_id", "model", "type", "subtype", "tool_use_id", "parent_tool_use_id", "request_id",
+     "canonicalModel", "apiKeySource", "permissionMode", "terminal_reason", "stop_reason", "claude_code_version")
+)  # fmt: skip
+"""Keys of the CLI's messages under which ids, models and words of a fixed list stand."""
+
+LONGEST_SECRET = 2000
+"""Characters without a space; more of them under a secret name are taken for one, without looking closer."""
+
 
 class Redactor:
-    """Takes the values of secret environment variables out of JSON text."""
+    """Takes secrets out of text and JSON: known values, known shapes, and what stands under secret names."""
 
-    def __init__(self, *environments: Mapping[str, str]) -> None:
-        """Each environment maps names of variables to values; those that are secret by name are looked for."""
-        values = {
-            value
-            for variables in environments
-            for name, value in variables.items()
-            if is_secret_name(name) and len(value) >= SHORTEST_SECRET
-        }
+    def __init__(self, *environments: Mapping[str, str], values: Iterable[str] = ()) -> None:
+        """Each environment maps names of variables to values; those that are secret by name are looked for.
+
+        `values`: further secrets, whatever their name, for example of an MCP server's headers.
+        """
+        named = {v for variables in environments for n, v in variables.items() if is_secret_name(n)}
+        secrets = {v for v in (*named, *values) if len(v) >= SHORTEST_SECRET and not HARMLESS.match(v)}
         # longest first, since one secret may contain another
-        self._secrets = sorted((json.dumps(v, ensure_ascii=False)[1:-1] for v in values), key=len, reverse=True)
+        self._secrets = sorted(secrets, key=len, reverse=True)
 
     def __call__(self, text: str) -> str:
-        """The text without these values."""
+        """The text without secrets."""
         for secret in self._secrets:
             text = text.replace(secret, REDACTED)
-        return text
+        return redact_text(text)
+
+    def json(self, value: Any, key: str = "") -> Any:
+        """A JSON value of a transcript without secrets; ids, models and numbers stay."""
+        if isinstance(value, dict):
+            return {name: self.json(item, name) for name, item in value.items()}
+        if isinstance(value, list):
+            return [self.json(item, key) for item in value]
+        if not isinstance(value, str) or key in KEPT_KEYS:
+            return value
+        if key and _is_secret_value(key, value, literal=True):
+            return REDACTED
+        return self(value)
 
 
-def redact_shapes(text: str) -> str:
-    """The text without what looks like a secret; names are not looked at, so code keeps its sense."""
-    for needle, shape in SHAPES:
-        if needle in text:
-            text = shape.sub(REDACTED, text)
-    return text
+def server_secrets(servers: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """Values that MCP servers are given in `env` and `headers`, the header's scheme (Bearer) not included."""
+    found: list[str] = []
+    for server in (servers or {}).values():
+        if not isinstance(server, Mapping):
+            continue
+        for part in ("env", "headers"):
+            for name, value in (server.get(part) or {}).items():
+                secret = is_secret_name(name) if part == "env" else name.lower() not in HARMLESS_HEADERS
+                if secret and isinstance(value, str):
+                    found += [value, value.rpartition(" ")[2]]
+    return tuple(found)
 
 
 def redact_text(text: str) -> str:
-    """The text without what looks like a secret or is assigned to a secret name."""
-    return _redact_assigned(redact_shapes(text), ASSIGNED_VALUE)
+    """The text without what looks like a secret or is assigned to a secret name; code keeps its sense."""
+    text = replace_shapes(text, REDACTED)
+    text = _redact_assigned(text, ASSIGNED)
+    return _redact_assigned(text, PASSED) if "--" in text or "set" in text else text
 
 
-def redact_source(text: str) -> str:
-    """The same for scripts, where `token = read_token()` must stay: only literals and NAME=value go."""
-    return _redact_assigned(redact_shapes(text), ASSIGNED_LITERAL)
-
-
-def _redact_assigned(text: str, values: re.Pattern[str]) -> str:
+def _redact_assigned(text: str, assignments: re.Pattern[str]) -> str:
     parts: list[str] = []
     done = 0
-    for assigned in ASSIGNED.finditer(text):
-        value = values.match(text, assigned.end())
-        if assigned.start() < done or value is None or not is_secret_name(assigned["name"]):
+    for assigned in assignments.finditer(text):
+        name = assigned["name"]
+        if assigned.start() < done or not is_secret_name(name):
             continue
-        bare = value[0].strip("\"'")
-        if not HARMLESS.match(bare) and REDACTED not in bare:
-            quote = value[0][0] if value[0][0] in "\"'" else ""
-            parts += [text[done : value.start()], quote, REDACTED, quote]
-            done = value.end()
-    return "".join([*parts, text[done:]])
+        span = _secret_value(text, assigned, name)
+        if span:
+            parts += [text[done : span[0]], REDACTED]
+            done = span[1]
+    return "".join([*parts, text[done:]]) if parts else text
+
+
+def _secret_value(text: str, assigned: re.Match[str], name: str) -> tuple[int, int] | None:
+    """Where the value of an assignment stands, when it is a secret."""
+    between = assigned["between"].strip()
+    quoted = QUOTED.match(text, assigned.end())
+    if quoted:
+        value = quoted["value"]
+        if between == "," and not any(c.isdigit() for c in value):
+            return None
+        return quoted.span("value") if _is_secret_value(name, value, literal=True) else None
+    unquoted = UNQUOTED.match(text, assigned.end())
+    if unquoted is None or between == ",":
+        return None
+    value = unquoted[0]
+    if len(value) > LONGEST_SECRET:
+        return unquoted.span()
+    shell = assigned["between"] == "=" and name == name.upper()
+    word = value.isalpha() and value.islower() and len(value) >= SHORTEST_SECRET
+    # a word is a password in YAML where it ends the line; elsewhere it is prose or the name of a variable
+    alone = between == ":" and word and text[unquoted.end() : unquoted.end() + 1] in ("", "\n")
+    literal = shell or alone or (not between and len(value) >= SHORTEST_SECRET)
+    return unquoted.span() if _is_secret_value(name, value, literal=literal) else None
+
+
+def _is_secret_value(name: str, value: str, *, literal: bool) -> bool:
+    if not is_secret_name(name) or len(value) < 4 or HARMLESS.match(value) or REDACTED in value:
+        return False
+    lower = value.lower()
+    if lower in WORDS or "${" in value or "{{" in value or value.startswith(("$", "%(", "%s", "{", "/", "./", "~/")):
+        return False
+    digit = any(c.isdigit() for c in value)
+    if " " in value:
+        return "passphrase" in name.lower() or (literal and is_strong_name(name) and " " not in value.strip())
+    if not literal:
+        if CODE.match(value):
+            return digit and len(value) >= 8 and not re.search(r"\.|->|::|_", value)
+        return digit or any(c in "!@#$%^&*+" for c in value)
+    if is_strong_name(name):
+        return lower != name.lower()
+    return (digit and len(value) >= 6) or (len(value) >= 20 and not CODE.match(value))
 
 
 def redact(value: Any, where: str = "", *, omit: bool = False) -> tuple[Any, list[str]]:

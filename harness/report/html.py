@@ -20,7 +20,8 @@ from harness.compare import wording
 from harness.compare.arms import ArmsComparison
 from harness.compare.metrics import AggregatedMetrics, aggregate, by_arm, by_task, resolve_metric
 from harness.compare.verdicts import Comparison, UnitComparison
-from harness.host.redaction import redact_shapes
+from harness.host.redaction import REDACTED
+from harness.host.secret_shapes import replace_shapes
 from harness.models import EvalResult
 from harness.report import figures
 from harness.report.extremes import ANSWER_CHARS, Extreme, evidence, extremes
@@ -55,7 +56,7 @@ class Row:
     @property
     def why(self) -> str:
         """What failed or was lost, in one line, without what looks like a secret."""
-        return redact_shapes(self.result.why)
+        return _without_shapes(self.result.why)
 
     @property
     def words(self) -> str:
@@ -63,7 +64,7 @@ class Row:
         tools = sorted({call.name for call in self.result.trace.tool_calls})
         parts = [self.arm, self.result.task_id, self.result.config_name, self.result.model, self.result.verdict]
         parts += [str(self.result.outcome), self.result.category, self.result.language, self.why, *tools]
-        return redact_shapes(" ".join(parts)).lower()
+        return _without_shapes(" ".join(parts)).lower()
 
 
 @dataclass(frozen=True)
@@ -198,11 +199,16 @@ def _clip(content: object, limit: int = ANSWER_CHARS) -> str:
     """A text as the page shows it: its middle left out when it is too long, and without secrets."""
     text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, indent=1)
     if len(text) <= limit:
-        return redact_shapes(text)
+        return _without_shapes(text)
     half = limit // 2
-    head = redact_shapes(text[: half + LONGEST_SECRET])[:half]
-    tail = redact_shapes(text[-half - LONGEST_SECRET :])[-half:]
+    head = _without_shapes(text[: half + LONGEST_SECRET])[:half]
+    tail = _without_shapes(text[-half - LONGEST_SECRET :])[-half:]
     return f"{head}\n[... the middle of these {len(text):,} characters is left out ...]\n{tail}"
+
+
+def _without_shapes(text: str) -> str:
+    """What looks like a secret is taken out once more: an older results file was written by older rules."""
+    return replace_shapes(text, REDACTED)
 
 
 def _told(text: str) -> str:
@@ -244,7 +250,7 @@ def _environment() -> Environment:
     environment.filters["breakable"] = _breakable
     environment.filters["clip"] = _clip
     environment.filters["evidence"] = evidence
-    environment.filters["redacted"] = redact_shapes
+    environment.filters["redacted"] = _without_shapes
     environment.filters["told"] = _told
     environment.globals["wording"] = wording
     return environment

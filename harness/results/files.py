@@ -6,14 +6,16 @@ import json
 import re
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from harness.errors import InputError
 from harness.host.redaction import Redactor
 from harness.models import SCHEMA_VERSION, EvalResult, ResultsFile
 from harness.suite.load import read_text
+
+R = TypeVar("R", bound=BaseModel)
 
 
 def load_results(path: Path) -> list[EvalResult]:
@@ -50,10 +52,37 @@ def _too_new(version: int) -> str:
 
 
 def without_secrets(result: EvalResult, redactor: Redactor) -> EvalResult:
-    """The result without secrets: agents print their environment, and write it to files."""
-    text = result.model_dump_json()
-    cleaned = redactor(text)
-    return result if cleaned == text else EvalResult.model_validate_json(cleaned)
+    """The result without secrets: agents print their environment, and write it to files.
+
+    Only what an agent, a tool or a judge wrote is looked at: ids, models, names and outcomes stay as they are.
+    """
+    trace = result.trace
+    changed: dict[str, Any] = {
+        "raw_output": redactor.json(trace.raw_output),
+        "tool_calls": [
+            _cleaned(call, redactor, ("output", "error")).model_copy(update={"input": redactor.json(call.input)})
+            for call in trace.tool_calls
+        ],
+        "file_changes": [_cleaned(change, redactor, ("diff", "content_after")) for change in trace.file_changes],
+        "config_snapshot": _cleaned(trace.config_snapshot, redactor, ("claude_md",)),
+    }
+    texts = ("result", "claude_prompt", "claude_response", "stderr", "error")
+    grades = [
+        _cleaned(grade, redactor, ("details", "reasoning", "full_output", "grading_prompt")).model_copy(
+            update={
+                "criteria_scores": [
+                    _cleaned(c, redactor, ("criterion", "reasoning", "evidence")) for c in grade.criteria_scores
+                ]
+            }
+        )
+        for grade in result.grades
+    ]
+    clean = _cleaned(trace, redactor, texts).model_copy(update=changed)
+    return result.model_copy(update={"trace": clean, "grades": grades})
+
+
+def _cleaned(record: R, redactor: Redactor, fields: tuple[str, ...]) -> R:
+    return record.model_copy(update={f: redactor(text) for f in fields if (text := getattr(record, f))})
 
 
 def results_json(results: list[EvalResult], *, stop_reason: str = "") -> str:

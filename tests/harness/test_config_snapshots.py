@@ -17,7 +17,7 @@ from common.secrets import is_secret_name
 from harness.config_exporter import ConfigExporter
 from harness.config_importer import ConfigImporter
 from harness.errors import InputError
-from harness.host.redaction import REDACTED, redact_source
+from harness.host.redaction import REDACTED, redact_text
 from harness.models import ClaudeConfigSnapshot
 
 WORD = "abcdefghijklmnopqrstuvwxyz"
@@ -217,7 +217,7 @@ def test_files_that_are_secrets_as_a_whole_stay_behind(tmp_path: Path) -> None:
 
 def test_code_that_only_handles_tokens_is_not_touched() -> None:
     code = 'token = read_token()\nheaders = {"Authorization": build(token)}\nclient(password=password)\n'
-    assert redact_source(code) == code
+    assert redact_text(code) == code
 
 
 @pytest.mark.parametrize(

@@ -189,3 +189,15 @@ def test_a_gain_of_some_tasks_does_not_hide_a_broken_one() -> None:
     found, report = Reporter().check_regression(arm(a, 10), arm(b, 10))
     assert found
     assert report["improvement_count"] > 0
+
+
+def test_everything_broken_is_a_regression_however_few_the_tasks() -> None:
+    found, report = Reporter().check_regression(arm({"a": 3, "b": 3, "c": 3}, 3), arm({"a": 0, "b": 0, "c": 0}, 3))
+    assert found is True
+    assert (report["verdict"], report["decided"]) == ("regression", True)
+
+
+def test_cannot_tell_is_told_from_nothing_happened() -> None:
+    few, many = {"a": 2, "b": 2}, same(2)
+    assert Reporter().check_regression(arm(few, 3), arm(few, 3))[1]["decided"] is False
+    assert Reporter().check_regression(arm(many, 3), arm(many, 3))[1]["decided"] is True
