@@ -181,6 +181,11 @@ class EvalResult(Record):
         return self.outcome.measured
 
     @property
+    def has_answer(self) -> bool:
+        """Whether there is something to grade: the agent finished, though a verifier may have failed since."""
+        return self.agent_finished or self.trace.error_kind is ErrorKind.GRADING
+
+    @property
     def is_ungraded(self) -> bool:
         """Whether an assertion waits for a grade that can still be given, without the agent."""
         return self.agent_finished and any(

@@ -117,7 +117,7 @@ def trial_case(result: EvalResult, tasks_dir: Path | None, pass_score: float, *,
         InputError: its task or its answer cannot be read.
     """
     judged = [grade for grade in result.grades if grade.assertion_id == JUDGE_ID]
-    if not result.agent_finished or (only_errors and judged and judged[0].status == "graded"):
+    if not result.has_answer or (only_errors and judged and judged[0].status == "graded"):
         return Kept(result, [])
     answer = answer_of(result)
     if not answer.strip():

@@ -26,7 +26,7 @@ def rescore(result: EvalResult, scoring: Scoring, tasks_dir: Path | None, pass_s
     Raises:
         InputError: task or answer cannot be read, the task has no key for this formula, or its verifier fails.
     """
-    if not result.agent_finished:
+    if not result.has_answer:
         return result
     task = task_of(result, tasks_dir)
     metrics = _run_verifier(task, answer_of(result), scoring)
