@@ -38,8 +38,8 @@ def test_the_manifest_has_harbors_own_digest_of_every_task(provided: dict[str, s
 
 # Harbor gives no server to its own nop, which says of itself that it cannot use one.
 AGENT = """
+from harbor.agents.capabilities import AgentCapabilities
 from harbor.agents.nop import NopAgent
-from harbor.models.agent.capabilities import AgentCapabilities
 
 
 class ServedNop(NopAgent):
