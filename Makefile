@@ -7,7 +7,7 @@ MINUTES ?= 30
 # One process a processor; who has nothing left to do takes over from the others.
 PARALLEL := -n auto --dist worksteal --quiet
 
-.PHONY: help demo test quick coverage check docs lock format e2e validity bench bench-images power-table fuzz clean
+.PHONY: help demo test quick coverage check docs lock format e2e validity bench bench-images power-table picture fuzz clean
 
 help:  ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -77,6 +77,9 @@ bench-images: $(VENV)/installed-dev  ## one image with all toolchains against te
 
 power-table: $(VENV)/installed-dev  ## simulate the comparison's error rates; rewrites the table in docs/STATISTICS.md
 	$(BIN)/python -m tests.bench.power_table
+
+picture: $(VENV)/installed-dev  ## docs/comparison.png: a comparison page of made data (needs Chromium)
+	$(BIN)/python -m tests.bench.picture
 
 fuzz: $(VENV)/installed-dev  ## search MINUTES (30) for data that breaks extraction or generation
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)

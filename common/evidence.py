@@ -258,7 +258,9 @@ def evidence(answer: str, code: Code, max_tokens: int = MAX_TOKENS) -> str:
 
 def _missing(said: Sequence[Statement], names: Counter[str], quoted: Iterable[str], code: Code) -> list[str]:
     lines = []
-    for path in dict.fromkeys(path for statement in said for path in statement.unknown_files):
+    unknown_files = (path for statement in said for path in statement.unknown_files)
+    # A name with blanks may be a sentence that speaks to the judge, and here it would stand outside the answer's mark.
+    for path in dict.fromkeys(path for path in unknown_files if " " not in path):
         lines.append(f"- file `{path}`")
     unknown = [name for name in names if not code.spelled(name)]
     # What is named most stands first; a name that the answer proposes anew is missing without being wrong.

@@ -12,7 +12,7 @@ import json
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -115,7 +115,17 @@ Api = Literal["anthropic", "openai"]
 
 
 class JudgeError(Exception):
-    """No grade: the service failed or replied with something that is none. The message is one line without secrets."""
+    """No grade: the service failed or replied with something that is none. The message is one line without secrets.
+
+    Attributes:
+        status: HTTP status of the service's refusal; 0 when it did not refuse.
+        usage: tokens that were paid for all the same.
+    """
+
+    def __init__(self, message: str, status: int = 0) -> None:
+        super().__init__(" ".join(message.split())[:300])
+        self.status = status
+        self.usage = {"input_tokens": 0, "output_tokens": 0}
 
 
 def prompt(instruction: str, criteria: str, reference: str, answer: str, pack: str) -> tuple[str, str]:
@@ -152,6 +162,18 @@ def parse(text: str) -> dict[str, Any]:
     Raises:
         JudgeError: it is not exactly one such object, or its scores contradict each other.
     """
+    reply = checked(text, SCHEMA["required"], SCORES)
+    if reply["overall"] > max(reply["code_truth"], reply["task_points"]) + MOST_ABOVE_PARTS:
+        raise JudgeError("overall: far above both code_truth and task_points")
+    return reply
+
+
+def checked(text: str, keys: Sequence[str], scores: Sequence[str]) -> dict[str, Any]:
+    """Return the JSON object in a reply that has exactly these keys: `checks`, `reason` and `scores` of 0-100.
+
+    Raises:
+        JudgeError: it is none.
+    """
     text = text.strip()
     if text.startswith("```") and text.endswith("```"):
         text = text[3:-3].removeprefix("json").strip()
@@ -159,9 +181,9 @@ def parse(text: str) -> dict[str, Any]:
         reply = json.loads(text)
     except (ValueError, RecursionError):
         raise JudgeError("the reply is no JSON object") from None
-    if not isinstance(reply, dict) or set(reply) != set(SCHEMA["required"]):
-        raise JudgeError("the reply has not exactly the keys " + ", ".join(SCHEMA["required"]))
-    for name in SCORES:
+    if not isinstance(reply, dict) or set(reply) != set(keys):
+        raise JudgeError("the reply has not exactly the keys " + ", ".join(keys))
+    for name in scores:
         value = reply[name]
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 100:
             raise JudgeError(f"{name}: not a number from 0 to 100")
@@ -176,8 +198,6 @@ def parse(text: str) -> dict[str, Any]:
             raise JudgeError("checks: an entry without claim, verdict and evidence")
     if not isinstance(reply["reason"], str) or not reply["reason"].strip():
         raise JudgeError("reason: missing")
-    if reply["overall"] > max(reply["code_truth"], reply["task_points"]) + MOST_ABOVE_PARTS:
-        raise JudgeError("overall: far above both code_truth and task_points")
     return reply
 
 
@@ -190,7 +210,10 @@ def ask(
     key: str,
     model: str,
     time_limit: float,
+    schema: Mapping[str, Any] = SCHEMA,
+    read: Callable[[str], dict[str, Any]] = parse,
     attempts: int = 5,
+    most_unusable: int = 5,
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> tuple[dict[str, Any], dict[str, int]]:
@@ -201,16 +224,21 @@ def ask(
         base_url: of the service, without the path that the API adds.
         key: goes into a header and nowhere else.
         time_limit: seconds in all, waits included.
+        schema: of the reply.
+        read: turns the reply's text into the grade, or raises JudgeError.
+        attempts: how often the service is asked at most.
+        most_unusable: after how many replies that are no grade it is not asked again.
 
     Returns:
-        What `parse` returns, and {"input_tokens": …, "output_tokens": …} over all attempts.
+        What `read` returns, and {"input_tokens": …, "output_tokens": …} over all attempts.
 
     Raises:
         JudgeError: no grade within the limits.
     """
-    url, headers, body = _request(api, base_url.rstrip("/"), key, model, system, user)
     usage = {"input_tokens": 0, "output_tokens": 0}
-    started, problem = clock(), ""
+    failure = JudgeError("no time was left")
+    started, unusable = clock(), 0
+    url, headers, body = _request(api, base_url.rstrip("/"), key, model, system, user, schema)
     for attempt in range(attempts):
         left = time_limit - (clock() - started)
         if left <= 0:
@@ -218,27 +246,30 @@ def ask(
         wait = min(2.0**attempt, 30.0)
         try:
             reply = _post(url, headers, body, min(left, 300))
-            text = _text(api, reply, usage)
-            return parse(text), usage
+            return read(_text(api, reply, usage)), usage
         except urllib.error.HTTPError as error:
-            problem = f"the service answered {error.code}"
+            failure = JudgeError(f"the service answered {error.code}{_told(error, key)}", error.code)
             if error.code not in RETRIED:
-                raise JudgeError(problem) from None
+                break
             wait = _retry_after(error, wait)
         except JudgeError as error:
-            problem = str(error)
+            failure = error
+            unusable += 1
+            if unusable >= most_unusable:
+                break
         except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:
             # These name the address, never a header: one that http.client would refuse, and quote, got no request.
-            problem = f"the service cannot be reached ({type(error).__name__}: {getattr(error, 'reason', '') or error})"
-        if attempt + 1 < attempts and clock() - started + wait < time_limit:
-            sleep(wait)
-        elif attempt + 1 < attempts:
+            reason = getattr(error, "reason", "") or error
+            failure = JudgeError(f"the service cannot be reached ({type(error).__name__}: {reason})")
+        if attempt + 1 == attempts or clock() - started + wait >= time_limit:
             break
-    raise JudgeError(" ".join((problem or "no time was left").split())[:300])
+        sleep(wait)
+    failure.usage = usage
+    raise failure
 
 
 def _request(
-    api: Api, base_url: str, key: str, model: str, system: str, user: str
+    api: Api, base_url: str, key: str, model: str, system: str, user: str, schema: Mapping[str, Any]
 ) -> tuple[str, dict[str, str], bytes]:
     """Return (url, headers, body) of one request.
 
@@ -262,7 +293,7 @@ def _request(
             "max_tokens": MAX_REPLY_TOKENS,
             "system": system,
             "messages": [{"role": "user", "content": user}],
-            "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}},
+            "output_config": {"format": {"type": "json_schema", "schema": schema}},
         }
     elif api == "openai":
         headers["authorization"] = f"Bearer {key}"
@@ -273,7 +304,7 @@ def _request(
             "messages": [{"role": "system", "content": system}, {"role": "user", "content": user}],
             "response_format": {
                 "type": "json_schema",
-                "json_schema": {"name": "grade", "strict": True, "schema": SCHEMA},
+                "json_schema": {"name": "grade", "strict": True, "schema": schema},
             },
         }
     else:
@@ -326,6 +357,15 @@ def _text(api: Api, reply: Any, usage: dict[str, int]) -> str:
         return str(choice["message"]["content"] or "")
     except (KeyError, IndexError, TypeError, AttributeError):
         raise JudgeError("the service's reply holds no text") from None
+
+
+def _told(error: urllib.error.HTTPError, key: str) -> str:
+    """Return what the service says about its refusal, after a colon, without the key."""
+    try:
+        said = str(json.loads(error.read(1 << 16))["error"]["message"])
+    except (OSError, http.client.HTTPException, ValueError, RecursionError, KeyError, TypeError):
+        return ""
+    return ": " + said.replace(key, "[the key]")
 
 
 def _retry_after(error: urllib.error.HTTPError, wait: float) -> float:

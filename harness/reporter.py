@@ -14,7 +14,7 @@ from common.files import write_whole
 from harness.compare.arms import ArmsComparison
 from harness.compare.comparison import compare
 from harness.compare.metrics import AggregatedMetrics, aggregate
-from harness.compare.trend import Trend
+from harness.compare.trend import Trend, slope_sentence
 from harness.compare.verdicts import Comparison, UnitComparison, Verdict
 from harness.compare.wording import (
     UNKNOWN,
@@ -24,7 +24,6 @@ from harness.compare.wording import (
     run_facts,
     runs_text,
     shares_sentence,
-    slope_sentence,
     tools_sentence,
     total_cost_text,
     verdict_sentence,
@@ -53,6 +52,9 @@ __all__ = ["AggregatedMetrics", "Reporter", "aggregate"]
 PREVIEW_CHARS = 300
 """Of a tool's input or output in a detailed view; `explain` shows all."""
 
+
+WIDE = 100
+"""Columns from which the groups of a comparison are shown with the means of both arms."""
 
 MOST_DRIFTS = 20
 """Of the tasks of a trend on the terminal."""
@@ -139,7 +141,7 @@ class Reporter:
             for text in filter(None, (sentence(comparison) for sentence in sentences)):
                 self.console.print(Text(text))
         if comparison.slices:
-            print_table(self.console, slices_table(comparison.slices, a, b))
+            print_table(self.console, slices_table(comparison.slices, a, b, means=self.console.width >= WIDE))
         for text in comparison.warnings:
             self.console.print(Text("! ", style="yellow").append(text, style="default"))
         decision = comparison.decision

@@ -76,7 +76,7 @@ class EvalRunner:
         """
         runs = plan(tasks, configs, models, runs_per_combo)
         path = journal or self.results_dir / f"matrix_{_stamp()}.journal.jsonl"
-        with Journal(path) as open_journal:
+        with Journal(path, EvalResult) as open_journal:
             matrix = Matrix(
                 self._run,
                 open_journal,

@@ -29,6 +29,10 @@ settings.register_profile(
 settings.register_profile("search", derandomize=False, deadline=None, print_blob=True)
 settings.load_profile("ci")
 
+# What a command prints must not depend on the terminal of whoever runs the tests; pytest-xdist tells its workers of it.
+for name in ("COLUMNS", "LINES"):
+    os.environ.pop(name, None)
+
 Script = Callable[..., subprocess.CompletedProcess[str]]
 
 

@@ -1,78 +1,133 @@
-"""The commands about judges: grade saved runs again, and compare the judge with people."""
+"""The commands about judges: grade runs, audit references, show the evidence, and compare a judge with people."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TextIO
 
 import click
-from rich.progress import track
 from rich.text import Text
 
+from common.files import check_output, write_whole
+from harness.cli.asking import JudgeOptions, judge_options, say_stopped, say_verdicts
 from harness.cli.options import PATH
-from harness.cli.output import save_results, write_text
+from harness.cli.output import refuse_existing, save_results, write_text
 from harness.compare import calibration
-from harness.compare.wording import cost_text, counted, percent, rate_interval
+from harness.compare.wording import counted, percent, rate_interval
 from harness.errors import InputError
-from harness.graders.llm_graders import LLMGrader
-from harness.models.model_ids import DEFAULT_JUDGE_MODEL
+from harness.models import PASS_SCORE, EvalResult
 from harness.report.console import print_table, report_console
 from harness.report.tables import new_table
+from harness.results.judged_task import JudgedTask, judged_tasks
 from harness.results.sources import load_source
-from harness.run.regrade import regrade
+from harness.run.audit import audit_lines, audit_questions
+from harness.run.regrade import Case, is_trial, run_case, trial_case
+from harness.run.rescore import Scoring, rescore
 from harness.runner import EvalRunner
 from harness.suite.load import load_tasks
 
 
 @click.command()
-@click.argument("source", type=PATH)
-@click.option("-t", "--tasks", "task_glob", required=True, help="Glob of task files, quoted.")
-@click.option("-o", "--output", required=True, type=PATH, help="Results file to write.")
-@click.option("--judge-model", default=DEFAULT_JUDGE_MODEL, show_default=True, help="Model of the judge.")
+@click.argument("source", type=PATH, metavar="JOB|RESULTS")
+@click.option("-t", "--tasks", help="Folder of the Harbor tasks, or a quoted glob of this harness's task files.")
+@click.option("-o", "--output", type=PATH, help="Results file to write. Default: NAME.graded.json here.")
 @click.option(
-    "--samples",
-    default=1,
-    show_default=True,
-    type=click.IntRange(1, 25),
-    help="Verdicts to take the median of.",
+    "--scoring",
+    type=click.Choice(["evidence", "published"]),
+    help="Score Harbor trials by this formula instead of by judges.",
 )
-@click.option("--only-errors", is_flag=True, help="Ask again only where the judge gave no verdict.")
-@click.option("--quiet", is_flag=True, help="No progress bar.")
+@click.option(
+    "--pass-score",
+    default=PASS_SCORE,
+    show_default=True,
+    type=click.FloatRange(0, 1),
+    help="Score from which a Harbor trial passes.",
+)
+@click.option("--only-errors", is_flag=True, help="Keep the verdicts that are there, ask where there is none.")
+@judge_options
 @click.pass_context
 def grade(
     ctx: click.Context,
     /,
     source: Path,
-    task_glob: str,
-    output: Path,
-    judge_model: str,
-    samples: int,
+    tasks: str | None,
+    output: Path | None,
+    scoring: Scoring | None,
+    pass_score: float,
     only_errors: bool,
-    quiet: bool,
+    asking: JudgeOptions,
 ) -> None:
-    """Judge saved runs again from their traces, without running the agent; code checks keep their grades.
+    """Grade finished runs by judges or by another formula, without running the agent.
 
-    Exit code 0 when every assertion has a verdict, 2 when some have none.
+    JOB is a Harbor job folder, RESULTS a results file or the journal of a matrix. Of a Harbor trial the answer is
+    judged: the judges' median is its score, and the verifier's reward stays beside it. Of a run of this harness the
+    LLM assertions are judged again. Every verdict is in OUTPUT's journal before the next one is asked for; the same
+    command goes on after a stop, and asks again where there was no verdict.
+
+    Exit code 0 when everything has a grade, 2 when something has none or the judges were stopped.
     """
     results = load_source(source)
-    tasks = {task.id: task for task in load_tasks(task_glob)}
-    judge = LLMGrader(judge_model, samples=samples)
-    if judge.warning:
-        click.echo(f"warning: {judge.warning}", err=True)
-    console = report_console(stderr=True)
-    shown = track(results, "judging", console=console, disable=quiet or not console.is_terminal)
-    graded = [regrade(result, tasks, judge, only_errors=only_errors) for result in shown]
-    judged = [g for result in graded for g in result.grades if g.judge]
-    failed = [g for g in judged if g.status != "graded"]
-    changed = sum(before.passed != after.passed for before, after in zip(results, graded, strict=True))
-    cost = sum(g.judge.cost_usd or 0.0 for g in judged if g.judge)
-    click.echo(
-        f"{counted(len(judged), 'judged assertion')}, {len(failed)} without a verdict; "
-        f"{counted(changed, 'run')} changed; {cost_text(cost)}"
-    )
-    for text in sorted({g.details for g in failed})[:5]:
-        click.echo(f"  {text}", err=True)
-    save_results(EvalRunner(), graded, output)
-    ctx.exit(2 if failed else 0)
+    whole = source.resolve()
+    output = output or Path(f"{whole.name if whole.is_dir() else whole.stem}.graded.json")
+    check_output(output, [source])
+    if scoring is not None:
+        _rescore(results, scoring, tasks, pass_score, output)
+        return
+    cases = _cases(results, tasks, pass_score, only_errors=only_errors)
+    questions = [question for case in cases for question in case.questions]
+    if asking.dry_run:
+        asking.estimate(questions, output)
+        return
+    panel, stopped = asking.ask(questions, output)
+    graded = [case.graded(panel.judges, panel.replies) for case in cases]
+    say_verdicts(panel, questions)
+    _say_changes(results, graded)
+    save_results(EvalRunner(), graded, output, stop_reason=stopped)
+    if stopped:
+        say_stopped(stopped, output)
+    ctx.exit(2 if stopped or any(g.status != "graded" for r in graded for g in r.grades) else 0)
+
+
+def _cases(results: Sequence[EvalResult], tasks: str | None, pass_score: float, *, only_errors: bool) -> list[Case]:
+    if all(is_trial(result) for result in results):
+        folder = _folder(tasks)
+        return [trial_case(result, folder, pass_score, only_errors=only_errors) for result in results]
+    if tasks is None:
+        raise InputError("these runs are of this harness; name their task files with --tasks")
+    files = {task.id: task for task in load_tasks(tasks)}
+    return [
+        trial_case(result, None, pass_score, only_errors=only_errors)
+        if is_trial(result)
+        else run_case(result, files, only_errors=only_errors)
+        for result in results
+    ]
+
+
+def _rescore(
+    results: Sequence[EvalResult], scoring: Scoring, tasks: str | None, pass_score: float, output: Path
+) -> None:
+    own = [result for result in results if not is_trial(result)]
+    if own:
+        raise InputError(f"{own[0].task_id}: no Harbor trial; --scoring is for those")
+    refuse_existing(output)
+    folder = _folder(tasks)
+    scored = [rescore(result, scoring, folder, pass_score) for result in results]
+    _say_changes(results, scored)
+    save_results(EvalRunner(), scored, output)
+
+
+def _folder(tasks: str | None) -> Path | None:
+    if tasks is not None and not Path(tasks).is_dir():
+        raise InputError(f"{tasks}: no such folder; name the folder of the Harbor tasks")
+    return None if tasks is None else Path(tasks)
+
+
+def _say_changes(before: Sequence[EvalResult], after: Sequence[EvalResult]) -> None:
+    changed = sum(a.verdict != b.verdict for a, b in zip(before, after, strict=True))
+    measured = [result for result in after if result.measured]
+    mean = f", mean score {sum(r.overall_score for r in measured) / len(measured):.3f}" if measured else ""
+    click.echo(f"{counted(len(after), 'run')}, {len(measured)} measured, {changed} with another verdict{mean}")
 
 
 @click.command()
@@ -105,3 +160,43 @@ def calibrate(source: Path, labels: Path | None, template_path: Path | None) -> 
     console.print(f"Cohen's kappa {kappa}; {counted(found.judge_errors, 'labelled assertion')} without a verdict")
     for verdict in found.disagreements:
         console.print(Text(f"  disagree: {' | '.join(map(str, verdict))}"))
+
+
+@click.command()
+@click.argument("tasks", type=PATH)
+@click.option("-o", "--output", default="audit.jsonl", show_default=True, type=PATH, help="File to write.")
+@judge_options
+@click.pass_context
+def audit(ctx: click.Context, /, tasks: Path, output: Path, asking: JudgeOptions) -> None:
+    """Rate how true the reference of each task is of its code, claim by claim.
+
+    TASKS is a folder of generated tasks, or one of them. Each line of OUTPUT has the task's id, its truth from 0 to
+    100 and the checks behind it; `select_tasks.py --audit` leaves out tasks by it. Every verdict is in OUTPUT's
+    journal before the next one is asked for; the same command goes on after a stop.
+
+    Exit code 0 when every task that has a reference has a line, else 2.
+    """
+    questions = audit_questions(judged_tasks(tasks))
+    if not questions:
+        raise InputError(f"{tasks}: no task there has a reference in tests/ground_truth.json")
+    if asking.dry_run:
+        asking.estimate(questions, output)
+        return
+    panel, stopped = asking.ask(questions, output)
+    failed = say_verdicts(panel, questions)
+    write_whole(output.expanduser(), audit_lines(questions, panel), durable=True)
+    click.echo(f"wrote {output}")
+    if stopped:
+        say_stopped(stopped, output)
+    ctx.exit(2 if stopped or failed else 0)
+
+
+@click.command()
+@click.argument("task", type=PATH)
+@click.argument("answer", type=click.File("r", encoding="utf-8", errors="replace"))
+def evidence(task: Path, answer: TextIO) -> None:
+    """What of an answer can be looked up in the code, and what the code says there: what a judge is shown.
+
+    TASK is a generated task, or any folder of code; ANSWER a file, or - for standard input. No model is asked.
+    """
+    click.echo(JudgedTask.load(task).pack(answer.read()))

@@ -11,12 +11,14 @@ import click
 
 from harness.cli.options import METRIC, PATH, RESULTS_HELP, ArmOptions, arm_options, verdict_code
 from harness.cli.output import write_text
+from harness.compare.arms import ArmsComparison
 from harness.compare.comparison import compare as compare_results
 from harness.compare.verdicts import Comparison, MetricChoice
 from harness.errors import InputError
 from harness.models import EvalResult
 from harness.report import exports
 from harness.reporter import Reporter, regression_evidence
+from harness.results.judged_task import pack_for
 from harness.results.sources import load_source
 
 
@@ -151,7 +153,7 @@ def compare(
     if more:
         found, all_arms = arms.compare_with(more)
         Reporter().print_arms(found, all_tasks)
-        write_text(html, lambda: html_page(all_arms, None, f"{len(all_arms)} arms"))
+        write_text(html, lambda: html_page(all_arms, found, f"{len(all_arms)} arms"))
         write_text(markdown, lambda: "\n".join(map(exports.comparison_markdown, found.comparisons)))
         write_text(junit, lambda: exports.comparison_junit(*found.comparisons))
         write_text(json_path, lambda: json.dumps(exports.arms_data(found), indent=1, ensure_ascii=False) + "\n")
@@ -166,8 +168,10 @@ def compare(
     ctx.exit(verdict_code(comparison))
 
 
-def html_page(arms: Sequence[tuple[str, list[EvalResult]]], comparison: Comparison | None, title: str) -> str:
+def html_page(
+    arms: Sequence[tuple[str, list[EvalResult]]], comparison: Comparison | ArmsComparison | None, title: str
+) -> str:
     """The HTML report of arms by label, and of their comparison."""
     from harness.report import html  # its figures' matplotlib takes half a second to import
 
-    return html.render([html.Arm(label, results) for label, results in arms], comparison, title)
+    return html.render([html.Arm(label, results) for label, results in arms], comparison, title, pack_for)

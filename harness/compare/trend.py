@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from harness.compare.findings import Frozen
 from harness.compare.metrics import by_task
+from harness.compare.wording import points
 from harness.models import EvalResult
 from harness.statistics import Interval
 
@@ -184,3 +185,15 @@ def _mean(scores: Sequence[float] | None) -> float | None:
 
 def _apart(a: Sequence[float], b: Sequence[float]) -> bool:
     return max(a) < min(b) or max(b) < min(a)
+
+
+def slope_sentence(trend: Trend) -> str:
+    """How the mean reward moves from job to job, and how sure that is."""
+    if trend.slope is None or trend.slope_interval is None:
+        return "Fewer than three jobs were measured: no slope."
+    low, high = trend.slope_interval.low, trend.slope_interval.high
+    sure = "" if low > 0 or high < 0 else " That is no evidence of a trend."
+    return (
+        f"Over the last {trend.slope_jobs} jobs the mean reward changed by {points(trend.slope)} from one job to the "
+        f"next (95 % interval {100 * low:+.1f} to {100 * high:+.1f}).{sure}"
+    )

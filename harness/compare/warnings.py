@@ -96,7 +96,7 @@ def _mixed(comparison: Comparison) -> Iterator[str]:
         if unit.verdict.decided and unit.verdict is not comparison.verdict:
             yield (
                 f"{comparison.decision.name(unit)} goes against the overall verdict. "
-                f"On its own: {unit.verdict}, {runs_text(unit)}."
+                f"On its own: {unit.verdict}, {runs_text(unit)}; read its runs in both arms."
             )
 
 
@@ -129,5 +129,5 @@ def _other_metric(comparison: Comparison) -> Iterator[str]:
         yield (
             f"The {metric_name(other.name)} changed by {points(other.difference)} "
             f"(one-sided p = {p_text(other.p.smaller)}), but the verdict is about the "
-            f"{metric_name(comparison.metric)} alone."
+            f"{metric_name(comparison.metric)} alone; choose a metric before the runs are made, not after."
         )

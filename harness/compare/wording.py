@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from harness.compare.findings import Influence, Slice, ZeroCluster
-from harness.compare.trend import Trend
-from harness.compare.verdicts import SUITE_ALPHA, Comparison, MetricDifference, UnitComparison, Verdict
+from harness.compare.findings import Influence, ZeroCluster
+from harness.compare.metrics import AggregatedMetrics
+from harness.compare.verdicts import SUITE_ALPHA, Comparison, Metric, MetricDifference, UnitComparison, Verdict
 from harness.models import EvalResult
 from harness.statistics import Interval
 
@@ -51,6 +51,11 @@ def rate_interval(interval: Interval | None) -> str:
 def passes(passed: int, runs: int) -> str:
     """3/5."""
     return f"{passed}/{runs}"
+
+
+def mean_text(m: AggregatedMetrics, metric: Metric) -> str:
+    """Runs of one task in the metric: passed of measured runs (3/5), or the mean score (0.62)."""
+    return f"{m.avg_score:.2f}" if metric == "score" and m.total_runs else passes(m.passed, m.total_runs)
 
 
 def p_text(p: float) -> str:
@@ -157,11 +162,11 @@ def run_facts(result: EvalResult) -> str:
     return ", ".join(facts)
 
 
-def slice_interval(part: Slice) -> str:
-    """The corrected interval of a slice, in points."""
-    if part.interval is None:
+def slice_interval(interval: Interval | None) -> str:
+    """The corrected interval of a slice, in points; cut at 100, since no difference of shares is larger."""
+    if interval is None:
         return UNKNOWN
-    return f"{100 * part.interval.low:+.1f} to {100 * part.interval.high:+.1f}"
+    return f"{100 * max(-1.0, interval.low):+.1f} to {100 * min(1.0, interval.high):+.1f}"
 
 
 def group_name(dimension: str, value: str) -> str:
@@ -246,7 +251,7 @@ def influence_sentence(comparison: Comparison, group: Influence) -> str:
         f"{points(group.within)} over its {counted(group.tasks, 'task')}. Without it the "
         f"{metric_name(comparison.metric)} changes by {points(group.without)} instead of "
         f"{points(comparison.decision.difference)}{verdict}. Random groups as far from the rest as this one: "
-        f"p = {p_text(group.p)}, corrected for the number of groups."
+        f"p = {p_text(group.p)}, corrected for the number of groups; read a few of its runs before you generalise."
     )
 
 
@@ -264,18 +269,6 @@ def zero_cluster_sentence(comparison: Comparison, cluster: ZeroCluster) -> str:
     )
 
 
-def slope_sentence(trend: Trend) -> str:
-    """How the mean reward moves from job to job, and how sure that is."""
-    if trend.slope is None or trend.slope_interval is None:
-        return "Fewer than three jobs were measured: no slope."
-    low, high = trend.slope_interval.low, trend.slope_interval.high
-    sure = "" if low > 0 or high < 0 else " That is no evidence of a trend."
-    return (
-        f"Over the last {trend.slope_jobs} jobs the mean reward changed by {points(trend.slope)} from one job to the "
-        f"next (95 % interval {100 * low:+.1f} to {100 * high:+.1f}).{sure}"
-    )
-
-
 def some(names: Sequence[str], last: str = "and") -> str:
     """The first NAMED names as a list in a sentence, and how many more there are."""
     if len(names) > NAMED:
@@ -286,6 +279,26 @@ def some(names: Sequence[str], last: str = "and") -> str:
 def counted(count: int, thing: str) -> str:
     """1 task, 2 tasks."""
     return f"{count} {thing}" + ("" if count == 1 else "s")
+
+
+def plain_verdict(comparison: Comparison) -> str:
+    """The verdict in plain words, in one sentence without a number."""
+    a, b = comparison.label_a, comparison.label_b
+    if comparison.verdict is Verdict.NOT_ENOUGH_DATA:
+        return f"Not enough data to say whether {b} is better or worse than {a}."
+    if not comparison.verdict.decided:
+        return f"No evidence that {b} is better or worse than {a}."
+    side = "better" if comparison.verdict is Verdict.IMPROVEMENT else "worse"
+    if not _decided_by_all(comparison):
+        return f"{b} is {side} than {a} in single tasks; over all tasks together there is no evidence of a difference."
+    return f"{b} is {side} than {a}, by more than chance explains."
+
+
+def _decided_by_all(comparison: Comparison) -> bool:
+    """Whether the test over all tasks supports the verdict, not single tasks alone."""
+    suite = comparison.decision.suite
+    p = suite.greater if comparison.verdict is Verdict.IMPROVEMENT else suite.less
+    return p <= SUITE_ALPHA and suite.attainable <= SUITE_ALPHA
 
 
 def verdict_sentence(comparison: Comparison) -> str:
@@ -306,7 +319,7 @@ def verdict_sentence(comparison: Comparison) -> str:
     if comparison.verdict is Verdict.NOT_ENOUGH_DATA:
         return f"{change} That is not enough data for a verdict: use more tasks or more runs, or repeat the lost runs."
     if comparison.verdict.decided:
-        if suite.smaller <= SUITE_ALPHA and suite.attainable <= SUITE_ALPHA:
+        if _decided_by_all(comparison):
             return change
         decision = comparison.decision
         tasks = some([decision.name(unit) for unit in decision.having(comparison.verdict)])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness.graders.code_graders import CodeGrader
+from harness.graders.llm_graders import LLMGrader
 from harness.models import (
     LLM_WEIGHT_KEY,
     PASS_SCORE,
@@ -19,9 +19,6 @@ from harness.models import (
     weighted_score,
 )
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
-
-if TYPE_CHECKING:
-    from harness.graders.llm_graders import LLMGrader
 
 
 class CompositeGrader:
@@ -65,9 +62,6 @@ class CompositeGrader:
 
     def _judge(self) -> LLMGrader:
         if self._llm_grader is None:
-            # The judge needs the anthropic package, which tasks without LLM assertions do not.
-            from harness.graders.llm_graders import LLMGrader
-
             self._llm_grader = LLMGrader(model=self.llm_model, api_key=self.api_key)
         return self._llm_grader
 

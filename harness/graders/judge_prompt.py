@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import secrets
 from dataclasses import dataclass
@@ -26,6 +27,9 @@ tool call, a sentence of the answer, or "none"), then reason in one to three sen
 (not met) to 1.0 (fully met). Claims of the agent about its own work are not evidence of it; the diff and \
 the tool calls are. The overall score is the weighted mean of the criteria: equal weights unless the rubric \
 gives others."""
+
+VERSION = "rubric-1"
+"""Of the prompt and the verdict: grades of different versions are not to be compared."""
 
 USER = """\
 # Rubric
@@ -66,6 +70,12 @@ def build_prompt(assertion: LLMAssertion, task: Task, trace: ExecutionTrace) -> 
         user=USER.format(rubric=assertion.rubric.strip(), prompt=task.prompt.strip(), fence=fence, material=material),
         omitted_chars=omitted,
     )
+
+
+def digest(assertion: LLMAssertion, task: Task, trace: ExecutionTrace) -> str:
+    """Hash over what a judge is shown, the fence aside."""
+    shown = [task.id, assertion.rubric.strip(), task.prompt.strip(), _material(trace)[0]]
+    return hashlib.sha256(json.dumps(shown).encode()).hexdigest()
 
 
 def _material(trace: ExecutionTrace) -> tuple[str, int]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median_low
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from harness.graders.judge_prompt import JudgePrompt, build_prompt
-from harness.graders.prices import request_cost
+from common.judging import JudgeError
+from harness.graders.judge_prompt import VERSION, build_prompt, digest
+from harness.graders.service import Question, Reply, Service, failures_of, record_of
 from harness.models import (
     LLM_WEIGHT_KEY,
     PASS_SCORE,
@@ -19,21 +20,13 @@ from harness.models import (
     CriterionScore,
     ExecutionTrace,
     GradeResult,
-    JudgeRecord,
     LLMAssertion,
     Task,
-    TokenUsage,
 )
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL, retirement_warning
 
-if TYPE_CHECKING:
-    import anthropic
-
-MAX_TOKENS = 16_000
-"""Of a verdict; current models think within it before they write."""
-TIMEOUT_SECONDS = 180.0
-MAX_RETRIES = 4
-"""By the SDK, with backoff, for 408, 409, 429, 5xx and lost connections."""
+ROUNDING = 0.05
+"""How far an overall score may lie outside of its criteria's, 0 to 1."""
 
 
 class CriterionVerdict(BaseModel):
@@ -56,31 +49,37 @@ class JudgeVerdict(BaseModel):
     overall_reasoning: str
     overall_score: float = Field(ge=0, le=1, strict=True)
 
-
-class JudgeError(Exception):
-    """A sample that gave no usable verdict; the message says why."""
-
-    def __init__(self, reason: str, usage: TokenUsage | None = None) -> None:
-        super().__init__(reason)
-        self.usage = usage or TokenUsage()
+    @model_validator(mode="after")
+    def _overall_lies_among_its_criteria(self) -> JudgeVerdict:
+        """A weighted mean does, whatever the weights."""
+        scores = [criterion.score for criterion in self.criteria]
+        if not min(scores) - ROUNDING <= self.overall_score <= max(scores) + ROUNDING:
+            raise ValueError(f"overall_score {self.overall_score:g} is no mean of the criteria's scores")
+        return self
 
 
 class LLMGrader:
-    """Judges LLM assertions with a model of the Anthropic API.
+    """Judges LLM assertions with a language model.
 
     `samples` verdicts are asked for; the median one is reported, so that a majority decides whether the
     assertion passes. Without a majority of usable verdicts the grade's status is judge_error. The key comes
-    from `api_key` or the environment (ANTHROPIC_API_KEY), and is needed at the first grade only.
+    from `api_key` or the environment (JUDGE_API_KEY, ANTHROPIC_API_KEY), and is needed at the first grade only.
     """
 
-    def __init__(self, model: str = DEFAULT_JUDGE_MODEL, api_key: str | None = None, *, samples: int = 1) -> None:
-        """`samples`: how many verdicts are asked for; an odd number leaves no ties."""
+    def __init__(
+        self,
+        model: str = DEFAULT_JUDGE_MODEL,
+        api_key: str | None = None,
+        *,
+        samples: int = 1,
+        service: Service | None = None,
+    ) -> None:
+        """`samples`: how many verdicts are asked for; an odd number leaves no ties. `service`: where, with its key."""
         if samples < 1:
             raise ValueError(f"samples must be at least 1, got {samples}")
         self.model = model
         self.samples = samples
-        self._api_key = api_key
-        self._client: anthropic.Anthropic | None = None
+        self.service = service or Service.of_environment(key=api_key)
 
     @property
     def warning(self) -> str | None:
@@ -95,111 +94,78 @@ class LLMGrader:
         The judge sees the trace alone, its diff above all, so that grading a saved run again shows it the
         same; `env_path` is part of the graders' common interface and not read.
         """
-        started = time.monotonic()
-        verdicts: list[JudgeVerdict] = []
-        failures: list[str] = []
-        usages: list[TokenUsage] = []
+        question = rubric_question(assertion, task, trace)
+        replies = []
         for _ in range(self.samples):
-            prompt = build_prompt(assertion, task, trace)
-            try:
-                verdict, usage = self._ask(prompt)
-            except JudgeError as error:
-                failures.append(str(error))
-                usages.append(error.usage)
-            else:
-                verdicts.append(verdict)
-                usages.append(usage)
-        base: dict[str, Any] = {
-            "assertion_id": assertion.id or "llm_0",
-            "assertion_type": AssertionType.LLM.value,
-            "assertion_name": assertion.id or LLM_WEIGHT_KEY,
-            "grading_prompt": prompt.text,
-            "judge": self._record(verdicts, failures, usages),
-            "duration_seconds": time.monotonic() - started,
-        }
-        if 2 * len(verdicts) <= self.samples:
-            details = f"no usable verdict from {self.model}: {'; '.join(dict.fromkeys(failures))}"
-            return GradeResult(passed=False, score=0.0, status="judge_error", details=details, **base)
-        median = median_low(sorted(verdict.overall_score for verdict in verdicts))
-        chosen = next(verdict for verdict in verdicts if verdict.overall_score == median)
-        return GradeResult(
-            passed=median >= PASS_SCORE,
-            score=median,
-            details=self._details(verdicts, failures, prompt),
-            reasoning=chosen.overall_reasoning,
-            full_output=chosen.model_dump_json(indent=2),
-            criteria_scores=[CriterionScore(**criterion.model_dump()) for criterion in chosen.criteria],
-            **base,
-        )
-
-    def _ask(self, prompt: JudgePrompt) -> tuple[JudgeVerdict, TokenUsage]:
-        import anthropic
-
-        try:
-            message = self._connected().messages.create(
-                model=self.model,
-                max_tokens=MAX_TOKENS,
-                system=prompt.system,
-                messages=[{"role": "user", "content": prompt.user}],
-                output_config={"format": {"type": "json_schema", "schema": VERDICT_SCHEMA}},
-            )
-        except anthropic.APIStatusError as error:
-            raise JudgeError(f"HTTP {error.status_code}: {_api_message(error)}") from error
-        except anthropic.AnthropicError as error:  # timeout, no connection, no key
-            raise JudgeError(str(error) or type(error).__name__) from error
-        except TypeError as error:  # what the SDK raises for a request without any key
-            raise JudgeError(f"{error}; set ANTHROPIC_API_KEY") from error
-        usage = TokenUsage(
-            input_tokens=message.usage.input_tokens,
-            output_tokens=message.usage.output_tokens,
-            cache_read_tokens=message.usage.cache_read_input_tokens or 0,
-            cache_creation_tokens=message.usage.cache_creation_input_tokens or 0,
-        )
-        if message.stop_reason != "end_turn":
-            raise JudgeError(f"the judge stopped with {message.stop_reason}", usage)
-        text = "".join(block.text for block in message.content if block.type == "text")
-        try:
-            return JudgeVerdict.model_validate_json(text), usage
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(map(str, first["loc"])) or "verdict"
-            raise JudgeError(f"malformed verdict ({where}: {first['msg']})", usage) from error
-
-    def _connected(self) -> anthropic.Anthropic:
-        if self._client is None:
-            import anthropic
-
-            self._client = anthropic.Anthropic(api_key=self._api_key, timeout=TIMEOUT_SECONDS, max_retries=MAX_RETRIES)
-        return self._client
-
-    def _record(self, verdicts: list[JudgeVerdict], failures: list[str], usages: list[TokenUsage]) -> JudgeRecord:
-        scores = [verdict.overall_score for verdict in verdicts]
-        costs = [request_cost(self.model, usage) for usage in usages]
-        known = [cost for cost in costs if cost is not None]
-        return JudgeRecord(
-            model=self.model,
-            usage=TokenUsage(
-                **{name: sum(getattr(usage, name) for usage in usages) for name in TokenUsage.model_fields}
-            ),
-            cost_usd=sum(known) if len(known) == len(costs) else None,
-            samples=scores,
-            spread=max(scores) - min(scores) if len(scores) > 1 else None,
-            failed_samples=len(failures),
-        )
-
-    def _details(self, verdicts: list[JudgeVerdict], failures: list[str], prompt: JudgePrompt) -> str:
-        parts = [f"median of {len(verdicts)} verdicts" if len(verdicts) > 1 else "one verdict"]
-        if failures:
-            parts.append(f"{len(failures)} samples without a verdict ({'; '.join(dict.fromkeys(failures))})")
-        if prompt.omitted_chars:
-            parts.append(f"{prompt.omitted_chars} characters of the work did not fit into the prompt")
-        return ", ".join(parts)
+            replies.append(self.service.ask(question, self.model))
+            if replies[-1].error_kind.stops_matrix:
+                break
+        return rubric_grade(assertion, task, trace, [self.model], replies)
 
 
-def _api_message(error: anthropic.APIStatusError) -> str:
-    body = error.body
-    inner = body.get("error") if isinstance(body, dict) else None
-    return str(inner.get("message") or error.message) if isinstance(inner, dict) else error.message
+def rubric_question(assertion: LLMAssertion, task: Task, trace: ExecutionTrace) -> Question:
+    """What judges are asked about a run and one assertion of its task."""
+
+    def texts() -> tuple[str, str]:
+        prompt = build_prompt(assertion, task, trace)
+        return prompt.system, prompt.user
+
+    return Question(
+        task=task.id,
+        version=VERSION,
+        digest=digest(assertion, task, trace),
+        texts=texts,
+        schema=VERDICT_SCHEMA,
+        read=_read,
+        points=lambda verdict: 100.0 * verdict["overall_score"],
+    )
+
+
+def rubric_grade(
+    assertion: LLMAssertion, task: Task, trace: ExecutionTrace, judges: Sequence[str], replies: Sequence[Reply]
+) -> GradeResult:
+    """The grade that replies to a rubric's question add up to."""
+    verdicts = [JudgeVerdict.model_validate(reply.verdict) for reply in replies if reply.verdict is not None]
+    scores = [verdict.overall_score for verdict in verdicts]
+    prompt = build_prompt(assertion, task, trace)
+    record = record_of(list(judges), list(replies), scores)
+    base: dict[str, Any] = {
+        "assertion_id": assertion.id or "llm_0",
+        "assertion_type": AssertionType.LLM.value,
+        "assertion_name": assertion.id or LLM_WEIGHT_KEY,
+        "grading_prompt": prompt.text,
+        "judge": record,
+        "duration_seconds": sum(reply.seconds for reply in replies),
+    }
+    failures = failures_of(list(replies))
+    if 2 * len(verdicts) <= len(replies):
+        details = f"no usable verdict from {record.model}: {failures}"
+        return GradeResult(passed=False, score=0.0, status="judge_error", details=details, **base)
+    median = median_low(sorted(scores))
+    chosen = next(verdict for verdict in verdicts if verdict.overall_score == median)
+    parts = [f"median of {len(verdicts)} verdicts" if len(verdicts) > 1 else "one verdict"]
+    if failures:
+        parts.append(f"{record.failed_samples} samples without a verdict ({failures})")
+    if prompt.omitted_chars:
+        parts.append(f"{prompt.omitted_chars} characters of the work did not fit into the prompt")
+    return GradeResult(
+        passed=median >= PASS_SCORE,
+        score=median,
+        details=", ".join(parts),
+        reasoning=chosen.overall_reasoning,
+        full_output=chosen.model_dump_json(indent=2),
+        criteria_scores=[CriterionScore(**criterion.model_dump()) for criterion in chosen.criteria],
+        **base,
+    )
+
+
+def _read(text: str) -> dict[str, Any]:
+    try:
+        return JudgeVerdict.model_validate_json(text).model_dump()
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "verdict"
+        raise JudgeError(f"malformed verdict ({where}: {first['msg']})") from error
 
 
 def _closed(schema: Any) -> Any:

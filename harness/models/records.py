@@ -45,6 +45,8 @@ class JudgeRecord(Record):
     """Largest minus smallest sample; None with fewer than two."""
     failed_samples: int = 0
     """Samples that gave no usable verdict."""
+    refused: ErrorKind = ErrorKind.NONE
+    """Why the service would refuse every further sample as well: its login, credit or model."""
 
 
 class GradeResult(Record):

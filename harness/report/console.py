@@ -52,4 +52,5 @@ def print_verbatim(console: Console, text: str, indent: int = 0) -> None:
 def _longest_word(cell: object, column: Column) -> int:
     text = cell.plain if isinstance(cell, Text) else Text.from_markup(str(cell)).plain
     parts = text.splitlines() if column.no_wrap else text.split()
-    return min(LONGEST_WORD, max(map(cell_len, parts), default=0))
+    indent = 0 if column.no_wrap else len(text) - len(text.lstrip())
+    return min(LONGEST_WORD, indent + max(map(cell_len, parts), default=0))

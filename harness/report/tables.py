@@ -10,7 +10,7 @@ from rich.text import Text
 
 from harness.compare.arms import ArmsComparison
 from harness.compare.findings import Slice
-from harness.compare.metrics import AggregatedMetrics, aggregate, by_arm, by_task, resolve_metric
+from harness.compare.metrics import aggregate, by_arm, by_task, resolve_metric
 from harness.compare.trend import TaskDrift, Trend
 from harness.compare.verdicts import Comparison, Metric, UnitComparison, Verdict
 from harness.compare.wording import (
@@ -21,6 +21,7 @@ from harness.compare.wording import (
     errors_text,
     interval_text,
     ks_text,
+    mean_text,
     metric_name,
     number,
     p_text,
@@ -93,16 +94,20 @@ def metrics_table(comparison: Comparison) -> Table:
     return table
 
 
-def slices_table(slices: Sequence[Slice], a: str, b: str) -> Table:
-    """The difference within every group, with its corrected interval and p-value."""
-    table = new_table("By group", "", "group")
-    for name in ("tasks", a, b, "difference", "95 % of all", "adjusted p"):
-        table.add_column(Text(name), justify="right", no_wrap=True)
+def slices_table(slices: Sequence[Slice], a: str, b: str, *, means: bool = True) -> Table:
+    """The difference in points within every group, with its corrected interval and p-value; with `means` both arms'."""
+    table = new_table("By group", "")
+    names = ("tasks", *((a, b) if means else ()), "points", "95 % of all", "adjusted p")
+    for name in names:
+        table.add_column(Text(name), justify="right", no_wrap=name in ("tasks", "points", "95 % of all"))
     shown = ""
     for s in slices:
-        named, shown = ("" if s.dimension == shown else metric_name(s.dimension)), s.dimension
-        cells = (percent(s.mean_a), percent(s.mean_b), points(s.difference), slice_interval(s), p_text(s.adjusted_p))
-        table.add_row(Text(named), Text(s.value), str(s.tasks), *cells)
+        if s.dimension != shown:
+            shown = s.dimension
+            table.add_row(Text(metric_name(shown), style="bold"))
+        both = (percent(s.mean_a), percent(s.mean_b)) if means else ()
+        numbers = (f"{100 * s.difference:+.1f}", slice_interval(s.interval), p_text(s.adjusted_p))
+        table.add_row(Text(f"  {s.value}"), str(s.tasks), *both, *numbers)
     return table
 
 
@@ -141,13 +146,9 @@ def _mean(runs: Sequence[EvalResult], metric: Metric) -> Text:
         return Text(UNKNOWN, style="dim")
     m = aggregate(runs)
     mean = m.avg_score if metric == "score" else m.pass_rate
-    cell = Text(_cell(m, metric), style=_colour(mean) if m.total_runs else "dim")
+    cell = Text(mean_text(m, metric), style=_colour(mean) if m.total_runs else "dim")
     lost = len(runs) - m.total_runs
     return cell.append(f" +{lost} lost", style="yellow") if lost else cell
-
-
-def _cell(m: AggregatedMetrics, metric: Metric) -> str:
-    return f"{m.avg_score:.2f}" if metric == "score" and m.total_runs else passes(m.passed, m.total_runs)
 
 
 def trend_table(trend: Trend) -> Table:

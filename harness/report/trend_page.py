@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from common.svg import inline_svg, page_style, stand_ins
 from harness.compare import wording
-from harness.compare.trend import Trend
+from harness.compare.trend import Trend, slope_sentence
 
 INK, FAINT, LINE = COLOURS = stand_ins("var(--ink)", "var(--faint)", "var(--accent)")
 
@@ -23,7 +23,7 @@ def render(trend: Trend) -> str:
         lstrip_blocks=True,
     )
     template = environment.get_template("trend.html.j2")
-    return template.render(trend=trend, figure=means_over_time(trend), wording=wording)
+    return template.render(trend=trend, figure=means_over_time(trend), slope=slope_sentence(trend), wording=wording)
 
 
 @page_style()

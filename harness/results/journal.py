@@ -1,37 +1,43 @@
-"""How results outlive a kill: a journal in which each is on disk before the next one is written."""
+"""How paid work outlives a kill: a journal in which each entry is on disk before the next one is written."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
 from harness.errors import InputError
 from harness.models import EvalResult
+from harness.models.traces import Record
+
+Entry = TypeVar("Entry", bound=Record)
 
 
-class Journal:
-    """Append-only JSONL of results: each is on disk before the next one starts to be written.
+class Journal(Generic[Entry]):
+    """Append-only JSONL of records of one kind: each is on disk before the next one starts to be written.
 
-    A context manager that holds a lock, so that two matrices cannot share one journal.
+    A context manager that holds a lock, so that two commands cannot share one journal.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, kind: type[Entry]) -> None:
+        """`kind`: of what the lines hold."""
         self.path = path
-        self.results: list[EvalResult] = []
+        self.kind = kind
+        self.entries: list[Entry] = []
         """What the journal held when it was opened."""
         self._lock = FileLock(path.with_name(f".{path.name}.lock"))
 
-    def __enter__(self) -> Journal:
+    def __enter__(self) -> Journal[Entry]:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         try:
             self._lock.acquire(timeout=0)
         except Timeout as error:
-            raise InputError(f"{self.path}: another matrix is writing this journal") from error
+            raise InputError(f"{self.path}: another command is writing this journal") from error
         try:
-            self.results = read_journal(self.path)
+            self.entries = read_entries(self.path, self.kind)
             self._drop_torn_line()
             self._file = self.path.open("ab")
         except BaseException:
@@ -44,9 +50,9 @@ class Journal:
         self._lock.release()
         Path(self._lock.lock_file).unlink(missing_ok=True)
 
-    def append(self, result: EvalResult) -> None:
-        """Write one result and wait until the disk has it."""
-        self._file.write(result.model_dump_json().encode() + b"\n")
+    def append(self, entry: Entry) -> None:
+        """Write one entry and wait until the disk has it."""
+        self._file.write(entry.model_dump_json().encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
 
@@ -59,17 +65,24 @@ class Journal:
 
 
 def read_journal(path: Path) -> list[EvalResult]:
-    """Results of a journal, in the order they were written; a last line that a kill cut off is left out.
+    """Results of a matrix's journal, as `read_entries` reads them."""
+    return read_entries(path, EvalResult)
 
-    InputError when any other line is no result.
+
+def read_entries(path: Path, kind: type[Entry]) -> list[Entry]:
+    """Entries of a journal, in the order they were written; a last line that a kill cut off is left out.
+
+    Raises:
+        InputError: any other line is none.
     """
     if not path.exists():
         return []
-    results = []
+    entries = []
     *lines, _torn = path.read_bytes().split(b"\n")
     for number, line in enumerate(lines, start=1):
         try:
-            results.append(EvalResult.model_validate_json(line))
+            entries.append(kind.model_validate_json(line))
         except ValidationError as error:
-            raise InputError(f"{path}:{number}: not a result; remove the line to go on without it") from error
-    return results
+            what = "result" if kind is EvalResult else kind.__name__.lower()
+            raise InputError(f"{path}:{number}: not a {what}; remove the line to go on without it") from error
+    return entries

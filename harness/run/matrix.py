@@ -111,7 +111,7 @@ class Matrix:
     def __init__(
         self,
         run: Callable[[PlannedRun], EvalResult],
-        journal: Journal,
+        journal: Journal[EvalResult],
         *,
         workers: int = 1,
         retry: RetryPolicy | None = None,
@@ -141,8 +141,8 @@ class Matrix:
 
         MatrixStopped when it ends early: interrupted, out of budget, or by an error every run would meet.
         """
-        done = self._done = finished_before(runs, self._journal.results)
-        self._spent = sum((r.cost_usd or 0.0) + r.retry_cost_usd for r in self._journal.results)
+        done = self._done = finished_before(runs, self._journal.entries)
+        self._spent = sum((r.cost_usd or 0.0) + r.retry_cost_usd for r in self._journal.entries)
         left = deque(run for run in runs if run.key not in done)
         threads = [
             threading.Thread(target=self._work, args=(left,), daemon=True) for _ in range(min(self._workers, len(left)))
@@ -218,6 +218,9 @@ class Matrix:
             trace = result.trace
             if trace.error_kind.stops_matrix:
                 self._stop(f"{trace.error_kind}: {trace.error}")
+            for grade in result.grades:
+                if grade.judge is not None and grade.judge.refused:
+                    self._stop(f"{grade.judge.refused} of the judge: {grade.details}")
             if not trace.may_be_retried or attempt >= self._retry.attempts or self._stopping.is_set():
                 return result
             wait = trace.retry_after_seconds

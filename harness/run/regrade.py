@@ -1,44 +1,171 @@
-"""What would another judge have said? Grades saved runs again from their traces, without the agent."""
+"""What would other judges have said? Saved runs and Harbor trials graded again, without the agent."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
 
 from harness.errors import InputError
+from harness.graders.answer_judge import JUDGE_ID, answer_grade, answer_question, no_answer_grade
 from harness.graders.composite_grader import has_passed
-from harness.graders.llm_graders import LLMGrader
-from harness.models import CodeAssertion, EvalResult, GradeResult, Task, assertion_ids, weighted_score
+from harness.graders.llm_graders import rubric_grade, rubric_question
+from harness.graders.service import Question, Reply
+from harness.models import (
+    CodeAssertion,
+    ErrorKind,
+    EvalResult,
+    GradeResult,
+    LLMAssertion,
+    Outcome,
+    Task,
+    assertion_ids,
+    weighted_score,
+)
+from harness.results.judged_task import answer_of, task_of
+
+Replies = Callable[[Question], Sequence[Reply]]
+"""What the judges said about a question."""
 
 
-def regrade(
-    result: EvalResult, tasks: Mapping[str, Task], judge: LLMGrader, *, only_errors: bool = False
-) -> EvalResult:
-    """The result with its LLM assertions judged again, and score and verdict by the task's present weights.
+class Case(Protocol):
+    """A run and what judges are asked about it."""
 
-    Grades of code checks are kept, since the files they looked at are gone. With `only_errors`, verdicts that
-    exist are kept too. Runs that did not measure the agent come back as they are. InputError when the task is
-    not there, or has a code check that the run was not graded by.
+    @property
+    def questions(self) -> list[Question]:
+        """What is to be asked; nothing about runs that say nothing of the agent."""
+
+    def graded(self, judges: Sequence[str], replies: Replies) -> EvalResult:
+        """The run with the grades that the replies add up to."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A run that stays as it is."""
+
+    result: EvalResult
+    questions: list[Question]
+
+    def graded(self, judges: Sequence[str], replies: Replies) -> EvalResult:
+        """The run itself."""
+        return self.result
+
+
+@dataclass(frozen=True)
+class TrialCase:
+    """A Harbor trial whose answer is judged; its verifier's reward stays beside it, without weight."""
+
+    result: EvalResult
+    question: Question | None
+    """None when there is no answer to ask about."""
+    pass_score: float
+
+    @property
+    def questions(self) -> list[Question]:
+        """At most one."""
+        return [self.question] if self.question else []
+
+    def graded(self, judges: Sequence[str], replies: Replies) -> EvalResult:
+        """The trial, with the judges' median overall grade as its score."""
+        if self.question is None:
+            return with_score(self.result, no_answer_grade(), self.pass_score)
+        grade = answer_grade(self.question, judges, replies(self.question), self.pass_score)
+        return with_score(self.result, grade, self.pass_score)
+
+
+@dataclass(frozen=True)
+class RunCase:
+    """A run of this harness whose LLM assertions are judged again; its code checks keep their grades."""
+
+    result: EvalResult
+    task: Task
+    kept: Mapping[str, GradeResult]
+    """Grades that stand, by assertion id."""
+    asked: Mapping[str, tuple[LLMAssertion, Question]]
+
+    @property
+    def questions(self) -> list[Question]:
+        """One for each assertion that is judged."""
+        return [question for _, question in self.asked.values()]
+
+    def graded(self, judges: Sequence[str], replies: Replies) -> EvalResult:
+        """The run, with score and verdict by the task's present weights."""
+        grades = []
+        for name in assertion_ids(self.task.assertions):
+            if name in self.asked:
+                assertion, question = self.asked[name]
+                grade = rubric_grade(assertion, self.task, self.result.trace, judges, replies(question))
+                grade = grade.model_copy(update={"assertion_id": name})
+            else:
+                grade = self.kept[name]
+            grades.append(grade.model_copy(update={"weight": grade.resolve_weight(self.task.scoring)}))
+        score = weighted_score(grades, self.task.scoring)
+        passed = has_passed(self.result.trace, grades, score)
+        return self.result.model_copy(update={"grades": grades, "overall_score": score, "passed": passed})
+
+
+def is_trial(result: EvalResult) -> bool:
+    """Whether a result was read from a Harbor trial."""
+    return bool(result.source)
+
+
+def trial_case(result: EvalResult, tasks_dir: Path | None, pass_score: float, *, only_errors: bool = False) -> Case:
+    """A Harbor trial as a case; one whose verifier failed has an answer all the same, and is graded.
+
+    Raises:
+        InputError: its task or its answer cannot be read.
+    """
+    judged = [grade for grade in result.grades if grade.assertion_id == JUDGE_ID]
+    if not result.agent_finished or (only_errors and judged and judged[0].status == "graded"):
+        return Kept(result, [])
+    answer = answer_of(result)
+    if not answer.strip():
+        return TrialCase(result, None, pass_score)
+    task = task_of(result, tasks_dir)
+    return TrialCase(result, answer_question(task.asked, answer, lambda: task.pack(answer)), pass_score)
+
+
+def run_case(result: EvalResult, tasks: Mapping[str, Task], *, only_errors: bool = False) -> Case:
+    """A run of this harness as a case; with `only_errors`, verdicts that exist are kept.
+
+    Raises:
+        InputError: the task is not there, or has a code check that the run was not graded by.
     """
     if not result.outcome.measured:
-        return result
+        return Kept(result, [])
     task = tasks.get(result.task_id)
     if task is None:
         raise InputError(f"no task file has the id {result.task_id}; widen the glob of --tasks")
     saved = {grade.assertion_id: grade for grade in result.grades}
-    grades: list[GradeResult] = []
+    asked: dict[str, tuple[LLMAssertion, Question]] = {}
     for name, assertion in zip(assertion_ids(task.assertions), task.assertions, strict=True):
         grade = saved.get(name)
         if isinstance(assertion, CodeAssertion):
             if grade is None:
                 raise InputError(f"task {task.id}: {name} was not checked when this run was graded; run the task again")
         elif grade is None or not only_errors or grade.status != "graded":
-            grade = judge.grade(assertion, task, result.trace).model_copy(update={"assertion_id": name})
-        grades.append(grade.model_copy(update={"weight": grade.resolve_weight(task.scoring)}))
-    score = weighted_score(grades, task.scoring)
+            asked[name] = (assertion, rubric_question(assertion, task, result.trace))
+    return RunCase(result, task, saved, asked)
+
+
+def with_score(result: EvalResult, grade: GradeResult, pass_score: float) -> EvalResult:
+    """A trial whose score is this grade's; earlier grades stay beside it without weight.
+
+    A trial that was lost because its verifier failed counts again, once it has a grade.
+    """
+    beside = [g.model_copy(update={"weight": 0.0}) for g in result.grades if g.assertion_id != grade.assertion_id]
+    trace = result.trace
+    if trace.error_kind is ErrorKind.GRADING and grade.status == "graded":
+        mended = {"outcome": Outcome.COMPLETED, "error_kind": ErrorKind.NONE, "error": "", "is_error": False}
+        trace = trace.model_copy(update=mended)
+    passed = trace.outcome is Outcome.COMPLETED and grade.status == "graded" and grade.score >= pass_score
     return result.model_copy(
         update={
-            "grades": grades,
-            "overall_score": score,
-            "passed": has_passed(result.trace, grades, score),
+            "trace": trace,
+            "outcome": trace.outcome,
+            "grades": [*beside, grade],
+            "overall_score": grade.score,
+            "passed": passed,
         }
     )

@@ -15,8 +15,8 @@ from pydantic import (
     model_validator,
 )
 
+from common.markdown import as_markdown
 from pipeline.dataset.catalog import CATEGORIES, DIFFICULTIES, parse_id
-from pipeline.dataset.markdown import as_markdown
 from pipeline.dataset.records import RecordError, explain
 
 

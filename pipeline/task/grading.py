@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from pipeline.dataset.markdown import as_markdown, fence
+from common.markdown import as_markdown, fence
 from pipeline.dataset.scenario import Scenario
 from pipeline.task.code_index import CodeIndex, Passage, can_be_written
 from pipeline.task.scoring import PUBLISHED, Scoring

@@ -14,9 +14,9 @@ import pydantic_core
 import tomli_w
 
 from common.errors import InputError
+from common.markdown import as_markdown
 from common.mcp import McpServer
 from pipeline.dataset.catalog import REPOSITORY, TEMPLATES, load_language
-from pipeline.dataset.markdown import as_markdown
 from pipeline.dataset.scenario import Scenario
 from pipeline.task.config import (
     JUDGE_ENV,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from adapter import LoCoBenchTask
-from pipeline.dataset.markdown import as_markdown, fence
+from common.markdown import as_markdown, fence
 from pipeline.task.code_index import CodeIndex
 from pipeline.task.grading import Grading
 from pipeline.task.project import Mapping

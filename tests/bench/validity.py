@@ -19,8 +19,8 @@ from pathlib import Path
 
 from adapter import LoCoBenchAdapter, LoCoBenchLoader
 from common.files import write_whole
+from common.markdown import as_markdown
 from pipeline.dataset.catalog import REPOSITORY
-from pipeline.dataset.markdown import as_markdown
 from pipeline.task.make import grade, render_instruction
 from pipeline.task.project import Project
 from pipeline.task.verifier import verifier

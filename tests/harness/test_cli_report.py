@@ -307,7 +307,7 @@ def test_grade_judges_saved_runs_again_and_keeps_code_grades(
     (new,) = json.loads((tmp_path / "new.json").read_text())["results"]
     assert [g["score"] for g in new["grades"]] == [0.0, 1.0]
     assert (new["overall_score"], new["passed"]) == (0.7, True)
-    assert "1 run changed" in result.output
+    assert "1 with another verdict" in result.output
 
 
 def test_grade_can_ask_only_where_there_was_no_verdict(

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from harness.graders import llm_graders
+from harness.graders import service
 from harness.graders.judge_prompt import ANSWER_CHARS, MATERIAL_CHARS, build_prompt
 from harness.graders.llm_graders import LLMGrader
 from harness.graders.prices import request_cost
 from harness.models import (
+    ErrorKind,
     ExecutionTrace,
     FileChange,
     GradeResult,
@@ -70,8 +71,8 @@ def grade(
 @pytest.fixture
 def once(monkeypatch: pytest.MonkeyPatch) -> None:
     """No retries and a short patience, where the failure itself is tested."""
-    monkeypatch.setattr(llm_graders, "MAX_RETRIES", 0)
-    monkeypatch.setattr(llm_graders, "TIMEOUT_SECONDS", 0.5)
+    monkeypatch.setattr(service, "ATTEMPTS", 1)
+    monkeypatch.setattr(service, "TIME_LIMIT_SECONDS", 0.5)
 
 
 def test_a_good_verdict_is_a_grade_with_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +95,7 @@ def test_tokens_cost_and_model_of_the_judge_are_recorded(monkeypatch: pytest.Mon
     assert result.judge is not None
     assert result.judge.model == api.requests[0].body["model"] == DEFAULT_JUDGE_MODEL
     assert result.judge.usage.output_tokens == 3 * 42
-    prompt, output = 3 * (120 + 1000 + 5000), 3 * 42
+    prompt, output = 3 * 120, 3 * 42
     assert result.judge.cost_usd == pytest.approx((prompt * 0.10 + output * 0.50) / 1e6)
 
 
@@ -161,7 +162,7 @@ def test_a_rate_limit_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("once")
 @pytest.mark.parametrize(
     ("reply", "said"),
-    [(RATE_LIMIT, "HTTP 429"), (AUTH, "HTTP 401"), (UNKNOWN_MODEL, "HTTP 404"), (Hang(), "time")],
+    [(RATE_LIMIT, "429"), (AUTH, "401: invalid x-api-key"), (UNKNOWN_MODEL, "404"), (Hang(), "timed out")],
 )
 def test_what_the_service_refuses_is_a_judge_error(monkeypatch: pytest.MonkeyPatch, reply: Reply, said: str) -> None:
     result, _ = grade(reply, monkeypatch=monkeypatch)
@@ -169,9 +170,27 @@ def test_what_the_service_refuses_is_a_judge_error(monkeypatch: pytest.MonkeyPat
     assert said in result.details
 
 
+def test_criteria_all_0_with_an_overall_of_1_are_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    result, _ = grade(verdict(0.0, 0.0, overall=1.0), monkeypatch=monkeypatch)
+    assert (result.status, result.passed, result.score) == ("judge_error", False, 0.0)
+    assert "no mean of the criteria" in result.details
+
+
+def test_weights_of_the_rubric_may_move_the_overall_score_among_its_criteria(monkeypatch: pytest.MonkeyPatch) -> None:
+    result, _ = grade(verdict(0.2, 1.0, overall=0.9), monkeypatch=monkeypatch)
+    assert (result.status, result.score) == ("graded", 0.9)
+
+
+def test_a_refused_login_is_not_asked_for_the_other_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    result, api = grade(AUTH, monkeypatch=monkeypatch, samples=5)
+    assert len(api.requests) == 1
+    assert result.judge is not None
+    assert result.judge.refused is ErrorKind.AUTH
+
+
 def test_without_a_key_the_error_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
-    monkeypatch.delenv("ANTHROPIC_AUTH_TOKEN", raising=False)
+    monkeypatch.delenv("JUDGE_API_KEY", raising=False)
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
     result = LLMGrader().grade(ASSERTION, TASK, TRACE)
     assert result.status == "judge_error"

@@ -307,9 +307,9 @@ def test_a_journal_that_is_none_is_bad_input(tmp_path: Path) -> None:
 def test_two_matrices_cannot_share_a_journal(tmp_path: Path) -> None:
     path = tmp_path / "j.jsonl"
     with (
-        Journal(path),
-        pytest.raises(InputError, match="another matrix"),
-        Journal(path),
+        Journal(path, EvalResult),
+        pytest.raises(InputError, match="another command"),
+        Journal(path, EvalResult),
     ):
         pass
 

@@ -83,7 +83,7 @@ def test_the_command_prints_and_writes_the_trend(tmp_path: Path) -> None:
         (tmp_path / f"{name}.json").write_text(results_json(results))
     shown = harness(tmp_path, "trend", "day-2.json", "day-0.json", "day-1.json", "--json", "t.json", "--html", "t.html")
     assert shown.returncode == 0, shown.stderr
-    assert "changed by +25.0 points from one job to the next" in shown.stdout
+    assert "changed by +25.0 points from one job to the next" in " ".join(shown.stdout.split())
     assert [p["name"] for p in json.loads((tmp_path / "t.json").read_text())["points"]] == ["day-0", "day-1", "day-2"]
     assert "<svg" in (tmp_path / "t.html").read_text()
 

@@ -13,6 +13,7 @@ import pytest
 
 import smoke_test
 from common.errors import InputError
+from harness.results.judged_task import JudgedTask
 from pipeline.task.grader import JUDGE_FILES
 from pipeline.task.make import Options
 from tests.conftest import REPOSITORY, Script
@@ -118,8 +119,8 @@ def test_no_answer_is_zero_without_a_call(task: Path, tmp_path: Path, answer: st
 @pytest.mark.parametrize(
     ("reply", "env", "problem"),
     [
-        (AUTH, {}, "the service answered 401"),
-        (Failure(400, "invalid_request_error"), {}, "the service answered 400"),
+        (AUTH, {}, "the service answered 401: invalid x-api-key"),
+        (Failure(400, "invalid_request_error", "too long"), {}, "the service answered 400: too long"),
         (AUTH, {"JUDGE_API": "carrier pigeon"}, "JUDGE_API: 'carrier pigeon' is none of anthropic, openai"),
         (AUTH, {"JUDGE_MODEL": ""}, "JUDGE_MODEL: not set"),
         (AUTH, {"JUDGE_BASE_URL": "ftp://x"}, "the base URL is none: http:// or https:// and a host"),
@@ -168,6 +169,13 @@ def test_an_earlier_reward_does_not_outlive_a_judge_that_fails(task: Path, tmp_p
 
     assert reward is None
     assert not (planted / "reward.txt").exists()
+
+
+def test_the_harness_asks_about_a_plain_task_with_the_same_words(task: Path) -> None:
+    words = json.loads((task / "tests/judge.json").read_text())
+    (task / "tests/judge.json").unlink()
+    asked = JudgedTask.load(task).asked
+    assert {name: getattr(asked, name) for name in words} == words
 
 
 def test_the_tests_hold_the_very_files_that_the_harness_asks_with(task: Path) -> None:

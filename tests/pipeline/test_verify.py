@@ -330,7 +330,7 @@ def test_no_answer_can_blow_up_the_scoring(unit: str) -> None:
 def root(tmp_path: Path) -> Path:
     """A folder laid out like a task's container after the agent is gone."""
     root = tmp_path / "root"
-    shutil.copytree(TEMPLATES / "tests", root / "tests")
+    shutil.copytree(TEMPLATES / "tests", root / "tests", ignore=shutil.ignore_patterns("judge.py"))
     (root / "tests" / "ground_truth.json").write_text(json.dumps({"ground_truth": TRUTH, "key": KEY}))
     (root / "app").mkdir()
     (root / "app" / "solution.md").write_text(ORACLE)

@@ -1,0 +1,161 @@
+"""What the commands that ask judges share: options, dry run, progress, journal, and what is said at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
+
+from harness.cli.options import gathered
+from harness.compare.agreement import between_judges, within_judge
+from harness.compare.wording import cost_text, counted
+from harness.errors import InputError
+from harness.graders.service import Question, Reply, Service
+from harness.models.model_ids import DEFAULT_JUDGE_MODEL, retirement_warning
+from harness.report.console import report_console
+from harness.results.journal import Journal, read_entries
+from harness.run.panel import EXPECTED_REPLY_TOKENS, Callback, Panel, PanelStopped, Verdict
+
+MOST_REASONS = 5
+"""Reasons of missing verdicts that are told."""
+
+
+@dataclass(frozen=True)
+class JudgeOptions:
+    """Who is asked, where, how often and up to which cost."""
+
+    judges: tuple[str, ...]
+    api: str
+    base_url: str | None
+    repeats: int
+    max_cost_usd: float | None
+    dry_run: bool
+    quiet: bool
+
+    def estimate(self, questions: Sequence[Question], output: Path) -> None:
+        """Say what asking would cost, and ask nothing."""
+        panel = self._panel(read_entries(journal_of(output), Verdict), _refuse)
+        found = panel.estimate(questions)
+        cost = "the price of a judge is not known" if found.cost_usd is None else f"about {cost_text(found.cost_usd)}"
+        click.echo(
+            f"{counted(found.calls, 'request')} to {', '.join(panel.judges)}, {found.done} done before; "
+            f"about {found.input_tokens:,} tokens in and {found.calls * EXPECTED_REPLY_TOKENS:,} out: {cost}"
+        )
+
+    def ask(self, questions: Sequence[Question], output: Path) -> tuple[Panel, str]:
+        """Ask what the journal beside `output` holds no verdict on: (the panel, why it stopped early or nothing).
+
+        Raises:
+            InputError: `output` is there without its journal, so that it is none of this command's.
+        """
+        for judge in self.judges:
+            warning = retirement_warning(judge, datetime.now(UTC).date())
+            if warning:
+                click.echo(f"warning: {warning}", err=True)
+        path = journal_of(output)
+        if output.expanduser().exists() and not path.exists():
+            raise InputError(f"{output} exists, and no journal of this command beside it; name another with -o")
+        with Journal(path, Verdict) as journal, _progress(quiet=self.quiet) as shown:
+            panel = self._panel(journal.entries, journal.append)
+            try:
+                panel.ask(questions, shown)
+            except PanelStopped as stopped:
+                return panel, str(stopped)
+        return panel, ""
+
+    def _panel(self, earlier: Sequence[Verdict], append: Callable[[Verdict], None]) -> Panel:
+        service = Service.of_environment(self.api, self.base_url)
+        return Panel(service, self.judges, self.repeats, earlier, append, max_cost_usd=self.max_cost_usd)
+
+
+judge_options = gathered(
+    "asking",
+    JudgeOptions,
+    click.option(
+        "--judge", "judges", multiple=True, default=[DEFAULT_JUDGE_MODEL], show_default=True, help="Model; repeatable."
+    ),
+    click.option(
+        "--api",
+        default="anthropic",
+        show_default=True,
+        envvar="JUDGE_API",
+        type=click.Choice(["anthropic", "openai"]),
+        help="What the judges' service speaks.",
+    ),
+    click.option("--base-url", help="Of the service. Default: JUDGE_BASE_URL, else the provider's own variable."),
+    click.option(
+        "--repeats", default=1, show_default=True, type=click.IntRange(1, 25), help="Verdicts of each judge on each."
+    ),
+    click.option(
+        "--max-cost-usd", type=click.FloatRange(0, min_open=True), help="Ask nothing that may cost more in all."
+    ),
+    click.option("--dry-run", is_flag=True, help="Show what would be asked and what it may cost, ask nothing."),
+    click.option("--quiet", is_flag=True, help="No progress."),
+)
+
+
+def journal_of(output: Path) -> Path:
+    """Where the verdicts behind an output are."""
+    return output.expanduser().with_suffix(".journal.jsonl")
+
+
+def say_verdicts(panel: Panel, questions: Sequence[Question]) -> list[Reply]:
+    """Tell how many verdicts there are, what all cost and how far judges agree; return what brought no verdict."""
+    replies = [reply for question in questions for reply in panel.replies(question)]
+    failed = [reply for reply in replies if reply.verdict is None]
+    click.echo(
+        f"{counted(len(questions), 'question')}, {counted(len(replies) - len(failed), 'verdict')}, "
+        f"{len(failed)} missing; {cost_text(panel.spent_usd)} in all"
+    )
+    points = panel.points(questions)
+    for judge, grades in points.items():
+        again = within_judge(grades)
+        if again:
+            click.echo(
+                f"  {judge} asked again: grades of one answer scatter by {again[1]:.1f} points ({again[0]} of them)"
+            )
+    for pair in between_judges(points):
+        ranks = "not told" if pair.rank_correlation is None else f"{pair.rank_correlation:.2f}"
+        click.echo(
+            f"  {pair.first} and {pair.second} on {pair.compared}: {pair.mean_difference:.1f} points apart, "
+            f"the second gives {pair.bias:+.1f}; rank correlation {ranks}"
+        )
+    for text in sorted({reply.error for reply in failed})[:MOST_REASONS]:
+        click.echo(f"  no verdict: {text}", err=True)
+    return failed
+
+
+def say_stopped(reason: str, output: Path) -> None:
+    """Tell why not everything was asked, and how to go on."""
+    click.echo(f"stopped: {reason}", err=True)
+    click.echo(f"what was said is in {journal_of(output)}; the same command goes on from there", err=True)
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Callback | None]:
+    """A bar on a terminal, else a line for each verdict on stderr."""
+    console = report_console(stderr=True)
+    if quiet:
+        yield None
+    elif console.is_terminal:
+        columns = (TextColumn("judging"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        with Bar(*columns, console=console) as bar:
+            row = bar.add_task("")
+            yield lambda _verdict, done, total: bar.update(row, completed=done, total=total)
+    else:
+        yield lambda verdict, done, total: click.echo(_line(verdict, done, total), err=True)
+
+
+def _line(verdict: Verdict, done: int, total: int) -> str:
+    said = f"no verdict: {verdict.error}" if verdict.verdict is None else "done"
+    return f"[{done}/{total}] {verdict.task} | {verdict.judge} | {said} | {cost_text(verdict.cost_usd)}"
+
+
+def _refuse(_verdict: Verdict) -> None:
+    raise AssertionError("a dry run asks nothing")

@@ -1,0 +1,271 @@
+"""The page of a comparison: verdict in words, forest plot, differences of tasks, wins and losses, several arms."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from harness.compare.arms import compare_arms
+from harness.compare.comparison import compare
+from harness.compare.verdicts import Comparison
+from harness.compare.wording import plain_verdict
+from harness.models import EvalResult, GradeResult, Outcome, VerifierMetrics
+from harness.report.extremes import extremes
+from harness.report.figures import task_differences
+from harness.report.forest import forest
+from harness.report.html import Arm, render
+from harness.reporter import Reporter
+from tests.bench.picture import BANNER, page
+from tests.harness.test_html_report import HOSTILE, Page, browser, pages
+from tests.support.results import arm, run
+
+__all__ = ["browser"]
+
+
+def scored(scores: dict[str, float], config: str = "base", **fields: Any) -> list[EvalResult]:
+    """A run a task with this score."""
+    return [run(task, config, score=score, passed=score >= 0.7, **fields) for task, score in scores.items()]
+
+
+def tasks(count: int, *, start: float, step: float = 0.0) -> dict[str, float]:
+    return {f"task-{number:03}": start + step * number for number in range(count)}
+
+
+def shown(a: list[EvalResult], b: list[EvalResult]) -> str:
+    return render([Arm("plain", a), Arm("search", b)], compare(a, b, label_a="plain", label_b="search"))
+
+
+@pytest.mark.parametrize(
+    ("after", "sentence"),
+    [
+        (10, "B is better than A, by more than chance explains."),
+        (0, "B is worse than A, by more than chance explains."),
+        (5, "No evidence that B is better or worse than A."),
+    ],
+)
+def test_the_verdict_is_said_in_plain_words(after: int, sentence: str) -> None:
+    names = [f"t{number}" for number in range(10)]
+    a, b = arm(dict.fromkeys(names, 5), 10), arm(dict.fromkeys(names, after), 10)
+    assert plain_verdict(compare(a, b)) == sentence
+
+
+def test_too_little_data_is_called_that() -> None:
+    assert plain_verdict(compare(arm({"t": 0}, 1), arm({"t": 1}, 1))).startswith("Not enough data to say")
+
+
+def test_a_single_task_is_not_said_to_be_the_whole() -> None:
+    names = {f"t{number:02}": 10 for number in range(20)}
+    assert "in single tasks; over all" in plain_verdict(compare(arm(names, 20), arm(names | {"t00": 0}, 20)))
+
+
+def sliced() -> Comparison:
+    def made(shift: float) -> list[EvalResult]:
+        return [
+            run(f"t{number:02}", score=0.4 + 0.01 * number + shift * (number % 2), language=("go", "rust")[number % 2])
+            for number in range(12)
+        ]
+
+    return compare(made(0.0), made(0.2))
+
+
+def test_a_forest_plot_has_all_tasks_first_and_every_group() -> None:
+    plot = forest(sliced())
+    assert plot is not None
+    assert [(row.dimension, row.name, row.tasks) for row in plot.rows] == [
+        ("", "All tasks", 12),
+        ("language", "go", 6),
+        ("language", "rust", 6),
+    ]
+    assert plot.groups == 2
+
+
+def test_the_axis_of_a_forest_plot_has_0_in_its_middle_and_every_point_on_it() -> None:
+    plot = forest(sliced())
+    assert plot is not None
+    assert plot.at(0) == 50
+    assert 0 in plot.ticks
+    assert all(0 < plot.at(row.difference) < 100 for row in plot.rows)
+    assert plot.cut(2 * plot.reach)
+    assert plot.at(2 * plot.reach) == 100
+
+
+def test_groups_that_one_arm_alone_has_carry_its_name() -> None:
+    a = [run(f"t{n}", "old", score=0.1 * n, groups={"image": "x"}) for n in range(6)]
+    b = [run(f"t{n}", "new", score=0.1 * n, groups={"image": "yz"[n % 2]}) for n in range(6)]
+    plot = forest(compare(a, b, label_a="before", label_b="after"))
+    assert plot is not None
+    assert "image in after" in {row.dimension for row in plot.rows}
+
+
+def test_the_page_shows_the_plot_and_names_the_correction() -> None:
+    html = shown(scored(tasks(12, start=0.2), language="go"), scored(tasks(12, start=0.4), language="go"))
+    assert "All tasks" in html
+    assert "search is better than plain" in html
+    a = [*scored({"t1": 0.1, "t2": 0.3}, language="go"), *scored({"t3": 0.2, "t4": 0.5}, language="c")]
+    assert "Bonferroni" in shown(a, a)
+
+
+def height(svg: str) -> float:
+    found = re.search(r'viewBox="0 0 [\d.]+ ([\d.]+)"', svg)
+    assert found
+    return float(found[1])
+
+
+def test_many_tasks_are_a_waterfall_of_one_screen_that_names_the_most_extreme() -> None:
+    a = scored(tasks(251, start=0.5))
+    svg = task_differences(compare(a, scored(tasks(251, start=0.2, step=0.002))))
+    assert height(svg) < 300
+    drawn = {number for number in range(251) if f"task-{number:03}" in svg}
+    assert drawn == {*range(5), *range(246, 251)}
+
+
+def test_few_tasks_have_a_row_and_a_name_each() -> None:
+    svg = task_differences(compare(scored(tasks(60, start=0.1)), scored(tasks(60, start=0.2))))
+    assert all(f"task-{number:03}" in svg for number in range(60))
+
+
+def verified(task: str, score: float, answer: str, **found: Any) -> EvalResult:
+    grade = GradeResult(assertion_id="reward", passed=False, score=score, verifier=VerifierMetrics(**found))
+    return run(task, score=score, passed=False, grades=[grade], trace={"result": answer})
+
+
+def test_wins_and_losses_show_both_answers_and_their_evidence() -> None:
+    a = [verified("t1", 0.1, "the first answer", matched_keywords=[], missed_keywords=["CacheKey"])]
+    b = [verified("t1", 0.9, "the second answer", matched_keywords=["CacheKey"], invented_identifiers=["NoSuchName"])]
+    html = shown(a, b)
+    wins = html[html.index("Wins of search") : html.index("Losses of search")]
+    assert all(text in wins for text in ("the first answer", "the second answer", "1: CacheKey", "1: NoSuchName"))
+    assert "<dt>matched</dt><dd>none</dd>" in wins
+    assert "<dt>in the right file</dt><dd>not recorded</dd>" in wins
+
+
+def test_the_largest_ten_of_each_kind_come_in_order() -> None:
+    a = scored(tasks(40, start=0.5))
+    b = scored(tasks(40, start=0.1, step=0.02))
+    wins, losses = extremes(compare(a, b), list(enumerate(a)), list(enumerate(b, start=40)))
+    assert [win.name for win in wins] == [f"task-{number:03}" for number in range(39, 29, -1)]
+    assert [loss.name for loss in losses] == [f"task-{number:03}" for number in range(10)]
+
+
+def test_a_task_that_did_not_move_is_neither_a_win_nor_a_loss() -> None:
+    a = scored({"t": 0.5})
+    assert extremes(compare(a, a), list(enumerate(a)), list(enumerate(a, start=1))) == ([], [])
+
+
+def test_links_of_a_win_lead_to_the_runs_of_its_arm() -> None:
+    a, b = scored({"t1": 0.1, "t2": 0.5}, "plain"), scored({"t1": 0.9, "t2": 0.5}, "search")
+    html = shown(a, b)
+    wins = html[html.index("Wins of search") : html.index("Losses of search")]
+    opened = [pages(html)[int(number)] for number in re.findall(r'href="#run-(\d+)"', wins)]
+    assert ["plain |" in page for page in opened] == [True, False]
+    assert all("<h1>t1" in page for page in opened)
+
+
+def test_what_was_not_recorded_is_not_a_0() -> None:
+    blind = {"has_transcript": False, "usage": None, "duration_seconds": None}
+    a, b = ([run("t", score=score, cost=None, trace=blind)] for score in (0.2, 0.4))
+    html = shown(a, b)
+    assert "tool calls: not recorded" in html
+    assert "Cost: not recorded" in html
+    assert html.count('<td class="n">not recorded</td>') == 6  # tokens, cost and time of both arms
+
+
+def test_a_lost_run_has_no_score() -> None:
+    html = render([Arm("r", [run(passed=False, outcome=Outcome.INFRA_ERROR)])])
+    assert "0.00" not in html[html.index('<tbody id="rows">') :]
+
+
+def test_heat_map_and_tasks_are_in_the_metric_of_the_verdict() -> None:
+    html = shown(scored({"t1": 0.31, "t2": 0.5}), scored({"t1": 0.62, "t2": 0.5}))
+    heat = html[html.index('id="heatmap"') : html.index('id="runs"')]
+    assert ">0.31</button>" in heat
+    assert ">0.62</button>" in heat
+    assert "+31.0" in heat
+
+
+def three_arms() -> str:
+    arms = [
+        ("first", scored(tasks(20, start=0.3))),
+        ("second", scored(tasks(20, start=0.5))),
+        ("third", scored(tasks(20, start=0.3))),
+    ]
+    return render([Arm(*one) for one in arms], compare_arms(arms), "3 arms")
+
+
+def test_several_arms_have_a_verdict_each_and_name_their_correction() -> None:
+    html = three_arms()
+    assert "second is better than first" in html
+    assert "No evidence that third is better or worse than first" in html
+    assert "Holm&#39;s correction for 2 comparisons" in html
+    assert html.count('class="forest"') == 2
+
+
+def test_figures_of_several_comparisons_share_no_id() -> None:
+    ids = re.findall(r'\bid="([^"]+)"', three_arms())
+    assert len(ids) == len(set(ids))
+
+
+def test_hostile_names_and_evidence_stay_text() -> None:
+    def hostile(score: float) -> list[EvalResult]:
+        return [
+            run(
+                f"{HOSTILE}{number}", HOSTILE, score=score, passed=False, model=HOSTILE,
+                language=f"{HOSTILE}{number % 2}", tools=[HOSTILE], trace={"result": HOSTILE},
+                grades=[GradeResult(assertion_id=HOSTILE, passed=False, score=score,
+                                    verifier=VerifierMetrics(matched_keywords=[HOSTILE]))],
+            )
+            for number in range(6)
+        ]  # fmt: skip
+
+    a, b = hostile(0.2), hostile(0.6)
+    comparison = compare(a, b, label_a=HOSTILE, label_b=HOSTILE)
+    html = render([Arm(HOSTILE, a), Arm(HOSTILE, b)], comparison, HOSTILE)
+    assert HOSTILE not in html
+    assert "taken" in unescape(html)
+
+
+def test_secrets_in_an_answer_do_not_reach_the_wins() -> None:
+    secret = "sk-ant-api03-" + "A1b2" * 10
+    assert secret not in shown([verified("t", 0.1, secret)], [verified("t", 0.9, secret, matched_keywords=[secret])])
+
+
+def test_the_made_picture_says_that_it_is_made() -> None:
+    assert BANNER in page(8, 2)
+
+
+def test_on_80_columns_no_name_of_a_group_is_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    def of(shift: float) -> list[EvalResult]:
+        names = ("architectural_understanding", "cross_file_refactoring")
+        return [run(f"t{n}", score=0.02 * n + shift, category=names[n % 2]) for n in range(12)]
+
+    Reporter(Console(width=80)).print_comparison(compare(of(0.0), of(0.3)))
+    printed = capsys.readouterr().out
+    assert "architectural_understanding " in printed
+    assert max(map(len, printed.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("width", [420, 1240])
+def test_in_a_browser_nothing_but_tables_and_figures_is_wider_than_the_window(
+    browser: Any, tmp_path: Path, width: int
+) -> None:
+    (tmp_path / "r.html").write_text(page(20, 2), encoding="utf-8")
+    opened = Page(browser, tmp_path / "r.html")
+    opened.page.set_viewport_size({"width": width, "height": 800})
+    assert opened.page.evaluate("document.documentElement.scrollWidth") == width
+    assert opened.problems == []
+
+
+def test_in_a_browser_a_win_opens_and_leads_to_its_run(browser: Any, tmp_path: Path) -> None:
+    (tmp_path / "r.html").write_text(page(20, 2), encoding="utf-8")
+    opened = Page(browser, tmp_path / "r.html")
+    win = opened.page.locator(".extreme").first
+    name = win.locator("summary .name").inner_text()
+    win.locator("summary").click()
+    win.locator("a").first.click()
+    opened.page.wait_for_selector("#run h1")
+    assert name in opened.page.inner_text("#run h1")
