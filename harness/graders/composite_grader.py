@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 import traceback
 from collections.abc import Iterable
@@ -93,14 +92,12 @@ def refuse_ungradable(tasks: Iterable[Task]) -> None:
     """Refuse what this installation cannot grade, before an agent is paid for.
 
     Raises:
-        InputError: a command needs bash, or a judge the anthropic package, and it is not there.
+        InputError: a command needs bash, and it is not there.
     """
     for task in tasks:
         commands = [a for a in task.code_assertions if a.check in TIMEOUTS]
         if commands and shutil.which(SHELL[0]) is None:
             raise InputError(f"task {task.id}: its commands need {SHELL[0]}, which is not on PATH; install it")
-        if task.llm_assertions and importlib.util.find_spec("anthropic") is None:
-            raise InputError(f"task {task.id}: its judge needs the anthropic package; pip install anthropic")
 
 
 def has_passed(trace: ExecutionTrace, grades: list[GradeResult], score: float) -> bool:
