@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import jinja2
@@ -52,7 +53,7 @@ PROJECT, PROJECT_FOR_TESTS = "environment/project", "tests/project"
 BASE_IMAGE = "ubuntu:24.04"
 
 # The rooms that decide what is in a task: a change there makes every task out of date.
-TASK_ROOMS = ("dataset", "task")
+TASK_ROOMS = ("common", "pipeline/dataset", "pipeline/task")
 
 LANGUAGE_NAMES = {
     "cpp": "C++",
@@ -111,19 +112,23 @@ def templates() -> jinja2.Environment:
     )
 
 
-@cache
-def generator_digest() -> str:
-    """Return a digest of what makes every task: the templates (not the languages' table) and the code filling them."""
+def generator_files() -> dict[str, Path]:
+    """Return what makes every task: the templates (not the languages' table) and the code filling them, by name."""
     # By name inside its folder: an installed package has the templates in another place than a checkout.
     files = {f"templates/{path.relative_to(TEMPLATES)}": path for path in TEMPLATES.rglob("*") if path.is_file()}
     files.pop("templates/environment/languages.toml", None)
     files["adapter.py"] = REPOSITORY / "adapter.py"
     for room in TASK_ROOMS:
-        files |= {f"pipeline/{room}/{path.name}": path for path in (REPOSITORY / "pipeline" / room).glob("*.py")}
+        files |= {f"{room}/{path.name}": path for path in (REPOSITORY / room).glob("*.py")}
+    return {name: path for name, path in files.items() if "__pycache__" not in path.parts}
+
+
+@cache
+def generator_digest() -> str:
+    """Return a digest of `generator_files`."""
     total = hashlib.sha256()
-    for name, path in sorted(files.items()):
-        if "__pycache__" not in path.parts:
-            total.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    for name, path in sorted(generator_files().items()):
+        total.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     return total.hexdigest()
 
 

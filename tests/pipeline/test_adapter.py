@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -15,10 +16,11 @@ import pytest
 from adapter import DatasetError, LoCoBenchAdapter, LoCoBenchLoader, LoCoBenchTask, UnknownTaskError
 from pipeline.dataset.catalog import LANGUAGES
 from pipeline.dataset.records import RecordError
-from pipeline.task.make import Options, render_instruction
+from pipeline.task.make import Options, generator_files, render_instruction
 from pipeline.task.project import Project
 from pipeline.task.scoring import Scoring
 from pipeline.task.verifier import verifier
+from tests.conftest import REPOSITORY
 from tests.support.data_builder import FILES, PROJECT, TRUTH, Data, extract, tree
 
 HOSTILE = (
@@ -302,3 +304,16 @@ def test_project_of_the_scenario_is_the_folder_named_like_the_ids_beginning(data
 
 def test_scoring_that_nobody_set_is_the_verifiers_own() -> None:
     assert Scoring.default().model_dump(mode="json") == verifier().SCORING
+
+
+def test_a_fingerprint_covers_all_code_that_takes_part_in_making_a_task() -> None:
+    program = (
+        "import sys, adapter, pipeline.task.make, pipeline.task.grader\n"
+        "rooms = ('adapter', 'common', 'pipeline')\n"
+        "print(*(module.__file__ for name, module in sys.modules.items() if name.partition('.')[0] in rooms))"
+    )
+    loaded = subprocess.check_output([sys.executable, "-c", program], cwd=REPOSITORY, text=True).split()
+    covered = {str(path) for path in generator_files().values()}
+    outside = {str(Path(path).relative_to(REPOSITORY)) for path in loaded if path not in covered}
+    # How outcomes are named; not what is in a task.
+    assert outside == {"pipeline/__init__.py", "pipeline/generate/__init__.py", "pipeline/generate/maker.py"}
