@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from common.errors import InputError
+from common.validation import explain
 
 
 class McpServer(BaseModel):
@@ -47,13 +48,6 @@ class McpServer(BaseModel):
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror}; name a .mcp.json") from None
         except ValidationError as error:
-            raise InputError(f"{path}: {_explain(error)}; Harbor passes on command and args, or url") from None
+            raise InputError(f"{path}: {explain(error)}; Harbor passes on command and args, or url") from None
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"{path}: not a .mcp.json ({error!r})") from None
-
-
-def _explain(error: ValidationError) -> str:
-    problem = error.errors(include_url=False, include_context=False)[0]
-    field = ".".join(map(str, problem["loc"]))
-    message = problem["msg"].removeprefix("Value error, ")
-    return f"{field}: {message}" if field else message

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from common.validation import first_problem
 from harness.claude.layout import FOLDERS, REDACTIONS_FILE, TELEMETRY_OFF, TELEMETRY_ON_PREFIXES
 from harness.errors import InputError
 from harness.models import SCHEMA_VERSION, ClaudeConfigSnapshot
@@ -31,9 +32,8 @@ class ConfigImporter:
         except OSError as error:
             raise InputError(f"{snapshot_path}: cannot be read ({error.strerror})") from error
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(map(str, first["loc"])) or "file"
-            raise InputError(f"{snapshot_path}: {where}: {first['msg']}; is this a file of export-config?") from error
+            what = first_problem(error, "file")
+            raise InputError(f"{snapshot_path}: {what}; is this a file of export-config?") from error
         if snapshot.schema_version > SCHEMA_VERSION:
             raise InputError(
                 f"{snapshot_path}: schema_version {snapshot.schema_version} is newer than {SCHEMA_VERSION}; "

@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 
 from harness.cli.options import gathered
+from harness.cli.output import journal_of
 from harness.compare.agreement import between_judges, within_judge
 from harness.compare.wording import cost_text, counted
 from harness.errors import InputError
@@ -100,11 +101,6 @@ judge_options = gathered(
 )
 
 
-def journal_of(output: Path) -> Path:
-    """Where the verdicts behind an output are."""
-    return output.expanduser().with_suffix(".journal.jsonl")
-
-
 def say_verdicts(panel: Panel, questions: Sequence[Question]) -> list[Reply]:
     """Tell how many verdicts there are, what all cost and how far judges agree; return what brought no verdict."""
     replies = [reply for question in questions for reply in panel.replies(question)]
@@ -131,7 +127,7 @@ def say_verdicts(panel: Panel, questions: Sequence[Question]) -> list[Reply]:
     return failed
 
 
-def say_stopped(reason: str, output: Path) -> None:
+def say_unfinished(reason: str, output: Path) -> None:
     """Tell why not everything was asked, and how to go on."""
     click.echo(f"stopped: {reason}", err=True)
     click.echo(f"what was said is in {journal_of(output)}; the same command goes on from there", err=True)

@@ -10,7 +10,7 @@ import click
 from rich.text import Text
 
 from common.files import check_output, write_whole
-from harness.cli.asking import JudgeOptions, judge_options, say_stopped, say_verdicts
+from harness.cli.asking import JudgeOptions, judge_options, say_unfinished, say_verdicts
 from harness.cli.options import PATH
 from harness.cli.output import refuse_existing, save_results, write_text
 from harness.compare import calibration
@@ -87,7 +87,7 @@ def grade(
     _say_changes(results, graded)
     save_results(EvalRunner(), graded, output, stop_reason=stopped)
     if stopped:
-        say_stopped(stopped, output)
+        say_unfinished(stopped, output)
     ctx.exit(2 if stopped or any(g.status != "graded" for r in graded for g in r.grades) else 0)
 
 
@@ -195,7 +195,7 @@ def audit(ctx: click.Context, /, tasks: Path, output: Path, asking: JudgeOptions
     write_whole(output.expanduser(), audit_lines(questions, panel), durable=True)
     click.echo(f"wrote {output}")
     if stopped:
-        say_stopped(stopped, output)
+        say_unfinished(stopped, output)
     ctx.exit(2 if stopped or failed else 0)
 
 

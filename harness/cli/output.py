@@ -47,6 +47,11 @@ def refuse_unwritable(path: Path) -> None:
         raise InputError(f"{path}: cannot be written ({error.strerror}); name another place with -o") from error
 
 
+def journal_of(output: Path) -> Path:
+    """Where what an output is made of is kept while it is not complete."""
+    return output.expanduser().with_suffix(".journal.jsonl")
+
+
 def results_and_journal(output: Path | None, resume: bool) -> tuple[Path, Path]:
     """Absolute paths of the results file of many runs and of its journal.
 
@@ -59,7 +64,7 @@ def results_and_journal(output: Path | None, resume: bool) -> tuple[Path, Path]:
     """
     path = output or DEFAULT_RESULTS_DIR / f"results_{datetime.now():%Y%m%d_%H%M%S}.json"
     path = path.expanduser().absolute()
-    journal = path.with_suffix(".journal.jsonl")
+    journal = journal_of(path)
     if resume and not journal.exists():
         raise InputError(f"{journal}: no journal to resume; name the same -o as before, or drop --resume")
     if not resume:

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from common.judging import JudgeError
+from common.validation import first_problem
 from harness.graders.judge_prompt import VERSION, build_prompt, digest
 from harness.graders.service import Question, Reply, Service, failures_of, record_of
 from harness.models import (
@@ -163,9 +164,7 @@ def _read(text: str) -> dict[str, Any]:
     try:
         return JudgeVerdict.model_validate_json(text).model_dump()
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "verdict"
-        raise JudgeError(f"malformed verdict ({where}: {first['msg']})") from error
+        raise JudgeError(f"malformed verdict ({first_problem(error, 'verdict')})") from error
 
 
 def _closed(schema: Any) -> Any:

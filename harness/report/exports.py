@@ -10,15 +10,14 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from junitparser import Error, Failure, JUnitXml, TestCase, TestSuite
 
-from harness.compare import wording
 from harness.compare.arms import ArmsComparison
 from harness.compare.metrics import aggregate, by_arm
 from harness.compare.verdicts import Comparison, Verdict
 from harness.compare.wording import p_text, runs_text, verdict_sentence
 from harness.models import SCHEMA_VERSION, EvalResult
+from harness.report.environment import template_environment
 
 COLUMNS: dict[str, Callable[[EvalResult], object]] = {
     "task_id": lambda r: r.task_id,
@@ -173,16 +172,9 @@ def arms_data(found: ArmsComparison) -> dict[str, Any]:
 
 
 def _markdown(template: str, **values: object) -> str:
-    environment = Environment(
-        loader=PackageLoader("harness.report"),
-        autoescape=False,  # Markdown: names go through the filter `cell`
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    environment = template_environment(is_page=False)
     environment.filters["cell"] = _cell
-    return environment.get_template(template).render(wording=wording, **values)
+    return environment.get_template(template).render(**values)
 
 
 def _cell(text: str) -> str:

@@ -13,7 +13,7 @@ from functools import cache, partial
 from itertools import count, groupby
 from operator import attrgetter
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from harness.compare import wording
@@ -24,6 +24,7 @@ from harness.host.redaction import REDACTED
 from harness.host.secret_shapes import replace_shapes
 from harness.models import EvalResult
 from harness.report import figures
+from harness.report.environment import template_environment
 from harness.report.extremes import ANSWER_CHARS, Extreme, evidence, extremes
 from harness.report.forest import Forest, forest
 
@@ -238,13 +239,7 @@ def _diff_class(line: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("harness.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = template_environment(is_page=True)
     environment.filters["diff_class"] = _diff_class
     environment.filters["groupby_in_order"] = _groupby_in_order
     environment.filters["breakable"] = _breakable
@@ -252,5 +247,4 @@ def _environment() -> Environment:
     environment.filters["evidence"] = evidence
     environment.filters["redacted"] = _without_shapes
     environment.filters["told"] = _told
-    environment.globals["wording"] = wording
     return environment

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from common.svg import inline_svg, page_style, stand_ins
-from harness.compare import wording
 from harness.compare.trend import Trend, slope_sentence
+from harness.report.environment import template_environment
 
 INK, FAINT, LINE = COLOURS = stand_ins("var(--ink)", "var(--faint)", "var(--accent)")
 
 
 def render(trend: Trend) -> str:
     """The whole page."""
-    environment = Environment(
-        loader=PackageLoader("harness.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    template = environment.get_template("trend.html.j2")
-    return template.render(trend=trend, figure=means_over_time(trend), slope=slope_sentence(trend), wording=wording)
+    template = template_environment(is_page=True).get_template("trend.html.j2")
+    return template.render(trend=trend, figure=means_over_time(trend), slope=slope_sentence(trend))
 
 
 @page_style()

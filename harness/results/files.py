@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from common.validation import first_problem
 from harness.errors import InputError
 from harness.host.redaction import Redactor
 from harness.models import SCHEMA_VERSION, EvalResult, ResultsFile
@@ -44,7 +45,7 @@ def _why_no_results(text: str, error: ValidationError) -> str:
     version = re.match(r'\s*\{\s*"schema_version":\s*(\d+)', text)
     if version and int(version.group(1)) > SCHEMA_VERSION:
         return _too_new(int(version.group(1)))
-    return f"{'.'.join(map(str, first['loc'])) or 'file'}: {first['msg']}; is this a results file?"
+    return f"{first_problem(error, 'file')}; is this a results file?"
 
 
 def _too_new(version: int) -> str:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, FiniteFloat, RootModel, ValidationError
 
+from common.validation import first_problem
 from harness.errors import InputError
 
 REWARD = "reward"
@@ -300,12 +301,6 @@ def _parse(path: Path, content: bytes, model: type[Model]) -> Model:
         return model.model_validate_json(content)
     except ValidationError as error:
         raise InputError(f"{path}: {first_problem(error)}; move the trial's folder away to read the others") from error
-
-
-def first_problem(error: ValidationError) -> str:
-    """Field and message of the first thing that is wrong."""
-    first = error.errors()[0]
-    return ": ".join(filter(None, [".".join(map(str, first["loc"])), first["msg"]]))
 
 
 def text_of(content: Content) -> str:

@@ -17,8 +17,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from common.validation import first_problem
 from harness.errors import InputError
-from harness.results.harbor_files import HarborFile, McpServer, TaskMetadata, Trial, first_problem, read
+from harness.results.harbor_files import HarborFile, McpServer, TaskMetadata, Trial, read
 
 SINGLE_FILES = ("README.md", "instruction.md", "task.toml", "trajectory.json")
 FOLDERS = ("environment", "solution", "steps", "tests")

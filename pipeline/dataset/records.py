@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pydantic_core
-from pydantic_core import ValidationError
 
 # The largest real scenario has 20 KB. The bound keeps a stray archive from being read into memory.
 MAX_RECORD_BYTES = 16 * 1024 * 1024
@@ -56,18 +55,3 @@ def parse_object(data: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise RecordError(f"expected a JSON object, got {type(value).__name__}")
     return value
-
-
-# Kinds of error whose message needs no value beside it; what stands under an unknown key may be a secret.
-_SPEAK_FOR_THEMSELVES = ("missing", "value_error", "extra_forbidden")
-
-
-def explain(error: ValidationError) -> str:
-    """Say in one line which fields are wrong and why."""
-    reasons = []
-    for problem in error.errors(include_url=False, include_context=False):
-        field = ".".join(str(part) for part in problem["loc"])
-        shown = "" if problem["type"] in _SPEAK_FOR_THEMSELVES else f" (got {problem['input']!r:.60})"
-        message = problem["msg"].removeprefix("Value error, ")
-        reasons.append(f"{field}: {message}{shown}" if field else message)
-    return "; ".join(reasons)

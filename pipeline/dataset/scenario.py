@@ -16,8 +16,9 @@ from pydantic import (
 )
 
 from common.markdown import as_markdown
+from common.validation import explain
 from pipeline.dataset.catalog import CATEGORIES, DIFFICULTIES, parse_id
-from pipeline.dataset.records import RecordError, explain
+from pipeline.dataset.records import RecordError
 
 
 class Scenario(BaseModel):

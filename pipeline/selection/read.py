@@ -8,8 +8,9 @@ from pydantic_core import SchemaValidator, ValidationError
 from pydantic_core.core_schema import int_schema, literal_schema, str_schema, typed_dict_field, typed_dict_schema
 
 from common.errors import InputError
+from common.validation import explain
 from pipeline.dataset.catalog import CATEGORIES, DIFFICULTIES, LANGUAGES
-from pipeline.dataset.records import BYTE_ORDER_MARK, RecordError, explain, parse_object
+from pipeline.dataset.records import BYTE_ORDER_MARK, RecordError, parse_object
 from pipeline.selection.select import Candidate
 
 # The fields that a selection is made from; the others, nearly all of a record's bytes, are passed over. Without

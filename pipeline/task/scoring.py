@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from common.errors import InputError
-from pipeline.dataset.records import explain
+from common.validation import explain
 from pipeline.task.verifier import verifier
 
 PUBLISHED: Literal["published"] = "published"

@@ -1,0 +1,25 @@
+"""How the room's templates are filled: a missing value is an error, and pages escape what is put into them."""
+
+from __future__ import annotations
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from harness.compare import wording
+
+
+def template_environment(*, is_page: bool) -> Environment:
+    """Return an environment with the templates and `wording`.
+
+    Args:
+        is_page: whether HTML is written, else Markdown, where names go through the filter `cell`.
+    """
+    environment = Environment(
+        loader=PackageLoader("harness.report"),
+        autoescape=is_page,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=not is_page,
+    )
+    environment.globals["wording"] = wording
+    return environment
