@@ -6,7 +6,7 @@ import json
 import tempfile
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ from harness.claude.environment import INSTRUCTIONS_LOG_VARIABLE, agent_environm
 from harness.claude.messages import Init, Message, Result, message_of
 from harness.claude.outcome import Ending
 from harness.claude.startup import missing_at_start, missing_claude_md
-from harness.host.processes import Finished, Limits, LineVerdict, StopCause, run_process
+from harness.host.processes import Finished, Limits, LineVerdict, StopCause
+from harness.host.sandbox import Sandbox, SandboxError, ThisMachine
 from harness.models import (
     Config,
     ConfigSnapshot,
@@ -48,6 +49,14 @@ class Executor(ABC):
         Failures of the agent or the service are outcomes of the trace, not exceptions.
         """
 
+    @property
+    def place(self) -> str:
+        """Where runs happen, when that is another place than this machine: part of what the experiment is."""
+        return ""
+
+    def prepare(self) -> None:  # noqa: B027 - most have nothing to do
+        """Make ready and check what can be checked before a run is paid for; InputError says what is missing."""
+
     def cancel(self) -> None:  # noqa: B027 - an executor that cannot be interrupted is a valid one
         """End all runs in progress; they return with error kind `interrupted`."""
 
@@ -64,8 +73,15 @@ class ClaudeExecutor(Executor):
         *,
         silence_seconds: float = SILENCE_SECONDS,
         grace_seconds: float = 5.0,
+        sandbox: Sandbox | None = None,
     ) -> None:
-        """`silence_seconds`: longest without output; `grace_seconds`: from the result line to the kill."""
+        """Choose how the CLI runs.
+
+        Args:
+            silence_seconds: longest without output.
+            grace_seconds: from the result line to the kill.
+            sandbox: where it runs; default this machine. `claude_path` is a path there.
+        """
         # Runs have working directories of their own, so relative paths must be resolved here.
         is_path = Path(claude_path).name != claude_path
         self.claude_path = str(Path(claude_path).expanduser().absolute()) if is_path else claude_path
@@ -74,7 +90,17 @@ class ClaudeExecutor(Executor):
         self.skip_permissions = skip_permissions
         self.silence_seconds = silence_seconds
         self.grace_seconds = grace_seconds
+        self.sandbox = sandbox or ThisMachine()
         self._cancelled = threading.Event()
+
+    @property
+    def place(self) -> str:
+        """The sandbox's name; empty for this machine."""
+        return self.sandbox.identity
+
+    def prepare(self) -> None:
+        """Make the sandbox ready; InputError says what is missing."""
+        self.sandbox.prepare(self.claude_path)
 
     def cancel(self) -> None:
         """End all runs in progress; they return with error kind `interrupted`."""
@@ -94,14 +120,14 @@ class ClaudeExecutor(Executor):
             InputError: the config is not a resolved one, and names what this host does not have.
         """
         config = resolve(config)
-        env = agent_environment(config, env_override or {})
+        env = agent_environment(config, env_override or {}, self.sandbox.agent_variables())
         log = env.get(INSTRUCTIONS_LOG_VARIABLE)
         watch = _StreamWatch(config)
         limits = Limits(wall=timeout, silence=self.silence_seconds, grace=self.grace_seconds)
         with self._mcp_files(config) as mcp_files:
             argv = self._build_command(config, mcp_files, log is not None)
             try:
-                finished = run_process(
+                finished = self.sandbox.run(
                     argv,
                     cwd=working_dir,
                     env=env,
@@ -109,9 +135,12 @@ class ClaudeExecutor(Executor):
                     stdin=prompt.encode("utf-8", errors="replace"),
                     on_line=watch,
                     cancelled=self._cancelled,
+                    writes=_folders(env_override or {}),
+                    reads=mcp_files,
                 )
-            except OSError as error:
-                text = f"{self.claude_path} cannot be started ({error.strerror}); install it or name its path"
+            except (OSError, SandboxError) as error:
+                why = error.strerror if isinstance(error, OSError) else error
+                text = f"{self.claude_path} cannot be started ({why}); install it or name its path"
                 refused = Ending(Outcome.INFRA_ERROR, ErrorKind.CLI_REFUSED, text)
                 return _trace([], refused, prompt, config, stderr=text)
         messages = watch.messages or stream.parse_messages(finished.stdout.decode("utf-8", "replace"))
@@ -186,6 +215,13 @@ class ClaudeExecutor(Executor):
 
 LOG_HOOK = {"type": "command", "command": f'cat >> "${INSTRUCTIONS_LOG_VARIABLE}"'}
 """Hook of the CLI that notes each memory file it loads; nothing of it reaches the model."""
+
+
+def _folders(isolated: Mapping[str, str]) -> list[Path]:
+    """The folders that the isolated variables name, and that of the log of memory files."""
+    folders = [Path(value) for name, value in isolated.items() if name != INSTRUCTIONS_LOG_VARIABLE]
+    log = isolated.get(INSTRUCTIONS_LOG_VARIABLE)
+    return [path for path in folders if path.is_absolute() and path.is_dir()] + ([Path(log).parent] if log else [])
 
 
 class _StreamWatch:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,12 +16,12 @@ from harness.graders.composite_grader import CompositeGrader, not_graded, refuse
 from harness.host import directory
 from harness.host.redaction import Redactor, server_secrets
 from harness.isolator import EnvironmentIsolator, IsolatedEnv
-from harness.models import Config, ErrorKind, EvalResult, ExecutionTrace, Fingerprints, Outcome, Task, assertion_ids
+from harness.models import Config, ErrorKind, EvalResult, ExecutionTrace, Outcome, Task, assertion_ids
 from harness.results import files
 from harness.results.journal import Journal
 from harness.run.matrix import Callback, Matrix, PlannedRun, RetryPolicy, plan
 from harness.run.repair import repair
-from harness.suite import fingerprint, load
+from harness.suite import load
 from harness.suite.resolved import resolve
 
 DEFAULT_RESULTS_DIR = Path("evals/results")
@@ -53,8 +54,9 @@ class EvalRunner:
         """
         config = resolve(config)
         refuse_ungradable([task])
-        fingerprints = Fingerprints(task=fingerprint.of_task(task), config=config.fingerprint)
-        return self._run(PlannedRun(task, config, run_index, fingerprints))
+        (planned,) = plan([task], [config], None, 1, self.executor.place)
+        self.executor.prepare()
+        return self._run(replace(planned, run_index=run_index))
 
     def run_matrix(
         self,
@@ -76,8 +78,9 @@ class EvalRunner:
         `max_cost_usd` starts no further run once that much is spent; runs in progress still finish.
         MatrixStopped, with the results so far, when it ends early.
         """
-        runs = plan(tasks, configs, models, runs_per_combo)
+        runs = plan(tasks, configs, models, runs_per_combo, self.executor.place)
         refuse_ungradable({run.task.id: run.task for run in runs}.values())
+        self.executor.prepare()
         path = journal or self.results_dir / f"matrix_{_stamp()}.journal.jsonl"
         with Journal(path, EvalResult) as open_journal:
             matrix = Matrix(

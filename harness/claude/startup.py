@@ -40,5 +40,5 @@ def missing_claude_md(config: ResolvedConfig, init: Init, log: Path, project: Pa
     version = tuple(int(n) for n in re.findall(r"\d+", init.claude_code_version)[:3])
     if version < INSTRUCTIONS_HOOK_SINCE:
         return []
-    loaded = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+    loaded = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
     return [] if json.dumps(str(project / "CLAUDE.md")) in loaded else ["CLAUDE.md"]

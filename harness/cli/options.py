@@ -17,6 +17,7 @@ from harness.compare.verdicts import Comparison, MetricChoice, Verdict
 from harness.errors import InputError
 from harness.executor import ClaudeExecutor
 from harness.graders.composite_grader import CompositeGrader
+from harness.host.sandbox import DEFAULT_BASE_IMAGE, Sandbox, ThisMachine
 from harness.models import EvalResult
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.results.sources import choose, is_table, load_source, load_two_arms
@@ -65,12 +66,27 @@ class RunOptions:
     mcp_config: Path | None
     ci: bool
     judge_model: str
+    sandbox: str
+    sandbox_image: str | None
+    sandbox_base: str
     quiet: bool
 
     def runner(self) -> EvalRunner:
         """A runner of this kind."""
-        executor = ClaudeExecutor(self.claude_path, self.ci, self.mcp_config)
-        return EvalRunner(executor, CompositeGrader(self.judge_model))
+        sandbox = self._sandbox()
+        executor = ClaudeExecutor(self.claude_path, self.ci, self.mcp_config, sandbox=sandbox)
+        return EvalRunner(executor, CompositeGrader(self.judge_model, sandbox=sandbox))
+
+    def _sandbox(self) -> Sandbox:
+        if self.sandbox == "none":
+            if self.sandbox_image:
+                raise InputError("--sandbox-image has no effect without --sandbox docker; add that")
+            return ThisMachine()
+        from harness.host.docker_sandbox import DockerSandbox  # takes a tenth of a second to import
+
+        return DockerSandbox(
+            self.sandbox_image, base_image=self.sandbox_base, say=functools.partial(click.echo, err=True)
+        )
 
 
 run_options = gathered(
@@ -85,6 +101,21 @@ run_options = gathered(
     ),
     click.option("--ci", is_flag=True, help="Keep no session files."),
     click.option("--judge-model", default=DEFAULT_JUDGE_MODEL, show_default=True, help="Model of LLM judges."),
+    click.option(
+        "--sandbox",
+        type=click.Choice(["none", "docker"]),
+        default="none",
+        show_default=True,
+        help="Where agents and checks run: as you on this machine, or each in a container of its own.",
+    ),
+    click.option("--sandbox-image", help="An image with the claude CLI.  [default: one built from --sandbox-base]"),
+    click.option(
+        "--sandbox-base",
+        default=DEFAULT_BASE_IMAGE,
+        envvar="HARNESS_SANDBOX_BASE",
+        show_default=True,
+        help="Debian or Ubuntu image that the sandbox's own one is built from.",
+    ),
     click.option("--quiet", is_flag=True, help="Print nothing but errors and the result path."),
 )
 

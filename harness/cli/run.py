@@ -47,7 +47,7 @@ def run(
     if model:
         config = config.model_copy(update={"model": model})
     config = resolve(config)
-    runs = plan([task], [config], None, 1)
+    runs = plan([task], [config], None, 1, runner.executor.place)
     refuse_existing(output)
     refuse_unwritable(output or runner.results_dir / "results.json")
     _warn_retired(runs)
@@ -86,7 +86,7 @@ def matrix(
     tasks = _chosen(runner.load_tasks_from_glob(batch.task_glob), limit, task_filter)
     configs = [resolve(config) for config in runner.load_configs_from_glob(batch.config_glob)]
     model_list = [name.strip() for name in models.split(",") if name.strip()] if models else None
-    planned = plan(tasks, configs, model_list, batch.runs)
+    planned = plan(tasks, configs, model_list, batch.runs, runner.executor.place)
     path, journal = results_and_journal(batch.output, resume)
     earlier = read_journal(journal)
     kept = finished_before(planned, earlier)

@@ -141,7 +141,7 @@ def _steers(path: str, source: Path, destination: Path, is_link: bool) -> bool:
     sections = SHARED.get(path.rpartition("/")[2])
     if sections is None or is_link:
         return _is_steering(path) or sections is not None
-    return _settings(source, sections) != _settings(destination, sections)
+    return bool(_settings(source, sections) != _settings(destination, sections))
 
 
 def _settings(file: Path, sections: tuple[str, ...]) -> Any:

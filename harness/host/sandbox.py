@@ -1,4 +1,4 @@
-"""Where a command runs: on this machine below a guardian, or in a container of its own (`containers`)."""
+"""Where a command runs: on this machine below a guardian, or in a container of its own (`docker_sandbox`)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,13 @@ from typing import Protocol
 from harness.host.processes import Finished, Limits, LineVerdict, run_process
 from harness.host.variables import passed_variables, tool_environment
 
+DEFAULT_BASE_IMAGE = "debian:bookworm-slim"
+"""What the image of the Docker sandbox starts from."""
+
+
+class SandboxError(Exception):
+    """The sandbox itself refused, failed or stopped answering. The message is one line."""
+
 
 class Sandbox(Protocol):
     """A place to run commands in. What they start ends with them, and they end with the harness."""
@@ -21,8 +28,8 @@ class Sandbox(Protocol):
         """What tells two places apart that results must not be mixed of; empty for this machine."""
         ...
 
-    def prepare(self) -> None:
-        """Make ready and check what can be checked before anything is paid for; InputError says what is missing."""
+    def prepare(self, program: str) -> None:
+        """Make ready to run the program, before anything is paid for; InputError says what is missing."""
         ...
 
     def agent_variables(self) -> dict[str, str]:
@@ -54,6 +61,7 @@ class Sandbox(Protocol):
 
         Raises:
             OSError: it cannot be started.
+            SandboxError: the sandbox failed.
         """
         ...
 
@@ -63,8 +71,8 @@ class ThisMachine:
 
     identity = ""
 
-    def prepare(self) -> None:
-        """Nothing to do."""
+    def prepare(self, program: str) -> None:
+        """Nothing to do: a program that is not there is an outcome of its run."""
 
     def agent_variables(self) -> dict[str, str]:
         """Where tools are, language, the way out, and who pays."""

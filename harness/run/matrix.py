@@ -70,8 +70,11 @@ def plan(
     configs: Iterable[Config],
     models: Iterable[str] | None,
     runs_per_combo: int,
+    place: str = "",
 ) -> list[PlannedRun]:
     """All runs, in an order that puts the configs of one task next to each other in time.
+
+    `place` is where they happen (`Executor.place`): runs in a container do not stand for runs on this machine.
 
     Raises:
         InputError: two runs could not be told apart, or a config names what this host does not have.
@@ -85,7 +88,7 @@ def plan(
     if twice:
         raise InputError(f"task / config / model is given twice: {twice[0]}; rename one of them")
     task_hashes = [fingerprint.of_task(task) for task in tasks]
-    config_hashes = [config.fingerprint for config in variants]
+    config_hashes = [fingerprint.of_data([c.fingerprint, place]) if place else c.fingerprint for c in variants]
     return [
         PlannedRun(task, config, run_index, Fingerprints(task=task_hash, config=config_hash))
         for run_index in range(runs_per_combo)
