@@ -138,9 +138,11 @@ class ClaudeExecutor(Executor):
                     writes=_folders(env_override or {}),
                     reads=mcp_files,
                 )
-            except (OSError, SandboxError) as error:
-                why = error.strerror if isinstance(error, OSError) else error
-                text = f"{self.claude_path} cannot be started ({why}); install it or name its path"
+            except SandboxError as error:
+                lost = Ending(Outcome.INFRA_ERROR, ErrorKind.NO_RESULT, f"the sandbox failed: {error}")
+                return _trace([], lost, prompt, config, stderr=str(error))
+            except OSError as error:
+                text = f"{self.claude_path} cannot be started ({error.strerror}); install it or name its path"
                 refused = Ending(Outcome.INFRA_ERROR, ErrorKind.CLI_REFUSED, text)
                 return _trace([], refused, prompt, config, stderr=text)
         messages = watch.messages or stream.parse_messages(finished.stdout.decode("utf-8", "replace"))

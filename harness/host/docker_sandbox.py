@@ -21,7 +21,7 @@ from docker.errors import BuildError, ImageNotFound
 
 from harness.errors import InputError
 from harness.host import reaper
-from harness.host.container import ENGINE_ERRORS, Contained, one_line
+from harness.host.container import ENGINE_ERRORS, LOST, Contained, one_line
 from harness.host.processes import Finished, Limits, LineVerdict, Running, run_process
 from harness.host.sandbox import DEFAULT_BASE_IMAGE, SandboxError
 from harness.host.variables import passed_variables, tool_environment
@@ -101,7 +101,7 @@ class DockerSandbox:
         writes: Sequence[Path] = (),
         reads: Sequence[Path] = (),
     ) -> Finished:
-        """Run a command in a container of its own; SandboxError when it cannot be started."""
+        """Run a command in a container of its own; SandboxError when it cannot be started or is lost."""
         named = [Path(value) for value in env.values() if value.startswith("/") and Path(value).is_file()]
         client, labels = self._connected(), {LABEL: self._label}
 
@@ -113,7 +113,7 @@ class DockerSandbox:
 
         # `timeout` is the first process: it ends the container even if the harness, its reaper and the engine are gone.
         bounded = ["timeout", "-k", "5", str(int(limits.wall) + SPARE_SECONDS), *argv]
-        return run_process(
+        finished = run_process(
             bounded,
             cwd=cwd,
             env=env,
@@ -123,6 +123,9 @@ class DockerSandbox:
             cancelled=cancelled,
             start=start,
         )
+        if finished.returncode == LOST:
+            raise SandboxError("the container was lost before its command ended")
+        return finished
 
     def _connected(self) -> DockerClient:
         if self._client is None:
