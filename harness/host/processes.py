@@ -120,8 +120,8 @@ def run_process(
     `on_line` sees each whole line of stdout without its newline, and an unfinished last one at the end.
     OSError when the command cannot be started.
     """
-    started = time.monotonic()
     process = start(argv, cwd=cwd, env=env)
+    started = time.monotonic()  # a container takes a second or more to start, which is not the agent's time
     pump = None
     grace = 0.0
     try:

@@ -143,7 +143,7 @@ def test_a_limit_ends_the_container_and_so_does_the_death_of_the_harness(
     before = containers(engine)
     write_suite(tmp_path)
     path = write_task(tmp_path, "t", "Wait for ever", "true")
-    path.write_text(path.read_text() + "timeout_seconds: 8\n")
+    path.write_text(path.read_text() + "timeout_seconds: 15\n")
     server = api({"Wait for ever": [bash("setsid -f sleep 500; echo"), Hang()]})
     arguments = command("*.task.yaml", "-r", "1", "-o", "out.json")
     shown = subprocess.run(arguments, cwd=tmp_path, env=variables(server, provided), capture_output=True, text=True)

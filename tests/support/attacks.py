@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,6 +100,6 @@ def write_task(root: Path, name: str, prompt: str, command: str) -> Path:
     path.write_text(
         f"id: {name}\ncategory: coding\ndescription: d\nprompt: {prompt}\nfixture_path: fixture\n"
         f"hidden_path: hidden\nsolution_path: solution\n"
-        f"assertions:\n  - {{type: code, check: tests_pass, command: {command}}}\n"
+        f"assertions:\n  - {{type: code, check: tests_pass, command: {json.dumps(command)}}}\n"
     )
     return path
