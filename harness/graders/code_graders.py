@@ -139,7 +139,7 @@ class CodeGrader:
         output = _output(finished)
         if finished.cause is StopCause.TIMEOUT:
             return _verdict(check, False, f"{command}: not done after {limit} s", output)
-        missing = sorted(expected - {(test.file, test.name) for test in tests if test.outcome == "passed"})
+        missing = sorted(expected - {test.key for test in tests if test.outcome == "passed"})
         if finished.returncode == 0 and missing:
             names = ", ".join(name for _, name in missing[:SHOWN_TESTS])
             more = f" and {len(missing) - SHOWN_TESTS} more" if len(missing) > SHOWN_TESTS else ""
@@ -191,9 +191,7 @@ class CodeGrader:
                     text = f"{command}: the reference solution of the task does not pass either (exit code "
                     raise GraderError("\n".join([f"{text}{finished.returncode})", *lines]))
                 self._reference[command] = frozenset(
-                    (test.file, test.name)
-                    for test in tests
-                    if test.outcome == "passed" and (self.hidden_path / test.file).is_file()
+                    test.key for test in tests if test.outcome == "passed" and (self.hidden_path / test.file).is_file()
                 )
             return self._reference[command]
 

@@ -19,10 +19,11 @@ import pathspec
 from harness.host import directory
 
 STEERING = (
-    *("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "noxfile.py", ".coveragerc"),
-    *("sitecustomize.py", "usercustomize.py", "*.pth", "*.pyc", "*.pyo", "*.egg-link"),
+    *("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", ".coveragerc"),
+    *("sitecustomize.py", "usercustomize.py", "*.pth", "*.pyc", "*.pyo"),
+    *("*.egg-link", "*.egg-info", "*.dist-info"),  # a distribution beside the tests is asked for plugins
 )
-"""Names of files that steer an interpreter or a test runner: those of the task count, an agent's do not."""
+"""Names of files and folders that steer an interpreter or a test runner: the task's count, an agent's do not."""
 
 SHARED = {"pyproject.toml": ("pytest",), "setup.cfg": ("tool:pytest", "pytest")}
 """Files that hold a runner's settings among others, and the names of those sections."""
@@ -132,8 +133,7 @@ def _same(source: Path, destination: Path, is_link: bool) -> bool:
 
 
 def _is_steering(path: str) -> bool:
-    name = path.rpartition("/")[2]
-    return any(fnmatch(name.lower(), pattern) for pattern in STEERING)
+    return any(fnmatch(name, pattern) for name in path.lower().split("/") for pattern in STEERING)
 
 
 def _steers(path: str, source: Path, destination: Path, is_link: bool) -> bool:

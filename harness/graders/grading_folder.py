@@ -50,6 +50,11 @@ class GradedTest:
     outcome: str
     """`passed`, `skipped` or `failed`."""
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """File and name without pytest's parameters, which may be made from what the project holds."""
+        return self.file, self.name.partition("[")[0]
+
 
 @dataclass(frozen=True)
 class GradingFolder:

@@ -261,24 +261,23 @@ def _pytest(settings: Settings, arguments: list[str], tests: list[list[str]]) ->
     pytest: Any = importlib.import_module("pytest")
 
     class Account:
-        def __init__(self) -> None:
-            self.files: dict[str, str] = {}
+        def pytest_configure(self, config: Any) -> None:
+            self.root = str(getattr(config, "rootpath", None) or config.rootdir)
 
-        def pytest_itemcollected(self, item: Any) -> None:
-            self.files[item.nodeid] = str(getattr(item, "path", None) or item.fspath)
+        def note(self, report: Any, outcome: str) -> None:
+            file, _, name = report.nodeid.partition("::")
+            tests.append([os.path.join(self.root, file), name, outcome])
 
         def pytest_collectreport(self, report: Any) -> None:
             if report.failed:
-                file = report.fspath or report.nodeid
-                tests.append([str(file), report.nodeid, FAILED])
+                self.note(report, FAILED)
 
         def pytest_runtest_logreport(self, report: Any) -> None:
             outcome = {"passed": PASSED, "skipped": SKIPPED}.get(report.outcome, FAILED)
             if hasattr(report, "wasxfail") and outcome == SKIPPED:
                 outcome = PASSED
             if report.when == "call" or outcome != PASSED:
-                name = report.nodeid.partition("::")[2]
-                tests.append([self.files.get(report.nodeid, ""), name, outcome])
+                self.note(report, outcome)
 
     flags = ["-p", "no:cacheprovider", "--continue-on-collection-errors"]
     if not _has_settings(settings["project"]):

@@ -135,6 +135,26 @@ def test_settings_of_a_runner_in_a_shared_file_are_the_tasks(tmp_path: Path) -> 
     assert code.grade_command_succeeds(work, "grep name pyproject.toml").passed
 
 
+def test_a_distribution_that_the_agent_plants_brings_no_plugin(tmp_path: Path) -> None:
+    code, work = grader(tmp_path)
+    (work / "money.py").write_text(BROKEN)
+    (work / "evil.egg-info").mkdir()
+    (work / "evil.egg-info/PKG-INFO").write_text("Metadata-Version: 2.1\nName: evil\nVersion: 1\n")
+    (work / "evil.egg-info/entry_points.txt").write_text("[pytest11]\nevil = evil\n")
+    (work / "evil.py").write_text("raise SystemExit(0)\n")
+    assert "1 failed, 1 passed" in code.grade_tests_pass(work, PYTEST).full_output
+
+
+def test_parameters_that_come_from_the_project_may_differ_from_the_solutions(tmp_path: Path) -> None:
+    code, work = grader(tmp_path)
+    (tmp_path / "hidden/tests/test_files.py").write_text(
+        "import glob, pytest\n@pytest.mark.parametrize('name', sorted(glob.glob('*.py')))\n"
+        "def test_compiles(name): compile(open(name).read(), name, 'exec')\n"
+    )
+    (tmp_path / "solution/helper.py").touch()
+    assert code.grade_tests_pass(work, PYTEST).passed
+
+
 def test_a_module_of_the_project_may_be_named_like_one_of_the_library_when_the_task_has_it(tmp_path: Path) -> None:
     code, work = grader(tmp_path)
     for tree in (tmp_path / "fixture", work):
