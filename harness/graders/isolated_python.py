@@ -33,9 +33,14 @@ from typing import IO, Any, NoReturn
 Settings = dict[str, Any]
 
 PASSED, SKIPPED, FAILED = "passed", "skipped", "failed"
-WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
-"""Options of the interpreter that a value follows."""
+UNITTEST_OUTCOMES = {
+    **{"addSuccess": PASSED, "addExpectedFailure": PASSED, "addSkip": SKIPPED},
+    **{"addFailure": FAILED, "addError": FAILED, "addUnexpectedSuccess": FAILED},
+}
+"""What the methods of a result mean by which a runner tells of a test."""
 SETTINGS_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
+STOPPED = ["", "the end of the tests", FAILED]
+"""Stands for the tests that did not run because others ended them."""
 NO_TESTS = 5
 """Exit code of both runners when there is nothing to run; unittest has it since Python 3.12."""
 
@@ -115,15 +120,24 @@ def _use_its_python(name: str) -> None:
 
 
 def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """Options of the interpreter, and what is to be run."""
-    position = 0
-    while position < len(arguments) and arguments[position].startswith("-") and arguments[position] != "-":
-        option = arguments[position]
-        if option.startswith(("-m", "-c")):
-            rest = [option[:2], option[2:]] if len(option) > 2 else [option]
-            return arguments[:position], [*rest, *arguments[position + 1 :]]
-        position += 2 if option in WITH_VALUE else 1
-    return arguments[:position], arguments[position:]
+    """Options of the interpreter, and what is to be run; `-um unittest` is `-u` and `-m unittest`."""
+    options: list[str] = []
+    left = list(arguments)
+    while left and left[0].startswith("-") and left[0] != "-":
+        option = left.pop(0)
+        letters = "" if option.startswith("--") else option[1:]
+        for position, letter in enumerate(letters):
+            value = letters[position + 1 :]
+            if letter in "mc":
+                options += ["-" + letters[:position]] if position else []
+                return options, [f"-{letter}", *([value] if value else []), *left]
+            if letter in "WX":
+                option = option if value else option + left.pop(0)
+                break
+        options.append(option)
+        if option == "--check-hash-based-pycs":
+            options.append(left.pop(0))
+    return options, left
 
 
 def _account(content: bytes, number: str) -> Any:
@@ -169,6 +183,9 @@ def _decided(code: int, runner: str, tests: list[list[str]], created: list[str])
     if code == 0 and not any(outcome == PASSED for _, _, outcome in tests):
         print(f"{runner}: no test has passed", file=sys.stderr)
         return NO_TESTS
+    if code == 0 and any(outcome == FAILED for _, _, outcome in tests):
+        print(f"{runner}: a test has failed, or not all have run", file=sys.stderr)
+        return 1
     own = set(map(os.path.realpath, created))
     tasks = [outcome for file, _, outcome in tests if os.path.realpath(file) not in own]
     if code == 1 and PASSED in tasks and FAILED not in tasks:
@@ -220,37 +237,29 @@ def _unittest(arguments: list[str], tests: list[list[str]]) -> int:
                 file = test._testMethodName.replace(".", "/") + ".py"
             tests.append([file, test.id(), outcome])
 
-        def addSuccess(self, test: Any) -> None:
-            super().addSuccess(test)
-            self._note(test, PASSED)
-
-        def addExpectedFailure(self, test: Any, err: Any) -> None:
-            super().addExpectedFailure(test, err)
-            self._note(test, PASSED)
-
-        def addSkip(self, test: Any, reason: str) -> None:
-            super().addSkip(test, reason)
-            self._note(test, SKIPPED)
-
-        def addFailure(self, test: Any, err: Any) -> None:
-            super().addFailure(test, err)
-            self._note(test, FAILED)
-
-        def addError(self, test: Any, err: Any) -> None:
-            super().addError(test, err)
-            self._note(test, FAILED)
-
-        def addUnexpectedSuccess(self, test: Any) -> None:
-            super().addUnexpectedSuccess(test)
-            self._note(test, FAILED)
-
         def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:
             super().addSubTest(test, subtest, err)
             if err is not None:
                 self._note(test, FAILED)
 
+    def noting(name: str, outcome: str) -> Any:
+        def method(self: Any, test: Any, *more: Any) -> None:
+            getattr(super(Result, self), name)(test, *more)
+            self._note(test, outcome)
+
+        return method
+
+    for name, outcome in UNITTEST_OUTCOMES.items():
+        setattr(Result, name, noting(name, outcome))
+
     class Runner(unittest.TextTestRunner):  # type: ignore[misc]
         resultclass = Result
+
+        def run(self, test: Any) -> Any:
+            result = super().run(test)
+            if result.shouldStop:
+                tests.append(STOPPED)
+            return result
 
     argv = [f"{os.path.basename(sys.executable)} -m unittest", *arguments]
     unittest.main(module=None, argv=argv, testRunner=Runner)
@@ -263,6 +272,11 @@ def _pytest(settings: Settings, arguments: list[str], tests: list[list[str]]) ->
     class Account:
         def pytest_configure(self, config: Any) -> None:
             self.root = str(getattr(config, "rootpath", None) or config.rootdir)
+            self.reported: set[str] = set()
+
+        def pytest_sessionfinish(self, session: Any) -> None:
+            if 0 < len(self.reported) < session.testscollected:
+                tests.append(STOPPED)
 
         def note(self, report: Any, outcome: str) -> None:
             file, _, name = report.nodeid.partition("::")
@@ -273,10 +287,11 @@ def _pytest(settings: Settings, arguments: list[str], tests: list[list[str]]) ->
                 self.note(report, FAILED)
 
         def pytest_runtest_logreport(self, report: Any) -> None:
-            outcome = {"passed": PASSED, "skipped": SKIPPED}.get(report.outcome, FAILED)
+            self.reported.add(report.nodeid)
+            outcome = report.outcome
             if hasattr(report, "wasxfail") and outcome == SKIPPED:
                 outcome = PASSED
-            if report.when == "call" or outcome != PASSED:
+            if outcome in (SKIPPED, FAILED) or (outcome == PASSED and report.when == "call"):
                 self.note(report, outcome)
 
     flags = ["-p", "no:cacheprovider", "--continue-on-collection-errors"]

@@ -94,6 +94,26 @@ def test_without_a_solution_at_least_one_test_must_have_passed(tmp_path: Path) -
     assert "no test has passed" in grade.full_output
 
 
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        (f"{PYTEST} -x", "def test_own(): assert False\n"),
+        (PYTEST, "import pytest\ndef test_own(): pytest.exit('bye', returncode=0)\n"),
+        (
+            f"{UNITTEST} -f",
+            "import unittest\nclass Own(unittest.TestCase):\n    def test(self): self.fail()\n",
+        ),
+    ],
+)
+def test_tests_that_others_keep_from_running_are_not_passed(tmp_path: Path, command: str, code: str) -> None:
+    made, work = grader(tmp_path, solution=False)
+    (tmp_path / "hidden/tests/test_z.py").write_text(
+        "import unittest, money\nclass Z(unittest.TestCase):\n    def test(self): self.fail()\n"
+    )
+    (work / "tests/test_own.py").write_text(code)
+    assert not made.grade_tests_pass(work, command).passed
+
+
 def test_a_failing_test_of_the_agents_own_does_not_decide(tmp_path: Path) -> None:
     """It may need a conftest.py that does not reach the grading."""
     code, work = grader(tmp_path)
@@ -203,6 +223,8 @@ def test_a_tool_that_is_not_installed_is_no_fault_of_the_agent(tmp_path: Path) -
             "echo 'import sys; print(sys.argv, sys.path[0])' > s.py; python3 s.py 1 | sed s:$PWD:.:g",
             "['s.py', '1'] .\n",
         ),
+        ("python3 -um json.tool <<< 1", "1\n"),
+        ("python3 -uW error -c 'import sys; print(sys.warnoptions)'", "['error']\n"),
         ("python3 -m json.tool --compact <<< '{ }'", "{}\n"),
         ("mkdir lib; echo X=1 > lib/m.py; PYTHONPATH=lib python3 -c 'import m; print(m.X)'", "1\n"),
         ("python3 -c 'import sys; sys.exit(3)' || echo $?", "3\n"),
