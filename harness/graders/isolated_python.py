@@ -4,8 +4,7 @@
 with the arguments, except that no module of the standard library or of the test runner comes from the project.
 SETTINGS is a JSON file: `bin` (the folder that sent us here), `project`, `told` (the folder for reports), `own_modules`
 (names of modules that the task itself has) and `created` (files of the agent's own, whose tests do not decide beside
-those of the task).
-PYTHONPATH arrives as GIVEN_PYTHONPATH, since the interpreter would run the sitecustomize.py it finds there.
+those of the task). PYTHONPATH arrives as GIVEN_PYTHONPATH, since the interpreter would run the sitecustomize.py it finds there.
 
 The project's code runs in a child. What the child says of its tests counts only when it comes to its end and ends its
 account with a number that is drawn for each run, so leaving early, with any exit code, is a failure. Each run appends
@@ -34,10 +33,11 @@ Settings = dict[str, Any]
 
 PASSED, SKIPPED, FAILED = "passed", "skipped", "failed"
 UNITTEST_OUTCOMES = {
-    **{"addSuccess": PASSED, "addExpectedFailure": PASSED, "addSkip": SKIPPED},
-    **{"addFailure": FAILED, "addError": FAILED, "addUnexpectedSuccess": FAILED},
+    PASSED: ("addSuccess", "addExpectedFailure"),
+    SKIPPED: ("addSkip",),
+    FAILED: ("addFailure", "addError", "addUnexpectedSuccess"),
 }
-"""What the methods of a result mean by which a runner tells of a test."""
+"""The methods of a result by which unittest tells of a test."""
 SETTINGS_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 STOPPED = ["", "the end of the tests", FAILED]
 """Stands for the tests that did not run because others ended them."""
@@ -112,7 +112,7 @@ def _use_its_python(name: str) -> None:
     with open(script, "rb") as file:
         first, second = (file.readline().decode("utf-8", "replace").strip() for _ in range(2))
     words = first[2:].split() if first.startswith("#!") else []
-    if words and words[0].endswith("/sh") and second.startswith("'''exec'"):  # where the path is too long for #!
+    if second.startswith("'''exec'"):  # where the path is too long for #!
         words = second.replace('"', "").split()[1:]
     python = words[0] if words and "python" in os.path.basename(words[0]) else None
     if python and os.path.exists(python) and os.path.abspath(python) != os.path.abspath(sys.executable):
@@ -249,8 +249,9 @@ def _unittest(arguments: list[str], tests: list[list[str]]) -> int:
 
         return method
 
-    for name, outcome in UNITTEST_OUTCOMES.items():
-        setattr(Result, name, noting(name, outcome))
+    for outcome, names in UNITTEST_OUTCOMES.items():
+        for name in names:
+            setattr(Result, name, noting(name, outcome))
 
     class Runner(unittest.TextTestRunner):  # type: ignore[misc]
         resultclass = Result
