@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from common.errors import InputError
+from common.terminal import printable_line
 from common.version import version
 from pipeline.dataset.catalog import IS_INSTALLED, REPOSITORY
 
@@ -77,7 +78,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print one line and leave with exit code 2."""
-        print(f"{self.prog}: {message} (see --help)", file=sys.stderr)
+        complain(f"{self.prog}: {message} (see --help)")
         raise SystemExit(WRONG_USE)
 
 
@@ -107,12 +108,14 @@ def language_image(text: str) -> str:
     return text
 
 
+def say(message: str) -> None:
+    r"""Print one line; what would end the line or steer the terminal is shown escaped (`\n`)."""
+    print(printable_line(message))
+
+
 def complain(message: str) -> None:
-    r"""Print one line on stderr; what would end the line or move a terminal's cursor is shown escaped (`\n`)."""
-    shown = (
-        character if character.isprintable() else character.encode("unicode_escape").decode() for character in message
-    )
-    print("".join(shown), file=sys.stderr)
+    """Print one such line on stderr."""
+    print(printable_line(message), file=sys.stderr)
 
 
 def run(main: Callable[[list[str] | None], int]) -> NoReturn:
@@ -138,7 +141,7 @@ def run(main: Callable[[list[str] | None], int]) -> NoReturn:
     raise SystemExit(code)
 
 
-def find_data_dir(requested: Path | None, *, say: Callable[[str], None] = print) -> Path:
+def find_data_dir(requested: Path | None, *, say: Callable[[str], None] = say) -> Path:
     """Return the folder that holds output/scenarios/ and generated/.
 
     That is `requested`, else data/ when the benchmark was unpacked there, else the bundled sample (said in one line),

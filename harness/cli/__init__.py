@@ -15,6 +15,7 @@ from typing import IO, Any, NamedTuple
 
 import click
 
+from common.terminal import printable
 from common.version import version
 from harness.errors import InputError
 
@@ -73,7 +74,7 @@ class BadInput(click.ClickException):
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Print the message, one line per problem."""
-        for line in self.message.splitlines():
+        for line in printable(self.message).split("\n"):
             click.echo(f"error: {line}", file=file or sys.stderr)
 
 

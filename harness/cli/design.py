@@ -28,7 +28,7 @@ from harness.compare.metrics import by_arm, by_task, resolve_metric
 from harness.compare.verdicts import SUITE_ALPHA, Metric, MetricChoice
 from harness.compare.wording import counted, metric_name
 from harness.errors import InputError
-from harness.report.console import print_table, report_console
+from harness.report.console import print_table, report_console, say
 from harness.report.tables import new_table
 from harness.reporter import Reporter
 from harness.results.sources import load_source
@@ -178,11 +178,11 @@ def confirm(ctx: click.Context, /, arms: ArmOptions, batch: BatchOptions, resume
     tasks, configs = load_tasks(batch.task_glob), load_configs(batch.config_glob)
     plan = plan_confirmation(*arms.compare(), tasks, configs, batch.runs)
     if plan is None:
-        click.echo("no task looks changed: nothing to confirm")
+        say("no task looks changed: nothing to confirm")
         return
     output, journal = results_and_journal(batch.output, resume)
     names = ", ".join(task.id for task in plan.tasks)
-    click.echo(f"{counted(len(plan.tasks), 'suspect')}, {counted(plan.fresh_runs, 'fresh run')}: {names}")
+    say(f"{counted(len(plan.tasks), 'suspect')}, {counted(plan.fresh_runs, 'fresh run')}: {names}")
     if batch.dry_run:
         return
     refuse_unwritable(output)

@@ -9,11 +9,10 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
-import click
-
 from common.files import write_whole
 from harness.errors import InputError
 from harness.models import EvalResult
+from harness.report.console import say
 from harness.runner import DEFAULT_RESULTS_DIR, EvalRunner
 
 
@@ -75,8 +74,8 @@ def results_and_journal(output: Path | None, resume: bool) -> tuple[Path, Path]:
 def say_stopped(done: int, planned: int, reason: str, more: Sequence[str] = ()) -> None:
     """Say on stderr why the runs ended early, and the command that goes on with them; `more` are its new options."""
     resume = [] if "--resume" in sys.argv else ["--resume"]
-    click.echo(f"stopped after {done} of {planned} runs: {reason}", err=True)
-    click.echo(f"go on with: python -m harness {shlex.join([*sys.argv[1:], *resume, *more])}", err=True)
+    say(f"stopped after {done} of {planned} runs: {reason}", err=True)
+    say(f"go on with: python -m harness {shlex.join([*sys.argv[1:], *resume, *more])}", err=True)
 
 
 def write_text(path: Path | None, make: Callable[[], str]) -> None:
@@ -89,7 +88,7 @@ def write_text(path: Path | None, make: Callable[[], str]) -> None:
         return
     path = path.expanduser()
     write_whole(path, make())
-    click.echo(f"wrote {path}")
+    say(f"wrote {path}")
 
 
 def save_results(
@@ -114,4 +113,4 @@ def save_results(
     """
     name = None if path is None else str(path.expanduser().absolute())
     saved = runner.save_results(list(results), name, save_debug, stop_reason=stop_reason)
-    click.echo(f"saved to {saved}")
+    say(f"saved to {saved}")

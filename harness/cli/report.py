@@ -17,6 +17,7 @@ from harness.compare.verdicts import Comparison, MetricChoice
 from harness.errors import InputError
 from harness.models import EvalResult
 from harness.report import exports
+from harness.report.console import say
 from harness.reporter import Reporter, regression_evidence
 from harness.results.judged_task import pack_for
 from harness.results.sources import load_source
@@ -54,7 +55,7 @@ def report(
 def analyze(source: Path, task_filter: str | None, failed_only: bool) -> None:
     """List runs with what failed in them, and how often each assertion passes."""
     Reporter().print_analysis(load_source(source), task_filter, failed_only)
-    click.echo(f"one run whole: python -m harness explain {shlex.quote(str(source))} -i #")
+    say(f"one run whole: python -m harness explain {shlex.quote(str(source))} -i #")
 
 
 @click.command()
