@@ -14,6 +14,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.constructor import DuplicateKeyError, RoundTripConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.reader import ReaderError
 
 from harness.errors import InputError
 from harness.models import CodeAssertion, Config, LLMAssertion, Task
@@ -120,6 +121,9 @@ def _parse(path: Path) -> Any:
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise InputError(f"{path}:{line}: not YAML ({error.problem})") from error
+    except ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise InputError(f"{path}:{line}: not YAML ({error.reason}: {text[error.position]!r})") from error
     except (YAMLError, ValueError) as error:
         raise InputError(f"{path}: not YAML ({error})") from error
     except RecursionError as error:
