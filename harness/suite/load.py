@@ -144,7 +144,8 @@ def _plain(value: Any) -> Any:
 
 MESSAGES = {
     "missing": "required key is missing",
-    "union_tag_not_found": "needs `type: code` or `type: llm`",
+    "union_tag_not_found": "needs `check:` (a code assertion) or `rubric:` (one that a judge decides)",
+    "union_tag_invalid": "type must be `code` or `llm`",
 }
 """What to say instead of pydantic's own message."""
 

@@ -45,7 +45,7 @@ def test_what_steers_a_terminal_is_shown_escaped() -> None:
 
 
 def test_text_of_all_scripts_its_lines_and_its_tabs_stay() -> None:
-    text = "größe\tзначение 値\u3000\u00a0עברית فارسی\u200cها 👩\u200d💻\nsecond line\n"
+    text = "größe\t値\u3000\u00a0日本語 🏴 \u06a9\u200c\u0647 👩\u200d💻\nsecond line\n"
     assert printable(text) == text
 
 
