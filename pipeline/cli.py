@@ -16,7 +16,7 @@ from typing import Any, NoReturn, TypeVar
 from common.errors import InputError
 from common.terminal import printable_line
 from common.version import version
-from pipeline.dataset.catalog import IS_INSTALLED, REPOSITORY
+from pipeline.dataset.catalog import IS_INSTALLED, REPOSITORY, load_languages
 
 DONE, SOME_FAILED, WRONG_USE = 0, 1, 2
 # No task failed, and still there is nothing to go on with.
@@ -121,6 +121,7 @@ def complain(message: str) -> None:
 def run(main: Callable[[list[str] | None], int]) -> NoReturn:
     """Run a script's `main` and leave with its exit code; bad input becomes one line on stderr and exit code 2."""
     try:
+        load_languages()
         code = main(None)
     except InputError as error:
         complain(f"{Path(sys.argv[0]).name}: {error}")
@@ -141,7 +142,7 @@ def run(main: Callable[[list[str] | None], int]) -> NoReturn:
     raise SystemExit(code)
 
 
-def find_data_dir(requested: Path | None, *, say: Callable[[str], None] = say) -> Path:
+def find_data_dir(requested: Path | None, *, needs: str = "output/scenarios", say: Callable[[str], None] = say) -> Path:
     """Return the folder that holds output/scenarios/ and generated/.
 
     That is `requested`, else data/ when the benchmark was unpacked there, else the bundled sample (said in one line),
@@ -149,19 +150,20 @@ def find_data_dir(requested: Path | None, *, say: Callable[[str], None] = say) -
 
     Args:
         requested: the folder that the user named.
+        needs: the folder in it that is read.
         say: prints a line.
 
     Raises:
-        InputError: the folder has no output/scenarios/.
+        InputError: the folder has not what is needed.
     """
     if requested is None:
         requested = WORKPLACE / "data"
         if not (requested / "output" / "scenarios").is_dir() and not IS_INSTALLED:
             requested = requested / "sample"
             say(f"No benchmark data in {WORKPLACE / 'data'}: using the bundled sample in {requested}")
-    if not (requested / "output" / "scenarios").is_dir():
+    if not (requested / needs).is_dir():
         raise InputError(
-            f"{requested}: no output/scenarios/ in it; --data_dir names the folder that holds generated/ and output/"
+            f"{requested}: no {needs}/ in it; --data_dir names the folder that holds generated/ and output/"
         )
     return requested
 
