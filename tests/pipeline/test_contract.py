@@ -1,4 +1,4 @@
-"""The commands and names that users of the adapter were given: they work as they stand, in a folder like the checkout."""
+"""The commands and names that users of the adapter were given work as they stand, in a folder like the checkout."""
 
 from __future__ import annotations
 
