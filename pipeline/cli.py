@@ -6,6 +6,8 @@ Imports nothing heavy, so that `--help` answers at once.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import re
 import sys
 import time
@@ -123,6 +125,7 @@ def run(main: Callable[[list[str] | None], int]) -> NoReturn:
     try:
         load_languages()
         code = main(None)
+        sys.stdout.flush()
     except InputError as error:
         complain(f"{Path(sys.argv[0]).name}: {error}")
         code = WRONG_USE
@@ -138,8 +141,18 @@ def run(main: Callable[[list[str] | None], int]) -> NoReturn:
         print(f"{Path(sys.argv[0]).name}: interrupted; run the same command again to finish", file=sys.stderr)
         code = 130
     except BrokenPipeError:
-        code = 141
+        code = _nothing_more_to_print(141)
+    except OSError as error:
+        complain(f"{Path(sys.argv[0]).name}: {error.filename or 'output'}: {error.strerror or error}")
+        code = _nothing_more_to_print(WRONG_USE)
     raise SystemExit(code)
+
+
+def _nothing_more_to_print(code: int) -> int:
+    """The exit code; what is left in the buffer goes nowhere, or Python would complain about it when it ends."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code
 
 
 def find_data_dir(requested: Path | None, *, needs: str = "output/scenarios", say: Callable[[str], None] = say) -> Path:

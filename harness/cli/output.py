@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from common.files import write_whole
+from common.files import check_output, write_whole
 from harness.errors import InputError
 from harness.models import EvalResult
 from harness.report.console import say
@@ -76,6 +76,18 @@ def say_stopped(done: int, planned: int, reason: str, more: Sequence[str] = ()) 
     resume = [] if "--resume" in sys.argv else ["--resume"]
     say(f"stopped after {done} of {planned} runs: {reason}", err=True)
     say(f"go on with: python -m harness {shlex.join([*sys.argv[1:], *resume, *more])}", err=True)
+
+
+def keep_sources(sources: Iterable[Path], *outputs: Path | None) -> None:
+    """Stop before a report is written over the results that it is about.
+
+    Raises:
+        InputError: one of the outputs is one of the sources.
+    """
+    kept = list(sources)
+    for output in outputs:
+        if output is not None:
+            check_output(output.expanduser(), kept)
 
 
 def write_text(path: Path | None, make: Callable[[], str]) -> None:

@@ -126,7 +126,7 @@ def plan(
     for path in files.values():
         say(f"  harbor run -y -c {shlex.quote(str(path))}")
     places = " ".join(shlex.quote(str(jobs_dir / name)) for name in files)
-    say(f"  python -m harness compare {places} --metric score --html report.html")
+    say(f"  python -m harness compare {places} --html report.html")
     say(f"A job that was stopped goes on with: harbor job resume -p {shlex.quote(str(jobs_dir))}/<job>")
 
 
