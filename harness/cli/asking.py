@@ -79,7 +79,12 @@ judge_options = gathered(
     "asking",
     JudgeOptions,
     click.option(
-        "--judge", "judges", multiple=True, default=[DEFAULT_JUDGE_MODEL], show_default=True, help="Model; repeatable."
+        "--judge",
+        "judges",
+        multiple=True,
+        default=[DEFAULT_JUDGE_MODEL],
+        show_default=True,
+        help="Model that judges; repeatable.",
     ),
     click.option(
         "--api",
@@ -89,12 +94,18 @@ judge_options = gathered(
         type=click.Choice(["anthropic", "openai"]),
         help="What the judges' service speaks.",
     ),
-    click.option("--base-url", help="Of the service. Default: JUDGE_BASE_URL, else the provider's own variable."),
     click.option(
-        "--repeats", default=1, show_default=True, type=click.IntRange(1, 25), help="Verdicts of each judge on each."
+        "--base-url", help="Address of the service. Default: JUDGE_BASE_URL, else the provider's own variable."
     ),
     click.option(
-        "--max-cost-usd", type=click.FloatRange(0, min_open=True), help="Ask nothing that may cost more in all."
+        "--repeats",
+        default=1,
+        show_default=True,
+        type=click.IntRange(1, 25),
+        help="Verdicts of each judge on each question.",
+    ),
+    click.option(
+        "--max-cost-usd", type=click.FloatRange(0, min_open=True), help="Stop before the total could exceed this."
     ),
     click.option("--dry-run", is_flag=True, help="Show what would be asked and what it may cost, ask nothing."),
     click.option("--quiet", is_flag=True, help="No progress."),
