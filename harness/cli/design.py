@@ -18,7 +18,7 @@ from harness.design.jobs import ARMS, Earlier, JobOptions, TaskSet, choose_attem
 from harness.design.jobs import power as power_of
 from harness.design.noise import Noise, observed_noise
 from harness.errors import InputError
-from harness.report.console import print_table, report_console
+from harness.report.console import print_table, report_console, say, say_lines
 from harness.report.tables import new_table
 from harness.results.sources import load_source
 
@@ -225,7 +225,7 @@ def plan(
     trials = ARMS * found.count * chosen
     basis = f", from {counted(earlier.runs, 'earlier run')} in {source}" if earlier else ""
     dollars = "not known" if usd is None else f"about ${found.count * chosen * sum(usd):.2f}{basis}"
-    say(
+    say_lines(
         f"trials:  {trials} = {counted(found.count, 'task')} x {counted(chosen, 'attempt')} x {ARMS} jobs, "
         f"{concurrency} at a time\n"
         f"dollars: {dollars}, of ${budget_usd:.2f}; Harbor itself stops at no budget\n"
