@@ -3,8 +3,8 @@
 `python -s isolated_python.py SETTINGS NAME ARGUMENTS...` does what the command NAME (python, python3, pytest) would do
 with the arguments, except that no module of the standard library or of the test runner comes from the project.
 SETTINGS is a JSON file: `bin` (the folder that sent us here), `project`, `told` (the folder for reports), `own_modules`
-(names of modules that the task itself has) and `created` (files of the agent's own, whose tests do not decide beside
-those of the task). PYTHONPATH arrives as GIVEN_PYTHONPATH, since the interpreter would run the sitecustomize.py it finds there.
+(modules that the task itself has) and `created` (files of the agent's own, whose tests do not decide beside those of the
+task). PYTHONPATH arrives as GIVEN_PYTHONPATH, since the interpreter would run a sitecustomize.py that it finds there.
 
 The project's code runs in a child. What the child says of its tests counts only when it comes to its end and ends its
 account with a number that is drawn for each run, so leaving early, with any exit code, is a failure. Each run appends
@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.machinery
+import importlib.util
 import json
 import os
 import pkgutil
@@ -76,18 +77,14 @@ def main() -> None:
         if options:  # which must stand before the program
             os.execv(sys.executable, [sys.executable, *options, "-s", __file__, sys.argv[1], name, *arguments])
         in_path = True
-    given = os.environ.pop("GIVEN_PYTHONPATH", "")
-    if given:
+    if given := os.environ.pop("GIVEN_PYTHONPATH", ""):
         os.environ["PYTHONPATH"] = given
     os.environ["PATH"] = os.pathsep.join([settings["bin"], os.environ.get("PATH", os.defpath)])
     module = arguments[1].split(".")[0] if arguments[:1] == ["-m"] and len(arguments) > 1 else ""
     runner = module if module in ("unittest", "pytest") else ""
-    if runner == "pytest":
-        try:
-            importlib.import_module("pytest")
-        except ImportError:
-            _tell(settings, "missing", "pytest")
-            sys.exit(f"{sys.executable}: No module named pytest")
+    if runner == "pytest" and importlib.util.find_spec("pytest") is None:
+        _tell(settings, "missing", "pytest")
+        sys.exit(f"{sys.executable}: No module named pytest")
     number = secrets.token_hex(16)
     with tempfile.TemporaryFile(dir=settings["told"]) as account:
         child = os.fork()
