@@ -17,7 +17,6 @@ from harness.claude.messages import Init, Message, Result, message_of
 from harness.claude.outcome import Ending
 from harness.claude.startup import missing_at_start, missing_claude_md
 from harness.host.processes import Finished, Limits, LineVerdict, StopCause
-from harness.host.sandbox import Sandbox, SandboxError, ThisMachine
 from harness.models import (
     Config,
     ConfigSnapshot,
@@ -26,6 +25,7 @@ from harness.models import (
     Outcome,
     ToolCall,
 )
+from harness.sandbox.place import Sandbox, SandboxError, ThisMachine
 from harness.suite.resolved import ResolvedConfig, resolve
 
 SILENCE_SECONDS = 660.0

@@ -17,14 +17,14 @@ from harness.compare.verdicts import Comparison, MetricChoice, Verdict
 from harness.errors import InputError
 from harness.executor import ClaudeExecutor
 from harness.graders.composite_grader import CompositeGrader
-from harness.host.sandbox import DEFAULT_BASE_IMAGE, Sandbox, ThisMachine
 from harness.models import EvalResult
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.results.sources import choose, is_table, load_source, load_two_arms
 from harness.runner import EvalRunner
+from harness.sandbox.place import DEFAULT_BASE_IMAGE, Sandbox, ThisMachine
 
 if TYPE_CHECKING:
-    from harness.host.docker_sandbox import DockerSandbox
+    from harness.sandbox.docker_sandbox import DockerSandbox
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -62,7 +62,7 @@ def gathered(
 
 def docker_sandbox(image: str | None, base_image: str) -> DockerSandbox:
     """The sandbox of containers; None is the image built on `base_image`."""
-    from harness.host.docker_sandbox import DockerSandbox  # takes a tenth of a second to import
+    from harness.sandbox.docker_sandbox import DockerSandbox  # takes a tenth of a second to import
 
     return DockerSandbox(image, base_image=base_image, say=functools.partial(click.echo, err=True))
 

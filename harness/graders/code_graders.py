@@ -15,8 +15,8 @@ from harness.graders.grading_folder import GradedTest, grading_folder
 from harness.graders.pattern_search import line_of_match
 from harness.host import directory
 from harness.host.processes import Finished, Limits, StopCause, run_process
-from harness.host.sandbox import Sandbox, ThisMachine
 from harness.models import CodeAssertion, CodeCheckType, GradeResult
+from harness.sandbox.place import Sandbox, ThisMachine
 
 DEFAULT_TEST_COMMAND = "pytest"
 TIMEOUTS = {CodeCheckType.TESTS_PASS: 120, CodeCheckType.COMMAND_SUCCEEDS: 60}

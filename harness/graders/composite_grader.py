@@ -10,7 +10,6 @@ from pathlib import Path
 from harness.errors import InputError
 from harness.graders.code_graders import SHELL, TIMEOUTS, CodeGrader
 from harness.graders.llm_graders import LLMGrader
-from harness.host.sandbox import Sandbox
 from harness.models import (
     LLM_WEIGHT_KEY,
     PASS_SCORE,
@@ -24,6 +23,7 @@ from harness.models import (
     weighted_score,
 )
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
+from harness.sandbox.place import Sandbox
 
 
 class CompositeGrader:

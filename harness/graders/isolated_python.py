@@ -3,7 +3,7 @@
 `python -s isolated_python.py SETTINGS NAME ARGUMENTS...` does what the command NAME (python, python3, pytest) would do
 with the arguments, except that no module of the standard library or of the test runner comes from the project.
 SETTINGS is a JSON file: `bin` (the folder that sent us here), `project`, `told` (the folder for reports), `own_modules`
-(modules that the task itself has) and `created` (files of the agent's own, whose tests do not decide beside those of the
+(modules that the task has) and `created` (files of the agent's own, whose tests do not decide beside those of the
 task). PYTHONPATH arrives as GIVEN_PYTHONPATH, since the interpreter would run a sitecustomize.py that it finds there.
 
 The project's code runs in a child. What the child says of its tests counts only when it comes to its end and ends its
@@ -67,16 +67,15 @@ def main() -> None:
     with open(sys.argv[1], encoding="utf-8") as file:
         settings = json.load(file)
     name, arguments = sys.argv[2], sys.argv[3:]
-    del sys.path[0]  # the folder of this program
-    if name not in ("python", "python3"):
+    del sys.path[0]  # ours
+    in_path = name in ("python", "python3")
+    if not in_path:
         _use_its_python(name)
         arguments = ["-m", "pytest", *arguments]
-        in_path = False
     else:
         options, arguments = _split(arguments)
         if options:  # which must stand before the program
             os.execv(sys.executable, [sys.executable, *options, "-s", __file__, sys.argv[1], name, *arguments])
-        in_path = True
     if given := os.environ.pop("GIVEN_PYTHONPATH", ""):
         os.environ["PYTHONPATH"] = given
     os.environ["PATH"] = os.pathsep.join([settings["bin"], os.environ.get("PATH", os.defpath)])
@@ -109,7 +108,7 @@ def _use_its_python(name: str) -> None:
     with open(script, "rb") as file:
         first, second = (file.readline().decode("utf-8", "replace").strip() for _ in range(2))
     words = first[2:].split() if first.startswith("#!") else []
-    if second.startswith("'''exec'"):  # where the path is too long for #!
+    if second.startswith("'''exec'"):  # the path is too long for #!
         words = second.replace('"', "").split()[1:]
     python = words[0] if words and "python" in os.path.basename(words[0]) else None
     if python and os.path.exists(python) and os.path.abspath(python) != os.path.abspath(sys.executable):

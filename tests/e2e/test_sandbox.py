@@ -15,9 +15,9 @@ import docker
 import pytest
 from docker import DockerClient
 
-from harness.host.docker_sandbox import LABEL, DockerSandbox
 from harness.models import ErrorKind, Outcome
 from harness.results.files import load_results
+from harness.sandbox.docker_sandbox import LABEL, DockerSandbox
 from harness.suite.load import load_tasks
 from tests.support.attacks import ATTACKS, write_suite, write_task
 from tests.support.stand_in.messages_api import Hang, MessagesAPI, Reply, Request, Text, ToolUse

@@ -20,13 +20,13 @@ from docker import DockerClient
 from docker.errors import BuildError, ImageNotFound
 
 from harness.errors import InputError
-from harness.host import reaper
-from harness.host.container import ENGINE_ERRORS, LOST, Contained, one_line
 from harness.host.processes import Finished, Limits, LineVerdict, Running, run_process
-from harness.host.sandbox import DEFAULT_BASE_IMAGE, SandboxError
 from harness.host.variables import passed_variables, tool_environment
+from harness.sandbox import reaper
+from harness.sandbox.container import ENGINE_ERRORS, LOST, Contained, one_line
+from harness.sandbox.place import DEFAULT_BASE_IMAGE, SandboxError
 
-DOCKERFILE = Path(__file__).with_name("sandbox.Dockerfile")
+DOCKERFILE = Path(__file__).with_name("Dockerfile")
 LABEL = "harness.sandbox"
 """Label of every container; its value is drawn for each harness process."""
 
@@ -46,7 +46,7 @@ class DockerSandbox:
         """Choose an image; nothing is asked of the engine yet.
 
         Args:
-            image: one with the claude CLI and what the checks need; None is built from `sandbox.Dockerfile`.
+            image: one with the claude CLI and what the checks need; None is built from `Dockerfile`.
             base_image: what that one starts from, a Debian or Ubuntu.
             say: told that the image is being built.
         """

@@ -19,7 +19,7 @@ from docker.errors import APIError, DockerException
 from docker.types import LogConfig, Mount
 from docker.utils.socket import STDERR, frames_iter
 
-from harness.host.sandbox import SandboxError
+from harness.sandbox.place import SandboxError
 
 ENGINE_ERRORS = (DockerException, requests.RequestException, urllib3.exceptions.HTTPError, OSError)
 
