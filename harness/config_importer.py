@@ -11,12 +11,10 @@ import tempfile
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from pydantic import ValidationError
-
-from common.validation import first_problem
 from harness.claude.layout import FOLDERS, REDACTIONS_FILE, TELEMETRY_OFF, TELEMETRY_ON_PREFIXES
 from harness.errors import InputError
-from harness.models import SCHEMA_VERSION, ClaudeConfigSnapshot
+from harness.models import ClaudeConfigSnapshot
+from harness.suite.snapshots import load_snapshot
 
 UNSAFE = re.compile(r"[\x00-\x1f\\:]")
 """Characters that mean something else to some file system."""
@@ -27,19 +25,7 @@ class ConfigImporter:
 
     def load_snapshot(self, snapshot_path: Path) -> ClaudeConfigSnapshot:
         """Snapshot of a JSON file; InputError when it is none or of a newer version."""
-        try:
-            snapshot = ClaudeConfigSnapshot.model_validate_json(snapshot_path.read_bytes())
-        except OSError as error:
-            raise InputError(f"{snapshot_path}: cannot be read ({error.strerror})") from error
-        except ValidationError as error:
-            what = first_problem(error, "file")
-            raise InputError(f"{snapshot_path}: {what}; is this a file of export-config?") from error
-        if snapshot.schema_version > SCHEMA_VERSION:
-            raise InputError(
-                f"{snapshot_path}: schema_version {snapshot.schema_version} is newer than {SCHEMA_VERSION}; "
-                "update the harness"
-            )
-        return snapshot
+        return load_snapshot(Path(snapshot_path))
 
     def setup_ci_environment(
         self, snapshot: ClaudeConfigSnapshot, temp_dir: Path, disable_mcp: bool = True

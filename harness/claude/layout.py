@@ -18,6 +18,12 @@ SECRET_FILES = (".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "id_rsa*",
 REDACTIONS_FILE = ".redacted-by-export.json"
 """Written by an import below .claude/: what the export had taken out, for whoever looks for it there."""
 
+AGENTS_MD_RULE = ".claude/rules/agents-md.md"
+"""A file of a project that imports AGENTS.md where a CLAUDE.md keeps Claude Code from reading it."""
+
+MEMORY_NAMES = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", ".claude/CLAUDE.md", ".claude/rules")
+"""What Claude Code reads of the parents of its working folder, up to the root of the file system."""
+
 TELEMETRY_OFF = {
     "DISABLE_TELEMETRY": "1",
     "DISABLE_ERROR_REPORTING": "1",
@@ -32,6 +38,13 @@ def default_claude_home() -> Path:
     """$CLAUDE_CONFIG_DIR, else ~/.claude."""
     configured = os.environ.get("CLAUDE_CONFIG_DIR")
     return Path(configured).expanduser() if configured else Path.home() / ".claude"
+
+
+def ambient_memory(root: Path) -> list[Path]:
+    """Memory files in the parents of a folder, which would reach an agent that works below it."""
+    found = [parent / name for parent in root.parents for name in MEMORY_NAMES]
+    files = [path for path in found if path.is_file()]
+    return files + [path for folder in found if folder.is_dir() for path in sorted(folder.rglob("*.md"))]
 
 
 def state_files(claude_home: Path) -> list[Path]:

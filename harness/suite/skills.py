@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,16 +25,29 @@ class Skill:
 def find_skills(skills_path: Path) -> tuple[Skill, ...]:
     """Skills of a path: itself when it holds SKILL.md, else its children that do; sorted by name.
 
+    A folder without any is worth a warning, since nothing of it reaches the agent.
+
     Raises:
-        IsolationError: there is none, or a SKILL.md cannot be read.
+        IsolationError: there is no such folder, or a SKILL.md cannot be read.
     """
     path = skills_path.expanduser()
     if (path / "SKILL.md").is_file():
         return (_skill(path.resolve()),)
-    folders = sorted(p.parent for p in path.glob("*/SKILL.md")) if path.is_dir() else []
-    if not folders:
-        raise IsolationError(f"skills_path {path}: no skill there (a skill is a folder with SKILL.md)")
-    return tuple(map(_skill, folders))
+    if not path.is_dir():
+        raise IsolationError(f"skills_path {path}: no such folder")
+    skills = skills_in(path)
+    flat = sorted(file.name for file in path.glob("*.md"))
+    if not skills:
+        why = f"{', '.join(flat[:3])} {'lies' if len(flat) == 1 else 'lie'} flat" if flat else "it is empty"
+        warnings.warn(
+            f"skills_path {path}: no skill there, {why}; Claude Code reads <name>/SKILL.md alone", stacklevel=2
+        )
+    return skills
+
+
+def skills_in(folder: Path) -> tuple[Skill, ...]:
+    """Skills of a folder of them, sorted by name; none when there is no such folder."""
+    return tuple(_skill(path.parent) for path in sorted(folder.glob("*/SKILL.md")))
 
 
 def _skill(folder: Path) -> Skill:

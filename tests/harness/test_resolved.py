@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError
+from harness.executor import ClaudeExecutor
 from harness.models import Config
 from harness.suite.resolved import ResolvedConfig, resolve
-from tests.support.fake_claude import FakeClaude
+from tests.support.fake_claude import FakeClaude, calls
 from tests.support.suite import REPOSITORY, environment
 
 COUNT = """
@@ -119,8 +120,10 @@ def test_a_skill_is_known_by_its_folder_and_by_its_front_matter(tmp_path: Path) 
 
 
 def test_servers_are_given_to_the_cli_as_they_were_resolved(tmp_path: Path) -> None:
-    from harness.executor import ClaudeExecutor
-
-    config = resolve(Config(name="c", mcp_config={"mcpServers": {"s": {"command": "x"}}}))
-    with ClaudeExecutor()._mcp_files(config) as (file,):
-        assert json.loads(file.read_text()) == {"mcpServers": {"s": {"command": "x"}}}
+    servers = tmp_path / "mcp.json"
+    servers.write_text('{"mcpServers": {"s": {"command": "x"}}}')
+    config = resolve(Config(name="c", mcp_config=servers))
+    servers.unlink()
+    claude = FakeClaude().install(tmp_path / "bin")
+    ClaudeExecutor(str(claude)).run("p", config, tmp_path)
+    assert calls(claude)[0]["mcp"] == {"mcpServers": {"s": {"command": "x"}}}

@@ -19,6 +19,8 @@ play = json.loads({play!r})
 prompt = sys.stdin.read()
 call = dict(argv=sys.argv[1:], prompt=prompt, env=dict(os.environ), cwd=os.getcwd(), pid=os.getpid())
 call["files"] = sorted(os.path.join(d, f)[2:] for d, _, names in os.walk(".") for f in names)
+if "--mcp-config" in sys.argv:
+    call["mcp"] = json.load(open(sys.argv[sys.argv.index("--mcp-config") + 1]))
 with open({calls!r}, "a") as log:
     log.write(json.dumps(call) + "\\n")
 for path, content in play["writes"].items():
@@ -79,7 +81,7 @@ class FakeClaude:
 
 
 def calls(claude: Path) -> list[dict[str, Any]]:
-    """Every call of an installed fake: argv, prompt, env, cwd and the files it found."""
+    """Every call of an installed fake: argv, prompt, env, cwd, the files it found and the servers it was given."""
     log = claude.with_name("calls.jsonl")
     return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
 
