@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
+import warnings
 from pathlib import Path
+from typing import Any
 
 FOLDERS = ("agents", "commands", "hooks", "output-styles", "rules")
 """Folders below .claude/ that a snapshot holds beside skills/."""
@@ -30,8 +33,37 @@ TELEMETRY_OFF = {
     "DISABLE_AUTOUPDATER": "1",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
 }
-TELEMETRY_ON_PREFIXES = ("CLAUDE_CODE_ENABLE_TELEMETRY", "OTEL_")
-"""Variables in the `env` of settings.json that would turn telemetry on again."""
+TELEMETRY_ON = (
+    r"(?:(?:CLAUDE_CODE_EN(?:ABLE|HANCED)_|ENABLE_ENHANCED_)(?:TELEMETRY|FEEDBACK_SURVEY_FOR_OTEL)\w*"
+    r"|(?:ANT_|CLAUDE_CODE_)?OTEL_\w+|(?:ENABLE_)?BETA_TRACING_\w+|otelHeadersHelper)"
+)
+"""Names in settings.json that turn telemetry on: variables there win over those of the process."""
+
+NO_TELEMETRY = rf"(?:{'|'.join(TELEMETRY_OFF)}|DO_NOT_TRACK)"
+"""Variables that turn it off, and with an odd value on again."""
+
+TURNS_ON = re.compile(
+    rf"\b{TELEMETRY_ON}=|\bunset\s[^;&|]*{NO_TELEMETRY}|\b{NO_TELEMETRY}=[\"']?(?:0|false)?[\"']?(?:[\s;&|]|$)"
+)
+"""A shell command that does."""
+
+
+def without_telemetry(settings: Any) -> Any:
+    """Settings without what would turn telemetry on: names, at any depth, and hooks, which are worth a warning."""
+    if isinstance(settings, dict):
+        kept = {n: value for n, value in settings.items() if not re.fullmatch(f"{TELEMETRY_ON}|{NO_TELEMETRY}", n)}
+        return {name: without_telemetry(value) for name, value in kept.items()}
+    if isinstance(settings, list):
+        return [without_telemetry(item) for item in settings if not _turns_telemetry_on(item)]
+    return settings
+
+
+def _turns_telemetry_on(hook: Any) -> bool:
+    command = hook.get("command") if isinstance(hook, dict) else None
+    if not isinstance(command, str) or not TURNS_ON.search(command):
+        return False
+    warnings.warn(f"a hook of the settings would turn telemetry on and is left out: {command[:80]}", stacklevel=2)
+    return True
 
 
 def default_claude_home() -> Path:

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
@@ -104,7 +105,7 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
         try:
-            with _pipe_may_close(), _ending_like_ctrl_c():
+            with _pipe_may_close(), _ending_like_ctrl_c(), _warnings_as_lines():
                 return super().invoke(ctx)
         except InputError as error:
             raise BadInput(str(error)) from error
@@ -126,6 +127,14 @@ def _ending_like_ctrl_c() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Warnings of the harness as one line each, without the place in its code."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: click.echo(f"warning: {message}", err=True)
+        yield
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:

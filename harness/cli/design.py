@@ -34,7 +34,7 @@ from harness.reporter import Reporter
 from harness.results.sources import load_source
 from harness.run.confirm import confirm as run_confirmation
 from harness.run.confirm import plan_confirmation
-from harness.suite.load import load_configs, load_tasks
+from harness.suite.load import load_tasks
 
 RUNS = (1, 3, 5, 10)
 TASKS = (10, 20, 50, 100, 200)
@@ -175,7 +175,7 @@ def confirm(ctx: click.Context, /, arms: ArmOptions, batch: BatchOptions, resume
     again; otherwise B alone, against the runs of A that are there. Exit code 0 nothing confirmed as worse,
     1 a regression is confirmed, 2 the data cannot tell or not all runs were made, 130 interrupted.
     """
-    tasks, configs = load_tasks(batch.task_glob), load_configs(batch.config_glob)
+    tasks, configs = load_tasks(batch.task_glob), batch.configs()
     plan = plan_confirmation(*arms.compare(), tasks, configs, batch.runs)
     if plan is None:
         click.echo("no task looks changed: nothing to confirm")

@@ -18,7 +18,7 @@ PATH = click.Path(path_type=Path)
 @click.command()
 @click.option("-o", "--output", required=True, type=PATH, help="Snapshot file to write.")
 @click.option("--claude-home", type=PATH, help="Configuration folder.  [default: $CLAUDE_CONFIG_DIR or ~/.claude]")
-@click.option("--project", type=PATH, help="Take the MCP servers of this project's .mcp.json too.")
+@click.option("--project", type=PATH, help="Project whose MCP servers are taken too.  [default: the current folder]")
 def export_config(output: Path, claude_home: Path | None, project: Path | None) -> None:
     """Write a snapshot of Claude Code's configuration, without secrets."""
     exporter = ConfigExporter(claude_home, project=project)
@@ -28,6 +28,8 @@ def export_config(output: Path, claude_home: Path | None, project: Path | None) 
     click.echo(f"wrote {output}: {files} files, {len(snapshot.mcp_servers)} MCP servers")
     for place in snapshot.redacted:
         click.echo(f"  taken out as secret: {place}", err=True)
+    for link in snapshot.left_out:
+        click.echo(f"  leads out of {exporter.claude_home}, not followed: {link}", err=True)
 
 
 @click.command()
@@ -45,6 +47,8 @@ def import_config(snapshot_file: Path, output: Path, enable_mcp: bool) -> None:
         click.echo(f"export {name}={shlex.quote(value)}")
     for place in snapshot.redacted:
         click.echo(f"warning: was taken out as secret: {place}", err=True)
+    for link in snapshot.left_out:
+        click.echo(f"warning: was not followed: {link}", err=True)
 
 
 @click.command()

@@ -258,3 +258,5 @@ class ClaudeConfigSnapshot(Record):
     """Paths below .claude/ that were executable."""
     redacted: list[str] = []
     """Where a secret was taken out, as dotted paths."""
+    left_out: list[str] = []
+    """Links that lead out of the configuration, as `path -> target`."""

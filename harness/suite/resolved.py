@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -91,7 +92,14 @@ class ResolvedConfig(Config):
 GIVEN = set(Config.model_fields) - {"description", "skills_path", "mcp_config", "env", "snapshot"}
 """Fields of a config that reach the agent as they are written."""
 
-NOTES_OF_A_SNAPSHOT = {"schema_version", "claude_version", "snapshot_timestamp", "source_machine", "redacted"}
+NOTES_OF_A_SNAPSHOT = {
+    "schema_version",
+    "claude_version",
+    "snapshot_timestamp",
+    "source_machine",
+    "redacted",
+    "left_out",
+}
 """Fields of a snapshot that do not reach the agent."""
 
 
@@ -170,6 +178,9 @@ def _snapshot(config: Config) -> ClaudeConfigSnapshot | None:
     if config.snapshot is None:
         return None
     snapshot = load_snapshot(config.snapshot)
+    files = snapshot.skills
+    if files and not any(path.count("/") == 1 and path.endswith("/SKILL.md") for path in files):
+        warnings.warn(f"{config.snapshot}: its skills lie flat; Claude Code reads <name>/SKILL.md alone", stacklevel=2)
     for name, server in snapshot.mcp_servers.items():
         if REDACTED in json.dumps(server, ensure_ascii=False):
             raise InputError(

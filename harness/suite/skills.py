@@ -38,10 +38,8 @@ def find_skills(skills_path: Path) -> tuple[Skill, ...]:
     skills = skills_in(path)
     flat = sorted(file.name for file in path.glob("*.md"))
     if not skills:
-        why = f"{', '.join(flat[:3])} {'lies' if len(flat) == 1 else 'lie'} flat" if flat else "it is empty"
-        warnings.warn(
-            f"skills_path {path}: no skill there, {why}; Claude Code reads <name>/SKILL.md alone", stacklevel=2
-        )
+        why = f"{', '.join(flat[:3])} {'lies' if len(flat) == 1 else 'lie'} flat" if flat else "the folder has none"
+        warnings.warn(f"{path}: no skill there, {why}; Claude Code reads <name>/SKILL.md alone", stacklevel=2)
     return skills
 
 
