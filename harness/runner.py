@@ -35,13 +35,13 @@ class EvalRunner:
         executor: Executor | None = None,
         grader: CompositeGrader | None = None,
         isolator: EnvironmentIsolator | None = None,
-        results_dir: Path | None = None,
+        results_dir: Path | str | None = None,
     ) -> None:
         """`results_dir`: where results go that are saved without a path; made when something is saved."""
         self.executor = executor or ClaudeExecutor()
         self.grader = grader or CompositeGrader()
         self.isolator = isolator or EnvironmentIsolator()
-        self.results_dir = results_dir or DEFAULT_RESULTS_DIR
+        self.results_dir = Path(results_dir or DEFAULT_RESULTS_DIR)
         # Copying and hashing hold the interpreter: in turns, each worker's agent starts as early as it can;
         # side by side, all of them would wait for the last. Two at a time, since one may wait for the disk.
         self._turn = threading.BoundedSemaphore(2)
@@ -75,7 +75,7 @@ class EvalRunner:
         callback: Callback | None = None,
         *,
         workers: int = 1,
-        journal: Path | None = None,
+        journal: Path | str | None = None,
         retry: RetryPolicy | None = None,
         max_cost_usd: float | None = None,
     ) -> list[EvalResult]:
@@ -88,7 +88,7 @@ class EvalRunner:
         """
         runs = self.plan(tasks, configs, models, runs_per_combo)
         refuse_ungradable({run.task.id: run.task for run in runs}.values())
-        path = journal or self.results_dir / f"matrix_{_stamp()}.journal.jsonl"
+        path = Path(journal or self.results_dir / f"matrix_{_stamp()}.journal.jsonl")
         with Journal(path, EvalResult) as open_journal:
             refuse_other_user_level(path, open_journal.entries, runs)
             matrix = Matrix(
@@ -105,7 +105,7 @@ class EvalRunner:
     def save_results(
         self,
         results: list[EvalResult],
-        filename: str | None = None,
+        filename: Path | str | None = None,
         save_debug: bool = False,
         *,
         stop_reason: str = "",
@@ -123,19 +123,19 @@ class EvalRunner:
         return path
 
     @staticmethod
-    def load_results(path: Path) -> list[EvalResult]:
+    def load_results(path: Path | str) -> list[EvalResult]:
         """Results of a results file; InputError when it is none."""
-        return files.load_results(path)
+        return files.load_results(Path(path))
 
     @staticmethod
-    def load_task(path: Path) -> Task:
+    def load_task(path: Path | str) -> Task:
         """Task of a YAML file; InputError names file, line and key of every mistake."""
-        return load.load_task(path)
+        return load.load_task(Path(path))
 
     @staticmethod
-    def load_config(path: Path) -> Config:
+    def load_config(path: Path | str) -> Config:
         """Config of a YAML file; InputError names file, line and key of every mistake."""
-        return load.load_config(path)
+        return load.load_config(Path(path))
 
     @staticmethod
     def load_tasks_from_glob(pattern: str) -> list[Task]:

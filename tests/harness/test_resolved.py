@@ -94,7 +94,7 @@ def test_the_model_may_be_replaced_in_a_resolved_config() -> None:
     ("fields", "message"),
     [
         ({"env": {"A": "${NOT_SET_ANYWHERE}"}}, r"config c: env\.A: .* is not set on this host"),
-        ({"skills_path": "empty"}, r"config c: skills_path .*empty: no skill there"),
+        ({"skills_path": "nowhere"}, r"config c: skills_path nowhere: no such folder"),
         ({"mcp_config": "nowhere.json"}, r"nowhere\.json: mcp_config cannot be read"),
         ({"mcp_config": "deep.json"}, r"deep\.json: mcp_config cannot be read as JSON"),
         ({"mcp_config": {"servers": {}}}, r'config c: mcp_config needs the key "mcpServers"'),
@@ -105,7 +105,6 @@ def test_what_is_not_on_this_host_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fields: dict[str, object], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "empty").mkdir()
     (tmp_path / "deep.json").write_text("[" * 200_000)
     with pytest.raises(InputError, match=message):
         resolve(Config.model_validate({"name": "c", **fields}))
@@ -116,6 +115,15 @@ def test_a_skill_is_known_by_its_folder_and_by_its_front_matter(tmp_path: Path) 
     (tmp_path / "folder/SKILL.md").write_text('---\nname: "written"\n---\n')
     (skill,) = resolve(Config(name="c", skills_path=tmp_path)).skills
     assert skill.names == {"folder", "written"}
+
+
+@pytest.mark.parametrize(("files", "why"), [([], "the folder has none"), (["a.md"], "a.md lies flat")])
+def test_a_folder_without_skills_is_worth_a_warning(tmp_path: Path, files: list[str], why: str) -> None:
+    """It used to be an error, though Claude Code takes such a folder as well."""
+    for name in files:
+        (tmp_path / name).write_text("---\nname: a\n---\n")
+    with pytest.warns(UserWarning, match=f"{tmp_path}: no skill there, {why}"):
+        assert resolve(Config(name="c", skills_path=tmp_path)).skills == ()
 
 
 def test_servers_are_given_to_the_cli_as_they_were_resolved(tmp_path: Path) -> None:
