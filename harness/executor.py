@@ -107,8 +107,8 @@ class ClaudeExecutor(Executor):
     ) -> ExecutionTrace:
         """Run the CLI once.
 
-        Where `env_override` or the config names a CLAUDE_CONFIG_DIR, the agent has its memory, settings, skills,
-        subagents and servers.
+        Where `env_override` names a CLAUDE_CONFIG_DIR, the agent has its memory, settings, skills, subagents and
+        servers.
 
         Raises:
             InputError: the config is not a resolved one, and names what this host does not have, or its lists of
@@ -117,7 +117,7 @@ class ClaudeExecutor(Executor):
         config, working_dir = self.resolve(config), Path(working_dir).absolute()
         env = agent_environment(config, env_override or {})
         log = env.get(INSTRUCTIONS_LOG_VARIABLE)
-        user = user_files({**(env_override or {}), **config.env})
+        user = user_files(env_override or {})
         expected = Expected.of(config, user, working_dir)
         config.refuse_unknown_servers(expected.servers)
         watch = _StreamWatch(expected)

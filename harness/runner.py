@@ -125,7 +125,7 @@ class EvalRunner:
     @staticmethod
     def load_results(path: Path | str) -> list[EvalResult]:
         """Results of a results file; InputError when it is none."""
-        return files.load_results(Path(path))
+        return files.load_results(path)
 
     @staticmethod
     def load_task(path: Path | str) -> Task:

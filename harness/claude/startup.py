@@ -36,6 +36,8 @@ class Expected:
     """Memory files that must be loaded."""
     plugin: str | None
     """A plugin without which a memory file has no effect."""
+    memory_is_told: bool = True
+    """Whether the hook can tell which memory files are loaded."""
 
     @classmethod
     def of(cls, config: ResolvedConfig, user: UserFiles, project: Path) -> Expected:
@@ -54,13 +56,16 @@ class Expected:
             tools=[rule for rule in config.allowed_rules or [] if "*" not in rule.name],
             memory=memory,
             plugin=AGENTS_MD_PLUGIN if is_memory and not by_rule and not config.claude_md else None,
+            memory_is_told=not user.hooks_disabled,
         )
 
     def missing_in(self, init: Init) -> list[str]:
         """What the CLI's init line does not show, one phrase each."""
         offered = init.offered
-        skills, agents, status = set(offered.skills or []), set(offered.agents or []), offered.servers or {}
-        missing = [f"skill {skill.path.name}" for skill in self.skills if not skills & skill.names]
+        # A skill without a description is listed as a command alone, though the model has it.
+        skills = {*(offered.skills or []), *init.slash_commands}
+        agents, status = set(offered.agents or []), offered.servers or {}
+        missing = [f"skill {skill.path.name}" for skill in self.skills if skill.listed and not skills & skill.names]
         missing += [
             f"MCP server {server} ({status.get(server) or 'unknown'})"
             for server in self.servers
@@ -82,7 +87,7 @@ class Expected:
     def missing_memory(self, init: Init, log: Path, root: Path) -> list[str]:
         """What of the memory files the CLI's log of loaded ones lacks, and what it has from outside of `root`."""
         version = tuple(int(n) for n in re.findall(r"\d+", init.claude_code_version)[:3])
-        if version < INSTRUCTIONS_HOOK_SINCE:
+        if version < INSTRUCTIONS_HOOK_SINCE or not self.memory_is_told:
             return []
         loaded = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
         missing = [path.name for path in self.memory if json.dumps(str(path)) not in loaded]

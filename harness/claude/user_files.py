@@ -25,15 +25,17 @@ class UserFiles:
     """The user's CLAUDE.md, when it says anything."""
     skills: tuple[Skill, ...] = ()
     agents: tuple[str, ...] = ()
-    """Names of subagents."""
+    """Names of subagents; the CLI has none without a description."""
     servers: Mapping[str, Any] = field(default_factory=dict)
+    hooks_disabled: bool = False
+    """Whether its settings turn all hooks off, that which tells the loaded memory files too."""
 
 
 def user_files(variables: Mapping[str, str]) -> UserFiles:
-    """What lies in the configuration folder that the variables of a run name; nothing when they name none.
+    """What lies in the configuration folder that the variables given to a run name; nothing when they name none.
 
     Raises:
-        InputError: the folder's .claude.json cannot be read.
+        InputError: the folder's settings.json or .claude.json cannot be read.
     """
     named = variables.get(CONFIG_FOLDER_VARIABLE)
     folder = Path(named).absolute() if named else None
@@ -42,22 +44,30 @@ def user_files(variables: Mapping[str, str]) -> UserFiles:
     memory = folder / "CLAUDE.md"
     says = memory.is_file() and memory.read_text(encoding="utf-8", errors="replace").strip()
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in sorted(folder.glob("agents/**/*.md"))]
+    settings = _object(folder / "settings.json")
+    changed = settings.get("skillOverrides")
+    turned_off = {name for name, state in changed.items() if state == "off"} if isinstance(changed, dict) else set()
+    servers = _object(folder / ".claude.json").get("mcpServers", {})
+    if not isinstance(servers, dict):
+        raise InputError(f"{folder / '.claude.json'}: mcpServers must be an object with one entry per server")
     return UserFiles(
         given=True,
         memory=memory if says else None,
-        skills=skills_in(folder / "skills"),
-        agents=tuple(name for text in texts if (name := agent_name(text))),
-        servers=_servers(folder / ".claude.json"),
+        skills=tuple(skill for skill in skills_in(folder / "skills") if not skill.names & turned_off),
+        agents=tuple(name for text in texts if (name := agent_name(text)) and "\ndescription:" in text),
+        servers=servers,
+        hooks_disabled=settings.get("disableAllHooks") is True,
     )
 
 
-def _servers(path: Path) -> dict[str, Any]:
+def _object(path: Path) -> dict[str, Any]:
+    """The JSON object of a file; empty without one."""
     if not path.is_file():
         return {}
     try:
-        servers = json.loads(path.read_text(encoding="utf-8")).get("mcpServers", {})
-    except (OSError, ValueError, AttributeError) as error:
-        raise InputError(f"{path}: cannot be read as a JSON object ({error})") from error
-    if not isinstance(servers, dict):
-        raise InputError(f"{path}: mcpServers must be an object with one entry per server")
-    return servers
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{path}: cannot be read as JSON ({error})") from error
+    if not isinstance(data, dict):
+        raise InputError(f"{path}: must hold a JSON object")
+    return data

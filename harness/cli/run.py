@@ -202,6 +202,8 @@ def _warn_of_snapshots(configs: list[ResolvedConfig], *, models_chosen: bool) ->
         model = snapshot.settings.get("model") if snapshot else None
         if model not in (None, config.model) and not models_chosen:
             click.echo(f"warning: {config.name}: runs with {config.model}, not with the snapshot's {model}", err=True)
+        if snapshot and snapshot.settings.get("enabledPlugins"):
+            click.echo(f"warning: {config.name}: a snapshot holds no plugins; runs have none of them", err=True)
         for place in snapshot.redacted if snapshot else []:
             click.echo(f"warning: {config.name}: was taken out as secret: {place}", err=True)
         for link in snapshot.left_out if snapshot else []:

@@ -254,6 +254,12 @@ class Config(Definition):
             raise ValueError("skills_path has no effect while allowed_tools lacks Skill; add Skill to the list")
         return self
 
+    @model_validator(mode="after")
+    def _the_snapshot_is_in_its_place(self) -> Config:
+        for name in {"CLAUDE_CONFIG_DIR", "HOME"} & self.env.keys() if self.snapshot is not None else ():
+            raise ValueError(f"snapshot has no effect where env sets {name}; take one of them away")
+        return self
+
     @field_validator("env")
     @classmethod
     def _names_are_variables(cls, value: dict[str, str]) -> dict[str, str]:

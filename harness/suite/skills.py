@@ -12,6 +12,9 @@ from harness.errors import IsolationError
 NAME = re.compile(r"^name:\s*(\S+)", re.MULTILINE)
 """The name in the front matter of a SKILL.md."""
 
+UNLISTED = re.compile(r"\A---\n(?:(?!---).*\n)*?(?:user-invocable:\s*false\b|paths:)")
+"""Front matter of a skill that is for the model alone, or waits for files of a kind: the CLI does not list it."""
+
 
 @dataclass(frozen=True)
 class Skill:
@@ -20,6 +23,8 @@ class Skill:
     path: Path
     names: frozenset[str]
     """The folder's name and the one in the front matter; the CLI lists a skill by one of them."""
+    listed: bool = True
+    """Whether the CLI's first line names it, so that it can be told whether it loaded."""
 
 
 def find_skills(skills_path: Path) -> tuple[Skill, ...]:
@@ -54,4 +59,5 @@ def _skill(folder: Path) -> Skill:
     except OSError as error:
         raise IsolationError(f"{folder / 'SKILL.md'}: cannot be read ({error.strerror})") from error
     match = NAME.search(text)
-    return Skill(folder, frozenset([folder.name, *([match.group(1).strip("\"'")] if match else [])]))
+    names = frozenset([folder.name, *([match.group(1).strip("\"'")] if match else [])])
+    return Skill(folder, names, listed=UNLISTED.match(text) is None)

@@ -69,12 +69,18 @@ def test_a_config_file_names_a_snapshot_relative_to_itself(tmp_path: Path) -> No
 def test_what_the_runs_do_not_have_of_a_snapshot_is_said(tmp_path: Path) -> None:
     root = suite(tmp_path)
     skills = {"flat.md": "x"}
-    snapshot(root / "mine.json", settings={"model": "opus"}, redacted=["settings.env.KEY"], skills=skills)
+    snapshot(
+        root / "mine.json",
+        settings={"model": "opus", "enabledPlugins": {"p@m": True}},
+        redacted=["settings.env.KEY"],
+        skills=skills,
+    )
     shown = matrix(root, "--snapshot", "mine.json", "-r", "1", "-o", "out.json", "--dry-run")
     model = Config(name="c").model
     assert shown.stderr.splitlines() == [
         f"warning: {root}/mine.json: its skills lie flat; Claude Code reads <name>/SKILL.md alone",
         f"warning: mine: runs with {model}, not with the snapshot's opus",
+        "warning: mine: a snapshot holds no plugins; runs have none of them",
         "warning: mine: was taken out as secret: settings.env.KEY",
     ]
 
@@ -83,6 +89,13 @@ def test_a_server_without_its_secret_is_refused(tmp_path: Path) -> None:
     path = snapshot(tmp_path / "mine.json", mcp_servers={"search": {"command": "x", "env": {"TOKEN": REDACTED}}})
     with pytest.raises(InputError, match=r"MCP server search lacks a secret .*; put \$\{NAME\} in its place"):
         resolve(Config(name="c", snapshot=path))
+
+
+@pytest.mark.parametrize("name", ["CLAUDE_CONFIG_DIR", "HOME"])
+def test_a_snapshot_that_would_be_passed_over_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "config.yaml").write_text(f"name: c\nsnapshot: mine.json\nenv: {{{name}: /somewhere}}\n")
+    with pytest.raises(InputError, match=f"snapshot has no effect where env sets {name}"):
+        EvalRunner.load_config(tmp_path / "config.yaml")
 
 
 @pytest.mark.parametrize("content", ["{", '{"schema_version": 99, "snapshot_timestamp": 0}'])
