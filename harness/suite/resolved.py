@@ -82,11 +82,12 @@ class ResolvedConfig(Config):
         """
         snapshot = self.user_configuration
         known = self.servers | (snapshot.mcp_servers if snapshot else {}) if servers is None else servers
+        hint = "there is none: name it in mcp_config or by --mcp-config"
         for field, rules in (("allowed_tools", self.allowed_rules), ("disallowed_tools", self.disallowed_rules)):
             for rule in rules or []:
                 if rule.is_mcp and rule.server_among(known) is None:
-                    there = did_you_mean(rule.name, map(mcp_name, known)) if known else "there is none at all"
-                    raise InputError(f"config {self.name}: {field}: {rule.text} is of no MCP server; {there}")
+                    what = did_you_mean(rule.name, map(mcp_name, known)) if known else hint
+                    raise InputError(f"config {self.name}: {field}: {rule.text} is of no MCP server; {what}")
 
 
 GIVEN = set(Config.model_fields) - {"description", "skills_path", "mcp_config", "env", "snapshot"}
