@@ -25,6 +25,15 @@ def test_every_table_can_be_used(language: str) -> None:
     assert load_language(language)["packages"]
 
 
+def test_all_languages_begin_with_the_same_layer_that_has_compiler_git_and_downloads() -> None:
+    begin = {
+        make.render_dockerfile(language, "ubuntu:24.04").partition(f"\n# {language}\n")[0] for language in LANGUAGES
+    }
+
+    (shared,) = begin
+    assert {"build-essential", "ca-certificates", "curl", "git", "python3", "wget"} <= set(shared.split())
+
+
 def test_run_lines_stand_behind_the_packages_and_before_the_project(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
