@@ -24,7 +24,7 @@ from common.errors import InputError
 from pipeline import cli
 from pipeline.dataset.catalog import REPOSITORY, load_languages
 from pipeline.smoke.containers import BuildError, Engine, EngineError, NoEngine
-from pipeline.task.make import BASE_IMAGE, templates
+from pipeline.task.make import BASE_IMAGE, dockerfile_of
 
 TAG = "bench-images"
 SAMPLES = REPOSITORY / "data" / "sample" / "generated"
@@ -57,11 +57,7 @@ def build(engine: Engine, name: str, table: dict[str, Any], base_image: str, run
 
     The first build with a `run` finds no layer in any cache, the next one all layers but that of the project.
     """
-    text = (
-        templates()
-        .get_template("environment/Dockerfile.j2")
-        .render(base_image=base_image, language=name, packages=table["packages"], fallback=table.get("fallback"))
-    )
+    text = dockerfile_of(name, table, base_image)
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         context = Path(folder)
         shutil.copytree(min(SAMPLES.iterdir()), context / "project")
