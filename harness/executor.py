@@ -272,4 +272,6 @@ def _raw(messages: list[Message], init: Init, result: Result) -> dict[str, Any]:
     for name in ("api_retry", "permission_denied", "compact_boundary"):
         raw[name] = [m.raw for m in messages if (m.type, m.subtype) == ("system", name)]
     raw["rate_limit_event"] = [m.raw for m in messages if m.type == "rate_limit_event"]
+    named = {id(line) for value in raw.values() for line in (value if isinstance(value, list) else [value])}
+    raw["messages"] = [m.raw for m in messages if id(m.raw) not in named]
     return {name: value for name, value in raw.items() if value}

@@ -24,6 +24,7 @@ from harness.compare.wording import counted
 from harness.errors import InputError
 from harness.models import EvalResult, Task
 from harness.models.model_ids import retirement_warning
+from harness.report.console import say, say_lines
 from harness.reporter import Reporter
 from harness.results.journal import read_journal
 from harness.run.confirm import confirm as run_confirmation
@@ -67,7 +68,7 @@ def run(
     _warn_retired(runs)
     result = runner.run_single(task, config)
     if not options.quiet:
-        click.echo(line_of(result, 1, 1))
+        say(line_of(result, 1, 1))
         if verbose:
             _print_details(result)
     save_results(runner, [result], output, save_debug=options.save_debug)
@@ -111,7 +112,7 @@ def matrix(
     refuse_unwritable(path)
     if earlier and not options.quiet:
         unused = len({(r.task_id, r.config_name, r.model, r.run_index) for r in earlier}) - len(kept)
-        click.echo(f"{len(kept)} runs are done; {unused} in the journal failed or are of changed content")
+        say(f"{len(kept)} runs are done; {unused} in the journal failed or are of changed content")
     stopped: MatrixStopped | None = None
     with Progress(len(planned), list(kept.values()), quiet=options.quiet) as progress:
         try:
@@ -129,7 +130,8 @@ def matrix(
             stopped, results = early, early.results
     reason = stopped.reason if stopped else ""
     if not options.quiet:
-        click.echo(progress.summary(results))
+        for line in progress.summary(results):
+            say(line)
     save_results(runner, results, path, save_debug=options.save_debug, stop_reason=reason)
     if stopped is not None:
         say_stopped(len(results), len(planned), reason, [] if batch.output else ["-o", str(path)])
@@ -153,11 +155,11 @@ def confirm(ctx: click.Context, /, arms: ArmOptions, batch: BatchOptions, resume
     tasks, configs = load_tasks(batch.task_glob), load_configs(batch.config_glob)
     plan = plan_confirmation(*arms.compare(), tasks, configs, batch.runs)
     if plan is None:
-        click.echo("no task looks changed: nothing to confirm")
+        say("no task looks changed: nothing to confirm")
         return
     output, journal = results_and_journal(batch.output, resume)
     names = ", ".join(task.id for task in plan.tasks)
-    click.echo(f"{counted(len(plan.tasks), 'suspect')}, {counted(plan.fresh_runs, 'fresh run')}: {names}")
+    say(f"{counted(len(plan.tasks), 'suspect')}, {counted(plan.fresh_runs, 'fresh run')}: {names}")
     if batch.dry_run:
         return
     refuse_unwritable(output)
@@ -190,28 +192,28 @@ def _warn_retired(runs: list[PlannedRun]) -> None:
     for model in sorted({run.config.model for run in runs}):
         warning = retirement_warning(model, datetime.now(UTC).date())
         if warning:
-            click.echo(f"warning: {warning}", err=True)
+            say(f"warning: {warning}", err=True)
 
 
 def _print_plan(runs: list[PlannedRun], kept: int, results_dir: Path) -> None:
     tasks = list(dict.fromkeys(run.task.id for run in runs))
     variants = list(dict.fromkeys((run.config.name, run.config.model) for run in runs))
     per_combination = 1 + max(run.run_index for run in runs)
-    click.echo(f"{len(runs)} runs: {len(tasks)} tasks x {len(variants)} configs and models x {per_combination} runs")
+    say(f"{len(runs)} runs: {len(tasks)} tasks x {len(variants)} configs and models x {per_combination} runs")
     for name, model in variants:
-        click.echo(f"  config {name} with {model}")
+        say(f"  config {name} with {model}")
     for task in tasks:
-        click.echo(f"  task {task}")
+        say(f"  task {task}")
     if kept:
-        click.echo(f"{kept} of them are done, {len(runs) - kept} are left")
-    click.echo(estimate(runs, kept, results_dir))
+        say(f"{kept} of them are done, {len(runs) - kept} are left")
+    say(estimate(runs, kept, results_dir))
 
 
 def _print_details(result: EvalResult) -> None:
     if result.trace.error:
-        click.echo(f"{result.outcome}: {result.trace.error}")
+        say_lines(f"{result.outcome}: {result.trace.error}", hang=6)
     for grade in result.grades:
-        click.echo(f"  {'PASS' if grade.passed else 'FAIL'} {grade.assertion_id}: {grade.details}")
+        say_lines(f"  {'PASS' if grade.passed else 'FAIL'} {grade.assertion_id}: {grade.details}", hang=6)
     for change in result.trace.file_changes:
-        click.echo(f"  {change.action} {change.path}")
-    click.echo(result.trace.claude_response)
+        say(f"  {change.action} {change.path}")
+    say_lines(result.trace.claude_response)

@@ -7,7 +7,16 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from harness.models.model_ids import DEFAULT_AGENT_MODEL
@@ -120,7 +129,20 @@ class LLMAssertion(Assertion):
     """What the judge is to look for, in words."""
 
 
-AnyAssertion = Annotated[CodeAssertion | LLMAssertion, Field(discriminator="type")]
+def _kind(value: Any) -> Any:
+    """Which kind of assertion a value is: as its `type` says, else as its `check` or `rubric` does."""
+    if isinstance(value, Assertion):
+        return getattr(value, "type", None)
+    if not isinstance(value, dict):
+        return None
+    kinds = {"check": AssertionType.CODE, "rubric": AssertionType.LLM}
+    return value["type"] if "type" in value else next((kind for key, kind in kinds.items() if key in value), None)
+
+
+AnyAssertion = Annotated[
+    Annotated[CodeAssertion, Tag(AssertionType.CODE)] | Annotated[LLMAssertion, Tag(AssertionType.LLM)],
+    Discriminator(_kind),
+]
 
 
 def assertion_ids(assertions: list[CodeAssertion | LLMAssertion]) -> list[str]:
