@@ -176,9 +176,9 @@ class Reporter:
             self._print_block(f"Prompt of the judge of {grade.assertion_id}", grade.grading_prompt)
         self._print_block("Standard error", result.trace.stderr)
 
-    def export_json(self, results: list[EvalResult], path: Path) -> None:
+    def export_json(self, results: list[EvalResult], path: Path | str) -> None:
         """Write results with a summary; `load_results` reads the file."""
-        write_whole(path, results_json(results), durable=True)
+        write_whole(Path(path), results_json(results), durable=True)
 
     def check_regression(
         self, baseline: list[EvalResult], current: list[EvalResult], threshold: float = 0.05

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
@@ -15,7 +16,7 @@ from typing import IO, Any, NamedTuple
 
 import click
 
-from common.terminal import printable
+from common.terminal import printable, printable_line
 from common.version import version
 from harness.errors import InputError
 
@@ -105,7 +106,7 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
         try:
-            with _pipe_may_close(), _errors_shown(), _ending_like_ctrl_c():
+            with _pipe_may_close(), _errors_shown(), _ending_like_ctrl_c(), _warnings_as_lines():
                 return super().invoke(ctx)
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)
@@ -154,6 +155,18 @@ def _ending_like_ctrl_c() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    click.echo(f"warning: {printable_line(str(message))}", err=True)
+
+
+@contextlib.contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Warnings of the harness as one line each, without the place in its code."""
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        yield
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:

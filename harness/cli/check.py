@@ -10,12 +10,12 @@ import click
 
 from common.secrets import is_secret_name
 from harness.claude.version import installed_version
+from harness.executor import ClaudeExecutor
 from harness.graders.composite_grader import refuse_ungradable
 from harness.host.variables import PASSED_VARIABLES
 from harness.report.console import say, say_lines
 from harness.run.oracle import Check, nop, oracle
 from harness.suite import load as loading
-from harness.suite.resolved import resolve
 
 TASKS = "evals/tasks/**/*.task.yaml"
 CONFIGS = "evals/configs/*/config.yaml"
@@ -33,10 +33,16 @@ def validate_task(pattern: str) -> None:
 
 @click.command()
 @click.option("-c", "--config", "pattern", required=True, help="Config file, or a quoted glob of them.")
-def validate_config(pattern: str) -> None:
-    """Check config files: keys, skills, MCP servers and the variables they take from this host."""
+@click.option(
+    "--mcp-config",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="MCP servers that every run will have.",
+)
+def validate_config(pattern: str, mcp_config: Path | None) -> None:
+    """Check config files: keys, tools, skills, MCP servers and the variables they take from this host."""
+    executor = ClaudeExecutor(mcp_config_path=mcp_config)
     for config in loading.load_configs(pattern):
-        resolve(config)
+        executor.resolve(config).refuse_unknown_servers()
         say(f"ok: {config.name} ({config.model}, {config.max_turns} turns)")
 
 

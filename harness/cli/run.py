@@ -30,9 +30,9 @@ from harness.results.journal import read_journal
 from harness.run.confirm import confirm as run_confirmation
 from harness.run.confirm import plan_confirmation
 from harness.run.estimate import estimate
-from harness.run.matrix import MatrixStopped, PlannedRun, finished_before, plan
-from harness.suite.load import load_configs, load_tasks
-from harness.suite.resolved import resolve
+from harness.run.matrix import MatrixStopped, PlannedRun, finished_before, refuse_other_user_level
+from harness.suite.load import load_tasks
+from harness.suite.resolved import ResolvedConfig
 
 
 @click.command()
@@ -61,8 +61,8 @@ def run(
     task, config = runner.load_task(task_file), runner.load_config(config_file)
     if model:
         config = config.model_copy(update={"model": model})
-    config = resolve(config)
-    runs = plan([task], [config], None, 1)
+    config = runner.executor.resolve(config)
+    runs = runner.plan([task], [config], None, 1)
     refuse_existing(output)
     refuse_unwritable(output or runner.results_dir / "results.json")
     _warn_retired(runs)
@@ -99,13 +99,15 @@ def matrix(
     """
     runner = options.runner()
     tasks = _chosen(runner.load_tasks_from_glob(batch.task_glob), limit, task_filter)
-    configs = [resolve(config) for config in runner.load_configs_from_glob(batch.config_glob)]
+    configs = [runner.executor.resolve(config) for config in batch.configs()]
     model_list = [name.strip() for name in models.split(",") if name.strip()] if models else None
-    planned = plan(tasks, configs, model_list, batch.runs)
+    planned = runner.plan(tasks, configs, model_list, batch.runs)
     path, journal = results_and_journal(batch.output, resume)
     earlier = read_journal(journal)
+    refuse_other_user_level(journal, earlier, planned)
     kept = finished_before(planned, earlier)
     _warn_retired(planned)
+    _warn_of_snapshots(configs, models_chosen=model_list is not None)
     if batch.dry_run:
         _print_plan(planned, len(kept), path.parent)
         return
@@ -152,7 +154,7 @@ def confirm(ctx: click.Context, /, arms: ArmOptions, batch: BatchOptions, resume
     again; otherwise B alone, against the runs of A that are there. Exit code 0 nothing confirmed as worse,
     1 a regression is confirmed, 2 the data cannot tell or not all runs were made, 130 interrupted.
     """
-    tasks, configs = load_tasks(batch.task_glob), load_configs(batch.config_glob)
+    tasks, configs = load_tasks(batch.task_glob), batch.configs()
     plan = plan_confirmation(*arms.compare(), tasks, configs, batch.runs)
     if plan is None:
         say("no task looks changed: nothing to confirm")
@@ -193,6 +195,21 @@ def _warn_retired(runs: list[PlannedRun]) -> None:
         warning = retirement_warning(model, datetime.now(UTC).date())
         if warning:
             say(f"warning: {warning}", err=True)
+
+
+def _warn_of_snapshots(configs: list[ResolvedConfig], *, models_chosen: bool) -> None:
+    """Say what of the snapshots the runs do not have."""
+    for config in configs:
+        snapshot = config.user_configuration
+        model = snapshot.settings.get("model") if snapshot else None
+        if model not in (None, config.model) and not models_chosen:
+            say(f"warning: {config.name}: runs with {config.model}, not with the snapshot's {model}", err=True)
+        if snapshot and snapshot.settings.get("enabledPlugins"):
+            say(f"warning: {config.name}: a snapshot holds no plugins; runs have none of them", err=True)
+        for place in snapshot.redacted if snapshot else []:
+            say(f"warning: {config.name}: was taken out as secret: {place}", err=True)
+        for link in snapshot.left_out if snapshot else []:
+            say(f"warning: {config.name}: was not followed: {link}", err=True)
 
 
 def _print_plan(runs: list[PlannedRun], kept: int, results_dir: Path) -> None:

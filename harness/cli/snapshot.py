@@ -19,7 +19,7 @@ PATH = click.Path(path_type=Path)
 @click.command()
 @click.option("-o", "--output", required=True, type=PATH, help="Snapshot file to write.")
 @click.option("--claude-home", type=PATH, help="Configuration folder.  [default: $CLAUDE_CONFIG_DIR or ~/.claude]")
-@click.option("--project", type=PATH, help="Take the MCP servers of this project's .mcp.json too.")
+@click.option("--project", type=PATH, help="Project whose MCP servers are taken too.  [default: the current folder]")
 def export_config(output: Path, claude_home: Path | None, project: Path | None) -> None:
     """Write a snapshot of Claude Code's configuration, without secrets."""
     exporter = ConfigExporter(claude_home, project=project)
@@ -29,6 +29,8 @@ def export_config(output: Path, claude_home: Path | None, project: Path | None) 
     say(f"wrote {output}: {files} files, {len(snapshot.mcp_servers)} MCP servers")
     for place in snapshot.redacted:
         say(f"  taken out as secret: {place}", err=True)
+    for link in snapshot.left_out:
+        say(f"  leads out of {exporter.claude_home}, not followed: {link}", err=True)
 
 
 @click.command()
@@ -46,6 +48,8 @@ def import_config(snapshot_file: Path, output: Path, enable_mcp: bool) -> None:
         click.echo(f"export {name}={shlex.quote(value)}")  # for a shell to read, not for a person
     for place in snapshot.redacted:
         say(f"warning: was taken out as secret: {place}", err=True)
+    for link in snapshot.left_out:
+        say(f"warning: was not followed: {link}", err=True)
 
 
 @click.command()

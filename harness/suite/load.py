@@ -40,7 +40,9 @@ def load_task(path: Path) -> Task:
 def load_config(path: Path) -> Config:
     """Config of a YAML or JSON file, its paths absolute and existing; InputError otherwise."""
     config = _load(path, Config)
-    updates: dict[str, Any] = {"skills_path": _existing(path, "skills_path", config.skills_path)}
+    updates: dict[str, Any] = {
+        name: _existing(path, name, getattr(config, name)) for name in ("skills_path", "snapshot")
+    }
     if isinstance(config.mcp_config, Path):
         updates["mcp_config"] = _existing(path, "mcp_config", config.mcp_config)
     return config.model_copy(update=updates)
