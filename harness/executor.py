@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from harness.claude.environment import INSTRUCTIONS_LOG_VARIABLE, agent_environm
 from harness.claude.messages import Init, Message, Result, message_of
 from harness.claude.outcome import Ending
 from harness.claude.startup import missing_at_start, missing_claude_md
+from harness.host import scratch
 from harness.host.processes import Finished, Limits, LineVerdict, StopCause, run_process
 from harness.models import (
     Config,
@@ -168,8 +168,8 @@ class ClaudeExecutor(Executor):
         if not config.servers:
             yield given
             return
-        with tempfile.TemporaryDirectory(prefix="eval_mcp_") as folder:
-            path = Path(folder, "mcp.json")
+        with scratch.folder("mcp_") as folder:
+            path = folder / "mcp.json"
             path.write_text(json.dumps({"mcpServers": config.servers}), encoding="utf-8")
             yield [*given, path]
 
