@@ -74,13 +74,13 @@ def _tried(scene: Scene, number: signal.Signals, after: float, to_group: bool) -
     before = names(scene.root)
     killed = run_killed(scene.command(), scene.root, scene.environment(), number, after, to_group=to_group)
     wrong = [f"still running: {line}" for line in left_running()]
-    wrong += _wrong_end(killed, number)
+    wrong += wrong_end(killed, number)
     wrong += torn(scene.root)
     kept, paid = scene.rows(), scene.calls()
     if scene.announced(killed.said) > len(kept):
         wrong.append(f"{scene.announced(killed.said)} runs announced, {len(kept)} kept")
-    has_journal = (scene.root / "out.journal.jsonl").exists()
-    done = (scene.root / "out.json").exists() and not has_journal
+    has_journal = scene.journal.exists()
+    done = scene.out.exists() and not has_journal
     again = run_killed(scene.command(again=has_journal), scene.root, scene.environment())
     if again.code not in ((2,) if done else (0, 2)) or "Traceback" in again.said:
         wrong.append(f"going on ended with {again.code}: {again.said[-300:]}")
@@ -97,10 +97,13 @@ def _tried(scene: Scene, number: signal.Signals, after: float, to_group: bool) -
     return wrong + ([f"left on disk: {sorted(left)[:4]}"] if left else [])
 
 
-def _wrong_end(killed: Ended, number: signal.Signals) -> list[str]:
+def wrong_end(killed: Ended, number: signal.Signals) -> list[str]:
     """A command ends as the signal says, or as if there had been none when it was quicker."""
-    # Before a command has begun, and when it has done all, the system's own answer to a signal holds.
-    expected = {-number, 130, 0, 2}
+    # While Python itself is loading, nothing has begun, and how it ends is not up to the command.
+    if "importlib._bootstrap" in killed.said and killed.said.rstrip().endswith("KeyboardInterrupt"):
+        return []
+    # 130, or what a shell shows as 130; before and after the command's own time the system's answer to a signal.
+    expected = {130, -signal.SIGINT, -number, 0, 2}
     wrong = [] if killed.code in expected else [f"ended with {killed.code}"]
     if "Traceback" in killed.said:
         wrong.append(f"traceback: {killed.said[-400:]}")

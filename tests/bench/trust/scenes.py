@@ -42,9 +42,11 @@ class Scene:
     expected: Counter[str]
     """How many runs of each there are."""
 
-    def __init__(self, root: Path, claude: Path | None) -> None:
-        """`claude`: the real CLI, or None for one that plays a recorded run."""
+    def __init__(self, root: Path, claude: Path | None, out: str = "out.json") -> None:
+        """`claude`: the real CLI, or None for one that plays a recorded run; `out`: below `root`."""
         self.root = root
+        self.out = root / out
+        self.journal = self.out.with_suffix(".journal.jsonl")
         self.api = MessagesAPI(self._respond)
         self.temp = root / "tmp"
         self._make(claude)
@@ -74,7 +76,7 @@ class Scene:
 
     def command(self, *, again: bool = False) -> list[str]:
         """The command, or the one that goes on with it."""
-        return [sys.executable, "-m", "harness", *self.arguments, *(self.resume if again else ())]
+        return [sys.executable, "-m", "harness", *self.arguments, "-o", str(self.out), *(self.resume if again else ())]
 
     def environment(self) -> dict[str, str]:
         """Its variables; all temporary files go below the scene's folder."""
@@ -112,12 +114,11 @@ class AgentScene(Scene):
         return Counter(f"{_task(call['prompt'])} {call['env']['CONFIG_NAME']}" for call in logged)
 
     def rows(self) -> list[str]:
-        journal = self.root / "out.journal.jsonl"
-        lines = journal.read_bytes().split(b"\n")[:-1] if journal.exists() else []
+        lines = self.journal.read_bytes().split(b"\n")[:-1] if self.journal.exists() else []
         return [_run(EvalResult.model_validate_json(line)) for line in lines]
 
     def wrong_at_the_end(self) -> list[str]:
-        file = load_results_file(self.root / "out.json")
+        file = load_results_file(self.out)
         found = Counter(map(_run, file.results))
         wrong = [] if file.complete else ["the results are not complete"]
         if found != self.expected or Counter(self.rows()) != self.expected:
@@ -129,14 +130,13 @@ class AgentScene(Scene):
 class Run(AgentScene):
     """`run`: one run, whose result is there whole or not at all."""
 
-    arguments = ("run", "-t", "tasks/t0.task.yaml", "-c", "configs/c0/config.yaml", "-o", "out.json")
+    arguments = ("run", "-t", "tasks/t0.task.yaml", "-c", "configs/c0/config.yaml")
     resume = ()
     made = frozenset({"out.json"})
     expected = Counter({"t0 c0": 1})
 
     def rows(self) -> list[str]:
-        path = self.root / "out.json"
-        return list(map(_run, load_results_file(path).results)) if path.exists() else []
+        return list(map(_run, load_results_file(self.out).results)) if self.out.exists() else []
 
     def announced(self, said: str) -> int:
         return said.count("saved to")
@@ -145,7 +145,7 @@ class Run(AgentScene):
 class Matrix(AgentScene):
     """`matrix`: four runs, two at a time."""
 
-    arguments = ("matrix", "-t", "tasks/*.yaml", "-c", "configs/*/config.yaml", "-r", "1", "-j", "2", "-o", "out.json")
+    arguments = ("matrix", "-t", "tasks/*.yaml", "-c", "configs/*/config.yaml", "-r", "1", "-j", "2")
     expected = Counter({"t0 c0": 1, "t0 c1": 1, "t1 c0": 1, "t1 c1": 1})
 
 
@@ -153,7 +153,7 @@ class Confirm(AgentScene):
     """`confirm`: the one task that looks changed, twice with both configs."""
 
     arguments = (
-        "confirm", "a.json", "b.json", "-t", "tasks/*.yaml", "-c", "configs/*/config.yaml", "-r", "2", "-o", "out.json"
+        "confirm", "a.json", "b.json", "-t", "tasks/*.yaml", "-c", "configs/*/config.yaml", "-r", "2"
     )  # fmt: skip
     expected = Counter({"t0 c0": 2, "t0 c1": 2})
 
@@ -161,7 +161,7 @@ class Confirm(AgentScene):
 class Grade(Scene):
     """`grade`: six verdicts, each on disk before the next one is asked for."""
 
-    arguments = ("grade", "jobs/with-search", "-o", "out.json")
+    arguments = ("grade", "jobs/with-search")
     resume = ()
     expected = Counter({f"task_{number:02}": 1 for number in range(TRIALS)})
 
@@ -177,12 +177,11 @@ class Grade(Scene):
         return Counter(_trial(request.text) for request in self.api.requests if request.path == "/v1/messages")
 
     def rows(self) -> list[str]:
-        journal = self.root / "out.journal.jsonl"
-        lines = journal.read_bytes().split(b"\n")[:-1] if journal.exists() else []
+        lines = self.journal.read_bytes().split(b"\n")[:-1] if self.journal.exists() else []
         return [json.loads(line)["task"] for line in lines]
 
     def wrong_at_the_end(self) -> list[str]:
-        file = load_results_file(self.root / "out.json")
+        file = load_results_file(self.out)
         graded = [result for result in file.results if result.measured and result.overall_score == 0.8]
         return [] if file.complete and len(graded) == TRIALS else [f"{len(graded)} of {TRIALS} graded"]
 
