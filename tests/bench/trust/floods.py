@@ -17,8 +17,6 @@ from tests.support.suite import environment
 
 MOST_BYTES = 400_000_000
 WORKERS = 8
-RUNS = 16
-"""Two for each worker, so that what a finished run leaves in memory counts."""
 LONGEST_MATRIX = 300.0
 EVERY = 0.05
 """Seconds from one look at the memory to the next."""
@@ -89,14 +87,14 @@ assertions: [{{type: code, check: file_contains, file: answer.txt, pattern: righ
 """
 
 
-def tried(place: Path, *, seconds: float = 12.0, workers: int = WORKERS, runs: int = RUNS) -> list[Fault]:
+def tried(place: Path, *, seconds: float = 8.0, workers: int = WORKERS) -> list[Fault]:
     """Each flood in a matrix of its own; `seconds` long each agent prints."""
     faults = []
     for flood in FLOODS:
         fault = Fault(f"{workers} agents at a time with {flood}")
         root = place / "suite"
-        _make(root, flood, seconds, runs)
-        peak, wrong = _run(root, workers, runs)
+        _make(root, flood, seconds, workers)
+        peak, wrong = _run(root, workers)
         fault.note = f"at most {peak / 1e6:.0f} MB"
         fault.count(wrong, flood)
         shutil.rmtree(root, ignore_errors=True)
@@ -118,7 +116,7 @@ def _make(root: Path, flood: str, seconds: float, runs: int) -> None:
     (root / "claude").chmod(0o755)
 
 
-def _run(root: Path, workers: int, runs: int) -> tuple[int, list[str]]:
+def _run(root: Path, workers: int) -> tuple[int, list[str]]:
     """Peak of the harness in bytes, and what went wrong."""
     command = [sys.executable, "-m", "harness", "matrix", "-t", "*.task.yaml", "-c", "config.yaml", "-r", "1"]
     command += ["-j", str(workers), "-o", "out.json", "--claude", str(root / "claude")]
@@ -145,7 +143,7 @@ def _run(root: Path, workers: int, runs: int) -> tuple[int, list[str]]:
         wrong.append(f"traceback: {said.read_text()[-300:]}")
     if not wrong:
         found = load_results_file(root / "out.json").results
-        wrong += [] if len(found) == runs else [f"{len(found)} results of {runs}"]
+        wrong += [] if len(found) == workers else [f"{len(found)} results of {workers}"]
     wrong += [f"still running: {line}" for line in left_running()] + torn(root)
     left = [path.name for path in (root / "tmp").iterdir()]
     return peak, wrong + [f"left on disk: {name}" for name in left]
