@@ -40,9 +40,8 @@ Case = tuple[list[str], list[str]]
 
 SUITE = (
     "id: t0\ncategory: coding\ndescription: d\nprompt: p\nfixture_path: ../fixture\ntimeout_seconds: 30\n"
-    "assertions:\n  - {type: code, check: file_contains, file: a.txt, pattern: 'x+', id: has}\n"
-    "  - {type: code, check: tests_pass, command: 'true'}\n  - {type: llm, rubric: Is it good?}\n"
-    "scoring: {has: 50, tests_pass: 30, llm_quality: 20}\n"
+    "assertions:\n  - {type: code, check: tests_pass, command: 'true'}\n  - {type: llm, rubric: Is it good?, id: good}\n"
+    "scoring: {tests_pass: 30, good: 20}\n"
 )
 CONFIG = (
     "name: c0\nmodel: claude-sonnet-5-5\nmax_turns: 3\nclaude_md: |\n  Read.\nallowed_tools: [Read, mcp__s]\n"
@@ -81,12 +80,13 @@ def _make(base: Path) -> dict[str, list[Case]]:
     shown = ClaudeExecutor()._parse_output((RECORDED / "ok_stream.stdout").read_text())
     real = made_run("t0", "c0").model_copy(update={"trace": shown})
     for name, passes in (("a", 3), ("b", 0)):
-        results = [*arm({"t0": passes, "t1": 2}, 3, config=name), real, judge_failed("t1", name, index=7)]
+        results = [*arm({"t0": passes, "t1": 2}, 3, config="c0"), real, judge_failed("t1", "c0", index=7)]
         (base / f"{name}.json").write_text(results_json(results))
         lines = "".join(result.model_dump_json() + "\n" for result in results)
         (base / f"{name}.journal.jsonl").write_text(lines)
+    (base / "own.json").write_text(results_json(arm({"t0": 2}, 3, config="c0")))
     (base / "table.csv").write_text(
-        "task_id,arm,reward\n" + "".join(f"t{n},{arm},{n / 9}\n" for n in range(9) for arm in "ab")
+        "task,arm,reward\n" + "".join(f"t{n},{arm},{n / 9}\n" for n in range(9) for arm in "ab")
     )
     make_job(base, trials=3, tasks=2)
     trial = base / "jobs/with-search/task_00__x00"
@@ -113,7 +113,7 @@ def _make(base: Path) -> dict[str, list[Case]]:
             (results, ["harness", "regression", "-b", "b.json", "-c", "a.json"]),
             (results, ["harness", "power", "--from", "a.json"]),
             (results, ["harness", "calibrate", "a.json", "--template", "out.csv"]),
-            (results, ["harness", "grade", "a.json", "-t", task[0], "-o", "out.json", "--dry-run"]),
+            (["own.json"], ["harness", "grade", "own.json", "-t", task[0], "-o", "out.json", "--dry-run"]),
             (["table.csv"], ["harness", "compare", "table.csv"]),
         ],
         "journals": [
@@ -126,7 +126,7 @@ def _make(base: Path) -> dict[str, list[Case]]:
             (task, plan),
             (config, ["harness", "validate-config", "-c", config[0]]),
             (config, plan),
-            (task, ["harness", "grade", "a.json", "-t", task[0], "-o", "out.json", "--dry-run"]),
+            (task, ["harness", "grade", "own.json", "-t", task[0], "-o", "out.json", "--dry-run"]),
         ],
         "Harbor job folders": [
             (job, ["harness", "compare", "jobs/with-search", "jobs/without", "--html", "out.html"]),
@@ -181,7 +181,7 @@ def _tried(base: Path, work: Path, rng: random.Random, files: list[str], command
         wrong += ["printed a traceback"] if "Traceback" in said else []
         wrong += ["said nothing"] if code == 2 and not said.strip() else []
     except Exception:
-        wrong = [traceback.format_exc(limit=-3)]
+        wrong = [traceback.format_exc(limit=-3)[-900:]]
     after = _contents(work)
     wrong += [f"{path} was changed" for path, content in before.items() if after.get(path) != content]
     return [*wrong, _keep(chosen)] if wrong else []
@@ -202,7 +202,7 @@ def _streamed(place: Path, rng: random.Random) -> list[str]:
             again = ResultsFile.model_validate_json(text).results[0].trace
         return [] if again == trace else ["another trace when it is read again", _keep(stream)]
     except Exception:
-        return [traceback.format_exc(limit=-3), _keep(stream)]
+        return [traceback.format_exc(limit=-3)[-900:], _keep(stream)]
 
 
 def _call(command: list[str], folder: Path) -> tuple[int, str]:
