@@ -44,9 +44,12 @@ class Journal(Generic[Entry]):
             self.entries = read_entries(self.path, self.kind)
             self._drop_torn_line()
             self._file = self.path.open("ab", buffering=0)
-        except BaseException as error:
+        except OSError as error:
             self._lock.release()
-            raise self._unwritable(error) if isinstance(error, OSError) else error
+            raise self._unwritable(error) from error
+        except BaseException:
+            self._lock.release()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -40,7 +40,8 @@ Case = tuple[list[str], list[str]]
 
 SUITE = (
     "id: t0\ncategory: coding\ndescription: d\nprompt: p\nfixture_path: ../fixture\ntimeout_seconds: 30\n"
-    "assertions:\n  - {type: code, check: tests_pass, command: 'true'}\n  - {type: llm, rubric: Is it good?, id: good}\n"
+    "assertions:\n  - {type: code, check: tests_pass, command: 'true'}\n"
+    "  - {type: llm, rubric: Is it good?, id: good}\n"
     "scoring: {tests_pass: 30, good: 20}\n"
 )
 CONFIG = (
@@ -100,19 +101,19 @@ def _make(base: Path) -> dict[str, list[Case]]:
     pipeline = _make_pipeline(base)
     job = [str(p.relative_to(base)) for p in sorted((base / "jobs/with-search").rglob("*")) if p.is_file()]
     tasks = [str(p.relative_to(base)) for p in sorted((base / "tasks").rglob("*")) if p.is_file()]
-    results, journal = ["a.json"], ["a.journal.jsonl"]
+    saved, journal = ["a.json"], ["a.journal.jsonl"]
     task, config = ["suite/tasks/t0.task.yaml"], ["suite/configs/c0/config.yaml"]
     plan = ["harness", "matrix", "-t", task[0], "-c", config[0], "-o", "new.json", "--dry-run"]
     return {
         "results files": [
-            (results, ["harness", "compare", "a.json", "b.json", "--html", "out.html"]),
-            (results, ["harness", "report", "-r", "a.json", "--html", "out.html"]),
-            (results, ["harness", "analyze", "a.json"]),
-            (results, ["harness", "explain", "a.json", "-i", "6"]),
-            (results, ["harness", "diff", "a.json", "b.json"]),
-            (results, ["harness", "regression", "-b", "b.json", "-c", "a.json"]),
-            (results, ["harness", "power", "--from", "a.json"]),
-            (results, ["harness", "calibrate", "a.json", "--template", "out.csv"]),
+            (saved, ["harness", "compare", "a.json", "b.json", "--html", "out.html"]),
+            (saved, ["harness", "report", "-r", "a.json", "--html", "out.html"]),
+            (saved, ["harness", "analyze", "a.json"]),
+            (saved, ["harness", "explain", "a.json", "-i", "6"]),
+            (saved, ["harness", "diff", "a.json", "b.json"]),
+            (saved, ["harness", "regression", "-b", "b.json", "-c", "a.json"]),
+            (saved, ["harness", "power", "--from", "a.json"]),
+            (saved, ["harness", "calibrate", "a.json", "--template", "out.csv"]),
             (["own.json"], ["harness", "grade", "own.json", "-t", task[0], "-o", "out.json", "--dry-run"]),
             (["table.csv"], ["harness", "compare", "table.csv"]),
         ],
@@ -152,7 +153,9 @@ def _make_pipeline(base: Path) -> list[Case]:
     project = next(p for p in (sample / "generated").iterdir() if scenarios[0].name.startswith(p.name))
     shutil.copytree(project, base / "data/generated" / project.name)
     page = SCORING.read_text(encoding="utf-8")
-    (base / "scoring.toml").write_text(page.split("```toml\n")[1].split("```")[0] if "```toml" in page else "[weights]\n")
+    (base / "scoring.toml").write_text(
+        page.split("```toml\n")[1].split("```")[0] if "```toml" in page else "[weights]\n"
+    )
     extract = ["extract_dataset.py", "--data_dir", "data", "--output", "dataset.jsonl", "--quiet"]
     select = ["select_tasks.py", "--dataset_path", "dataset.jsonl", "--min_context_length", "0"]
     select += ["--min_files_count", "0", "--output", "selected.json", "--quiet"]

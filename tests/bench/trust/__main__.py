@@ -1,7 +1,7 @@
 """Try faults on the real commands and write what held: `python -m tests.bench.trust` (`make trust`).
 
 Kills at random moments, agents that print and write without end, odd input, and a full disk. Rewrites the table of
-docs/TRUST.md. Exit code 1 when something did not hold.
+docs/TRUST.md, unless only parts were tried. Exit code 1 when something did not hold.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from common.files import write_whole
@@ -22,6 +23,7 @@ from tests.fuzz import odd_inputs
 from tests.support.suite import REPOSITORY
 
 PAGE = REPOSITORY / "docs" / "TRUST.md"
+PARTS = ("kills", "generation", "disks", "floods", "odd")
 BEGIN, END = "<!-- faults: begin -->", "<!-- faults: end -->"
 
 
@@ -34,7 +36,7 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=floods.WORKERS, help="agents at a time (default: 8)")
     parser.add_argument("--disks", type=int, default=6, help="full disks for each command (default: 6)")
     parser.add_argument("--seed", type=int, help="to repeat a run (default: a new one)")
-    parser.add_argument("--page", type=Path, default=PAGE, help="page whose table is written (default: docs/TRUST.md)")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="parts to try (default: all)")
     options = parser.parse_args()
     seed = random.SystemRandom().randrange(2**32) if options.seed is None else options.seed
     print(f"seed {seed}", flush=True)
@@ -43,16 +45,20 @@ def main() -> int:
     claude = installed_claude()
     with tempfile.TemporaryDirectory(prefix="trust_") as folder:
         place = Path(folder).resolve()
-        faults = kills.tried_kills(options.kills, random.Random(seed), place / "kills", claude)
-        faults += generation.tried_kills(options.kills, random.Random(seed), place / "generation")
-        faults += full_disk.tried(options.disks, random.Random(seed), place / "disks")
-        faults += floods.tried(place / "floods", seconds=options.flood_seconds, workers=options.workers)
-        faults += odd_inputs.tried(options.minutes, random.Random(seed), place / "odd")
+        parts: dict[str, Callable[[], list[Fault]]] = {
+            "kills": lambda: kills.tried_kills(options.kills, random.Random(seed), place / "kills", claude),
+            "generation": lambda: generation.tried_kills(options.kills, random.Random(seed), place / "generation"),
+            "disks": lambda: full_disk.tried(options.disks, random.Random(seed), place / "disks"),
+            "floods": lambda: floods.tried(place / "floods", seconds=options.flood_seconds, workers=options.workers),
+            "odd": lambda: odd_inputs.tried(options.minutes, random.Random(seed), place / "odd"),
+        }
+        faults = [fault for name, part in parts.items() if name in options.only for fault in part()]
     minutes = (time.monotonic() - started) / 60
     text = f"{_how(claude, seed, minutes, options.minutes)}\n\n{table(faults)}"
-    page = options.page.read_text(encoding="utf-8")
-    before, after = page.split(BEGIN)[0], page.split(END)[1]
-    write_whole(options.page, f"{before}{BEGIN}\n{text}\n{END}{after}")
+    if set(options.only) == set(PARTS):
+        page = PAGE.read_text(encoding="utf-8")
+        before, after = page.split(BEGIN)[0], page.split(END)[1]
+        write_whole(PAGE, f"{before}{BEGIN}\n{text}\n{END}{after}")
     failures = [failure for fault in faults for failure in fault.failures]
     print(text, *failures, sep="\n")
     return 1 if failures else 0

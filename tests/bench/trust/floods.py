@@ -32,7 +32,8 @@ if flood not in ("stderr without end", "one line without end"):
     out.write(lines[0])
 text = b"x" * 1_000_000
 turn = dict(type="assistant", message=dict(id="m", content=[dict(type="text", text="x" * 50_000)]))
-call = dict(type="assistant", message=dict(id="m", content=[dict(type="tool_use", id="0", name="Read", input=dict(a=1))]))
+block = dict(type="tool_use", id="0", name="Read", input=dict(a=1))
+call = dict(type="assistant", message=dict(id="m", content=[block]))
 number = 0
 while time.monotonic() < end:
     number += 1
@@ -45,7 +46,7 @@ while time.monotonic() < end:
     elif flood == "a transcript of long messages without end":
         out.write(json.dumps(turn).encode() + b"\n")
     elif flood == "a transcript of short messages without end":
-        call["message"]["content"][0]["id"] = str(number)
+        block["id"] = str(number)
         out.write(json.dumps(call).encode() + b"\n")
     elif flood == "a sparse file of 20 GB":
         with open("huge", "wb") as file:
@@ -150,7 +151,7 @@ def _run(root: Path, workers: int) -> tuple[int, list[str]]:
 
 
 def own_memory(pid: int, agent: str) -> int:
-    """Bytes that the harness and its guardians hold, agents aside: proportional set sizes, shared pages counted once."""
+    """Bytes that the harness and its guardians hold, agents aside: proportional set sizes."""
     total = 0
     try:
         processes = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]

@@ -26,7 +26,7 @@ PAGE = 4096
 def tried(times: int, rng: random.Random, place: Path) -> list[Fault]:
     """Fill the disk so that it has room for a random part of what is written, `times` times a command."""
     place.mkdir(parents=True)
-    faults = [Fault(f"`{make.__name__.lower()}` onto a disk that gets full") for make in SCENES]  # type: ignore[attr-defined]
+    faults = [Fault(f"`{make.__name__.lower()}` onto a disk that gets full") for make in SCENES]
     writers = Fault("extraction, selection, generation and reports onto a disk that gets full")
     faults.append(writers)
     try:
@@ -40,7 +40,9 @@ def tried(times: int, rng: random.Random, place: Path) -> list[Fault]:
         needed = _needed(make, place / "whole")
         for attempt in range(times):
             room = rng.randrange(0, needed, PAGE)
-            fault.count(_tried(make, place / f"{fault.tried}-{attempt}", room), f"{fault.name}, {room} of {needed} bytes")
+            fault.count(
+                _tried(make, place / f"{fault.tried}-{attempt}", room), f"{fault.name}, {room} of {needed} bytes"
+            )
         print(f"{fault.name}: {fault.held} of {fault.tried}", flush=True)
     for name, command in _writers(place).items():
         with mounted(place / "disk") as disk:

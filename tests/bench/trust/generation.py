@@ -37,6 +37,8 @@ def tried_kills(kills: int, rng: random.Random, place: Path) -> list[Fault]:
         fault = Fault(f"{name} ended in the same ways")
         faults.append(fault)
         times = len(range(number, kills, len(ways)))
+        if not times:
+            continue
         whole = place / f"whole{number}" / "out"
         whole.parent.mkdir()
         undisturbed = run_killed(_command([*arguments, str(whole)]), place, dict(os.environ))

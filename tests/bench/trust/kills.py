@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,10 +35,11 @@ def tried_kills(kills: int, rng: random.Random, place: Path, claude: Path | None
     """End `run`, `matrix`, `confirm` and `grade` in turn, `kills` times in all; a row a command."""
     found = []
     for number, make in enumerate(SCENES):
-        name = make.__name__.lower()  # type: ignore[attr-defined]
+        name = make.__name__.lower()
         fault = Fault(f"`{name}` ended by SIGKILL, SIGTERM, SIGINT or SIGHUP at a random moment")
-        longest = _undisturbed(make, place / name, claude)
-        for attempt in range(len(range(number, kills, len(SCENES)))):
+        times = len(range(number, kills, len(SCENES)))
+        longest = _undisturbed(make, place / name, claude) if times else 0.0
+        for attempt in range(times):
             number_of_signal = SIGNALS[attempt % len(SIGNALS)]
             after = rng.uniform(0.02, longest)
             to_group = rng.random() < 0.5
@@ -51,7 +52,7 @@ def tried_kills(kills: int, rng: random.Random, place: Path, claude: Path | None
 
 
 @contextlib.contextmanager
-def _scene(make: Callable[[Path, Path | None], Scene], root: Path, claude: Path | None):  # type: ignore[no-untyped-def]
+def _scene(make: Callable[[Path, Path | None], Scene], root: Path, claude: Path | None) -> Iterator[Scene]:
     scene = make(root, claude)
     try:
         with scene.api:

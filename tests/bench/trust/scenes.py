@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import ClassVar
 
 from harness.models import EvalResult
 from harness.results.files import load_results_file, results_json
@@ -39,7 +40,7 @@ class Scene:
     """Added to go on after a kill."""
     made = frozenset({"out.json", "out.journal.jsonl"})
     """What stays when all is done."""
-    expected: Counter[str]
+    expected: ClassVar[Counter[str]]
     """How many runs of each there are."""
 
     def __init__(self, root: Path, claude: Path | None, out: str = "out.json") -> None:
@@ -133,7 +134,7 @@ class Run(AgentScene):
     arguments = ("run", "-t", "tasks/t0.task.yaml", "-c", "configs/c0/config.yaml")
     resume = ()
     made = frozenset({"out.json"})
-    expected = Counter({"t0 c0": 1})
+    expected: ClassVar[Counter[str]] = Counter({"t0 c0": 1})
 
     def rows(self) -> list[str]:
         return list(map(_run, load_results_file(self.out).results)) if self.out.exists() else []
@@ -146,7 +147,7 @@ class Matrix(AgentScene):
     """`matrix`: four runs, two at a time."""
 
     arguments = ("matrix", "-t", "tasks/*.yaml", "-c", "configs/*/config.yaml", "-r", "1", "-j", "2")
-    expected = Counter({"t0 c0": 1, "t0 c1": 1, "t1 c0": 1, "t1 c1": 1})
+    expected: ClassVar[Counter[str]] = Counter({"t0 c0": 1, "t0 c1": 1, "t1 c0": 1, "t1 c1": 1})
 
 
 class Confirm(AgentScene):
@@ -155,7 +156,7 @@ class Confirm(AgentScene):
     arguments = (
         "confirm", "a.json", "b.json", "-t", "tasks/*.yaml", "-c", "configs/*/config.yaml", "-r", "2"
     )  # fmt: skip
-    expected = Counter({"t0 c0": 2, "t0 c1": 2})
+    expected: ClassVar[Counter[str]] = Counter({"t0 c0": 2, "t0 c1": 2})
 
 
 class Grade(Scene):
@@ -163,7 +164,7 @@ class Grade(Scene):
 
     arguments = ("grade", "jobs/with-search")
     resume = ()
-    expected = Counter({f"task_{number:02}": 1 for number in range(TRIALS)})
+    expected: ClassVar[Counter[str]] = Counter({f"task_{number:02}": 1 for number in range(TRIALS)})
 
     def _make(self, claude: Path | None) -> None:
         self.root.mkdir(parents=True)
