@@ -82,7 +82,7 @@ power-table: $(VENV)/installed-dev  ## simulate the comparison's error rates; re
 picture: $(VENV)/installed-dev  ## docs/comparison.png: a comparison page of made data (needs Chromium)
 	$(BIN)/python -m tests.bench.picture
 
-fuzz: $(VENV)/installed-dev  ## search MINUTES (30) for data that breaks extraction or generation
+fuzz: $(VENV)/installed-dev  ## search MINUTES (30) for data that breaks extraction or generation, and files that break a command
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
 
 trust: $(VENV)/installed-dev  ## KILLS (40) at random moments, floods, full disks, MINUTES (30) of odd input; rewrites docs/TRUST.md
