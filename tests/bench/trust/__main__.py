@@ -1,7 +1,7 @@
 """Try faults on the real commands and write what held: `python -m tests.bench.trust` (`make trust`).
 
-Kills at random moments, agents that print and write without end, odd input, and a full disk. Rewrites the table of
-docs/TRUST.md, unless only parts were tried. Exit code 1 when something did not hold.
+Kills at random moments, agents that print and write without end, odd input, and full disks. Each part rewrites its
+table of docs/TRUST.md when it is done. Exit code 1 when something did not hold.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ from pathlib import Path
 
 from common.files import write_whole
 from tests.bench.trust import floods, full_disk, generation, kills
-from tests.bench.trust.faults import ENDS_WITHIN, Fault, adopt_orphans, table
+from tests.bench.trust.faults import Fault, adopt_orphans, table
 from tests.bench.trust.scenes import installed_claude
 from tests.fuzz import odd_inputs
 from tests.support.suite import REPOSITORY
 
 PAGE = REPOSITORY / "docs" / "TRUST.md"
 PARTS = ("kills", "generation", "disks", "floods", "odd")
-BEGIN, END = "<!-- faults: begin -->", "<!-- faults: end -->"
 
 
 def main() -> int:
@@ -36,13 +35,14 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=floods.WORKERS, help="agents at a time (default: 8)")
     parser.add_argument("--disks", type=int, default=6, help="full disks for each command (default: 6)")
     parser.add_argument("--seed", type=int, help="to repeat a run (default: a new one)")
+    parser.add_argument("--dry-run", action="store_true", help="leave docs/TRUST.md as it is")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="parts to try (default: all)")
     options = parser.parse_args()
     seed = random.SystemRandom().randrange(2**32) if options.seed is None else options.seed
     print(f"seed {seed}", flush=True)
     adopt_orphans()
-    started = time.monotonic()
     claude = installed_claude()
+    failures = []
     with tempfile.TemporaryDirectory(prefix="trust_") as folder:
         place = Path(folder).resolve()
         parts: dict[str, Callable[[], list[Fault]]] = {
@@ -52,31 +52,34 @@ def main() -> int:
             "floods": lambda: floods.tried(place / "floods", seconds=options.flood_seconds, workers=options.workers),
             "odd": lambda: odd_inputs.tried(options.minutes, random.Random(seed), place / "odd"),
         }
-        faults = [fault for name, part in parts.items() if name in options.only for fault in part()]
-    minutes = (time.monotonic() - started) / 60
-    text = f"{_how(claude, seed, minutes, options.minutes)}\n\n{table(faults)}"
-    if set(options.only) == set(PARTS):
-        page = PAGE.read_text(encoding="utf-8")
-        before, after = page.split(BEGIN)[0], page.split(END)[1]
-        write_whole(PAGE, f"{before}{BEGIN}\n{text}\n{END}{after}")
-    failures = [failure for fault in faults for failure in fault.failures]
-    print(text, *failures, sep="\n")
+        for name in options.only:
+            started = time.monotonic()
+            faults = parts[name]()
+            how = f"Seed {seed}, {(time.monotonic() - started) / 60:.0f} minutes{_agent(claude, name)}."
+            print(table(faults), flush=True)
+            if not options.dry_run:
+                _write(name, f"{how}\n\n{table(faults)}")
+            failures += [failure for fault in faults for failure in fault.failures]
+    print(*failures, sep="\n")
     return 1 if failures else 0
 
 
-def _how(claude: Path | None, seed: int, minutes: float, odd: float) -> str:
-    """What was run, as the paragraph over the table."""
+def _write(part: str, text: str) -> None:
+    """Put what came of a part between its marks."""
+    begin, end = f"<!-- faults {part}: begin -->", f"<!-- faults {part}: end -->"
+    page = PAGE.read_text(encoding="utf-8")
+    before, after = page.split(begin)[0], page.split(end)[1]
+    write_whole(PAGE, f"{before}{begin}\n{text}\n{end}{after}")
+
+
+def _agent(claude: Path | None, part: str) -> str:
+    """Which agents were killed."""
+    if part != "kills":
+        return ""
     if claude is None:
-        agent = "a stand-in of the claude CLI that plays a recorded run"
-    else:
-        told = subprocess.run([claude, "--version"], capture_output=True, text=True, check=True).stdout.split()[0]
-        agent = f"the real claude CLI {told} against a stand-in of its service"
-    return (
-        f"Tried in {minutes:.0f} minutes ({odd:g} of them on odd input) with seed {seed}. The agents that were killed "
-        f"were {agent}; all of them had hidden children. A kill held when nothing of the command ran {ENDS_WITHIN:g} s "
-        "after its end, going on finished the work, every row was still there, nothing that had a row was paid for "
-        "again, every file was whole, and nothing stayed in the temporary folder."
-    )
+        return "; the agents were a stand-in of the claude CLI that plays a recorded run"
+    told = subprocess.run([claude, "--version"], capture_output=True, text=True, check=True).stdout.split()[0]
+    return f"; the agents were the real claude CLI {told} with a stand-in of its service"
 
 
 if __name__ == "__main__":
