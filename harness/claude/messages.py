@@ -124,7 +124,7 @@ class Message(Told):
     error: str = ""
     """Kind of an API error, on assistant and api_retry lines."""
     raw: dict[str, Any] = {}
-    """The line as it was printed; nothing for a turn, whose content says it all."""
+    """The line as it was printed."""
 
 
 class Init(Message):
@@ -132,6 +132,7 @@ class Init(Message):
 
     claude_code_version: str = ""
     plugins: Objects[dict[str, Any]] = []
+    slash_commands: Strings = []
 
     @property
     def offered(self) -> Offered:
@@ -227,7 +228,7 @@ def message_of(line: Mapping[str, Any], *, longest: Callable[[str], int | None] 
     name, subtype = str(raw.get("type")), str(raw.get("subtype"))
     is_result = "type" not in raw and "session_id" in raw
     kind = Result if is_result else KINDS.get((name, subtype)) or TYPES.get(name, Message)
-    return kind.model_validate({**raw, "raw": {} if kind is Turn else raw})
+    return kind.model_validate({**raw, "raw": raw})
 
 
 def _bounded(value: Any, levels: int, longest: int | None) -> Any:

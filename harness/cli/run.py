@@ -1,4 +1,4 @@
-"""The commands that run agents: `run` for one run, `matrix` for many."""
+"""The commands that run agents: `run` once, `matrix` many times, `confirm` the suspects of a comparison."""
 
 from __future__ import annotations
 
@@ -8,16 +8,31 @@ from pathlib import Path
 import click
 
 from harness.cli import INTERRUPTED
-from harness.cli.options import BatchOptions, RunOptions, batch_options, run_options
+from harness.cli.options import (
+    CANNOT_TELL,
+    ArmOptions,
+    BatchOptions,
+    RunOptions,
+    arm_options,
+    batch_options,
+    run_options,
+    verdict_code,
+)
 from harness.cli.output import refuse_existing, refuse_unwritable, results_and_journal, save_results, say_stopped
 from harness.cli.progress import Progress, line_of
+from harness.compare.wording import counted
 from harness.errors import InputError
 from harness.models import EvalResult, Task
 from harness.models.model_ids import retirement_warning
+from harness.report.console import say, say_lines
+from harness.reporter import Reporter
 from harness.results.journal import read_journal
+from harness.run.confirm import confirm as run_confirmation
+from harness.run.confirm import plan_confirmation
 from harness.run.estimate import estimate
-from harness.run.matrix import MatrixStopped, PlannedRun, finished_before, plan
-from harness.suite.resolved import resolve
+from harness.run.matrix import MatrixStopped, PlannedRun, finished_before, refuse_other_user_level
+from harness.suite.load import load_tasks
+from harness.suite.resolved import ResolvedConfig
 
 
 @click.command()
@@ -46,14 +61,14 @@ def run(
     task, config = runner.load_task(task_file), runner.load_config(config_file)
     if model:
         config = config.model_copy(update={"model": model})
-    config = resolve(config)
-    runs = plan([task], [config], None, 1)
+    config = runner.executor.resolve(config)
+    runs = runner.plan([task], [config], None, 1)
     refuse_existing(output)
     refuse_unwritable(output or runner.results_dir / "results.json")
     _warn_retired(runs)
     result = runner.run_single(task, config)
     if not options.quiet:
-        click.echo(line_of(result, 1, 1))
+        say(line_of(result, 1, 1))
         if verbose:
             _print_details(result)
     save_results(runner, [result], output, save_debug=options.save_debug)
@@ -84,20 +99,22 @@ def matrix(
     """
     runner = options.runner()
     tasks = _chosen(runner.load_tasks_from_glob(batch.task_glob), limit, task_filter)
-    configs = [resolve(config) for config in runner.load_configs_from_glob(batch.config_glob)]
+    configs = [runner.executor.resolve(config) for config in batch.configs()]
     model_list = [name.strip() for name in models.split(",") if name.strip()] if models else None
-    planned = plan(tasks, configs, model_list, batch.runs)
+    planned = runner.plan(tasks, configs, model_list, batch.runs)
     path, journal = results_and_journal(batch.output, resume)
     earlier = read_journal(journal)
+    refuse_other_user_level(journal, earlier, planned)
     kept = finished_before(planned, earlier)
     _warn_retired(planned)
+    _warn_of_snapshots(configs, models_chosen=model_list is not None)
     if batch.dry_run:
         _print_plan(planned, len(kept), path.parent)
         return
     refuse_unwritable(path)
     if earlier and not options.quiet:
         unused = len({(r.task_id, r.config_name, r.model, r.run_index) for r in earlier}) - len(kept)
-        click.echo(f"{len(kept)} runs are done; {unused} in the journal failed or are of changed content")
+        say(f"{len(kept)} runs are done; {unused} in the journal failed or are of changed content")
     stopped: MatrixStopped | None = None
     with Progress(len(planned), list(kept.values()), quiet=options.quiet) as progress:
         try:
@@ -115,12 +132,54 @@ def matrix(
             stopped, results = early, early.results
     reason = stopped.reason if stopped else ""
     if not options.quiet:
-        click.echo(progress.summary(results))
+        for line in progress.summary(results):
+            say(line)
     save_results(runner, results, path, save_debug=options.save_debug, stop_reason=reason)
     if stopped is not None:
         say_stopped(len(results), len(planned), reason, [] if batch.output else ["-o", str(path)])
         ctx.exit(INTERRUPTED if stopped.interrupted else 2)
     ctx.exit(0 if all(result.measured for result in results) else 2)
+
+
+@click.command()
+@arm_options
+@batch_options(runs=10, fewest=2, output_required=True)
+@click.option("--resume", is_flag=True, help="Go on with OUTPUT: keep its finished runs, run the others.")
+@run_options
+@click.pass_context
+def confirm(ctx: click.Context, /, arms: ArmOptions, batch: BatchOptions, resume: bool, options: RunOptions) -> None:
+    """Run the suspects of a comparison again, with fresh and more runs, and compare those alone.
+
+    Only tasks that looked changed are run. Where the arms have different configs or models both are run
+    again; otherwise B alone, against the runs of A that are there. Exit code 0 nothing confirmed as worse,
+    1 a regression is confirmed, 2 the data cannot tell or not all runs were made, 130 interrupted.
+    """
+    tasks, configs = load_tasks(batch.task_glob), batch.configs()
+    plan = plan_confirmation(*arms.compare(), tasks, configs, batch.runs)
+    if plan is None:
+        say("no task looks changed: nothing to confirm")
+        return
+    output, journal = results_and_journal(batch.output, resume)
+    names = ", ".join(task.id for task in plan.tasks)
+    say(f"{counted(len(plan.tasks), 'suspect')}, {counted(plan.fresh_runs, 'fresh run')}: {names}")
+    if batch.dry_run:
+        return
+    refuse_unwritable(output)
+    runner = options.runner()
+    confirmed = run_confirmation(
+        plan,
+        runner.run_matrix,
+        journal=journal,
+        workers=batch.workers,
+        max_cost_usd=batch.max_cost_usd,
+    )
+    save_results(runner, confirmed.fresh, output, save_debug=options.save_debug, stop_reason=confirmed.stop_reason)
+    if confirmed.comparison is None:
+        say_stopped(len(confirmed.fresh), plan.fresh_runs, confirmed.stop_reason)
+        ctx.exit(INTERRUPTED if confirmed.interrupted else CANNOT_TELL)
+    if not options.quiet:
+        Reporter().print_comparison(confirmed.comparison, all_tasks=True)
+    ctx.exit(verdict_code(confirmed.comparison))
 
 
 def _chosen(tasks: list[Task], limit: int | None, task_filter: str | None) -> list[Task]:
@@ -135,28 +194,43 @@ def _warn_retired(runs: list[PlannedRun]) -> None:
     for model in sorted({run.config.model for run in runs}):
         warning = retirement_warning(model, datetime.now(UTC).date())
         if warning:
-            click.echo(f"warning: {warning}", err=True)
+            say(f"warning: {warning}", err=True)
+
+
+def _warn_of_snapshots(configs: list[ResolvedConfig], *, models_chosen: bool) -> None:
+    """Say what of the snapshots the runs do not have."""
+    for config in configs:
+        snapshot = config.user_configuration
+        model = snapshot.settings.get("model") if snapshot else None
+        if model not in (None, config.model) and not models_chosen:
+            say(f"warning: {config.name}: runs with {config.model}, not with the snapshot's {model}", err=True)
+        if snapshot and snapshot.settings.get("enabledPlugins"):
+            say(f"warning: {config.name}: a snapshot holds no plugins; runs have none of them", err=True)
+        for place in snapshot.redacted if snapshot else []:
+            say(f"warning: {config.name}: was taken out as secret: {place}", err=True)
+        for link in snapshot.left_out if snapshot else []:
+            say(f"warning: {config.name}: was not followed: {link}", err=True)
 
 
 def _print_plan(runs: list[PlannedRun], kept: int, results_dir: Path) -> None:
     tasks = list(dict.fromkeys(run.task.id for run in runs))
     variants = list(dict.fromkeys((run.config.name, run.config.model) for run in runs))
     per_combination = 1 + max(run.run_index for run in runs)
-    click.echo(f"{len(runs)} runs: {len(tasks)} tasks x {len(variants)} configs and models x {per_combination} runs")
+    say(f"{len(runs)} runs: {len(tasks)} tasks x {len(variants)} configs and models x {per_combination} runs")
     for name, model in variants:
-        click.echo(f"  config {name} with {model}")
+        say(f"  config {name} with {model}")
     for task in tasks:
-        click.echo(f"  task {task}")
+        say(f"  task {task}")
     if kept:
-        click.echo(f"{kept} of them are done, {len(runs) - kept} are left")
-    click.echo(estimate(runs, kept, results_dir))
+        say(f"{kept} of them are done, {len(runs) - kept} are left")
+    say(estimate(runs, kept, results_dir))
 
 
 def _print_details(result: EvalResult) -> None:
     if result.trace.error:
-        click.echo(f"{result.outcome}: {result.trace.error}")
+        say_lines(f"{result.outcome}: {result.trace.error}", hang=6)
     for grade in result.grades:
-        click.echo(f"  {'PASS' if grade.passed else 'FAIL'} {grade.assertion_id}: {grade.details}")
+        say_lines(f"  {'PASS' if grade.passed else 'FAIL'} {grade.assertion_id}: {grade.details}", hang=6)
     for change in result.trace.file_changes:
-        click.echo(f"  {change.action} {change.path}")
-    click.echo(result.trace.claude_response)
+        say(f"  {change.action} {change.path}")
+    say_lines(result.trace.claude_response)
