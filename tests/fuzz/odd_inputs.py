@@ -59,13 +59,13 @@ def tried(minutes: float, rng: random.Random, place: Path) -> list[Fault]:
     stream = Fault("odd lines in the stream of the claude CLI")
     faults = {kind: Fault(f"odd {kind}") for kind in cases}
     end = time.monotonic() + 60 * minutes
-    while time.monotonic() < end:
+    while True:
         for kind, ways in cases.items():
             files, command = rng.choice(ways)
             faults[kind].count(_tried(base, place / "work", rng, files, command), " ".join(command)[:120])
         for _ in range(5):
             stream.count(_streamed(place / "stream", rng), "stream")
-        if not minutes:
+        if time.monotonic() >= end:
             break
     found = [*faults.values(), stream]
     for fault in found:

@@ -1,8 +1,7 @@
-"""`make trust` in short: each of its parts still tries its faults, and they hold."""
+"""`make trust` in short: its parts still try their faults, and they hold; full disks, which take root, it tries alone."""
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,8 +14,7 @@ from tests.support.suite import REPOSITORY, environment
 PARTS = {
     "kills": ["--kills", "2"],
     "generation": ["--kills", "2"],
-    "disks": ["--disks", "1"],
-    "floods": ["--flood-seconds", "0.5", "--workers", "2"],
+    "floods": ["--flood-seconds", "0.2", "--workers", "1"],
     "odd": ["--minutes", "0"],
 }
 
@@ -25,8 +23,6 @@ PARTS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
 def test_faults_are_tried_and_hold(tmp_path: Path, part: str) -> None:
-    if part == "disks" and os.geteuid() != 0:
-        pytest.skip("only root mounts a disk")
     command = [sys.executable, "-m", "tests.bench.trust", "--dry-run", "--only", part, *PARTS[part], "--seed", "1"]
     shown = subprocess.run(
         command,
