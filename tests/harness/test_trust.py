@@ -1,4 +1,4 @@
-"""`make trust` in short: its parts still try their faults, and they hold; full disks, which take root, it tries alone."""
+"""`make trust` in short: its parts still try their faults, and they hold; full disks and floods take longer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from tests.support.suite import REPOSITORY, environment
 PARTS = {
     "kills": ["--kills", "2"],
     "generation": ["--kills", "2"],
-    "floods": ["--flood-seconds", "0.2", "--workers", "1"],
     "odd": ["--minutes", "0"],
 }
 
