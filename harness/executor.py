@@ -221,7 +221,7 @@ LOG_HOOK = {"type": "command", "command": f'cat >> "${INSTRUCTIONS_LOG_VARIABLE}
 """Hook of the CLI that notes each memory file it loads; nothing of it reaches the model."""
 
 
-WHOLE_BYTES = 3_000_000
+WHOLE_BYTES = 2_000_000
 """Of what the agent writes, and of what its tools return, are kept as they are; later texts are cut to `CUT_TEXT`."""
 CUT_TEXT = 200
 MOST_MESSAGES = 6_000
