@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 from harness.graders import pattern_search
 from harness.graders.grading_folder import GradedTest, grading_folder
 from harness.graders.pattern_search import line_of_match
-from harness.host import directory
+from harness.host import directory, scratch
 from harness.host.processes import Finished, Limits, StopCause, run_process
 from harness.models import CodeAssertion, CodeCheckType, GradeResult
 from harness.sandbox.place import Sandbox, ThisMachine
@@ -178,8 +177,8 @@ class CodeGrader:
             return frozenset()
         with self._reference_lock:
             if command not in self._reference:
-                with tempfile.TemporaryDirectory(prefix="eval_reference_") as root:
-                    work = Path(root, "project")
+                with scratch.folder("reference_") as root:
+                    work = root / "project"
                     if self.fixture_path is None:
                         work.mkdir()
                     else:

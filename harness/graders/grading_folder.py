@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from pathlib import Path
 
 from harness.graders import isolated_python
 from harness.graders.crossing import rebuild
-from harness.host import directory
+from harness.host import directory, scratch
 
 NAMES = ("python", "python3", "pytest", "py.test")
 """Commands whose place isolated_python takes."""
@@ -109,8 +108,7 @@ def grading_folder(
             sources; without them the agent's tree as a whole is what is graded.
         own: trees of the task; modules in them may be named like one of the standard library.
     """
-    root = Path(tempfile.mkdtemp(prefix="eval_grade_")).resolve()
-    try:
+    with scratch.folder("grade_") as root:
         project, told = root / "project", root / f"told-{secrets.token_hex(16)}"
         for folder in ("home", "tmp", "bin", told.name):
             (root / folder).mkdir()
@@ -139,8 +137,6 @@ def grading_folder(
             shim.write_text(SHIM.format(**values, python=python, name=name))
             shim.chmod(0o755)
         yield GradingFolder(root, project)
-    finally:
-        directory.remove(root)
 
 
 def _modules(trees: tuple[Path, ...]) -> set[str]:

@@ -9,7 +9,6 @@ import secrets
 import subprocess
 import sys
 import tarfile
-import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from docker import DockerClient
 from docker.errors import BuildError, ImageNotFound
 
 from harness.errors import InputError
+from harness.host import scratch
 from harness.host.processes import Finished, Limits, LineVerdict, Running, run_process
 from harness.host.variables import passed_variables, tool_environment
 from harness.sandbox import reaper
@@ -172,13 +172,13 @@ class DockerSandbox:
             raise InputError(f"{DOCKERFILE} cannot be built on {self.base_image} ({one_line(error)})") from None
 
     def _try(self, program: str) -> None:
-        with tempfile.TemporaryDirectory(prefix="eval_probe_") as folder:
+        with scratch.folder("probe_") as folder:
             number = secrets.token_hex(8)
-            Path(folder, "number").write_text(number)
+            (folder / "number").write_text(number)
             command = ["sh", "-c", 'cat number; exec "$0" --version', program]
-            env = {**self.tool_variables(), "HOME": folder}
+            env = {**self.tool_variables(), "HOME": str(folder)}
             try:
-                finished = self.run(command, cwd=Path(folder), env=env, limits=Limits(wall=60.0))
+                finished = self.run(command, cwd=folder, env=env, limits=Limits(wall=60.0))
             except SandboxError as error:
                 raise InputError(f"no container can be started of {self.image} ({error})") from None
         if not finished.stdout.startswith(number.encode()):
