@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import binascii
 import math
-from collections import Counter, defaultdict
+from array import array
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from itertools import repeat
 
+import numpy as np
+
+from pipeline.task.code_words import NOWHERE, CodeWords, Numbers, Passage, Table, different, words_of
 from pipeline.task.verifier import verifier
+from pipeline.task.vocabulary import Vocabulary
 
-# Characters after which a passage ends with its line: some 40 lines.
-PASSAGE_SIZE = 1500
 # What is longer is data, not code, and a code base of more text than this is read as far as it goes.
 LARGEST_FILE = 1 << 20
 LARGEST_PROJECT = 32 << 20
@@ -19,20 +22,6 @@ LARGEST_PROJECT = 32 << 20
 # that may be guessed.
 MOST_FILES_OF_A_LINE = 3
 WIDESPREAD_SHARE, FEWEST_WIDESPREAD = 0.03, 3
-
-# In one pass: letters, digits, `_`, `$`, the mark of a call and bytes of other alphabets stay, all else separates.
-_CALL = b"\x01"
-_TO_WORDS = bytes(
-    byte if byte == 1 or byte >= 128 or chr(byte).isalnum() or byte in b"_$" else 32 for byte in range(256)
-)
-
-
-class Passage(NamedTuple):
-    """Some consecutive lines of a file, and the different words in them."""
-
-    path: str
-    text: bytes
-    words: tuple[bytes, ...]
 
 
 class CodeIndex:
@@ -49,83 +38,90 @@ class CodeIndex:
     def __init__(self, files: Iterable[tuple[str, bytes]]) -> None:
         """Read `files`, pairs of path (relative to the project) and content."""
         verify = verifier()
-        self.passages: list[Passage] = []
-        self.names: dict[str, str] = {}
-        self._name_of: dict[bytes, str] = {}
-        self._words: dict[bytes, bytes] = {}
-        self._with_word: defaultdict[bytes, list[int]] = defaultdict(list)
+        code = CodeWords()
         lines: Counter[bytes] = Counter()
-        spread: Counter[str] = Counter()
-        places: set[int] = set()
-        count = 0
+        size = 0
         for path, content in files:
-            count += 1
-            if b"\0" in content[:8192] or not can_be_written(path):
-                continue
-            content = content.replace(_CALL, b" ")
-            lines.update({line for line in verify.line_form(content).split(b"\n") if len(line) >= verify.SHORTEST_LINE})
-            names = self._read(path, content)
-            spread.update(names)
-            start = verify.sum_of(path)
-            places.update([binascii.crc32(name.encode(), start) for name in names])
-        long = verify.LINE_START
-        known_lines = {binascii.crc32(line) for line, number in lines.items() if number <= MOST_FILES_OF_A_LINE}
-        starts = set(map(binascii.crc32, {line[:long] for line in lines if len(line) >= long}))
-        lines.clear()
-        limit = max(FEWEST_WIDESPREAD, WIDESPREAD_SHARE * count)
-        self.rare = {name for name, number in spread.items() if number <= limit}
-        self._with_stem: defaultdict[str, list[bytes]] = defaultdict(list)
-        for word in self._with_word:
-            for stem in verify.stems(word.decode("utf-8", "replace")):
-                self._with_stem[stem].append(word)
-        self._with_name: defaultdict[str, list[bytes]] = defaultdict(list)
-        for word, name in self._name_of.items():
-            self._with_name[name].append(word)
-        self.lookup = verify.Index(
-            rare=set(map(verify.sum_of, self.rare)),
-            widespread=set(map(verify.sum_of, spread.keys() - self.rare)),
-            places=places,
-            lines=known_lines,
-            starts=starts,
-        )
-        self.stored: dict[str, str] = self.lookup.stored()
-        self._words.clear()
+            size += 1
+            if b"\0" not in content[:8192] and can_be_written(path):
+                code.add(path, content)
+                lines.update(set(verify.line_form(content.replace(b"\x01", b" ")).split(b"\n")))
+        code.finish()
+        self.passages = code.passages
+        decoded = [word.decode("utf-8", "replace") for word in code.words]
+        vocabulary = Vocabulary(decoded)
+        name_of, is_member = _names(decoded, vocabulary.symbols, code.first_call)
+        since = np.where(is_member, code.first_call, code.first_file)
+        # Spelled as it is in the first file, there by words of several parts rather.
+        self.names: dict[str, str] = {}
+        for number in np.lexsort((is_member, since)).tolist():
+            if name_of[number]:
+                self.names.setdefault(name_of[number], decoded[number])
+        self._sorted_names = sorted(self.names)
+        name_numbers = {name: number for number, name in enumerate(self._sorted_names)} | {"": -1}
+        names = np.fromiter(map(name_numbers.__getitem__, name_of), np.int32, len(name_of))
 
-    def _read(self, path: str, content: bytes) -> set[str]:
-        """Cut a file into passages and return the identifiers in it."""
-        verify = verifier()
-        marked = set(content.replace(b"(", _CALL + b" ").translate(_TO_WORDS).split())
-        called = {word[:-1] for word in marked if word[-1] == _CALL[0]} - {b""}
-        words = {word for word in marked if word[-1] != _CALL[0]} | called
-        with_word = self._with_word
-        start = 0
-        while start < len(content):
-            end = content.find(b"\n", start + PASSAGE_SIZE)
-            end = len(content) if end < 0 else end
-            text = content[start:end]
-            different = set(text.translate(_TO_WORDS).split())
-            # One object for a word, however many passages have it.
-            found = tuple(map(self._words.setdefault, different, different))
-            number = len(self.passages)
-            for word in found:
-                with_word[word].append(number)
-            self.passages.append(Passage(path, text, found))
-            start = end + 1
-        name_of = self._name_of
-        # Sorted, for the first spelling of a name is kept and must be the same every time.
-        for word in sorted(word for word in words if word not in name_of):
-            name_of[word] = name = verify.symbol(word.decode("utf-8", "replace"))
-            if name:
-                self.names.setdefault(name, word.decode("ascii"))
-        for word in sorted(word for word in called if not name_of[word]):
-            if name := verify.member(word.decode("utf-8", "replace")):
-                name_of[word] = name
-                self.names.setdefault(name, word.decode("ascii"))
-        return {name_of[word] for word in words} - {""}
+        passages, words = code.in_passages.values, code.in_passages.rows()
+        is_name = names[words] >= 0
+        passages, words = passages[is_name], words[is_name]
+        self._names_in = Table.of(passages, names[words], len(self.passages), len(self.names))
+        files_of_words = code.file_of[passages]
+        is_there = files_of_words >= since[words]
+        in_files = Table.of(files_of_words[is_there], names[words[is_there]], len(code.paths), len(self.names))
+
+        spread = np.bincount(in_files.values, minlength=len(self.names))
+        is_rare = spread <= max(FEWEST_WIDESPREAD, WIDESPREAD_SHARE * size)
+        self.rare = {name for name, rare in zip(self._sorted_names, is_rare.tolist(), strict=True) if rare}
+        in_bytes = [name.encode() for name in self._sorted_names]
+        sums = _sums(in_bytes)
+        places = array("I")
+        for file, path in enumerate(code.paths):
+            found = map(in_bytes.__getitem__, in_files.row(file).tolist())
+            places.extend(map(binascii.crc32, found, repeat(verify.sum_of(path))))
+        shortest, long = verify.SHORTEST_LINE, verify.LINE_START
+        known = {line: number for line, number in lines.items() if len(line) >= shortest}
+        parts = {
+            "rare": sums[is_rare],
+            "widespread": sums[~is_rare],
+            "places": np.array(places),
+            "lines": _sums(line for line, number in known.items() if number <= MOST_FILES_OF_A_LINE),
+            "starts": _sums({line[:long] for line in known if len(line) >= long}),
+        }
+        # Sorted here, where it is quick: `pack` sorts them anyway.
+        sums_of = {part: different(found).tolist() for part, found in parts.items()}
+        self.lookup = verify.Index(**{part: frozenset(found) for part, found in sums_of.items()})
+        self.stored: dict[str, str] = {part: verify.pack(found) for part, found in sums_of.items()}
+        self._find_terms(vocabulary, names, code)
+        self._plain_words: dict[int, list[str]] = {}
+
+    def _find_terms(self, vocabulary: Vocabulary, names: Numbers, code: CodeWords) -> None:
+        """Prepare to look up passages by stems, and by names, which have a `$` before them."""
+        first = len(vocabulary.stems)
+        terms = [*vocabulary.stems, *(f"${name}" for name in self._sorted_names)]
+        self._terms = {term: number for number, term in enumerate(terms)}
+        named = np.flatnonzero(names >= 0)
+        self._with_term = code.in_passages.through(
+            np.concatenate((vocabulary.word_stems, names[named] + first)),
+            np.concatenate((vocabulary.stem_words, named)),
+            len(terms),
+            len(self.passages),
+        )
 
     def names_in(self, passage: Passage) -> list[str]:
         """Return the identifiers in a passage, sorted."""
-        return sorted({self._name_of[word] for word in passage.words} - {""})
+        return list(map(self._sorted_names.__getitem__, self._names_in.row(passage.number).tolist()))
+
+    def plain_words_in(self, passage: Passage) -> list[str]:
+        """Return the words of a passage that are prose and no identifier, in lower case; short and everyday ones first.
+
+        Those do not tell what a task is about, so that the oracles of two tasks do not become alike.
+        """
+        if passage.number not in self._plain_words:
+            fit = {word.decode() for word in set(words_of(passage)) if len(word) > 1 and word.isalpha()}
+            everyday = verifier().EVERYDAY
+            dull = {word for word in fit if len(word) < 3 or word in everyday}
+            self._plain_words[passage.number] = [*sorted(dull), *sorted(fit - dull)]
+        return self._plain_words[passage.number]
 
     def ranked(self, stems: Mapping[str, float], names: Mapping[str, float]) -> list[Passage]:
         """Return the passages that hold some of these words (by their stems) or identifiers, the best first.
@@ -133,16 +129,38 @@ class CodeIndex:
         Each counts by its weight and by its rarity: weight * ln(1 + (N - n + 0.5) / (n + 0.5)) where n of N passages
         have it (the inverse document frequency of BM25).
         """
-        wanted = [(self._with_stem[stem], weight) for stem, weight in stems.items() if stem in self._with_stem]
-        wanted += [(self._with_name[name], weight) for name, weight in names.items() if name in self._with_name]
-        worth = [0.0] * len(self.passages)
-        for found, weight in wanted:
-            numbers = {number for word in found for number in self._with_word[word]}
-            rarity = math.log(1 + (len(worth) - len(numbers) + 0.5) / (len(numbers) + 0.5))
-            for number in numbers:
-                worth[number] += weight * rarity
-        best = sorted((number for number, value in enumerate(worth) if value), key=lambda n: (-round(worth[n], 9), n))
+        wanted = [*stems.items(), *((f"${name}", weight) for name, weight in names.items())]
+        found = [(self._with_term.row(self._terms[term]), weight) for term, weight in wanted if term in self._terms]
+        if not found:
+            return []
+        size = len(self.passages)
+        worth = [
+            weight * math.log(1 + (size - len(places) + 0.5) / (len(places) + 0.5)) for places, weight in found
+        ]
+        total = np.bincount(
+            np.concatenate([places for places, _ in found]),
+            np.repeat(worth, [len(places) for places, _ in found]),
+        )
+        rounded = [round(value, 9) for value in total.tolist()]
+        # Of equals the first stays first, in reverse order too.
+        best = sorted(np.flatnonzero(total).tolist(), key=rounded.__getitem__, reverse=True)
         return [self.passages[number] for number in best]
+
+
+def _names(words: list[str], symbols: list[str], first_call: Numbers) -> tuple[list[str], Numbers]:
+    """Return the identifier that each word is, "" for none, and whether it is one only where and since it is called."""
+    member = verifier().member
+    is_member = np.zeros(len(words), bool)
+    names = list(symbols)
+    for number in np.flatnonzero(first_call != NOWHERE).tolist():
+        if not names[number]:
+            names[number] = member(words[number])
+            is_member[number] = True
+    return names, is_member
+
+
+def _sums(lines: Iterable[bytes]) -> Numbers:
+    return np.fromiter(map(binascii.crc32, lines), np.uint32)
 
 
 def can_be_written(path: str) -> bool:
