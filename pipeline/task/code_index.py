@@ -92,7 +92,10 @@ class CodeIndex:
         self.lookup = verify.Index(**{part: frozenset(found) for part, found in sums_of.items()})
         self.stored: dict[str, str] = {part: verify.pack(found) for part, found in sums_of.items()}
         self._find_terms(vocabulary, names, code)
+        self._rare_in = self._names_in.only(is_rare)
+        # By the number of the passage, as tasks ask for them.
         self._plain_words: dict[int, list[str]] = {}
+        self._quotable: dict[int, list[str]] = {}
 
     def _find_terms(self, vocabulary: Vocabulary, names: Numbers, code: CodeWords) -> None:
         """Prepare to look up passages by stems, and by names, which have a `$` before them."""
@@ -107,9 +110,25 @@ class CodeIndex:
             len(self.passages),
         )
 
-    def names_in(self, passage: Passage) -> list[str]:
-        """Return the identifiers in a passage, sorted."""
-        return list(map(self._sorted_names.__getitem__, self._names_in.row(passage.number).tolist()))
+    def names_in(self, *passages: Passage) -> list[str]:
+        """Return the identifiers in some passages, sorted."""
+        rows = [self._names_in.row(passage.number) for passage in passages]
+        return [self._sorted_names[number] for number in different(np.concatenate(rows)).tolist()] if rows else []
+
+    def rare_names_in(self, passage: Passage) -> list[str]:
+        """Return the identifiers in a passage that are in few files, sorted."""
+        return [self._sorted_names[number] for number in self._rare_in.row(passage.number).tolist()]
+
+    def quotable_lines_in(self, passage: Passage) -> list[str]:
+        """Return the lines of a passage that the verifier knows when they are quoted."""
+        if passage.number not in self._quotable:
+            forms = verifier().line_form(passage.text.replace(b"\r", b"\n")).split(b"\n")
+            lines: Iterable[bytes] = ()
+            if not self.lookup.lines.isdisjoint(map(binascii.crc32, forms)):
+                lines = passage.text.splitlines()
+            texts = (line.decode("utf-8", "replace") for line in lines)
+            self._quotable[passage.number] = list(filter(self.lookup.quoted, texts))
+        return self._quotable[passage.number]
 
     def plain_words_in(self, passage: Passage) -> list[str]:
         """Return the words of a passage that are prose and no identifier, in lower case; short and everyday ones first.

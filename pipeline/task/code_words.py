@@ -52,6 +52,11 @@ class Table(NamedTuple):
         """Return what belongs to one number."""
         return self.values[self.starts[number] : self.starts[number + 1]]
 
+    def only(self, wanted: Numbers) -> Table:
+        """Return the table without the values that `wanted` has no True for."""
+        kept = wanted[self.values]
+        return Table(np.concatenate(([0], np.cumsum(kept)))[self.starts], self.values[kept])
+
     def rows(self) -> Numbers:
         """Return the number that each of `values` belongs to."""
         return np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), np.diff(self.starts))

@@ -95,7 +95,7 @@ def grade_key(
     truth = _read_truth(text, given)
     passages = _rank_passages(index, truth, told_words)
     best = passages[: max(FEWEST_RELEVANT, math.ceil(RELEVANT_SHARE * len(index.passages)))]
-    relevant = {name for passage in best for name in index.names_in(passage)} | truth.symbols & index.names.keys()
+    relevant = {*index.names_in(*best), *(truth.symbols & index.names.keys())}
     true = _truth_is_true(truth.cleaned, index, given)
     key: dict[str, Any] = {
         "scoring": scoring.model_dump(),
@@ -218,13 +218,12 @@ def _oracle(text: str, index: CodeIndex, passages: Sequence[Passage], key: dict[
     enough = {name: SURPLUS * value for name, value in wanted.items()}
     for passage in passages[:MOST_PASSAGES]:
         if len(lines) < enough["code_lines"]:
-            found = (line.decode("utf-8", "replace") for line in passage.text.splitlines())
-            lines += [line for line in found if index.lookup.quoted(line) and "```" not in line]
+            lines += [line for line in index.quotable_lines_in(passage) if "```" not in line]
         elif evidence >= enough["evidence"] and len(files) >= enough["files"]:
             break
         if evidence >= enough["evidence"] and passage.path in files:
             continue
-        names = [name for name in index.names_in(passage) if name not in used and name in index.rare]
+        names = [name for name in index.rare_names_in(passage) if name not in used]
         names = names[: None if evidence < enough["evidence"] else NAMES_A_STATEMENT]
         used.update(names)
         around = [word for word in index.plain_words_in(passage) if word not in said] if names else []
