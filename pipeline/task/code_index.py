@@ -55,8 +55,8 @@ class CodeIndex:
         # Spelled as it is in the first file, there by words of several parts rather.
         self.names: dict[str, str] = {}
         for number in np.lexsort((is_member, since)).tolist():
-            if name_of[number]:
-                self.names.setdefault(name_of[number], decoded[number])
+            if name := name_of[number]:
+                self.names.setdefault(name, decoded[number])
         self._sorted_names = sorted(self.names)
         name_numbers = {name: number for number, name in enumerate(self._sorted_names)} | {"": -1}
         names = np.fromiter(map(name_numbers.__getitem__, name_of), np.int32, len(name_of))
@@ -91,24 +91,17 @@ class CodeIndex:
         sums_of = {part: different(found).tolist() for part, found in parts.items()}
         self.lookup = verify.Index(**{part: frozenset(found) for part, found in sums_of.items()})
         self.stored: dict[str, str] = {part: verify.pack(found) for part, found in sums_of.items()}
-        self._find_terms(vocabulary, names, code)
+        self._stems = {stem: number for number, stem in enumerate(vocabulary.stems)}
+        self._with_stem = code.in_passages.through(
+            vocabulary.word_stems, vocabulary.stem_words, len(self._stems), len(self.passages)
+        )
+        named = np.flatnonzero(names >= 0)
+        self._name_numbers, self._in_passages = name_numbers, code.in_passages
+        self._spelled = Table.of(names[named], named, len(self.names), len(names))
         self._rare_in = self._names_in.only(is_rare)
         # By the number of the passage, as tasks ask for them.
         self._plain_words: dict[int, list[str]] = {}
         self._quotable: dict[int, list[str]] = {}
-
-    def _find_terms(self, vocabulary: Vocabulary, names: Numbers, code: CodeWords) -> None:
-        """Prepare to look up passages by stems, and by names, which have a `$` before them."""
-        first = len(vocabulary.stems)
-        terms = [*vocabulary.stems, *(f"${name}" for name in self._sorted_names)]
-        self._terms = {term: number for number, term in enumerate(terms)}
-        named = np.flatnonzero(names >= 0)
-        self._with_term = code.in_passages.through(
-            np.concatenate((vocabulary.word_stems, names[named] + first)),
-            np.concatenate((vocabulary.stem_words, named)),
-            len(terms),
-            len(self.passages),
-        )
 
     def names_in(self, *passages: Passage) -> list[str]:
         """Return the identifiers in some passages, sorted."""
@@ -142,14 +135,19 @@ class CodeIndex:
             self._plain_words[passage.number] = [*sorted(dull), *sorted(fit - dull)]
         return self._plain_words[passage.number]
 
+    def _with_name(self, name: str) -> Numbers:
+        """Return the numbers of the passages that hold an identifier."""
+        words = self._spelled.row(self._name_numbers[name])
+        return different(np.concatenate([self._in_passages.row(word) for word in words]))
+
     def ranked(self, stems: Mapping[str, float], names: Mapping[str, float]) -> list[Passage]:
         """Return the passages that hold some of these words (by their stems) or identifiers, the best first.
 
         Each counts by its weight and by its rarity: weight * ln(1 + (N - n + 0.5) / (n + 0.5)) where n of N passages
         have it (the inverse document frequency of BM25).
         """
-        wanted = [*stems.items(), *((f"${name}", weight) for name, weight in names.items())]
-        found = [(self._with_term.row(self._terms[term]), weight) for term, weight in wanted if term in self._terms]
+        found = [(self._with_stem.row(self._stems[stem]), stems[stem]) for stem in stems if stem in self._stems]
+        found += [(self._with_name(name), names[name]) for name in names if name in self.names]
         if not found:
             return []
         size = len(self.passages)

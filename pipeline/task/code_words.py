@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from array import array
 from collections import defaultdict
 from itertools import count
@@ -124,7 +125,7 @@ class CodeWords:
         # A mark alone is no word.
         number_of = {word: number for number, word in enumerate(self.words)} | {b"": -1}
         number = np.fromiter(map(number_of.__getitem__, bare), np.int32, len(bare))
-        is_call = np.fromiter((word.endswith(_CALL) for word in spelled), bool, len(spelled))
+        is_call = np.fromiter(map(operator.ne, spelled, bare), bool, len(spelled))
         self.file_of = np.array(self._files, np.int32)
 
         read = np.frombuffer(self._read, np.int32) if self._read else np.zeros(0, np.int32)
