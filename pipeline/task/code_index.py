@@ -151,9 +151,7 @@ class CodeIndex:
         if not found:
             return []
         size = len(self.passages)
-        worth = [
-            weight * math.log(1 + (size - len(places) + 0.5) / (len(places) + 0.5)) for places, weight in found
-        ]
+        worth = [weight * math.log(1 + (size - len(places) + 0.5) / (len(places) + 0.5)) for places, weight in found]
         total = np.bincount(
             np.concatenate([places for places, _ in found]),
             np.repeat(worth, [len(places) for places, _ in found]),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import count
-import re
 
 import numpy as np
 import numpy.typing as npt

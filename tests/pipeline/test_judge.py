@@ -179,9 +179,10 @@ def test_the_harness_asks_about_a_plain_task_with_the_same_words(task: Path) -> 
 
 
 def test_the_tests_hold_the_very_files_that_the_harness_asks_with(task: Path) -> None:
-    assert {path.name for path in JUDGE_FILES} == {"evidence.py", "judging.py", "prices.py"}
-    for path in JUDGE_FILES:
-        assert (task / "tests" / path.name).read_bytes() == path.read_bytes()
+    modules = {"__init__.py", "asking.py", "code_base.py", "evidence.py", "judging.py", "prices.py"}
+    assert set(JUDGE_FILES) == {"tests/common/__init__.py", *(f"tests/common/judge/{name}" for name in modules)}
+    for place, path in JUDGE_FILES.items():
+        assert (task / place).read_bytes() == path.read_bytes()
 
 
 def test_task_toml_takes_the_judge_from_the_environment_and_has_no_default_for_the_key(task: Path) -> None:
@@ -225,7 +226,7 @@ def test_a_changed_judge_makes_its_tasks_out_of_date_and_no_others(
     from pipeline.task import grader, make
 
     changed = tmp_path / "judging.py"
-    changed.write_text((REPOSITORY / "common/judging.py").read_text() + "# changed\n")
+    changed.write_text((REPOSITORY / "common/judge/judging.py").read_text() + "# changed\n")
 
     def digests() -> dict[str, str]:
         grader.grader_digest.cache_clear()
@@ -235,7 +236,7 @@ def test_a_changed_judge_makes_its_tasks_out_of_date_and_no_others(
         }
 
     before = digests()
-    monkeypatch.setattr(grader, "JUDGE_FILES", (changed,))
+    monkeypatch.setattr(grader, "JUDGE_FILES", {"tests/common/judge/judging.py": changed})
     after = digests()
     monkeypatch.undo()
     digests()
