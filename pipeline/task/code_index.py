@@ -5,15 +5,16 @@ from __future__ import annotations
 import binascii
 import math
 from array import array
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import repeat
 
 import numpy as np
+import numpy.typing as npt
 
-from pipeline.task.code_words import NOWHERE, CodeWords, Numbers, Passage, Table, different, words_of
+from pipeline.task.code_words import NOWHERE, CodeWords, Numbers, Passage, Table, Vocabulary, different, words_of
 from pipeline.task.verifier import verifier
-from pipeline.task.vocabulary import Vocabulary
 
 # What is longer is data, not code, and a code base of more text than this is read as far as it goes.
 LARGEST_FILE = 1 << 20
@@ -48,60 +49,50 @@ class CodeIndex:
                 lines.update(set(verify.line_form(content.replace(b"\x01", b" ")).split(b"\n")))
         code.finish()
         self.passages = code.passages
-        decoded = [word.decode("utf-8", "replace") for word in code.words]
-        vocabulary = Vocabulary(decoded)
-        name_of, is_member = _names(decoded, vocabulary.symbols, code.first_call)
+        words = [word.decode("utf-8", "replace") for word in code.words]
+        vocabulary = Vocabulary(words)
+        in_files = self._index_names(code, words, vocabulary.symbols)
+        self._stems = {stem: number for number, stem in enumerate(vocabulary.stems)}
+        self._with_stem = code.in_passages.through(
+            vocabulary.word_stems, vocabulary.stem_words, len(self._stems), len(self.passages)
+        )
+
+        spread = np.bincount(in_files.values, minlength=len(self.names))
+        is_rare = spread <= max(FEWEST_WIDESPREAD, WIDESPREAD_SHARE * size)
+        self.rare = {name for name, rare in zip(self._sorted_names, is_rare.tolist(), strict=True) if rare}
+        self._rare_in = self._names_in.only(is_rare)
+        sums = _sums_of_names(self._sorted_names, is_rare, code.paths, in_files) | _sums_of_lines(lines)
+        # Sorted here, where it is quick: `pack` sorts whatever it gets.
+        self.stored: dict[str, str] = {part: verify.pack(found.tolist()) for part, found in sums.items()}
+        places = _Sums(sums.pop("places"))
+        self.lookup = verify.Index(places=places, **{part: frozenset(found.tolist()) for part, found in sums.items()})
+        # By the number of the passage, once a task has asked for them.
+        self._plain_words: dict[int, list[str]] = {}
+        self._quotable: dict[int, list[str]] = {}
+
+    def _index_names(self, code: CodeWords, words: list[str], symbols: list[str]) -> Table:
+        """Find the identifiers, of which `symbols` are those of several parts; return which ones each file has."""
+        name_of, is_member = _names(words, symbols, code.first_call)
         since = np.where(is_member, code.first_call, code.first_file)
         # Spelled as it is in the first file, there by words of several parts rather.
         self.names: dict[str, str] = {}
         for number in np.lexsort((is_member, since)).tolist():
             if name := name_of[number]:
-                self.names.setdefault(name, decoded[number])
+                self.names.setdefault(name, words[number])
         self._sorted_names = sorted(self.names)
-        name_numbers = {name: number for number, name in enumerate(self._sorted_names)} | {"": -1}
-        names = np.fromiter(map(name_numbers.__getitem__, name_of), np.int32, len(name_of))
-
-        passages, words = code.in_passages.values, code.in_passages.rows()
-        is_name = names[words] >= 0
-        passages, words = passages[is_name], words[is_name]
-        self._names_in = Table.of(passages, names[words], len(self.passages), len(self.names))
-        files_of_words = code.file_of[passages]
-        is_there = files_of_words >= since[words]
-        in_files = Table.of(files_of_words[is_there], names[words[is_there]], len(code.paths), len(self.names))
-
-        spread = np.bincount(in_files.values, minlength=len(self.names))
-        is_rare = spread <= max(FEWEST_WIDESPREAD, WIDESPREAD_SHARE * size)
-        self.rare = {name for name, rare in zip(self._sorted_names, is_rare.tolist(), strict=True) if rare}
-        in_bytes = [name.encode() for name in self._sorted_names]
-        sums = _sums(in_bytes)
-        places = array("I")
-        for file, path in enumerate(code.paths):
-            found = map(in_bytes.__getitem__, in_files.row(file).tolist())
-            places.extend(map(binascii.crc32, found, repeat(verify.sum_of(path))))
-        shortest, long = verify.SHORTEST_LINE, verify.LINE_START
-        known = {line: number for line, number in lines.items() if len(line) >= shortest}
-        parts = {
-            "rare": sums[is_rare],
-            "widespread": sums[~is_rare],
-            "places": np.array(places),
-            "lines": _sums(line for line, number in known.items() if number <= MOST_FILES_OF_A_LINE),
-            "starts": _sums({line[:long] for line in known if len(line) >= long}),
-        }
-        # Sorted here, where it is quick: `pack` sorts them anyway.
-        sums_of = {part: different(found).tolist() for part, found in parts.items()}
-        self.lookup = verify.Index(**{part: frozenset(found) for part, found in sums_of.items()})
-        self.stored: dict[str, str] = {part: verify.pack(found) for part, found in sums_of.items()}
-        self._stems = {stem: number for number, stem in enumerate(vocabulary.stems)}
-        self._with_stem = code.in_passages.through(
-            vocabulary.word_stems, vocabulary.stem_words, len(self._stems), len(self.passages)
-        )
+        self._name_numbers = {name: number for number, name in enumerate(self._sorted_names)} | {"": -1}
+        names = np.fromiter(map(self._name_numbers.__getitem__, name_of), np.int32, len(name_of))
         named = np.flatnonzero(names >= 0)
-        self._name_numbers, self._in_passages = name_numbers, code.in_passages
+        self._in_passages = code.in_passages
         self._spelled = Table.of(names[named], named, len(self.names), len(names))
-        self._rare_in = self._names_in.only(is_rare)
-        # By the number of the passage, as tasks ask for them.
-        self._plain_words: dict[int, list[str]] = {}
-        self._quotable: dict[int, list[str]] = {}
+
+        passage, word = code.in_passages.values, code.in_passages.rows()
+        is_name = names[word] >= 0
+        passage, word = passage[is_name], word[is_name]
+        self._names_in = Table.of(passage, names[word], len(self.passages), len(self.names))
+        file = code.file_of[passage]
+        is_there = file >= since[word]
+        return Table.of(file[is_there], names[word[is_there]], len(code.paths), len(self.names))
 
     def names_in(self, *passages: Passage) -> list[str]:
         """Return the identifiers in some passages, sorted."""
@@ -174,8 +165,40 @@ def _names(words: list[str], symbols: list[str], first_call: Numbers) -> tuple[l
     return names, is_member
 
 
-def _sums(lines: Iterable[bytes]) -> Numbers:
-    return np.fromiter(map(binascii.crc32, lines), np.uint32)
+def _sums_of_names(
+    names: list[str], is_rare: npt.NDArray[np.bool_], paths: list[str], in_files: Table
+) -> dict[str, Numbers]:
+    """Return the verifier's sums of the sorted names and of the files that have them, sorted."""
+    in_bytes = [name.encode() for name in names]
+    sums = np.fromiter(map(binascii.crc32, in_bytes), np.uint32)
+    places = array("I")
+    for file, path in enumerate(paths):
+        found = map(in_bytes.__getitem__, in_files.row(file).tolist())
+        places.extend(map(binascii.crc32, found, repeat(verifier().sum_of(path))))
+    parts = {"rare": sums[is_rare], "widespread": sums[~is_rare], "places": np.array(places, np.uint32)}
+    return {part: different(found) for part, found in parts.items()}
+
+
+def _sums_of_lines(lines: Mapping[bytes, int]) -> dict[str, Numbers]:
+    """Return the verifier's sums of lines, which are given with the number of their files, and of their beginnings."""
+    shortest, start = verifier().SHORTEST_LINE, verifier().LINE_START
+    known = {line: number for line, number in lines.items() if len(line) >= shortest}
+    parts = {
+        "lines": [line for line, number in known.items() if number <= MOST_FILES_OF_A_LINE],
+        "starts": {line[:start] for line in known if len(line) >= start},
+    }
+    return {part: different(np.fromiter(map(binascii.crc32, found), np.uint32)) for part, found in parts.items()}
+
+
+class _Sums:
+    """A set of many sums of which few are ever asked for: no hash of them all is made."""
+
+    def __init__(self, ascending: Numbers) -> None:
+        self._ascending = array("I", ascending.tobytes())
+
+    def __contains__(self, total: int) -> bool:
+        place = bisect_left(self._ascending, total)
+        return place < len(self._ascending) and self._ascending[place] == total
 
 
 def can_be_written(path: str) -> bool:

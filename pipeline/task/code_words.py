@@ -1,20 +1,25 @@
-"""Which words stand where in a code base, as numbers: files are cut into passages, and these into words."""
+"""Which words stand where in a code base, and what the verifier takes each for: all of them at once, as numbers."""
 
 from __future__ import annotations
 
 import operator
+import re
 from array import array
 from collections import defaultdict
+from collections.abc import Sequence
+from functools import cache, lru_cache
 from itertools import count
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from pipeline.task.verifier import verifier
+
 # Characters after which a passage ends with its line: some 40 lines.
 PASSAGE_SIZE = 1500
 
-# A call's word is read with a mark behind it.
+# A word that is called is read with a mark behind it.
 _CALL = b"\x01"
 # In one pass: letters, digits, `_`, `$`, the mark of a call and bytes of other alphabets stay, all else separates.
 _TO_WORDS = bytes(
@@ -43,30 +48,31 @@ class Table(NamedTuple):
     @classmethod
     def of(cls, rows: Numbers, values: Numbers, height: int, width: int) -> Table:
         """Take pairs of numbers, those of `rows` below `height` and their `values` below `width`; each counts once."""
-        keys = rows.astype(np.int32 if height * width <= NOWHERE else np.int64)
+        keys: Numbers = rows.astype(np.int32 if height * width <= NOWHERE else np.int64)
         keys *= width
         keys += values
         rows, values = np.divmod(different(keys), max(1, width))
-        return cls(np.searchsorted(rows, np.arange(height + 1)), values)
+        return cls(np.searchsorted(rows, np.arange(height + 1)), values.astype(np.int32, copy=False))
 
     def row(self, number: int) -> Numbers:
         """Return what belongs to one number."""
         return self.values[self.starts[number] : self.starts[number + 1]]
 
-    def only(self, wanted: Numbers) -> Table:
-        """Return the table without the values that `wanted` has no True for."""
-        kept = wanted[self.values]
-        return Table(np.concatenate(([0], np.cumsum(kept)))[self.starts], self.values[kept])
-
     def rows(self) -> Numbers:
         """Return the number that each of `values` belongs to."""
         return np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), np.diff(self.starts))
+
+    def only(self, wanted: npt.NDArray[np.bool_]) -> Table:
+        """Return the table without the values that `wanted` has no True for."""
+        kept = wanted[self.values]
+        return Table(np.concatenate(([0], np.cumsum(kept)))[self.starts], self.values[kept])
 
     def through(self, rows: Numbers, middle: Numbers, height: int, width: int) -> Table:
         """Return what belongs to `rows` (below `height`) by way of `middle`, whose values here are below `width`."""
         starts, lengths = self.starts[middle], self.starts[middle + 1] - self.starts[middle]
         ends = np.cumsum(lengths)
-        places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - ends + lengths, lengths)
+        places = np.repeat(starts - ends + lengths, lengths)
+        places += np.arange(len(places))
         return Table.of(np.repeat(rows, lengths), self.values[places], height, width)
 
 
@@ -83,13 +89,18 @@ class CodeWords:
         passages: in the order of the files and of their lines.
         paths: the files, in their order.
         file_of: the number of each passage's file.
+        words: all different ones, sorted.
+        in_passages: the passages of each word.
+        first_file: of each word, the number of the first file that has it.
+        first_call: of each word, the number of the first file that calls it; NOWHERE, when none does.
     """
 
     def __init__(self) -> None:
         self.passages: list[Passage] = []
         self.paths: list[str] = []
         self._files: list[int] = []
-        self._ids: defaultdict[bytes, int] = defaultdict(count().__next__)
+        # What was read, with a call's mark: its number, all numbers one after the other, how many a passage has.
+        self._numbers: defaultdict[bytes, int] = defaultdict(count().__next__)
         self._read = array("i")
         self._lengths: list[int] = []
 
@@ -97,14 +108,14 @@ class CodeWords:
         """Read one more file."""
         # What the file itself has of these stands for nothing.
         content = content.replace(_CALL, b" ")
-        id_of = self._ids.__getitem__
+        number_of = self._numbers.__getitem__
         start = 0
         while start < len(content):
             end = content.find(b"\n", start + PASSAGE_SIZE)
             end = len(content) if end < 0 else end
             text = content[start:end]
             words = text.replace(b"(", _CALL + b" ").translate(_TO_WORDS).split()
-            self._read.extend(map(id_of, words))
+            self._read.extend(map(number_of, words))
             self._lengths.append(len(words))
             self._files.append(len(self.paths))
             self.passages.append(Passage(path, text, len(self.passages)))
@@ -112,32 +123,35 @@ class CodeWords:
         self.paths.append(path)
 
     def finish(self) -> None:
-        """Work out what is where; nothing can be added then.
-
-        Attributes from here on:
-            words: all different ones, sorted.
-            in_passages: the passages of each word.
-            first_file, first_call: of each word the file that has it, and calls it, first; NOWHERE, when none does.
-        """
-        spelled = list(self._ids)
-        bare = [word.rstrip(_CALL) for word in spelled]
+        """Work out what is where, when all files are read."""
+        marked = list(self._numbers)
+        bare = [word.rstrip(_CALL) for word in marked]
         self.words = sorted(set(bare) - {b""})
         # A mark alone is no word.
-        number_of = {word: number for number, word in enumerate(self.words)} | {b"": -1}
-        number = np.fromiter(map(number_of.__getitem__, bare), np.int32, len(bare))
-        is_call = np.fromiter(map(operator.ne, spelled, bare), bool, len(spelled))
+        numbers = {word: number for number, word in enumerate(self.words)} | {b"": -1}
+        number_of = np.fromiter(map(numbers.__getitem__, bare), np.int32, len(bare))
+        is_call = np.fromiter(map(operator.ne, marked, bare), bool, len(marked))
+        read = np.array(self._read, np.int32)
+        passages = np.repeat(np.arange(len(self.passages), dtype=np.int32), np.array(self._lengths, np.int32))
         self.file_of = np.array(self._files, np.int32)
+        self._numbers.clear()
+        del self._read[:], self._lengths, self._files
 
-        read = np.frombuffer(self._read, np.int32) if self._read else np.zeros(0, np.int32)
-        passages = np.repeat(np.arange(len(self.passages), dtype=np.int32), self._lengths)
-        words, called = number[read], is_call[read]
+        words, called = number_of[read], is_call[read]
         kept = words >= 0
         words, called, passages = words[kept], called[kept], passages[kept]
-        self.in_passages = Table.of(words, passages, len(self.words), len(self.passages))
         files = self.file_of[passages]
         self.first_file = _first(words, files, len(self.words))
         self.first_call = _first(words[called], files[called], len(self.words))
-        del self._ids, self._read, self._lengths, self._files
+        self.in_passages = Table.of(words, passages, len(self.words), len(self.passages))
+
+
+def _first(keys: Numbers, values: Numbers, size: int) -> Numbers:
+    """Return for each number below `size` the value beside the first of `keys` that is it, NOWHERE when none is."""
+    found = np.full(size, NOWHERE, np.int32)
+    # Of several that are put into one place the last one stays.
+    found[keys[::-1]] = values[::-1]
+    return found
 
 
 def words_of(passage: Passage) -> list[bytes]:
@@ -145,9 +159,55 @@ def words_of(passage: Passage) -> list[bytes]:
     return passage.text.translate(_TO_WORDS).lower().split()
 
 
-def _first(keys: Numbers, values: Numbers, size: int) -> Numbers:
-    """Return for each number below `size` the value beside the first of `keys` that is it."""
-    found = np.full(size, NOWHERE, np.int32)
-    # Of several that are put into one place the last one stays.
-    found[keys[::-1]] = values[::-1]
-    return found
+class Vocabulary:
+    """What the verifier's `symbol` and `stems` return for each of some words, at a quarter of their time.
+
+    Attributes:
+        symbols: the one form of the identifier that each word is, "" for other words.
+        stems: all different stems.
+        stem_words, word_stems: pairs of a word's place and the place of one of its stems in `stems`.
+    """
+
+    def __init__(self, words: Sequence[str]) -> None:
+        """Read `words`, which hold no line ends."""
+        verify = verifier()
+        # All in one text, a word on each line: what takes time is to call functions, not what they do.
+        text = "".join(f"{word}\n" if word.isascii() else "\n" for word in words)
+        numbers: defaultdict[str, int] = defaultdict(count().__next__)
+        line_end = numbers["\n"]
+        found = _parts_and_line_ends().findall(text)
+        parts = np.fromiter(map(numbers.__getitem__, found), np.int32, len(found))
+        is_end = parts == line_end
+        in_word, parts = np.cumsum(is_end, dtype=np.int32)[~is_end], parts[~is_end]
+
+        lengths = np.fromiter(map(len, numbers), np.int32, len(numbers))
+        is_compound = np.bincount(in_word[lengths[parts] > 1], minlength=len(words)) > 1
+        is_compound &= np.fromiter(map(len, words), np.int32, len(words)) >= 5
+        # A spelling that is replaced never goes beyond a word.
+        forms = verify.american(text.replace("_", "").replace("$", "").lower()).split("\n")
+        self.symbols = [""] * len(words)
+        for place in np.flatnonzero(is_compound).tolist():
+            if forms[place] not in verify._PRODUCTS:
+                self.symbols[place] = forms[place]
+
+        stems: defaultdict[str, int] = defaultdict(count().__next__)
+        stem_of = np.fromiter((stems[stem] if (stem := _stem(part)) else -1 for part in numbers), np.int32)
+        word_stems = stem_of[parts]
+        others = {place: stems[word.lower()] for place, word in enumerate(words) if not word.isascii()}
+        has_stem = word_stems >= 0
+        self.stems = list(stems)
+        self.stem_words = np.concatenate((in_word[has_stem], np.array([*others], np.int32)))
+        self.word_stems = np.concatenate((word_stems[has_stem], np.array([*others.values()], np.int32)))
+
+
+@lru_cache(maxsize=1 << 14)
+def _stem(part: str) -> str:
+    """Return the stem of a word's part, "" where it has none: most parts are in many code bases."""
+    verify = verifier()
+    stem = str(verify.stem(part.lower())) if len(part) > 2 else ""
+    return "" if stem in verify.COMMON else stem
+
+
+@cache
+def _parts_and_line_ends() -> re.Pattern[str]:
+    return re.compile(verifier()._PART.pattern + "|\n")

@@ -223,16 +223,18 @@ def test_tasks_without_the_code_give_it_to_the_judge_alone(data: Data, tmp_path:
 def test_a_changed_judge_makes_its_tasks_out_of_date_and_no_others(
     data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pipeline.task import grader, make
+    from pipeline.task import fingerprint as made_from
+    from pipeline.task import grader
 
     changed = tmp_path / "judging.py"
     changed.write_text((REPOSITORY / "common/judge/judging.py").read_text() + "# changed\n")
 
     def digests() -> dict[str, str]:
         grader.grader_digest.cache_clear()
-        make._chosen.cache_clear()
+        made_from._chosen.cache_clear()
         return {
-            name: make.fingerprint(b"", "python", "", Options(verifier=name)) for name in ("deterministic", "judge")
+            name: made_from.fingerprint(b"", "python", "", Options(verifier=name))
+            for name in ("deterministic", "judge")
         }
 
     before = digests()
