@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 import re
-from array import array
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache, lru_cache
@@ -99,10 +98,9 @@ class CodeWords:
         self.passages: list[Passage] = []
         self.paths: list[str] = []
         self._files: list[int] = []
-        # What was read, with a call's mark: its number, all numbers one after the other, how many a passage has.
+        # What was read, with a call's mark, has a number; and those of each passage, one after the other.
         self._numbers: defaultdict[bytes, int] = defaultdict(count().__next__)
-        self._read = array("i")
-        self._lengths: list[int] = []
+        self._read: list[Numbers] = []
 
     def add(self, path: str, content: bytes) -> None:
         """Read one more file."""
@@ -115,8 +113,7 @@ class CodeWords:
             end = len(content) if end < 0 else end
             text = content[start:end]
             words = text.replace(b"(", _CALL + b" ").translate(_TO_WORDS).split()
-            self._read.extend(map(number_of, words))
-            self._lengths.append(len(words))
+            self._read.append(np.fromiter(map(number_of, words), np.int32, len(words)))
             self._files.append(len(self.paths))
             self.passages.append(Passage(path, text, len(self.passages)))
             start = end + 1
@@ -131,11 +128,11 @@ class CodeWords:
         numbers = {word: number for number, word in enumerate(self.words)} | {b"": -1}
         number_of = np.fromiter(map(numbers.__getitem__, bare), np.int32, len(bare))
         is_call = np.fromiter(map(operator.ne, marked, bare), bool, len(marked))
-        read = np.array(self._read, np.int32)
-        passages = np.repeat(np.arange(len(self.passages), dtype=np.int32), np.array(self._lengths, np.int32))
+        lengths = np.fromiter(map(len, self._read), np.int32, len(self._read))
+        read = np.concatenate([np.zeros(0, np.int32), *self._read])
+        passages = np.repeat(np.arange(len(self.passages), dtype=np.int32), lengths)
         self.file_of = np.array(self._files, np.int32)
-        self._numbers.clear()
-        del self._read[:], self._lengths, self._files
+        del self._numbers, self._read, self._files
 
         words, called = number_of[read], is_call[read]
         kept = words >= 0
