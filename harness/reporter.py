@@ -14,20 +14,16 @@ from common.files import write_whole
 from harness.compare.arms import ArmsComparison
 from harness.compare.comparison import compare
 from harness.compare.metrics import AggregatedMetrics, aggregate
-from harness.compare.trend import Trend, slope_sentence
-from harness.compare.verdicts import Comparison, UnitComparison, Verdict
-from harness.compare.wording import (
-    UNKNOWN,
+from harness.compare.sentences import (
     association_sentence,
     cost_sentence,
-    counted,
-    run_facts,
-    runs_text,
     shares_sentence,
     tools_sentence,
-    total_cost_text,
     verdict_sentence,
 )
+from harness.compare.trend import Trend, slope_sentence
+from harness.compare.verdicts import Comparison, UnitComparison, Verdict
+from harness.compare.wording import UNKNOWN, counted, run_facts, runs_text, total_cost_text
 from harness.models import EvalResult, FileChange, GradeResult
 from harness.report.console import print_table, print_verbatim, report_console
 from harness.report.exports import results_json

@@ -12,9 +12,9 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
+from harness.agreement.judges import between_judges, within_judge
 from harness.cli.options import gathered
 from harness.cli.output import journal_of
-from harness.compare.agreement import between_judges, within_judge
 from harness.compare.wording import cost_text, counted
 from harness.errors import InputError
 from harness.graders.service import Question, Reply, Service

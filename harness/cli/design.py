@@ -1,45 +1,35 @@
-"""The commands about how much to run: power before an experiment, confirm after one."""
+"""The commands before an experiment: power says how much to run, plan writes the two Harbor jobs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import shlex
+from dataclasses import replace
 from pathlib import Path
-from statistics import fmean, pvariance, variance
 
 import click
 
+from common.files import write_whole
+from common.mcp import McpServer
 from harness import statistics
-from harness.cli import INTERRUPTED
-from harness.cli.options import (
-    CANNOT_TELL,
-    METRIC,
-    PATH,
-    RESULTS_HELP,
-    ArmOptions,
-    BatchOptions,
-    RunOptions,
-    arm_options,
-    batch_options,
-    run_options,
-    verdict_code,
-)
-from harness.cli.output import refuse_unwritable, results_and_journal, save_results, say_stopped
-from harness.compare.metrics import by_arm, by_task, resolve_metric
-from harness.compare.verdicts import SUITE_ALPHA, Metric, MetricChoice
+from harness.cli.options import METRIC, PATH, RESULTS_HELP
+from harness.compare.verdicts import SUITE_ALPHA, MetricChoice
 from harness.compare.wording import counted, metric_name
+from harness.design.jobs import ARMS, Earlier, JobOptions, TaskSet, choose_attempts, hours, job_yaml
+from harness.design.jobs import power as power_of
+from harness.design.noise import Noise, observed_noise
 from harness.errors import InputError
 from harness.report.console import print_table, report_console
 from harness.report.tables import new_table
-from harness.reporter import Reporter
 from harness.results.sources import load_source
-from harness.run.confirm import confirm as run_confirmation
-from harness.run.confirm import plan_confirmation
-from harness.suite.load import load_configs, load_tasks
 
 RUNS = (1, 3, 5, 10)
 TASKS = (10, 20, 50, 100, 200)
 TARGET_POWER = 0.8
-MOST_TASKS = 5000
+BRIDGE_NETWORKS = 30
+"""User networks that Docker's default address pools hold; each trial takes one unless an overlay says otherwise."""
+SHOWN_SKIPPED = 3
+WITHOUT_SERVERS = ("oracle", "nop")
+"""Agents that Harbor refuses to run with a server."""
 
 
 @click.command()
@@ -98,19 +88,21 @@ def power(
 
     By the noncentral t of the paired test over tasks; docs/STATISTICS.md compares it with simulations.
     """
-    design = (
-        _observed(source, metric, run_sd) if source else Design("pass_rate" if run_sd is None else "score", 0.8, run_sd)
-    )
-    design = replace(design, mean=design.mean if baseline is None else baseline, effect_sd=effect_sd)
+    if source:
+        noise = observed_noise(load_source(source), metric, run_sd, source)
+    else:
+        noise = Noise("pass_rate" if run_sd is None else "score", 0.8, run_sd)
+    noise = replace(noise, mean=noise.mean if baseline is None else baseline, effect_sd=effect_sd)
+    varying = "" if noise.run_sd is None else f", runs of a task varying by {100 * noise.run_sd:.1f} points (one sd)"
     console = report_console()
     signs = {"drop": (-1,), "rise": (1,), "both": (-1, 1)}[direction]
-    possible = [sign for sign in signs if 0 <= design.mean + sign * effect <= 1]
-    name = metric_name(design.metric)
+    possible = [sign for sign in signs if 0 <= noise.mean + sign * effect <= 1]
+    name = metric_name(noise.metric)
     if not possible:
         way = {"drop": "drop", "rise": "rise", "both": "drop or rise"}[direction]
-        raise InputError(f"--effect {effect}: a {name} of {design.mean:.2f} cannot {way} by that much")
+        raise InputError(f"--effect {effect}: a {name} of {noise.mean:.2f} cannot {way} by that much")
     words = {-1: "drop", 1: "rise"}
-    if design.run_sd is not None and len(possible) == 2:
+    if noise.run_sd is not None and len(possible) == 2:
         possible, words = [1], {1: "difference, drop or rise,"}  # the noise is the same either way
     for sign in possible:
         change = sign * effect
@@ -118,16 +110,16 @@ def power(
             "", "runs per task and arm", *(f"{count} tasks" for count in TASKS), f"tasks for {100 * TARGET_POWER:.0f} %"
         )
         for count in RUNS:
-            sd = design.sd(change, count)
+            sd = noise.sd(change, count)
             found = (statistics.paired_power(effect, sd, number, alpha) for number in TASKS)
-            table.add_row(str(count), *(f"{100 * share:.0f} %" for share in found), _tasks_needed(effect, sd, alpha))
+            table.add_row(str(count), *(f"{100 * share:.0f} %" for share in found), _needed_text(effect, sd, alpha))
         console.print(
-            f"Chance to find a {words[sign]} of {100 * effect:.0f} points from a {name} of {100 * design.mean:.0f} %"
-            f"{design.noise_text}:"
+            f"Chance to find a {words[sign]} of {100 * effect:.0f} points from a {name} of {100 * noise.mean:.0f} %"
+            f"{varying}:"
         )
         print_table(console, table)
         if tasks:
-            sd = design.sd(change, runs)
+            sd = noise.sd(change, runs)
             share = statistics.paired_power(effect, sd, tasks, alpha)
             detectable = statistics.minimal_detectable_effect(sd, tasks, alpha) or 1.0
             console.print(
@@ -137,106 +129,121 @@ def power(
             )
 
 
-@dataclass(frozen=True)
-class Design:
-    """What an experiment's noise is taken to be."""
-
-    metric: Metric
-    mean: float
-    """Of A, 0 to 1."""
-    run_sd: float | None = None
-    """Standard deviation of one run's metric within a task; None for passes, whose mean tells it."""
-    task_sd: float = 0.0
-    """Standard deviation of the tasks' true pass rates."""
-    effect_sd: float = 0.0
-
-    def sd(self, change: float, runs: int) -> float:
-        """Standard deviation of one task's difference when B's mean is `change` more than A's."""
-        if self.run_sd is not None:
-            return statistics.score_sd(self.run_sd, runs, self.effect_sd)
-        return statistics.design_sd(self.mean, change, runs, self.task_sd, self.effect_sd)
-
-    @property
-    def noise_text(self) -> str:
-        """How much runs are taken to vary, as part of a sentence."""
-        return "" if self.run_sd is None else f", runs of a task varying by {100 * self.run_sd:.1f} points (one sd)"
+def _needed_text(effect: float, sd: float, alpha: float) -> str:
+    needed = statistics.tasks_needed(effect, sd, alpha, TARGET_POWER)
+    return f"> {statistics.MOST_TASKS}" if needed is None else str(needed)
 
 
 @click.command()
-@arm_options
-@batch_options(runs=10, fewest=2, output_required=True)
-@click.option("--resume", is_flag=True, help="Go on with OUTPUT: keep its finished runs, run the others.")
-@run_options
-@click.pass_context
-def confirm(ctx: click.Context, /, arms: ArmOptions, batch: BatchOptions, resume: bool, options: RunOptions) -> None:
-    """Run the suspects of a comparison again, with fresh and more runs, and compare those alone.
+@click.argument("tasks", type=PATH)
+@click.option("--agent", required=True, help="Agent of both jobs: a name that Harbor knows, or module:Class.")
+@click.option("--model", help="Model of both jobs, as Harbor wants it, such as anthropic/<model>.")
+@click.option(
+    "--mcp-config",
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="MCP servers of the job `with`, as a .mcp.json has them.",
+)
+@click.option(
+    "--budget-usd", required=True, type=click.FloatRange(0, min_open=True), help="Dollars for both jobs together."
+)
+@click.option(
+    "--attempts",
+    type=click.IntRange(1),
+    help="Runs of each task in each job.  [default: what the budget pays for, at most 10; 1 when costs are not known]",
+)
+@click.option("--from", "source", type=PATH, help=f"Take costs, times and spread from a {RESULTS_HELP}.")
+@click.option(
+    "--effect",
+    default=0.1,
+    show_default=True,
+    type=click.FloatRange(0, 1, min_open=True),
+    help="Difference of the mean score whose chance to be found is told, 0 to 1.",
+)
+@click.option("-n", "--concurrency", default=4, show_default=True, type=click.IntRange(1), help="Trials at a time.")
+@click.option(
+    "--retries", default=2, show_default=True, type=click.IntRange(0), help="Of a trial that failed to start."
+)
+@click.option("--env", "environment", default="docker", show_default=True, help="Harbor's environment type.")
+@click.option(
+    "--extra-docker-compose", multiple=True, type=PATH, help="Compose overlay for both jobs; may be given repeatedly."
+)
+@click.option(
+    "--jobs-dir", default="jobs", show_default=True, type=PATH, help="Folder that Harbor keeps the two jobs in."
+)
+@click.option(
+    "-o", "--output-dir", default=".", type=PATH, help="Folder for without.yaml and with.yaml.  [default: this one]"
+)
+def plan(
+    *,
+    tasks: Path,
+    agent: str,
+    model: str | None,
+    mcp_config: Path,
+    budget_usd: float,
+    attempts: int | None,
+    source: Path | None,
+    effect: float,
+    concurrency: int,
+    retries: int,
+    environment: str,
+    extra_docker_compose: tuple[Path, ...],
+    jobs_dir: Path,
+    output_dir: Path,
+) -> None:
+    """Write two Harbor jobs over TASKS, without and with MCP servers, and say what they will cost and find.
 
-    Only tasks that looked changed are run. Where the arms have different configs or models both are run
-    again; otherwise B alone, against the runs of A that are there. Exit code 0 nothing confirmed as worse,
-    1 a regression is confirmed, 2 the data cannot tell or not all runs were made, 130 interrupted.
+    They differ in the servers alone. Nothing is run: the commands to run are printed. What no earlier result
+    tells is said to be not known. The paths in the jobs are meant from the folder that this command is run in.
     """
-    tasks, configs = load_tasks(batch.task_glob), load_configs(batch.config_glob)
-    plan = plan_confirmation(*arms.compare(), tasks, configs, batch.runs)
-    if plan is None:
-        click.echo("no task looks changed: nothing to confirm")
-        return
-    output, journal = results_and_journal(batch.output, resume)
-    names = ", ".join(task.id for task in plan.tasks)
-    click.echo(f"{counted(len(plan.tasks), 'suspect')}, {counted(plan.fresh_runs, 'fresh run')}: {names}")
-    if batch.dry_run:
-        return
-    refuse_unwritable(output)
-    runner = options.runner()
-    confirmed = run_confirmation(
-        plan,
-        runner.run_matrix,
-        journal=journal,
-        workers=batch.workers,
-        max_cost_usd=batch.max_cost_usd,
-    )
-    save_results(runner, confirmed.fresh, output, save_debug=options.save_debug, stop_reason=confirmed.stop_reason)
-    if confirmed.comparison is None:
-        say_stopped(len(confirmed.fresh), plan.fresh_runs, confirmed.stop_reason)
-        ctx.exit(INTERRUPTED if confirmed.interrupted else CANNOT_TELL)
-    if not options.quiet:
-        Reporter().print_comparison(confirmed.comparison, all_tasks=True)
-    ctx.exit(verdict_code(confirmed.comparison))
-
-
-def _observed(source: Path, choice: MetricChoice, run_sd: float | None) -> Design:
-    """Mean over tasks, and how much runs of a task vary; InputError where only `--run-sd` can tell the latter."""
-    results = load_source(source)
-    metric = resolve_metric(choice, results)
-    measured = by_arm(run for run in results if run.measured)
-    runs_of = [runs for of_arm in measured.values() for runs in by_task(of_arm).values()]
-    tasks = [[float(run.passed) if metric == "pass_rate" else run.overall_score for run in runs] for runs in runs_of]
-    if not tasks:
-        raise InputError(f"{source}: holds no measured run")
-    mean = fmean(fmean(values) for values in tasks)
-    if run_sd is not None:
-        return Design(metric, mean, run_sd)
-    repeated = [variance(values) for values in tasks if len(values) > 1]
-    if not repeated:
-        most = pvariance([value for values in tasks for value in values]) ** 0.5
-        raise InputError(
-            f"{source}: holds one run of each task, which cannot tell how much runs of a task vary; give --run-sd "
-            f"(over all tasks together the {metric_name(metric)} varies by {most:.2f}, which is a cautious choice) or "
-            "results with two runs of a task"
+    if agent in WITHOUT_SERVERS:
+        raise InputError(f"--agent {agent}: Harbor gives it no MCP servers, so the job `with` would fail; name another")
+    servers = McpServer.load(mcp_config)
+    if not servers:
+        raise InputError(f"{mcp_config}: holds no server, so both jobs would be the same")
+    _refuse_existing(output_dir, jobs_dir)
+    found = TaskSet.read(tasks)
+    earlier = Earlier.of(load_source(source), model) if source else None
+    if earlier is not None and not earlier.runs:
+        raise InputError(f"{source}: holds no run of the model {model}; leave --from out, or name other results")
+    usd = earlier.usd if earlier else None
+    chosen = choose_attempts(attempts, found.count, usd, budget_usd)
+    options = JobOptions(agent, model, chosen, concurrency, retries, environment, extra_docker_compose, jobs_dir)
+    files = {name: output_dir / f"{name}.yaml" for name in ("without", "with")}
+    for name, path in files.items():
+        write_whole(path, job_yaml(name, tasks, options, servers if name == "with" else ()))
+    click.echo(f"wrote {files['without']} and {files['with']}")
+    if found.skipped:
+        names = ", ".join(found.skipped[:SHOWN_SKIPPED]) + (", ..." if len(found.skipped) > SHOWN_SKIPPED else "")
+        click.echo(f"{counted(len(found.skipped), 'folder')} that Harbor will skip, no whole task: {names}", err=True)
+    if environment == "docker" and concurrency > BRIDGE_NETWORKS and not extra_docker_compose:
+        click.echo(
+            f"-n {concurrency}: Docker's default address pools hold about {BRIDGE_NETWORKS} networks, one a trial;"
+            " docs/RUNNING_AT_SCALE.md says what to do",
+            err=True,
         )
-    if metric == "score":
-        return Design(metric, mean, fmean(repeated) ** 0.5)
-    noise = fmean(fmean(values) * (1 - fmean(values)) / (len(values) - 1) for values in tasks if len(values) > 1)
-    spread = max(0.0, pvariance([fmean(values) for values in tasks if len(values) > 1]) - noise)
-    return Design(metric, mean, task_sd=spread**0.5)
+    trials = ARMS * found.count * chosen
+    basis = f", from {counted(earlier.runs, 'earlier run')} in {source}" if earlier else ""
+    dollars = "not known" if usd is None else f"about ${found.count * chosen * sum(usd):.2f}{basis}"
+    click.echo(
+        f"trials:  {trials} = {counted(found.count, 'task')} x {counted(chosen, 'attempt')} x {ARMS} jobs, "
+        f"{concurrency} at a time\n"
+        f"dollars: {dollars}, of ${budget_usd:.2f}; Harbor itself stops at no budget\n"
+        f"hours:   {hours(earlier, found, chosen, concurrency)}\n"
+        f"power:   {power_of(earlier, found.count, chosen, effect)}\n"
+    )
+    click.echo("Run, from this folder:")
+    for path in files.values():
+        click.echo(f"  harbor run -y -c {shlex.quote(str(path))}")
+    places = " ".join(shlex.quote(str(jobs_dir / name)) for name in files)
+    click.echo(f"  python -m harness compare {places} --html report.html")
+    click.echo(f"A job that was stopped goes on with: harbor job resume -p {shlex.quote(str(jobs_dir))}/<job>")
 
 
-def _tasks_needed(effect: float, sd: float, alpha: float) -> str:
-    """Smallest number of tasks that finds the effect with TARGET_POWER."""
-    low, high = 2, MOST_TASKS
-    if statistics.paired_power(effect, sd, high, alpha) < TARGET_POWER:
-        return f"> {MOST_TASKS}"
-    while low < high:
-        middle = (low + high) // 2
-        enough = statistics.paired_power(effect, sd, middle, alpha) >= TARGET_POWER
-        low, high = (low, middle) if enough else (middle + 1, high)
-    return str(max(low, 5))
+def _refuse_existing(output_dir: Path, jobs_dir: Path) -> None:
+    """InputError when a file would be overwritten, or Harbor would find a job of that name."""
+    for name in ("without", "with"):
+        if (path := output_dir / f"{name}.yaml").exists():
+            raise InputError(f"{path} exists; name another folder with -o, or remove it")
+        if (job := jobs_dir / name).exists():
+            raise InputError(f"{job} exists and holds a job that was run; name another folder with --jobs-dir")

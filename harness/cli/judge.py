@@ -10,10 +10,10 @@ import click
 from rich.text import Text
 
 from common.files import check_output, write_whole
+from harness.agreement import calibration
 from harness.cli.asking import JudgeOptions, judge_options, say_unfinished, say_verdicts
 from harness.cli.options import PATH
 from harness.cli.output import refuse_existing, save_results, write_text
-from harness.compare import calibration
 from harness.compare.wording import counted, percent, rate_interval
 from harness.errors import InputError
 from harness.graders.composite_grader import CompositeGrader

@@ -1,4 +1,4 @@
-"""The commands that run agents: `run` for one run, `matrix` for many."""
+"""The commands that run agents: `run` once, `matrix` many times, `confirm` the suspects of a comparison."""
 
 from __future__ import annotations
 
@@ -8,15 +8,29 @@ from pathlib import Path
 import click
 
 from harness.cli import INTERRUPTED
-from harness.cli.options import BatchOptions, RunOptions, batch_options, run_options
+from harness.cli.options import (
+    CANNOT_TELL,
+    ArmOptions,
+    BatchOptions,
+    RunOptions,
+    arm_options,
+    batch_options,
+    run_options,
+    verdict_code,
+)
 from harness.cli.output import refuse_existing, refuse_unwritable, results_and_journal, save_results, say_stopped
 from harness.cli.progress import Progress, line_of
+from harness.compare.wording import counted
 from harness.errors import InputError
 from harness.models import EvalResult, Task
 from harness.models.model_ids import retirement_warning
+from harness.reporter import Reporter
 from harness.results.journal import read_journal
+from harness.run.confirm import confirm as run_confirmation
+from harness.run.confirm import plan_confirmation
 from harness.run.estimate import estimate
 from harness.run.matrix import MatrixStopped, PlannedRun, finished_before, plan
+from harness.suite.load import load_configs, load_tasks
 from harness.suite.resolved import resolve
 
 
@@ -121,6 +135,47 @@ def matrix(
         say_stopped(len(results), len(planned), reason, [] if batch.output else ["-o", str(path)])
         ctx.exit(INTERRUPTED if stopped.interrupted else 2)
     ctx.exit(0 if all(result.measured for result in results) else 2)
+
+
+@click.command()
+@arm_options
+@batch_options(runs=10, fewest=2, output_required=True)
+@click.option("--resume", is_flag=True, help="Go on with OUTPUT: keep its finished runs, run the others.")
+@run_options
+@click.pass_context
+def confirm(ctx: click.Context, /, arms: ArmOptions, batch: BatchOptions, resume: bool, options: RunOptions) -> None:
+    """Run the suspects of a comparison again, with fresh and more runs, and compare those alone.
+
+    Only tasks that looked changed are run. Where the arms have different configs or models both are run
+    again; otherwise B alone, against the runs of A that are there. Exit code 0 nothing confirmed as worse,
+    1 a regression is confirmed, 2 the data cannot tell or not all runs were made, 130 interrupted.
+    """
+    tasks, configs = load_tasks(batch.task_glob), load_configs(batch.config_glob)
+    plan = plan_confirmation(*arms.compare(), tasks, configs, batch.runs)
+    if plan is None:
+        click.echo("no task looks changed: nothing to confirm")
+        return
+    output, journal = results_and_journal(batch.output, resume)
+    names = ", ".join(task.id for task in plan.tasks)
+    click.echo(f"{counted(len(plan.tasks), 'suspect')}, {counted(plan.fresh_runs, 'fresh run')}: {names}")
+    if batch.dry_run:
+        return
+    refuse_unwritable(output)
+    runner = options.runner()
+    confirmed = run_confirmation(
+        plan,
+        runner.run_matrix,
+        journal=journal,
+        workers=batch.workers,
+        max_cost_usd=batch.max_cost_usd,
+    )
+    save_results(runner, confirmed.fresh, output, save_debug=options.save_debug, stop_reason=confirmed.stop_reason)
+    if confirmed.comparison is None:
+        say_stopped(len(confirmed.fresh), plan.fresh_runs, confirmed.stop_reason)
+        ctx.exit(INTERRUPTED if confirmed.interrupted else CANNOT_TELL)
+    if not options.quiet:
+        Reporter().print_comparison(confirmed.comparison, all_tasks=True)
+    ctx.exit(verdict_code(confirmed.comparison))
 
 
 def _chosen(tasks: list[Task], limit: int | None, task_filter: str | None) -> list[Task]:

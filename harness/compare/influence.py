@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from statistics import fmean
 from typing import Literal, NamedTuple
 
@@ -19,6 +20,8 @@ LEVEL = 0.025
 """Chance that groups which carry no more than their share are named at all, over all groups of a comparison."""
 PERMUTATIONS = 1999
 CHUNK = 500
+MOST_KEPT = 2000
+"""Differences up to which the random orders are kept for the next family of groups: 8 MB at this number."""
 MOST_NAMED = 5
 SMALLEST_GROUP = 2
 """Tasks: whatever a single one does, some single task has to be the most extreme."""
@@ -115,14 +118,25 @@ def _chance_of_distance(differences: NDArray[np.float64], member: NDArray[np.boo
     scale = np.sqrt(count / np.where(usable, sizes * (count - sizes), 1)) * usable
     centred = differences - differences.mean()
     observed = np.abs(member @ centred) * scale
-    rng = np.random.default_rng(statistics.SEED)
     farther = np.zeros(len(member))
-    for start in range(0, PERMUTATIONS, CHUNK):
-        dealt = rng.permuted(np.tile(centred, (min(CHUNK, PERMUTATIONS - start), 1)), axis=1)
-        farthest = (np.abs(dealt @ member.T.astype(float)) * scale).max(axis=1)
+    for orders in _kept_orders(count) if count <= MOST_KEPT else _orders(count):
+        farthest = (np.abs(centred[orders] @ member.T.astype(float)) * scale).max(axis=1)
         farther += (farthest[:, None] >= observed - statistics.TIE).sum(axis=0)
     chance = (farther + 1) / (PERMUTATIONS + 1)
     return [float(d) for d in observed], [float(p) if ok else 1.0 for p, ok in zip(chance, usable, strict=True)]
+
+
+def _orders(count: int) -> Iterator[NDArray[np.unsignedinteger]]:
+    """PERMUTATIONS random orders of so many differences, always the same, in chunks of rows."""
+    rng = np.random.default_rng(statistics.SEED)
+    places = np.arange(count, dtype=np.min_scalar_type(count))
+    for start in range(0, PERMUTATIONS, CHUNK):
+        yield rng.permuted(np.tile(places, (min(CHUNK, PERMUTATIONS - start), 1)), axis=1)
+
+
+@lru_cache(maxsize=4)
+def _kept_orders(count: int) -> tuple[NDArray[np.unsignedinteger], ...]:
+    return tuple(_orders(count))
 
 
 def find_zero_clusters(units: Sequence[UnitComparison]) -> tuple[ZeroCluster, ...]:

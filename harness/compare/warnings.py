@@ -8,17 +8,9 @@ from harness import statistics
 from harness.compare.doubts.confounds import Arms, confounds
 from harness.compare.doubts.lost_runs import cut_short, lost_runs
 from harness.compare.doubts.treatment import unused_treatment
+from harness.compare.sentences import influence_sentence, zero_cluster_sentence
 from harness.compare.verdicts import SUITE_ALPHA, Comparison
-from harness.compare.wording import (
-    counted,
-    influence_sentence,
-    metric_name,
-    p_text,
-    points,
-    runs_text,
-    some,
-    zero_cluster_sentence,
-)
+from harness.compare.wording import counted, metric_name, p_text, points, runs_text, some
 from harness.models import EvalResult
 
 MANY_ZEROS = 0.5

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from harness.compare import wording
+from harness.compare import sentences, wording
 
 
 def template_environment(*, is_page: bool) -> Environment:
-    """Return an environment with the templates and `wording`.
+    """Return an environment with the templates, `wording` and `sentences`.
 
     Args:
         is_page: whether HTML is written, else Markdown, where names go through the filter `cell`.
@@ -22,4 +22,5 @@ def template_environment(*, is_page: bool) -> Environment:
         keep_trailing_newline=not is_page,
     )
     environment.globals["wording"] = wording
+    environment.globals["sentences"] = sentences
     return environment

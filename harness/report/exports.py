@@ -14,8 +14,9 @@ from junitparser import Error, Failure, JUnitXml, TestCase, TestSuite
 
 from harness.compare.arms import ArmsComparison
 from harness.compare.metrics import aggregate, by_arm
+from harness.compare.sentences import verdict_sentence
 from harness.compare.verdicts import Comparison, Verdict
-from harness.compare.wording import p_text, runs_text, verdict_sentence
+from harness.compare.wording import p_text, runs_text
 from harness.models import SCHEMA_VERSION, EvalResult
 from harness.report.environment import template_environment
 

@@ -35,8 +35,8 @@ SECTIONS = {
         "harness.run.regrade.run_case",
         "harness.run.panel.Panel",
         "harness.results.judged_task.pack_for",
-        "harness.compare.calibration.calibrate",
-        "harness.compare.calibration.Calibration",
+        "harness.agreement.calibration.calibrate",
+        "harness.agreement.calibration.Calibration",
     ],
     "Reading and comparing results": [
         "harness.results.sources.load_source",

@@ -12,8 +12,8 @@ from rich.console import Console
 
 from harness.compare.arms import compare_arms
 from harness.compare.comparison import compare
+from harness.compare.sentences import plain_verdict
 from harness.compare.verdicts import Comparison
-from harness.compare.wording import plain_verdict
 from harness.models import EvalResult, GradeResult, Outcome, VerifierMetrics
 from harness.report.extremes import extremes
 from harness.report.figures import task_differences

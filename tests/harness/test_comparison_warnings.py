@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.compare.comparison import compare
-from harness.compare.wording import verdict_sentence
+from harness.compare.sentences import verdict_sentence
 from harness.models import EvalResult, GradeResult, JudgeRecord
 from tests.support.results import arm, run
 

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from harness.compare.comparison import compare
-from harness.compare.wording import association_sentence, cost_sentence, tools_sentence
+from harness.compare.sentences import association_sentence, cost_sentence, tools_sentence
 from harness.models import EvalResult
 from tests.support.results import run
 

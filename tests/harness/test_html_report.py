@@ -132,13 +132,15 @@ def test_results_that_measured_nothing_still_make_a_page() -> None:
 
 @pytest.fixture(scope="module")
 def long_report() -> str:
-    """The page of 500 runs with long transcripts."""
-    return render([Arm("r", made(100, 5, config="c", chance=0.7, seed=3, text_chars=50_000))])
+    """The page of 50 runs with long transcripts, which may take 2 MB; `make bench` has 500 runs and the real bound."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(html_report, "MAX_BYTES", 1_800_000)
+        return render([Arm("r", made(10, 5, config="c", chance=0.7, seed=3, text_chars=50_000))])
 
 
 @pytest.mark.slow
-def test_500_long_runs_stay_under_20_megabytes(long_report: str) -> None:
-    assert 2_000_000 < len(long_report.encode()) < 20_000_000
+def test_texts_are_cut_until_the_page_fits(long_report: str) -> None:
+    assert 200_000 < len(long_report.encode()) < 2_000_000
     assert "characters is left out" in pages(long_report)[0]
 
 
@@ -237,6 +239,6 @@ def test_hostile_text_runs_nothing_in_a_browser(browser: Any, tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_500_long_runs_open_in_a_browser(browser: Any, tmp_path: Path, long_report: str) -> None:
+def test_long_runs_open_in_a_browser(browser: Any, tmp_path: Path, long_report: str) -> None:
     (tmp_path / "r.html").write_text(long_report, encoding="utf-8")
-    assert Page(browser, tmp_path / "r.html").shown() == 500
+    assert Page(browser, tmp_path / "r.html").shown() == 50

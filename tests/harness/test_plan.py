@@ -110,7 +110,7 @@ def test_the_commands_run_both_jobs_and_compare_them(tmp_path: Path) -> None:
     make_tasks(tmp_path)
     shown = plan(tmp_path, "-o", "my plan", "--jobs-dir", "out")
     assert "  harbor run -y -c 'my plan/without.yaml'\n  harbor run -y -c 'my plan/with.yaml'\n" in shown.stdout
-    assert "  python -m harness compare out/without out/with --metric score" in shown.stdout
+    assert "  python -m harness compare out/without out/with --html" in shown.stdout
     assert "harbor job resume -p out/<job>" in shown.stdout
 
 

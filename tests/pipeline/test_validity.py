@@ -16,8 +16,9 @@ from tests.conftest import SAMPLE
 
 
 @pytest.mark.slow
-def test_every_promise_is_kept_on_the_sample() -> None:
-    cases = load_cases(SAMPLE)
+def test_every_promise_is_kept_on_a_quarter_of_the_sample() -> None:
+    """Two tasks of each project, of changing categories; `make validity` measures all."""
+    cases = [case for number, case in enumerate(load_cases(SAMPLE)) if number % 4 == number // 8 % 4]
     scores = measure(cases)
     assert [bound for bound in check(cases, scores) if not bound.kept] == []
 

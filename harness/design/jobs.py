@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean, variance
+from statistics import fmean
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -16,8 +16,8 @@ from ruamel.yaml import YAML
 
 from common.mcp import McpServer
 from harness import statistics
-from harness.compare.metrics import by_task
 from harness.compare.verdicts import SUITE_ALPHA
+from harness.design.noise import measured_by_task, spread_of_runs
 from harness.errors import InputError
 from harness.models import EvalResult
 
@@ -121,21 +121,11 @@ class Earlier:
     def of(cls, results: Iterable[EvalResult], model: str | None) -> Earlier:
         """Sum up the results of `model`; Harbor may know it with its provider, as in provider/model."""
         alike = [result for result in results if _bare(result.model) == _bare(model or "none")]
-        arms: dict[tuple[str, str], list[EvalResult]] = {}
-        for result in alike:
-            if result.measured:
-                arms.setdefault((result.config_name, result.model), []).append(result)
-        repeated = [
-            variance([run.overall_score for run in runs])
-            for arm in arms.values()
-            for runs in by_task(arm).values()
-            if len(runs) > 1
-        ]
         return cls(
             len(alike),
             _of_arms(alike, lambda run: run.cost_usd),
             _of_arms(alike, lambda run: (run.timestamp - run.started_at).total_seconds() if run.started_at else None),
-            math.sqrt(fmean(repeated)) if repeated else None,
+            spread_of_runs([run.overall_score for run in runs] for runs in measured_by_task(alike)),
         )
 
 

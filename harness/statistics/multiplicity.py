@@ -1,0 +1,51 @@
+"""What is left of p-values when many were looked at?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from harness.statistics.resampling import TIE
+from harness.statistics.significance import STEPS_TO
+
+
+def discrete_benjamini_hochberg(p_values: Sequence[float], steps: Sequence[Sequence[float]]) -> list[float]:
+    """Adjusted p-values, in the order given: reject those <= q to keep the false discovery rate at q.
+
+    Benjamini & Hochberg 1995, JRSS B 57, 289-300, knowing which p-values each test can give at all.
+
+    With few runs most tasks cannot reach any useful level whatever happens, and counting them in full hides
+    the one that broke. The j-th smallest p is multiplied not by (number of tests) / j but by the sum over all
+    tests of their chance to come below it, divided by j: Heyse 2011, "A False Discovery Rate Procedure for
+    Categorical Data"; Döhler, Durand & Roquain 2018, "New FDR bounds for discrete and heterogeneous tests",
+    Electron. J. Stat. 12, 1867-1900. `steps` holds, for each test, its attainable p-values up to STEPS_TO,
+    ascending; they depend on the margins alone, so they do not look at which way the result went.
+    """
+    values = np.asarray(p_values, dtype=float)
+    order = np.argsort(values, kind="stable")
+    ranked = values[order]
+    chance = np.zeros(len(values))
+    for attainable in steps:
+        at = np.searchsorted(np.asarray(attainable), ranked + TIE, side="right")
+        below = np.concatenate([[0.0], attainable])[at]
+        chance += np.where(ranked > STEPS_TO, ranked, below)
+    adjusted = np.minimum.accumulate((chance / np.arange(1, len(values) + 1))[::-1])[::-1]
+    result = np.empty(len(values))
+    result[order] = np.minimum(adjusted, 1.0)
+    return [float(p) for p in result]
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Adjusted p-values, 0 to 1, in the order given: reject those <= a to keep any false alarm among them below a.
+
+    Holm 1979, "A Simple Sequentially Rejective Multiple Test Procedure", Scand. J. Stat. 6, 65-70. Holds for tests
+    that depend on each other in whatever way.
+    """
+    order = sorted(range(len(p_values)), key=lambda at: p_values[at])
+    adjusted = [0.0] * len(p_values)
+    reached = 0.0
+    for rank, at in enumerate(order):
+        reached = max(reached, min(1.0, (len(p_values) - rank) * p_values[at]))
+        adjusted[at] = reached
+    return adjusted

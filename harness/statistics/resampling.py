@@ -1,0 +1,11 @@
+"""What all resampling shares: how often, with which seed, and which values count as equal."""
+
+from __future__ import annotations
+
+RESAMPLES = 10_000
+SEED = 20_240_229
+"""Fixed, so that the same results always give the same report."""
+CHUNK = 1000
+"""Resamples held as floating-point numbers at a time; a thousand tasks would need 80 MB for all of them."""
+TIE = 1e-9
+"""Two means closer than this are one value: sums of thirds and fifths are not exact in binary."""
