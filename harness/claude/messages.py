@@ -132,6 +132,7 @@ class Init(Message):
 
     claude_code_version: str = ""
     plugins: Objects[dict[str, Any]] = []
+    slash_commands: Strings = []
 
     @property
     def offered(self) -> Offered:

@@ -149,13 +149,13 @@ def _verdict(check: CodeCheckType, passed: bool, details: str, output: str = "")
     )
 
 
-def _inside(env_path: Path, file: str) -> Path | None:
+def _inside(env_path: Path | str, file: str) -> Path | None:
     """The file or folder when it exists and no symlink leads it out of the project, else None."""
     try:
-        path = (env_path / file).resolve(strict=True)
+        path = Path(env_path, file).resolve(strict=True)
     except (OSError, RuntimeError, ValueError):
         return None
-    return path if path.is_relative_to(env_path.resolve()) else None
+    return path if path.is_relative_to(Path(env_path).resolve()) else None
 
 
 def _grade_pattern(check: CodeCheckType, env_path: Path, file: str, pattern: str) -> GradeResult:

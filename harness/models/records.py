@@ -100,7 +100,9 @@ class Fingerprints(Record):
     task_content: str = ""
     """Over the same without the MCP servers that a Harbor task offers; empty when it cannot be told."""
     config: str = ""
-    """Over the config, its skills and MCP servers, and the model."""
+    """Over the config, its skills, snapshot and MCP servers, and the model."""
+    user_level: str = ""
+    """Over the snapshot and the servers of --mcp-config alone; empty without them."""
 
 
 class EvalResult(Record):
@@ -256,3 +258,5 @@ class ClaudeConfigSnapshot(Record):
     """Paths below .claude/ that were executable."""
     redacted: list[str] = []
     """Where a secret was taken out, as dotted paths."""
+    left_out: list[str] = []
+    """Links that lead out of the configuration, as `path -> target`."""

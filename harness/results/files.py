@@ -19,9 +19,9 @@ from harness.suite.load import read_text
 R = TypeVar("R", bound=BaseModel)
 
 
-def load_results(path: Path) -> list[EvalResult]:
+def load_results(path: Path | str) -> list[EvalResult]:
     """Results of a results file (object with `results`, or a bare list); InputError if unreadable."""
-    return load_results_file(path).results
+    return load_results_file(Path(path)).results
 
 
 def load_results_file(path: Path) -> ResultsFile:

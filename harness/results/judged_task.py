@@ -17,6 +17,7 @@ from common.judge.evidence import evidence
 from common.markdown import as_markdown
 from harness.errors import InputError
 from harness.graders.answer_judge import Asked
+from harness.host.deadline import time_limit
 from harness.models import EvalResult
 from harness.results.harbor_files import Trial, read
 
@@ -26,6 +27,8 @@ PROJECTS = ("environment/project", "tests/project")
 ANSWER = "artifacts/app/solution.md"
 """Of a trial: what the agent left, as Harbor brought it home."""
 MOST_ANSWER_BYTES = 1 << 18
+PACK_SECONDS = 60.0
+"""For what an answer says of a code base; the longest answers on the largest projects that are read take half of it."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,11 @@ class JudgedTask:
         return next((self.path / name for name in PROJECTS if (self.path / name).is_dir()), self.path)
 
     def pack(self, text: str) -> str:
-        """The evidence pack of an answer or of the reference."""
+        """The evidence pack of an answer or of the reference.
+
+        Raises:
+            InputError: it takes more than PACK_SECONDS.
+        """
         return _pack(self.project.resolve(), judging.cut(text, judging.MOST_ANSWER))
 
 
@@ -142,7 +149,9 @@ def pack_for(result: EvalResult) -> str | None:
 @lru_cache(maxsize=8)
 def _pack(project: Path, text: str) -> str:
     # Estimate, request and record want it one after the other.
-    return evidence(text, _code(project))
+    whole = f"{project}: looking an answer up in it took more than {PACK_SECONDS:g} s; is this the project's folder?"
+    with time_limit(PACK_SECONDS, InputError(whole)):
+        return evidence(text, _code(project))
 
 
 @lru_cache(maxsize=4)

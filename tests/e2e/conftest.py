@@ -1,12 +1,16 @@
-"""What the end-to-end tests stand on: what engine.sh provided, and the tasks generated from the bundled sample."""
+"""What the end-to-end tests stand on: what engine.sh and claude.sh provided, and the tasks of the bundled sample."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.support.stand_in.messages_api import MessagesAPI, Responder
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ENVIRONMENT_FILE = REPOSITORY / ".cache" / "e2e" / "env"
@@ -52,3 +56,30 @@ def provided() -> dict[str, str]:
 def tasks(provided: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of all tasks of the bundled sample."""
     return generate_sample(tmp_path_factory.mktemp("sample"), provided["BASE_IMAGE"])
+
+
+@pytest.fixture(scope="session")
+def claude() -> Path:
+    path = Path(os.environ.get("HARNESS_E2E_CLAUDE", REPOSITORY / ".cache" / "e2e" / "claude"))
+    if not path.exists():
+        pytest.fail(f"{path} is missing; run tests/e2e/claude.sh or set HARNESS_E2E_CLAUDE")
+    return path
+
+
+@pytest.fixture
+def api(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Responder], MessagesAPI]]:
+    """Starts a stand-in and points the environment to it."""
+    started: list[MessagesAPI] = []
+
+    def start(responder: Responder) -> MessagesAPI:
+        server = MessagesAPI(responder)
+        server.__enter__()
+        started.append(server)
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-stand-in")
+        monkeypatch.setenv("IS_SANDBOX", "1")
+        return server
+
+    yield start
+    for server in started:
+        server.__exit__()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,7 @@ from pipeline.dataset import catalog
 from pipeline.dataset.catalog import LANGUAGES, load_language
 from pipeline.selection.select import Candidate, Criteria, select
 from pipeline.task import make
+from tests.support.suite import REPOSITORY
 
 KOTLIN = """
 [kotlin]
@@ -74,3 +78,16 @@ def test_a_category_without_a_bonus_is_an_error_that_says_where_to_add_one(monke
     with pytest.raises(InputError, match="no category bonus for security_analysis; add one"):
         select(tasks, Criteria())
     assert select(tasks, Criteria(categories=("bug_investigation",))).selected == []
+
+
+@pytest.mark.parametrize("script_name", ["extract_dataset.py", "select_tasks.py", "run_adapter.py", "smoke_test.py"])
+def test_a_broken_table_is_one_line_with_its_position(script_name: str, tmp_path: Path) -> None:
+    for name in ("common", "pipeline", "templates", "adapter.py", script_name):
+        source, copy = REPOSITORY / name, tmp_path / name
+        shutil.copytree(source, copy) if source.is_dir() else shutil.copyfile(source, copy)
+    table = tmp_path / "templates/environment/languages.toml"
+    table.write_text('[c]\npackages = ["gcc"]\ncheck = gcc\n')
+    command = [sys.executable, script_name, "--help"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert done.stderr == f"{script_name}: {table}: not TOML: Invalid value (at line 3, column 9)\n"
