@@ -51,7 +51,7 @@ class Table(NamedTuple):
         keys *= width
         keys += values
         rows, values = np.divmod(different(keys), max(1, width))
-        return cls(np.searchsorted(rows, np.arange(height + 1)), values.astype(np.int32, copy=False))
+        return cls(np.searchsorted(rows, np.arange(height + 1)).astype(np.int32), values.astype(np.int32, copy=False))
 
     def row(self, number: int) -> Numbers:
         """Return what belongs to one number."""
@@ -69,9 +69,9 @@ class Table(NamedTuple):
     def through(self, rows: Numbers, middle: Numbers, height: int, width: int) -> Table:
         """Return what belongs to `rows` (below `height`) by way of `middle`, whose values here are below `width`."""
         starts, lengths = self.starts[middle], self.starts[middle + 1] - self.starts[middle]
-        ends = np.cumsum(lengths)
+        ends = np.cumsum(lengths, dtype=np.int32)
         places = np.repeat(starts - ends + lengths, lengths)
-        places += np.arange(len(places))
+        places += np.arange(len(places), dtype=np.int32)
         return Table.of(np.repeat(rows, lengths), self.values[places], height, width)
 
 
