@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import threading
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -19,6 +19,7 @@ from harness.claude.messages import Init, Message, Result, message_of
 from harness.claude.outcome import Ending
 from harness.claude.startup import Expected
 from harness.claude.user_files import user_files
+from harness.host import scratch
 from harness.host.processes import Finished, Limits, LineVerdict, StopCause, run_process
 from harness.models import (
     Config,
@@ -143,7 +144,7 @@ class ClaudeExecutor(Executor):
         if not missing and log is not None:
             init = stream.init_message(messages)
             missing = expected.missing_memory(init, Path(log), Path(log).parent) if init else []
-        end = _ending(messages, finished, missing)
+        end = _ending(messages, finished, missing, endless=watch.endless)
         stderr = finished.stderr.decode("utf-8", errors="replace")
         return _trace(messages, end, prompt, config, stderr=stderr, seconds=finished.duration_seconds)
 
@@ -210,8 +211,8 @@ def _mcp_file(servers: Mapping[str, Any]) -> Iterator[Path | None]:
     if not servers:
         yield None
         return
-    with tempfile.TemporaryDirectory(prefix="eval_mcp_") as folder:
-        path = Path(folder, "mcp.json")
+    with scratch.folder("mcp_") as folder:
+        path = folder / "mcp.json"
         path.write_text(json.dumps({"mcpServers": dict(servers)}), encoding="utf-8")
         yield path
 
@@ -220,26 +221,50 @@ LOG_HOOK = {"type": "command", "command": f'cat >> "${INSTRUCTIONS_LOG_VARIABLE}
 """Hook of the CLI that notes each memory file it loads; nothing of it reaches the model."""
 
 
+WHOLE_BYTES = 2_000_000
+"""Of what the agent writes, and of what its tools return, are kept as they are; later texts are cut to `CUT_TEXT`."""
+CUT_TEXT = 200
+MOST_MESSAGES = 6_000
+"""After so many a run is ended: no agent needs them, and they would fill the memory."""
+
+
 class _StreamWatch:
-    """Reads the stream while it grows: keeps its messages, stops a run whose treatment did not load."""
+    """Reads the stream while it grows: keeps its messages, stops a run whose treatment did not load.
+
+    What a run prints without end takes a bounded part of the memory, since many runs go on side by side.
+    """
 
     def __init__(self, expected: Expected) -> None:
         self.messages: list[Message] = []
         self.missing: list[str] = []
+        self.endless = False
+        self._bytes: Counter[str] = Counter()
+        """Read so far, by type of line."""
         self._expected = expected
 
     def __call__(self, line: bytes) -> LineVerdict:
-        message = stream.parse_line(line)
+        message = stream.parse_line(line, longest=self._longest)
         if message is None:
             return LineVerdict.CONTINUE
+        self._bytes[message.type] += len(line)
         self.messages.append(message)
+        if len(self.messages) >= MOST_MESSAGES and not isinstance(message, Result):
+            self.endless = True
+            return LineVerdict.ABORT
         if isinstance(message, Init):
             self.missing = self._expected.missing_in(message)
             return LineVerdict.ABORT if self.missing else LineVerdict.CONTINUE
         return LineVerdict.LAST if isinstance(message, Result) else LineVerdict.CONTINUE
 
+    def _longest(self, kind: str) -> int | None:
+        too_much = self._bytes[kind] > WHOLE_BYTES or self._bytes.total() > 2 * WHOLE_BYTES
+        return CUT_TEXT if too_much and kind != "result" else None
 
-def _ending(messages: list[Message], finished: Finished, missing: list[str]) -> Ending:
+
+def _ending(messages: list[Message], finished: Finished, missing: list[str], *, endless: bool) -> Ending:
+    if endless and finished.cause is not StopCause.CANCELLED:
+        error = f"ended after {MOST_MESSAGES:,} messages, which is more than is kept of a run"
+        return Ending(Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED, error)
     if missing and finished.cause is not StopCause.CANCELLED:
         error = f"not loaded: {', '.join(missing)}"
         return Ending(Outcome.SETUP_ERROR, ErrorKind.NOT_LOADED, error)

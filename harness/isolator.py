@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +11,7 @@ from types import TracebackType
 from harness.claude.environment import INSTRUCTIONS_LOG_VARIABLE
 from harness.claude.layout import AGENTS_MD_RULE
 from harness.errors import IsolationError
-from harness.host import directory
+from harness.host import directory, scratch
 from harness.models import FileChange
 from harness.suite.resolved import agent_name
 from harness.suite.skills import Skill, find_skills
@@ -31,13 +30,14 @@ class IsolatedEnv:
 
     def cleanup(self) -> None:
         """Remove the whole temp root, whatever modes the agent left."""
-        directory.remove(self.temp_root)
+        scratch.remove(self.temp_root)
 
     def keep_project(self) -> Path:
         """Remove everything but the project, which stays where it is; returns its path."""
         for item in self.temp_root.iterdir():
             if item != self.path:
                 directory.remove(item) if item.is_dir() and not item.is_symlink() else item.unlink()
+        scratch.keep(self.temp_root)
         return self.path
 
     def __enter__(self) -> IsolatedEnv:
@@ -80,7 +80,7 @@ class EnvironmentIsolator:
         Raises:
             IsolationError: The fixture or a skill is missing or leads outside by a symlink.
         """
-        root = Path(tempfile.mkdtemp(prefix="eval_", dir=self.base_dir)).resolve()
+        root = scratch.new(base=self.base_dir)
         try:
             # Claude Code takes this for the root of a repository, and reads no skills, agents and commands above it;
             # git does not, since the folder is empty. Memory files above are shut out by the executor.
@@ -98,7 +98,7 @@ class EnvironmentIsolator:
                 _write_agents(project, agents_md)
             return IsolatedEnv(project, root, _variables(root))
         except BaseException:
-            shutil.rmtree(root, ignore_errors=True)
+            scratch.remove(root)
             raise
 
     def create_environment_for_task(

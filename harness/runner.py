@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from common.files import write_whole
+from common.files import whole_file, write_whole
 from harness.config_importer import ConfigImporter
 from harness.errors import IsolationError
 from harness.executor import ClaudeExecutor, Executor, snapshot_of
@@ -116,10 +116,13 @@ class EvalRunner:
         """
         path = self.results_dir / (filename or f"results_{_stamp()}.json")
         redactor = Redactor(os.environ)
-        clean = [files.without_secrets(result, redactor) for result in results]
-        write_whole(path, files.results_json(clean, stop_reason=redactor(stop_reason)), durable=True)
+        clean = (files.without_secrets(result, redactor) for result in results)
+        with whole_file(path, durable=True) as stream:
+            for part in files.results_parts(clean, len(results), stop_reason=redactor(stop_reason)):
+                stream.write(part.encode())
         if save_debug:
-            write_whole(path.with_suffix(".debug.json"), files.debug_json(clean))
+            debug = files.debug_json([files.without_secrets(result, redactor) for result in results])
+            write_whole(path.with_suffix(".debug.json"), debug)
         return path
 
     @staticmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -197,7 +198,7 @@ class EvalResult(Record):
     @property
     def can_be_checked(self) -> bool:
         """Whether the agent's files are still there."""
-        return self.kept_project is not None and self.kept_project.is_dir()
+        return self.kept_project is not None and os.path.isdir(self.kept_project)  # noqa: PTH112 - whatever its name
 
     @property
     def refused_judge(self) -> str:

@@ -48,7 +48,7 @@ class JudgedTask:
         Raises:
             InputError: there is no such folder, or a file of the task cannot be read.
         """
-        if not path.is_dir():
+        if not os.path.isdir(path):  # noqa: PTH112
             raise InputError(f"{path}: no such folder; name the task's folder, or with --tasks the folder of them")
         metadata = _json(path / "tests/task_metadata.json")
         truth = _json(path / "tests/ground_truth.json").get("ground_truth")
@@ -109,8 +109,8 @@ def task_of(result: EvalResult, tasks_dir: Path | None = None) -> JudgedTask:
     if tasks_dir is not None:
         return JudgedTask.load(tasks_dir / result.task_id)
     file = Path(result.source) / "result.json"
-    where = read(file, Trial).task_path if result.source and file.is_file() else None
-    if where is None or not where.is_dir():
+    where = read(file, Trial).task_path if result.source and os.path.isfile(file) else None  # noqa: PTH113
+    if where is None or not os.path.isdir(where):  # noqa: PTH112 - a name that no file can have is an answer, too
         raise InputError(f"{result.task_id}: its task folder is not at {where}; name the folder of tasks with --tasks")
     return JudgedTask.load(where)
 
@@ -122,7 +122,7 @@ def answer_of(result: EvalResult) -> str:
         InputError: the trial's folder is gone.
     """
     trial = Path(result.source)
-    if not trial.is_dir():
+    if not os.path.isdir(trial):  # noqa: PTH112
         raise InputError(f"{trial}: the trial's folder is gone, and its answer with it; grade where the job lies")
     try:
         # Not through a link, and without waiting for the other end of a pipe: an agent wrote it.

@@ -11,9 +11,10 @@ import pytest
 
 from common.errors import InputError
 from pipeline.dataset import catalog
-from pipeline.dataset.catalog import LANGUAGES, load_language
+from pipeline.dataset.catalog import LANGUAGES, load_language, load_languages
 from pipeline.selection.select import Candidate, Criteria, select
 from pipeline.task import make
+from tests.bench.images import all_in_one
 from tests.support.suite import REPOSITORY
 
 KOTLIN = """
@@ -27,6 +28,24 @@ check = "kotlinc -version"
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_table_can_be_used(language: str) -> None:
     assert load_language(language)["packages"]
+
+
+def test_all_languages_begin_with_the_same_layer_that_has_compiler_git_and_downloads() -> None:
+    begin = {
+        make.render_dockerfile(language, "ubuntu:24.04").partition(f"\n# {language}\n")[0] for language in LANGUAGES
+    }
+
+    (shared,) = begin
+    assert {"build-essential", "ca-certificates", "curl", "git", "python3", "wget"} <= set(shared.split())
+
+
+def test_one_image_can_have_every_language() -> None:
+    """What `make bench-images` measures the others against."""
+    dockerfile = make.dockerfile_of("all", all_in_one(load_languages()), "debian:12")
+
+    assert [line for line in dockerfile.splitlines() if line.startswith("FROM")] == ["FROM debian:12"]
+    words = {word.strip('";') for word in dockerfile.replace("=", " ").split()}
+    assert {name for table in load_languages().values() for name in table["packages"]} <= words
 
 
 def test_run_lines_stand_behind_the_packages_and_before_the_project(

@@ -39,9 +39,9 @@ if play["patch_init"] and out:
     first, _, rest = out.partition(b"\\n")
     out = json.dumps(dict(json.loads(first), **play["patch_init"])).encode() + b"\\n" + rest
 out += bytes.fromhex(play["extra_stdout"])
-time.sleep(play["delay"])
 if play["child"]:
     subprocess.Popen(play["child"], start_new_session=True)
+time.sleep(play["delay"])
 sys.stdout.buffer.write(out)
 sys.stdout.buffer.flush()
 sys.stderr.write(play["stderr"])
