@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-VERSION = "1"
+VERSION = "2"
 """Of the prompt and the reply: grades of different versions are not to be compared."""
 
 SYSTEM = """\
@@ -36,9 +36,12 @@ is; judge whether they would work on the code shown.
 2. code_truth, 0 to 100: how much of what the answer says about this code base is true of it, weighted by \
 importance. One false central claim costs more than ten true side remarks are worth. An answer that hardly says \
 anything specific to this code base, or that rests on invented names, cannot be above 30.
-3. task_points, 0 to 100: how much of what the question asks for is delivered, counting only what is true of this \
-code base or would work in it.
-4. overall, 0 to 100: how right and useful the answer is for whoever asked and will act on it.
+3. task_points, 0 to 100: take the parts that the question asks for one by one (its numbered points; where it has \
+none, two to six of your own), give each 100 for delivered, 50 for half delivered, 0 for missing, false of this code \
+base or not going to work in it, and take their mean.
+4. overall, 0 to 100: how right and useful the answer is for whoever asked and will act on it. Begin with the mean of \
+code_truth and task_points and move it by at most 10 points, for what neither of them tells. The outcome reads so; \
+where it does not fit, look at the two parts again:
    90-100: right throughout, specific, complete. 60-75: right and specific, but brief or leaving parts out; brevity \
 alone does not take an answer below 55. 40-55: right on a part, vague or mistaken on others. 15-30: general or \
 plausible text that does not know this code base. 0-10: its central claims are false of the code, so that acting on \
