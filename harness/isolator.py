@@ -11,7 +11,7 @@ from types import TracebackType
 from harness.claude.environment import INSTRUCTIONS_LOG_VARIABLE
 from harness.claude.layout import AGENTS_MD_RULE
 from harness.errors import IsolationError
-from harness.host import directory, scratch
+from harness.host import directory, scratch, trees
 from harness.models import FileChange
 from harness.suite.resolved import agent_name
 from harness.suite.skills import Skill, find_skills
@@ -36,7 +36,7 @@ class IsolatedEnv:
         """Remove everything but the project, which stays where it is; returns its path."""
         for item in self.temp_root.iterdir():
             if item != self.path:
-                directory.remove(item) if item.is_dir() and not item.is_symlink() else item.unlink()
+                trees.remove(item) if item.is_dir() and not item.is_symlink() else item.unlink()
         scratch.keep(self.temp_root)
         return self.path
 
@@ -130,10 +130,10 @@ class EnvironmentIsolator:
 def _copy_fixture(fixture: Path, project: Path) -> None:
     if not fixture.is_dir():
         raise IsolationError(f"fixture {fixture} is not a directory; correct fixture_path in the task file")
-    link = directory.escaping_symlink(fixture)
+    link = trees.escaping_symlink(fixture)
     if link is not None:
         raise IsolationError(f"fixture {fixture}: symlink {link} leads outside or nowhere; replace it by a file")
-    directory.copy(fixture, project)
+    trees.copy(fixture, project)
 
 
 def _write_agents(project: Path, agents_md: str) -> None:

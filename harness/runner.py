@@ -15,7 +15,7 @@ from harness.config_importer import ConfigImporter
 from harness.errors import IsolationError
 from harness.executor import ClaudeExecutor, Executor
 from harness.graders.composite_grader import CompositeGrader, not_graded, refuse_ungradable
-from harness.host import directory
+from harness.host import trees
 from harness.host.redaction import Redactor, server_secrets
 from harness.isolator import EnvironmentIsolator, IsolatedEnv
 from harness.models import Config, ErrorKind, EvalResult, ExecutionTrace, Outcome, Task, assertion_ids
@@ -190,7 +190,7 @@ class EvalRunner:
         trace, task = result.trace, run.task
         try:
             with self._turn:
-                directory.make_readable(env.path)
+                trees.make_readable(env.path)
                 trace = trace.model_copy(update={"file_changes": self.isolator.diff_files(before, env.path)})
             grades, score, passed = self.grader.grade(task, trace, env.path)
         except Exception as error:  # the run is paid for, whatever its files do to us

@@ -12,7 +12,7 @@ from pathlib import Path
 from harness.graders import pattern_search
 from harness.graders.grading_folder import GradedTest, grading_folder
 from harness.graders.pattern_search import line_of_match
-from harness.host import directory, scratch
+from harness.host import scratch, trees
 from harness.host.processes import Finished, Limits, StopCause, run_process
 from harness.models import CodeAssertion, CodeCheckType, GradeResult
 from harness.sandbox.place import Sandbox, ThisMachine
@@ -182,8 +182,8 @@ class CodeGrader:
                     if self.fixture_path is None:
                         work.mkdir()
                     else:
-                        directory.copy(self.fixture_path.expanduser(), work)
-                    directory.lay_over(self.solution_path, work)
+                        trees.copy(self.fixture_path.expanduser(), work)
+                    trees.lay_over(self.solution_path, work)
                     finished, tests = self._carried_out(command, work, limit)
                 if finished.returncode != 0:
                     lines = _output(finished).splitlines()[-DETAIL_LINES:]

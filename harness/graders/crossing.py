@@ -16,7 +16,7 @@ from typing import Any
 
 import pathspec
 
-from harness.host import directory
+from harness.host import directory, trees
 
 STEERING = (
     *("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", ".coveragerc"),
@@ -51,12 +51,12 @@ def rebuild(fixture: Path | None, work: Path, target: Path) -> Crossed:
         target: a folder that does not exist yet.
 
     Raises:
-        OSError: the tree cannot be copied; `directory.TooLarge` when it is too large for that.
+        OSError: the tree cannot be copied; `trees.TooLarge` when it is too large for that.
     """
     if fixture is None:
         target.mkdir(parents=True)
     else:
-        directory.copy(fixture.expanduser(), target)
+        trees.copy(fixture.expanduser(), target)
     ignored = _Ignored(fixture)
     created, left_out = [], []
     entries = size = 0
@@ -75,8 +75,8 @@ def rebuild(fixture: Path | None, work: Path, target: Path) -> Crossed:
             created.append(path)
         entries += 1
         size += source.lstat().st_blocks * 512
-        if size > directory.MAX_COPIED_BYTES or entries > directory.MAX_COPIED_FILES:
-            raise directory.TooLarge(f"more than {entries - 1} changed files or {size} bytes")
+        if size > trees.MAX_COPIED_BYTES or entries > trees.MAX_COPIED_FILES:
+            raise trees.TooLarge(f"more than {entries - 1} changed files or {size} bytes")
         _put(source, destination, target, is_link)
     for path, _ in list(_files(target, ignored)):
         if path not in there and not _is_steering(path):
@@ -115,8 +115,8 @@ def _files(root: Path, ignored: _Ignored) -> Iterator[tuple[str, bool]]:
                 if item.is_dir(follow_symlinks=False):
                     if item.name in directory.IGNORED_DIRS or f"{path}/" in ignored:
                         continue
-                    if depth >= directory.MAX_DEPTH:
-                        raise directory.TooLarge(f"more than {directory.MAX_DEPTH} folders in each other")
+                    if depth >= trees.MAX_DEPTH:
+                        raise trees.TooLarge(f"more than {trees.MAX_DEPTH} folders in each other")
                     folders.append((f"{path}/", depth + 1))
                 elif path not in ignored:
                     yield path, item.is_symlink()
@@ -180,4 +180,4 @@ def _put(source: Path, destination: Path, target: Path, is_link: bool) -> None:
     if is_link:
         destination.symlink_to(source.readlink())
     else:
-        directory.copy_file(str(source), str(destination), source.stat())
+        trees.copy_file(str(source), str(destination), source.stat())

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from harness.graders import isolated_python
 from harness.graders.crossing import rebuild
-from harness.host import directory, scratch
+from harness.host import scratch, trees
 
 NAMES = ("python", "python3", "pytest", "py.test")
 """Commands whose place isolated_python takes."""
@@ -114,12 +114,12 @@ def grading_folder(
             (root / folder).mkdir()
         created: tuple[str, ...] = ()
         if hidden is None:
-            directory.copy(work, project)
+            trees.copy(work, project)
             for cache in sorted(project.rglob("__pycache__")):  # what was planted there would be run unread
-                directory.remove(cache)
+                trees.remove(cache)
         else:
             created = rebuild(fixture, work, project).created
-            directory.lay_over(hidden, project)
+            trees.lay_over(hidden, project)
         (root / "pytest.ini").touch()  # else the search for one would go on above, where others can write
         settings = {
             "bin": str(root / "bin"),

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.host import directory
+from harness.host import trees
 
 PREFIX = "eval_"
 GONE = "eval_gone_"
@@ -84,7 +84,7 @@ def _sweep(place: Path) -> None:
             finally:
                 os.close(lock)
     for gone in place.glob(f"{GONE}*"):
-        directory.remove(gone)
+        trees.remove(gone)
 
 
 def _remove(root: Path) -> None:
@@ -93,4 +93,4 @@ def _remove(root: Path) -> None:
         root.rename(gone)
     except OSError:
         gone = root
-    directory.remove(gone)
+    trees.remove(gone)

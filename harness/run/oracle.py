@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from harness.errors import IsolationError
 from harness.graders.composite_grader import CompositeGrader, has_passed
-from harness.host import directory
+from harness.host import trees
 from harness.isolator import EnvironmentIsolator
 from harness.models import ExecutionTrace, GradeResult, Task, weighted_score
 
@@ -52,5 +52,5 @@ def _grade(task: Task, *, with_solution: bool) -> list[GradeResult]:
     code_only = task.model_copy(update={"assertions": task.code_assertions})
     with env:
         if with_solution and task.solution_path is not None:
-            directory.lay_over(task.solution_path, env.path)
+            trees.lay_over(task.solution_path, env.path)
         return CompositeGrader().grade(code_only, ExecutionTrace(), env.path)[0]

@@ -14,7 +14,7 @@ import pytest
 from harness.graders import code_graders
 from harness.graders.code_graders import CodeGrader
 from harness.graders.composite_grader import CompositeGrader
-from harness.host import directory
+from harness.host import directory, trees
 from harness.host.processes import KEPT_BYTES
 from harness.models import CodeAssertion, ExecutionTrace, GradeResult, LLMAssertion, Outcome, Task
 
@@ -249,7 +249,7 @@ def test_a_full_disk_while_grading_is_no_fault_of_the_agent(tmp_path: Path, monk
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(directory, "copy", full)
+    monkeypatch.setattr(trees, "copy", full)
     task = Task.model_validate(
         {
             "id": "t",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import IsolationError
-from harness.host import directory
+from harness.host import directory, trees
 from harness.isolator import EnvironmentIsolator
 from harness.models import FileChange
 
@@ -314,8 +314,8 @@ def test_folders_of_any_depth_are_compared_and_removed(tmp_path: Path) -> None:
     deep(env.path, 1500)
     (env.path / "new.txt").write_text("x")
     assert [change.path for change in isolator.diff_files(before, env.path)] == ["new.txt"]
-    with pytest.raises(directory.TooLarge):
-        directory.copy(env.path, tmp_path / "copy")
+    with pytest.raises(trees.TooLarge):
+        trees.copy(env.path, tmp_path / "copy")
     env.cleanup()
     assert not env.temp_root.exists()
 
@@ -323,5 +323,5 @@ def test_folders_of_any_depth_are_compared_and_removed(tmp_path: Path) -> None:
 def test_a_folder_without_rights_is_made_readable(tmp_path: Path) -> None:
     (tmp_path / "a/b").mkdir(parents=True)
     (tmp_path / "a").chmod(0o600)
-    directory.make_readable(tmp_path)
+    trees.make_readable(tmp_path)
     assert (tmp_path / "a").stat().st_mode & 0o777 == 0o700

@@ -1,0 +1,46 @@
+"""The house stays one that can be looked through: small modules, small rooms, a README at each door."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import REPOSITORY
+
+MOST_LINES = 330
+MOST_MODULES = 12
+ONE_FILE_BY_CONTRACT = {"templates/tests/verify.py"}
+"""A task's verifier is a single file, so that it can be read, replaced and copied as one."""
+ROOMS = ("common", "pipeline", "harness", "examples", "templates")
+
+
+def tracked() -> list[Path]:
+    """Python files of the product; those of a checkout that git does not know are nobody's."""
+    if not (REPOSITORY / ".git").exists():
+        pytest.skip("no git checkout")
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py"],
+        cwd=REPOSITORY, capture_output=True, text=True, check=True,
+    ).stdout.splitlines()  # fmt: skip
+    paths = (Path(line) for line in listed)
+    return [path for path in paths if (len(path.parts) == 1 or path.parts[0] in ROOMS) and (REPOSITORY / path).exists()]
+
+
+def test_no_module_is_longer_than_can_be_read_in_one_go() -> None:
+    sizes = {str(path): len((REPOSITORY / path).read_text(encoding="utf-8").splitlines()) for path in tracked()}
+    assert {name for name, lines in sizes.items() if lines > MOST_LINES} == ONE_FILE_BY_CONTRACT
+
+
+def test_no_room_holds_more_modules_than_can_be_kept_in_mind() -> None:
+    rooms: dict[str, int] = {}
+    for path in tracked():
+        if path.name != "__init__.py":
+            rooms[str(path.parent)] = rooms.get(str(path.parent), 0) + 1
+    assert {room: count for room, count in rooms.items() if count > MOST_MODULES} == {}
+
+
+def test_every_room_says_what_belongs_there() -> None:
+    rooms = {path.parent for path in tracked() if path.name == "__init__.py"}
+    assert [str(room) for room in sorted(rooms) if not (REPOSITORY / room / "README.md").is_file()] == []
