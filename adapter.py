@@ -249,8 +249,11 @@ class LoCoBenchAdapter:
 
         Raises:
             UnknownTaskError: an id is not in the dataset (before anything is written).
+            OSError: the output folder cannot be made.
         """
-        for group in self.group_by_project(task_ids):
+        groups = self.group_by_project(task_ids)
+        self.output_dir.mkdir(parents=True, exist_ok=True)
+        for group in groups:
             yield from self.generate_group(group)[0]
 
     def group_by_project(self, task_ids: Iterable[str]) -> list[ProjectTasks]:

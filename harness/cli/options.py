@@ -17,10 +17,11 @@ from harness.compare.verdicts import Comparison, MetricChoice, Verdict
 from harness.errors import InputError
 from harness.executor import ClaudeExecutor
 from harness.graders.composite_grader import CompositeGrader
-from harness.models import EvalResult
+from harness.models import Config, EvalResult
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.results.sources import choose, is_table, load_source, load_two_arms
 from harness.runner import EvalRunner
+from harness.suite.load import load_configs
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -94,12 +95,24 @@ class BatchOptions:
     """Which tasks and configs are run, how often, how many at a time and up to which cost."""
 
     task_glob: str
-    config_glob: str
+    config_glob: str | None
+    snapshots: tuple[Path, ...]
     runs: int
     workers: int
     max_cost_usd: float | None
     dry_run: bool
     output: Path | None
+
+    def configs(self) -> list[Config]:
+        """The configs of all files, then one for each snapshot, named like its file.
+
+        Raises:
+            InputError: a config file is wrong, or neither a file nor a snapshot was named.
+        """
+        if self.config_glob is None and not self.snapshots:
+            raise InputError("no config: name config files with -c, or a configuration of Claude Code with --snapshot")
+        configs = load_configs(self.config_glob) if self.config_glob is not None else []
+        return configs + [Config(name=path.stem, snapshot=path.expanduser().absolute()) for path in self.snapshots]
 
 
 def batch_options(*, runs: int, fewest: int, output_required: bool) -> Callable[[Function], Function]:
@@ -115,7 +128,14 @@ def batch_options(*, runs: int, fewest: int, output_required: bool) -> Callable[
         "batch",
         BatchOptions,
         click.option("-t", "--tasks", "task_glob", required=True, help="Glob of task files, quoted."),
-        click.option("-c", "--configs", "config_glob", required=True, help="Glob of config files, quoted."),
+        click.option("-c", "--configs", "config_glob", help="Glob of config files, quoted."),
+        click.option(
+            "--snapshot",
+            "snapshots",
+            multiple=True,
+            type=PATH,
+            help="File of export-config that is run as a config of its own; may be repeated.",
+        ),
         click.option(
             "-r",
             "--runs",

@@ -6,7 +6,6 @@ import errno
 import json
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from harness.graders import pattern_search
 from harness.graders.pattern_search import line_of_match
-from harness.host import directory
+from harness.host import directory, scratch
 from harness.host.processes import Finished, Limits, StopCause, run_process
 from harness.host.variables import tool_environment
 from harness.models import CodeAssertion, CodeCheckType, GradeResult
@@ -123,8 +122,7 @@ class CodeGrader:
     @contextmanager
     def _copy(self, env_path: Path) -> Iterator[tuple[Path, dict[str, str]]]:
         """A throw-away copy of the project with the hidden files, and variables for commands in it."""
-        root = Path(tempfile.mkdtemp(prefix="eval_grade_"))
-        try:
+        with scratch.folder("grade_") as root:
             project, home = root / "project", root / "home"
             home.mkdir()
             directory.copy(env_path, project)
@@ -134,8 +132,6 @@ class CodeGrader:
             # `python` and `pytest` of the harness itself serve where the machine has none.
             env["PATH"] = os.pathsep.join([env.get("PATH", os.defpath), str(Path(sys.executable).parent)])
             yield project, env
-        finally:
-            directory.remove(root)
 
 
 def _verdict(check: CodeCheckType, passed: bool, details: str, output: str = "") -> GradeResult:
@@ -149,13 +145,13 @@ def _verdict(check: CodeCheckType, passed: bool, details: str, output: str = "")
     )
 
 
-def _inside(env_path: Path, file: str) -> Path | None:
+def _inside(env_path: Path | str, file: str) -> Path | None:
     """The file or folder when it exists and no symlink leads it out of the project, else None."""
     try:
-        path = (env_path / file).resolve(strict=True)
+        path = Path(env_path, file).resolve(strict=True)
     except (OSError, RuntimeError, ValueError):
         return None
-    return path if path.is_relative_to(env_path.resolve()) else None
+    return path if path.is_relative_to(Path(env_path).resolve()) else None
 
 
 def _grade_pattern(check: CodeCheckType, env_path: Path, file: str, pattern: str) -> GradeResult:

@@ -100,7 +100,10 @@ class Service:
         if not self.key:
             error = f"no key for the judge; set JUDGE_API_KEY or {self.api.upper()}_API_KEY"
             return Reply(error=error, error_kind=ErrorKind.AUTH, cost_usd=0.0)
-        system, user = question.texts()
+        try:
+            system, user = question.texts()
+        except InputError as failure:  # this answer's; the others are asked about all the same
+            return Reply(error=str(failure), error_kind=ErrorKind.GRADING, cost_usd=0.0)
         try:
             verdict, used = judging.ask(
                 system,

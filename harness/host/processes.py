@@ -21,11 +21,11 @@ DRAIN_SECONDS = 0.3
 """How long output is still read after the process has ended while a child of it holds the pipes open."""
 
 
-KEPT_BYTES = 4_000_000
+KEPT_BYTES = 1_000_000
 """Of each output; of a longer one the first and the last half of this are kept."""
 
-LONGEST_LINE = 64_000_000
-"""Bytes; a longer line is not shown to `on_line`."""
+LONGEST_LINE = 16_000_000
+"""Bytes; a longer line is neither kept nor shown to `on_line`."""
 
 
 class StopCause(StrEnum):
@@ -173,6 +173,8 @@ class _Pump:
         self._kept_out = _Kept()
         self._kept_err = _Kept()
         self._line = bytearray()
+        self._too_long = False
+        """Whether the line that is being read is longer than LONGEST_LINE."""
         self.verdict = LineVerdict.CONTINUE
         self.heard_at = time.monotonic()
         self._on_line = on_line
@@ -240,18 +242,25 @@ class _Pump:
         """Judge the lines that a chunk ends; an empty one is the end, which ends the last line too."""
         parts = chunk.split(b"\n")
         for part in parts[:-1]:
-            self._judge(bytes(self._line + part))
-            self._line.clear()
-        if len(self._line) <= LONGEST_LINE:
-            self._line += parts[-1]
+            self._add(part)
+            self._judge()
+        self._add(parts[-1])
         if not chunk and self._line:
-            self._judge(bytes(self._line))
-            self._line.clear()
+            self._judge()
 
-    def _judge(self, line: bytes) -> None:
+    def _add(self, part: bytes) -> None:
+        self._too_long = self._too_long or len(self._line) + len(part) > LONGEST_LINE
+        if self._too_long:
+            self._line.clear()
+        else:
+            self._line += part
+
+    def _judge(self) -> None:
+        """Show the line that is whole now, and begin the next one."""
         assert self._on_line is not None
-        if self.verdict is LineVerdict.CONTINUE and len(line) <= LONGEST_LINE:
-            self.verdict = self._on_line(line)
+        if self.verdict is LineVerdict.CONTINUE and not self._too_long:
+            self.verdict = self._on_line(bytes(self._line))
+        self._line, self._too_long = bytearray(), False
 
     def close(self) -> None:
         """Read what is still there and close all pipes."""

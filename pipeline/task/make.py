@@ -182,6 +182,18 @@ def render_dockerfile(
         InputError: the language's table cannot be used.
     """
     table = load_language(language)
+    return dockerfile_of(language, table, base_image, language_image=language_image, closed_book=closed_book)
+
+
+def dockerfile_of(
+    language: str,
+    table: dict[str, Any],
+    base_image: str,
+    *,
+    language_image: str | None = None,
+    closed_book: bool = False,
+) -> str:
+    """Return the Dockerfile for a language's table, as `load_language` returns it."""
     return (
         templates()
         .get_template("environment/Dockerfile.j2")

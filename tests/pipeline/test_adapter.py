@@ -231,6 +231,15 @@ def test_dockerfiles_differ_only_in_their_language_layer(language: str, data: Da
     assert layers[-1].splitlines() == ["COPY project/ /app/project/", "WORKDIR /app/project"]
 
 
+def test_an_output_folder_that_does_not_exist_yet_is_made(data: Data, tmp_path: Path) -> None:
+    data.project()
+    data.scenario()
+    tasks = loader(data, tmp_path)
+    (outcome,) = LoCoBenchAdapter(tasks, tmp_path / "not/yet/there", data.folder).generate(tasks.all_ids())
+    assert outcome.status == "written", outcome.reason
+    assert (tmp_path / "not/yet/there" / outcome.task_id / "task.toml").is_file()
+
+
 def test_unknown_project_folder_fails_that_task_only(data: Data, tmp_path: Path) -> None:
     data.project()
     good, lost = data.scenario(), data.scenario(project="c_os_medium_002")
