@@ -18,18 +18,19 @@ from harness.claude.layout import ambient_memory
 from harness.claude.messages import Init, Message, Result, message_of
 from harness.claude.outcome import Ending
 from harness.claude.startup import Expected
+from harness.claude.trace import trace_of
 from harness.claude.user_files import user_files
 from harness.host import scratch
-from harness.host.processes import Finished, Limits, LineVerdict, StopCause, run_process
+from harness.host.processes import Finished, Limits, LineVerdict, StopCause
 from harness.models import (
     Config,
-    ConfigSnapshot,
     ErrorKind,
     ExecutionTrace,
     Outcome,
     ToolCall,
 )
 from harness.models.tools import mcp_name
+from harness.sandbox.place import Sandbox, SandboxError, ThisMachine
 from harness.suite.resolved import ResolvedConfig, read_servers, resolve
 
 SILENCE_SECONDS = 660.0
@@ -53,6 +54,14 @@ class Executor(ABC):
         Failures of the agent or the service are outcomes of the trace, not exceptions.
         """
 
+    @property
+    def place(self) -> str:
+        """Where runs happen, when that is another place than this machine: part of what the experiment is."""
+        return ""
+
+    def prepare(self) -> None:  # noqa: B027 - most have nothing to do
+        """Make ready and check what can be checked before a run is paid for; InputError says what is missing."""
+
     def resolve(self, config: Config) -> ResolvedConfig:
         """The config with all it names on this host looked up, and what this executor gives to every run."""
         return resolve(config)
@@ -73,8 +82,15 @@ class ClaudeExecutor(Executor):
         *,
         silence_seconds: float = SILENCE_SECONDS,
         grace_seconds: float = 5.0,
+        sandbox: Sandbox | None = None,
     ) -> None:
-        """`silence_seconds`: longest without output; `grace_seconds`: from the result line to the kill."""
+        """Choose how the CLI runs.
+
+        Args:
+            silence_seconds: longest without output.
+            grace_seconds: from the result line to the kill.
+            sandbox: where it runs; default this machine. `claude_path` is a path there.
+        """
         # Runs have working directories of their own, so relative paths must be resolved here.
         is_path = Path(claude_path).name != claude_path
         self.claude_path = str(Path(claude_path).expanduser().absolute()) if is_path else claude_path
@@ -83,7 +99,17 @@ class ClaudeExecutor(Executor):
         self.skip_permissions = skip_permissions
         self.silence_seconds = silence_seconds
         self.grace_seconds = grace_seconds
+        self.sandbox = sandbox or ThisMachine()
         self._cancelled = threading.Event()
+
+    @property
+    def place(self) -> str:
+        """The sandbox's name; empty for this machine."""
+        return self.sandbox.identity
+
+    def prepare(self) -> None:
+        """Make the sandbox ready; InputError says what is missing."""
+        self.sandbox.prepare(self.claude_path)
 
     def cancel(self) -> None:
         """End all runs in progress; they return with error kind `interrupted`."""
@@ -116,7 +142,7 @@ class ClaudeExecutor(Executor):
                 tools name a server that the run does not have.
         """
         config, working_dir = self.resolve(config), Path(working_dir).absolute()
-        env = agent_environment(config, env_override or {})
+        env = agent_environment(config, env_override or {}, self.sandbox.agent_variables())
         log = env.get(INSTRUCTIONS_LOG_VARIABLE)
         user = user_files(env_override or {})
         expected = Expected.of(config, user, working_dir)
@@ -126,7 +152,7 @@ class ClaudeExecutor(Executor):
         with _mcp_file(expected.servers) as mcp_file:
             argv = self._build_command(config, expected.servers, mcp_file, user.given, Path(log) if log else None)
             try:
-                finished = run_process(
+                finished = self.sandbox.run(
                     argv,
                     cwd=working_dir,
                     env=env,
@@ -134,11 +160,16 @@ class ClaudeExecutor(Executor):
                     stdin=prompt.encode("utf-8", errors="replace"),
                     on_line=watch,
                     cancelled=self._cancelled,
+                    writes=_folders(env_override or {}),
+                    reads=[mcp_file] if mcp_file else [],
                 )
+            except SandboxError as error:
+                lost = Ending(Outcome.INFRA_ERROR, ErrorKind.NO_RESULT, f"the sandbox failed: {error}")
+                return trace_of([], lost, prompt, config, stderr=str(error))
             except OSError as error:
                 text = f"{self.claude_path} cannot be started ({error.strerror}); install it or name its path"
                 refused = Ending(Outcome.INFRA_ERROR, ErrorKind.CLI_REFUSED, text)
-                return _trace([], refused, prompt, config, stderr=text)
+                return trace_of([], refused, prompt, config, stderr=text)
         messages = watch.messages or stream.parse_messages(finished.stdout.decode("utf-8", "replace"))
         missing = watch.missing
         if not missing and log is not None:
@@ -146,7 +177,7 @@ class ClaudeExecutor(Executor):
             missing = expected.missing_memory(init, Path(log), Path(log).parent) if init else []
         end = _ending(messages, finished, missing, endless=watch.endless)
         stderr = finished.stderr.decode("utf-8", errors="replace")
-        return _trace(messages, end, prompt, config, stderr=stderr, seconds=finished.duration_seconds)
+        return trace_of(messages, end, prompt, config, stderr=stderr, seconds=finished.duration_seconds)
 
     def _build_command(
         self,
@@ -198,7 +229,7 @@ class ClaudeExecutor(Executor):
         """Trace of an output of the CLI: stream-json lines, a json object, or the array of --verbose json."""
         messages = stream.parse_messages(stdout)
         end = outcome.decide(messages, returncode=returncode, stderr=stderr)
-        return _trace(messages, end, "", None, stderr=stderr)
+        return trace_of(messages, end, "", None, stderr=stderr)
 
     def _extract_tool_calls(self, messages: list[dict[str, Any]]) -> list[ToolCall]:
         """Tool calls with inputs, outputs, errors and times, in the order they were made."""
@@ -219,6 +250,13 @@ def _mcp_file(servers: Mapping[str, Any]) -> Iterator[Path | None]:
 
 LOG_HOOK = {"type": "command", "command": f'cat >> "${INSTRUCTIONS_LOG_VARIABLE}"'}
 """Hook of the CLI that notes each memory file it loads; nothing of it reaches the model."""
+
+
+def _folders(isolated: Mapping[str, str]) -> list[Path]:
+    """The folders that the isolated variables name, and that of the log of memory files."""
+    folders = [Path(value) for name, value in isolated.items() if name != INSTRUCTIONS_LOG_VARIABLE]
+    log = isolated.get(INSTRUCTIONS_LOG_VARIABLE)
+    return [path for path in folders if path.is_absolute() and path.is_dir()] + ([Path(log).parent] if log else [])
 
 
 WHOLE_BYTES = 2_000_000
@@ -274,61 +312,3 @@ def _ending(messages: list[Message], finished: Finished, missing: list[str], *, 
         returncode=finished.returncode,
         stderr=finished.stderr.decode("utf-8", errors="replace"),
     )
-
-
-def _trace(
-    messages: list[Message],
-    end: Ending,
-    prompt: str,
-    config: Config | None,
-    *,
-    stderr: str = "",
-    seconds: float = 0.0,
-) -> ExecutionTrace:
-    init = stream.init_message(messages) or Init()
-    result = stream.result_message(messages) or Result()
-    return ExecutionTrace(
-        session_id=result.session_id or init.session_id,
-        result=result.result,
-        is_error=end.outcome is not Outcome.COMPLETED,
-        usage=stream.usage(messages),
-        tool_calls=stream.tool_calls(messages),
-        duration_seconds=seconds or result.duration_ms / 1000,
-        num_turns=stream.turns(messages),
-        raw_output=_raw(messages, init, result),
-        offered=init.offered,
-        claude_prompt=prompt,
-        claude_response=stream.response_text(messages) or result.result,
-        config_snapshot=snapshot_of(config) if config else ConfigSnapshot(),
-        max_turns=config.max_turns if config else 0,
-        hit_turn_limit=end.kind is ErrorKind.MAX_TURNS,
-        stderr=stderr,
-        outcome=end.outcome,
-        error=end.error,
-        error_kind=end.kind,
-        error_status=end.status,
-        cost_usd=result.total_cost_usd,
-        claude_code_version=init.claude_code_version,
-        retry_after_seconds=end.retry_after_seconds,
-        permission_denials=[denial.tool_name for denial in result.permission_denials],
-    )
-
-
-def snapshot_of(config: Config) -> ConfigSnapshot:
-    """The part of a config that explains a result on its own."""
-    return ConfigSnapshot(
-        model=config.model,
-        claude_md=config.claude_md[:200] if config.claude_md is not None else None,
-        skills_path=str(config.skills_path) if config.skills_path is not None else None,
-        max_turns=config.max_turns,
-    )
-
-
-def _raw(messages: list[Message], init: Init, result: Result) -> dict[str, Any]:
-    raw: dict[str, Any] = {"init": init.raw, "result": result.raw}
-    for name in ("api_retry", "permission_denied", "compact_boundary"):
-        raw[name] = [m.raw for m in messages if (m.type, m.subtype) == ("system", name)]
-    raw["rate_limit_event"] = [m.raw for m in messages if m.type == "rate_limit_event"]
-    named = {id(line) for value in raw.values() for line in (value if isinstance(value, list) else [value])}
-    raw["messages"] = [m.raw for m in messages if id(m.raw) not in named]
-    return {name: value for name, value in raw.items() if value}

@@ -10,9 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from common.files import whole_file, write_whole
+from harness.claude.trace import snapshot_of
 from harness.config_importer import ConfigImporter
 from harness.errors import IsolationError
-from harness.executor import ClaudeExecutor, Executor, snapshot_of
+from harness.executor import ClaudeExecutor, Executor
 from harness.graders.composite_grader import CompositeGrader, not_graded, refuse_ungradable
 from harness.host import directory
 from harness.host.redaction import Redactor, server_secrets
@@ -54,6 +55,7 @@ class EvalRunner:
         """
         (run,) = self.plan([task], [config], None, 1)
         refuse_ungradable([task])
+        self.executor.prepare()
         return self._run(replace(run, run_index=run_index))
 
     def plan(
@@ -64,7 +66,7 @@ class EvalRunner:
         Raises:
             InputError: two runs could not be told apart, or a config names what this host does not have.
         """
-        return plan(tasks, configs, models, runs_per_combo, self.executor.resolve)
+        return plan(tasks, configs, models, runs_per_combo, self.executor.resolve, self.executor.place)
 
     def run_matrix(
         self,
@@ -88,6 +90,7 @@ class EvalRunner:
         """
         runs = self.plan(tasks, configs, models, runs_per_combo)
         refuse_ungradable({run.task.id: run.task for run in runs}.values())
+        self.executor.prepare()
         path = Path(journal or self.results_dir / f"matrix_{_stamp()}.journal.jsonl")
         with Journal(path, EvalResult) as open_journal:
             refuse_other_user_level(path, open_journal.entries, runs)

@@ -89,7 +89,7 @@ class Expected:
         version = tuple(int(n) for n in re.findall(r"\d+", init.claude_code_version)[:3])
         if version < INSTRUCTIONS_HOOK_SINCE or not self.memory_is_told:
             return []
-        loaded = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+        loaded = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
         missing = [path.name for path in self.memory if json.dumps(str(path)) not in loaded]
         foreign = [path for path in ambient_memory(root) if json.dumps(str(path)) in loaded]
         return [*missing, *(f"nothing but its own memory ({path} was)" for path in foreign)]

@@ -44,6 +44,7 @@ COMMANDS: dict[str, Entry] = {
     "import-harbor": Entry("harness.cli.harbor", "Read the trials of Harbor jobs into a results file."),
     "ls": Entry("harness.cli.check", "List tasks or configs."),
     "env-status": Entry("harness.cli.check", "Show whether this machine is ready to run."),
+    "sandbox-image": Entry("harness.cli.check", "Build the image of --sandbox docker."),
     "report": Entry("harness.cli.report", "Summary of results; HTML, Markdown, JUnit, CSV, JSON."),
     "analyze": Entry("harness.cli.report", "List runs with what failed in them."),
     "explain": Entry("harness.cli.report", "Everything about one run."),

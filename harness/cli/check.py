@@ -10,6 +10,7 @@ import click
 
 from common.secrets import is_secret_name
 from harness.claude.version import installed_version
+from harness.cli.options import docker_sandbox, sandbox_base_option
 from harness.executor import ClaudeExecutor
 from harness.graders.composite_grader import refuse_ungradable
 from harness.host.variables import PASSED_VARIABLES
@@ -82,6 +83,15 @@ def ls(kind: str, path: str | None) -> None:
     else:
         for config in loading.load_configs(pattern):
             say(f"{config.name}  {config.model}  {config.max_turns} turns  {config.description}")
+
+
+@click.command()
+@sandbox_base_option
+def sandbox_image(sandbox_base: str) -> None:
+    """Build the image of --sandbox docker where it is not there yet, try it, and print its name."""
+    sandbox = docker_sandbox(None, sandbox_base)
+    sandbox.prepare("claude")
+    click.echo(sandbox.image)
 
 
 @click.command()

@@ -111,10 +111,10 @@ def copy(source: Path, target: Path) -> None:
                     size += status.st_blocks * 512
                     if size > MAX_COPIED_BYTES or entries > MAX_COPIED_FILES:
                         raise TooLarge(f"more than {MAX_COPIED_FILES} files or {MAX_COPIED_BYTES} bytes")
-                    _copy_file(item.path, destination, status)
+                    copy_file(item.path, destination, status)
 
 
-def _copy_file(source: str, target: str, status: os.stat_result) -> None:
+def copy_file(source: str, target: str, status: os.stat_result) -> None:
     """Copy a file with mode and times; holes stay holes."""
     with open(source, "rb") as old, open(target, "wb") as new:  # noqa: PTH123
         if status.st_size:

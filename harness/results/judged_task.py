@@ -11,8 +11,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from common import judging
-from common.evidence import Code, evidence
+from common.judge import judging
+from common.judge.code_base import Code
+from common.judge.evidence import evidence
 from common.markdown import as_markdown
 from harness.errors import InputError
 from harness.graders.answer_judge import Asked

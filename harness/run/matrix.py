@@ -72,10 +72,12 @@ def plan(
     models: Iterable[str] | None,
     runs_per_combo: int,
     look_up: Callable[[Config], ResolvedConfig] = resolve,
+    place: str = "",
 ) -> list[PlannedRun]:
     """All runs, in an order that puts the configs of one task next to each other in time.
 
-    `look_up` resolves a config, with what its executor gives to every run.
+    `look_up` resolves a config, with what its executor gives to every run. `place` is where they happen
+    (`Executor.place`): runs in a container do not stand for runs on this machine.
 
     Raises:
         InputError: two runs could not be told apart, or a config names what this host does not have.
@@ -91,7 +93,8 @@ def plan(
     if twice:
         raise InputError(f"task / config / model is given twice: {twice[0]}; rename one of them")
     task_hashes = [fingerprint.of_task(task) for task in tasks]
-    config_hashes = [(config.fingerprint, config.user_level) for config in variants]
+    hashes = [fingerprint.of_data([c.fingerprint, place]) if place else c.fingerprint for c in variants]
+    config_hashes = [(digest, config.user_level) for digest, config in zip(hashes, variants, strict=True)]
     return [
         PlannedRun(task, config, run_index, Fingerprints(task=task_hash, config=config_hash, user_level=user_level))
         for run_index in range(runs_per_combo)

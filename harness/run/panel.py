@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from common.evidence import CHARACTERS_A_TOKEN
-from common.prices import price_of
+from common.judge.evidence import CHARACTERS_A_TOKEN
+from common.judge.prices import price_of
 from harness.errors import InputError
 from harness.graders.service import Question, Reply, Service
 from harness.host.redaction import Redactor

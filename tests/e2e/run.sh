@@ -13,6 +13,9 @@ else
   exit 1
 fi
 bash tests/e2e/claude.sh || exit 1
+if [ ! -e .cache/e2e/no-engine ]; then
+  HARNESS_SANDBOX_BASE="$(sed -n 's/^BASE_IMAGE=//p' .cache/e2e/env)" .venv/bin/python -m harness sandbox-image || exit 1
+fi
 if ! command -v chromium >/dev/null && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
   { apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium; } >.cache/e2e/chromium.log 2>&1 ||
     echo "e2e: chromium cannot be installed (see .cache/e2e/chromium.log); the pages are not opened" >&2

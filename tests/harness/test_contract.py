@@ -101,7 +101,8 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("baseline", "full"):
         shutil.copytree(REPOSITORY / "evals/configs" / name, tmp_path / "evals/configs" / name)
     shutil.copytree(REPOSITORY / "fixtures", tmp_path / "fixtures", symlinks=True)
-    offered = {"skills": ["careful-fix"], "agents": ["reviewer"]}
+    tools = ["Read", "Edit", "Write", "Bash", "Grep", "Glob", "Skill", "Task"]
+    offered = {"skills": ["careful-fix"], "agents": ["reviewer"], "tools": tools}
     FakeClaude(writes={"shelf/auth.py": SOLVED}, patch_init=offered).install(tmp_path / "bin")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.chdir(tmp_path)

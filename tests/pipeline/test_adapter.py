@@ -16,7 +16,8 @@ import pytest
 from adapter import DatasetError, LoCoBenchAdapter, LoCoBenchLoader, LoCoBenchTask, UnknownTaskError
 from pipeline.dataset.catalog import LANGUAGES
 from pipeline.dataset.records import RecordError
-from pipeline.task.make import Options, generator_files, render_instruction
+from pipeline.task.fingerprint import generator_files
+from pipeline.task.make import Options, render_instruction
 from pipeline.task.project import Project
 from pipeline.task.scoring import Scoring
 from pipeline.task.verifier import verifier
@@ -317,7 +318,7 @@ def test_scoring_that_nobody_set_is_the_verifiers_own() -> None:
 
 def test_a_fingerprint_covers_all_code_that_takes_part_in_making_a_task() -> None:
     program = (
-        "import sys, adapter, pipeline.task.make, pipeline.task.grader\n"
+        "import sys, adapter, pipeline.task.make, pipeline.task.fingerprint\n"
         "rooms = ('adapter', 'common', 'pipeline')\n"
         "print(*(module.__file__ for name, module in sys.modules.items() if name.partition('.')[0] in rooms))"
     )
