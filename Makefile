@@ -4,10 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := demo
 MINUTES ?= 30
+KILLS ?= 40
 # One process a processor; who has nothing left to do takes over from the others.
 PARALLEL := -n auto --dist worksteal --quiet
 
-.PHONY: help demo test quick coverage check docs lock format e2e validity bench bench-images power-table picture fuzz clean
+.PHONY: help demo test quick coverage check docs lock format e2e validity bench bench-images power-table picture fuzz trust clean
 
 help:  ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -81,8 +82,11 @@ power-table: $(VENV)/installed-dev  ## simulate the comparison's error rates; re
 picture: $(VENV)/installed-dev  ## docs/comparison.png: a comparison page of made data (needs Chromium)
 	$(BIN)/python -m tests.bench.picture
 
-fuzz: $(VENV)/installed-dev  ## search MINUTES (30) for data that breaks extraction or generation
+fuzz: $(VENV)/installed-dev  ## search MINUTES (30) for data that breaks extraction or generation, and files that break a command
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
+
+trust: $(VENV)/installed-dev  ## KILLS (40) at random moments, floods, full disks, MINUTES (30) of odd input; rewrites docs/TRUST.md
+	$(BIN)/python -m tests.bench.trust --kills $(KILLS) --minutes $(MINUTES)
 
 clean:  ## remove what the targets above made
 	rm -rf $(VENV) $(DEMO) .cache build dist *.egg-info

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from common.errors import InputError
 from pipeline.dataset.catalog import parse_id
+from pipeline.dataset.lines import DatasetError, DatasetLines, Entry, Line
 from pipeline.dataset.records import RecordError, parse_object
 from pipeline.dataset.scenario import Scenario, single_slashes
 from pipeline.generate.maker import Outcome, ProjectTasks
@@ -25,10 +26,6 @@ __all__ = [
     "Outcome",
     "UnknownTaskError",
 ]
-
-
-class DatasetError(InputError):
-    """A dataset that cannot be used; the message names file, line and field."""
 
 
 class UnknownTaskError(InputError, KeyError):
@@ -85,36 +82,10 @@ class LoCoBenchTask(Scenario):
         return cls.checked(parse_object(line))
 
 
-class Line(NamedTuple):
-    """A record as it stands in the dataset."""
-
-    dataset: Path
-    number: int
-    """From 1."""
-    content: bytes
-
-    def task(self) -> LoCoBenchTask:
-        """Read the record; DatasetError when it does not validate."""
-        try:
-            return LoCoBenchTask.from_line(self.content)
-        except RecordError as error:
-            raise DatasetError(f"{self.dataset}:{self.number}: {error}") from None
-
-
-class _Entry(NamedTuple):
-    """Where a record lies in the file, and what it is filtered by."""
-
-    offset: int
-    line: int
-    category: str
-    language: str
-    difficulty: str
-
-
 class LoCoBenchLoader:
     """Finds tasks in the JSONL that extract_dataset.py wrote.
 
-    Only an index is held in memory (about 300 bytes a task); records are read from the file when asked for.
+    Only an index is held in memory (about 250 bytes a task); records are read from the file when asked for.
 
     Raises:
         DatasetError: the file cannot be read, or a line has no id, or an id of another line.
@@ -122,40 +93,18 @@ class LoCoBenchLoader:
 
     def __init__(self, dataset_path: Path) -> None:
         self.dataset_path = Path(dataset_path)
-        self._entries: dict[str, _Entry] = {}
-        for number, offset, line in self._lines():
-            try:
-                record = parse_object(line)
-                task_id = record["id"]
-                entry = _Entry(offset, number, *(record[key] for key in ("task_category", "language", "difficulty")))
-            except RecordError as error:
-                raise DatasetError(
-                    f"{self.dataset_path}:{number}: {error}; write it again with extract_dataset.py"
-                ) from None
-            except KeyError as error:
-                raise DatasetError(
-                    f"{self.dataset_path}:{number}: field {error} missing; write it again with extract_dataset.py"
-                ) from None
-            if not isinstance(task_id, str):
-                raise DatasetError(f"{self.dataset_path}:{number}: id: not a string")
-            if task_id in self._entries:
-                first = self._entries[task_id].line
-                raise DatasetError(
-                    f"{self.dataset_path}:{number}: id: {task_id} is already on line {first}; remove one"
-                )
-            self._entries[task_id] = entry
+        self._lines = DatasetLines(self.dataset_path)
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._lines.entries)
 
     def __iter__(self) -> Iterator[LoCoBenchTask]:
         """Yield all tasks in the file's order, one in memory at a time."""
-        for number, _, content in self._lines():
-            yield Line(self.dataset_path, number, content).task()
+        return map(_task, self._lines)
 
     def all_ids(self) -> list[str]:
         """Return the ids in the file's order (sorted, when extract_dataset.py wrote it)."""
-        return list(self._entries)
+        return list(self._lines.entries)
 
     def load(self, task_id: str) -> LoCoBenchTask:
         """Return one task.
@@ -164,7 +113,7 @@ class LoCoBenchLoader:
             UnknownTaskError: no such id.
             DatasetError: its record does not validate.
         """
-        return self.line(task_id).task()
+        return _task(self.line(task_id))
 
     def line(self, task_id: str) -> Line:
         """Return one task's record as it stands in the file.
@@ -172,12 +121,9 @@ class LoCoBenchLoader:
         Raises:
             UnknownTaskError: no such id.
         """
-        entry = self._entries.get(task_id)
-        if entry is None:
+        if task_id not in self._lines.entries:
             raise UnknownTaskError([task_id], self.dataset_path)
-        with self.dataset_path.open("rb") as stream:
-            stream.seek(entry.offset)
-            return Line(self.dataset_path, entry.line, stream.readline())
+        return self._lines.line(task_id)
 
     def require(self, task_ids: Iterable[str]) -> list[str]:
         """Return `task_ids` without repetitions, in their order.
@@ -186,7 +132,7 @@ class LoCoBenchLoader:
             UnknownTaskError: some are not in the dataset; all of them are named.
         """
         wanted = list(dict.fromkeys(task_ids))
-        if unknown := [task_id for task_id in wanted if task_id not in self._entries]:
+        if unknown := [task_id for task_id in wanted if task_id not in self._lines.entries]:
             raise UnknownTaskError(unknown, self.dataset_path)
         return wanted
 
@@ -202,26 +148,16 @@ class LoCoBenchLoader:
         """Return the tasks of one achieved difficulty, in the file's order."""
         return self._filter(lambda entry: entry.difficulty == difficulty)
 
-    def _filter(self, wanted: Callable[[_Entry], bool]) -> list[LoCoBenchTask]:
-        return [self.load(task_id) for task_id, entry in self._entries.items() if wanted(entry)]
+    def _filter(self, wanted: Callable[[Entry], bool]) -> list[LoCoBenchTask]:
+        return [self.load(task_id) for task_id, entry in self._lines.entries.items() if wanted(entry)]
 
-    def _lines(self) -> Iterator[tuple[int, int, bytes]]:
-        """Yield (line number from 1, offset in bytes, line) of every line that is not blank."""
-        offset = 0
-        try:
-            # A record is longer than the default buffer, which would be filled again and again for one line.
-            with self.dataset_path.open("rb", buffering=1 << 16) as stream:
-                if not stream.seekable():
-                    raise DatasetError(f"{self.dataset_path}: a pipe; records are read from it again, so name a file")
-                for number, line in enumerate(stream, 1):
-                    if line.strip():
-                        yield number, offset, line
-                    offset += len(line)
-        except OSError as error:
-            raise DatasetError(
-                f"{self.dataset_path}: cannot be read: {error.strerror};"
-                " run extract_dataset.py first or name the file with --dataset_path"
-            ) from error
+
+def _task(line: Line) -> LoCoBenchTask:
+    """Read the record in a line; DatasetError when it does not validate."""
+    try:
+        return LoCoBenchTask.from_line(line.content)
+    except RecordError as error:
+        raise DatasetError(f"{line.dataset}:{line.number}: {error}") from None
 
 
 class LoCoBenchAdapter:
@@ -249,8 +185,11 @@ class LoCoBenchAdapter:
 
         Raises:
             UnknownTaskError: an id is not in the dataset (before anything is written).
+            OSError: the output folder cannot be made.
         """
-        for group in self.group_by_project(task_ids):
+        groups = self.group_by_project(task_ids)
+        self.output_dir.mkdir(parents=True, exist_ok=True)
+        for group in groups:
             yield from self.generate_group(group)[0]
 
     def group_by_project(self, task_ids: Iterable[str]) -> list[ProjectTasks]:
@@ -313,8 +252,9 @@ class LoCoBenchAdapter:
             NotOurs: a folder of another origin has the task's name.
             OSError: a file cannot be read or written.
         """
+        from pipeline.task.fingerprint import content_fingerprint, fingerprint
         from pipeline.task.folder import stored_fingerprint, write_task
-        from pipeline.task.make import content_fingerprint, fingerprint, make_task
+        from pipeline.task.make import make_task
         from pipeline.task.project import Project
 
         line = self.loader.line(task_id)
@@ -326,7 +266,7 @@ class LoCoBenchAdapter:
         if stored_fingerprint(folder) == digest and not self.overwrite:
             return Outcome(task_id, "unchanged")
 
-        task = line.task()
+        task = _task(line)
         mapping = project.mapping(task.context_files)
         files = make_task(task, mapping, self.options, digest, content_fingerprint(*made_from))
         copy = write_task(folder, files, mapping, self.options, twin=(copies or {}).get(mapping.root))

@@ -34,7 +34,7 @@ def main(argv: list[str] | None) -> int:
     from adapter import LoCoBenchTask
     from pipeline.dataset.extract import extract
 
-    say = (lambda _: None) if options.quiet else print
+    say = (lambda _: None) if options.quiet else cli.say
     data_dir = cli.find_data_dir(options.data_dir, say=say)
     found = extract(
         data_dir,

@@ -105,8 +105,8 @@ def main(argv: list[str] | None) -> int:
     from pipeline.task.make import Options
     from pipeline.task.scoring import PUBLISHED, Scoring
 
-    say = (lambda _: None) if options.quiet else print
-    data_dir = cli.find_data_dir(options.data_dir, say=say)
+    say = (lambda _: None) if options.quiet else cli.say
+    data_dir = cli.find_data_dir(options.data_dir, needs="generated", say=say)
     loader = LoCoBenchLoader(options.dataset_path)
     if options.selected_tasks and not options.task_ids:
         chosen = read_selection(options.selected_tasks)

@@ -17,13 +17,13 @@ from pipeline.selection.select import SCORE_DIGITS, Criteria, Selection, select
 
 def print_summary(selection: Selection) -> None:
     """Print the ranked tasks and their counts."""
-    print(f"{selection.total} tasks, {len(selection.passed)} pass, {len(selection.selected)} selected")
-    print(f"{'rank':>4}  {'score':>6}  {'characters':>10}  {'files':>5}  task")
+    cli.say(f"{selection.total} tasks, {len(selection.passed)} pass, {len(selection.selected)} selected")
+    cli.say(f"{'rank':>4}  {'score':>6}  {'characters':>10}  {'files':>5}  task")
     for rank, (score, task) in enumerate(selection.selected, 1):
-        print(f"{rank:>4}  {score:.{SCORE_DIGITS}f}  {task.context_length:>10,}  {task.files_count:>5}  {task.id}")
+        cli.say(f"{rank:>4}  {score:.{SCORE_DIGITS}f}  {task.context_length:>10,}  {task.files_count:>5}  {task.id}")
     for name in ("task_category", "language", "difficulty"):
         counts = Counter(getattr(task, name) for _, task in selection.selected)
-        print(f"By {name}: " + ", ".join(f"{key} {number}" for key, number in counts.most_common()))
+        cli.say(f"By {name}: " + ", ".join(f"{key} {number}" for key, number in counts.most_common()))
 
 
 def build_parser() -> cli.Parser:
@@ -141,9 +141,9 @@ def main(argv: list[str] | None) -> int:
             cli.complain(f"{path}: says nothing of {unknown} of the selected tasks, which stay")
     if not options.quiet:
         print_summary(selection)
-        print(f"{len(selection.selected)} tasks written to {options.output}")
+        cli.say(f"{len(selection.selected)} tasks written to {options.output}")
         if options.report:
-            print(f"Report written to {options.report}")
+            cli.say(f"Report written to {options.report}")
     return cli.DONE
 
 

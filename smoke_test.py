@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import platform
-import sys
 import time
 from datetime import UTC, datetime
 from functools import partial
@@ -90,7 +89,7 @@ def main(argv: list[str] | None) -> int:
     if not options.quiet:
         smoke_report.print_table(rows, local=options.local)
     for row in failed:
-        print(f"{row.task}: {row.verdict}", file=sys.stderr)
+        cli.complain(f"{row.task}: {row.verdict}")
     if options.report is not None:
         run = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {time.monotonic() - started:.0f} s wall time"
         facts = {"Run": run, **facts}
@@ -103,7 +102,7 @@ def main(argv: list[str] | None) -> int:
     if options.push and engine is not None:
         try:
             for image in push_images(engine, layers, options.push, timeout=options.build_timeout):
-                print(f"pushed {image}")
+                cli.say(f"pushed {image}")
         except (BuildError, EngineError) as error:
             cli.complain(f"{error}\n{error.tail}" if isinstance(error, BuildError) else str(error))
             return cli.SOME_FAILED

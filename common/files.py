@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import glob
 import os
 import stat
 from collections.abc import Iterable, Iterator
@@ -17,7 +19,8 @@ def whole_file(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
     """Open a file for writing that is at `path`, whole, when the block ends without an error, and not before.
 
     Where `path` is a link, the link stays and what it leads to is replaced. A device or a pipe is written into.
-    A file that is replaced passes on its permissions, a new one has what the umask leaves.
+    A file that is replaced passes on its permissions, a new one has what the umask leaves. Parts of it that killed
+    processes left beside it are removed.
 
     Args:
         durable: wait until the disk has it, for what cannot be made again.
@@ -33,9 +36,11 @@ def whole_file(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
             return
         target = path.resolve()
         target.parent.mkdir(parents=True, exist_ok=True)
-        part = target.parent / f".{target.name[:40]}.{os.urandom(8).hex()}.tmp"
+        begin = f".{target.name[:40]}."
+        _sweep_parts(target.parent, begin)
+        descriptor, part = _new_part(target.parent, begin)
         try:
-            with os.fdopen(create(str(part), 0o666), "wb") as stream:
+            with os.fdopen(descriptor, "wb") as stream:
                 if there:
                     os.fchmod(stream.fileno(), stat.S_IMODE(there.st_mode))
                 yield stream
@@ -97,6 +102,30 @@ def write_all(descriptor: int, data: bytes) -> None:
     """Write all of `data`, in as many calls as it takes."""
     while data:
         data = data[os.write(descriptor, data) :]
+
+
+def _new_part(folder: Path, begin: str) -> tuple[int, Path]:
+    """Make a file that stays locked while it is written, so that nobody takes it for one that a killed process left."""
+    while True:
+        part = folder / f"{begin}{os.urandom(8).hex()}.tmp"
+        descriptor = create(str(part), 0o666)
+        with contextlib.suppress(OSError):  # a file system without locks, where nothing is swept away either
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink:  # else another process swept it away before it was locked
+            return descriptor, part
+        os.close(descriptor)
+
+
+def _sweep_parts(folder: Path, begin: str) -> None:
+    """Remove parts whose process was killed: nobody holds their lock any more."""
+    for part in folder.glob(f"{glob.escape(begin)}{'[0-9a-f]' * 16}.tmp"):
+        with contextlib.suppress(OSError):  # in use, of another user, or gone meanwhile
+            descriptor = os.open(part, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                part.unlink()
+            finally:
+                os.close(descriptor)
 
 
 def _status(path: Path) -> os.stat_result | None:

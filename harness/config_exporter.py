@@ -25,17 +25,19 @@ from harness.claude.version import installed_version
 from harness.errors import InputError
 from harness.host.redaction import redact, redact_text
 from harness.models import ClaudeConfigSnapshot
+from harness.suite.skills import find_skills
 
 
 class ConfigExporter:
-    """Reads what is below `claude_home` ($CLAUDE_CONFIG_DIR or ~/.claude), and a project's .mcp.json."""
+    """Reads what Claude Code would run with: the user's configuration, and the MCP servers of a project."""
 
-    def __init__(self, claude_home: Path | None = None, *, project: Path | None = None) -> None:
-        self.claude_home = (claude_home or default_claude_home()).expanduser()
-        self.project = project
+    def __init__(self, claude_home: Path | str | None = None, *, project: Path | str | None = None) -> None:
+        """`claude_home`: default $CLAUDE_CONFIG_DIR or ~/.claude; `project`: default the current folder."""
+        self.claude_home = Path(claude_home or default_claude_home()).expanduser()
+        self.project = Path(project or ".").expanduser().resolve()
 
     def export_snapshot(self) -> ClaudeConfigSnapshot:
-        """The configuration without secrets; `redacted` names what was taken out.
+        """The configuration without secrets; `redacted` names what was taken out, `left_out` links out of it.
 
         Secret entries of settings.json are left out, so that they can not shadow the real ones where the
         snapshot is used; everywhere else a placeholder stands in. InputError for unreadable or broken files.
@@ -46,8 +48,11 @@ class ConfigExporter:
         servers, in_servers = redact(self._servers(), "mcp_servers")
         found += in_servers
         memory = self._memory(found)
-        skills, skills_binary, skills_executable = _files(self.claude_home, ("skills",), found)
-        files, files_binary, files_executable = _files(self.claude_home, FOLDERS, found)
+        if (self.claude_home / "skills").is_dir():
+            find_skills(self.claude_home / "skills")  # warns when there is none
+        left_out: list[str] = []
+        skills, skills_binary, skills_executable = _files(self.claude_home, ("skills",), found, left_out)
+        files, files_binary, files_executable = _files(self.claude_home, FOLDERS, found, left_out)
         return ClaudeConfigSnapshot(
             claude_version=installed_version(),
             snapshot_timestamp=datetime.now(UTC),
@@ -60,19 +65,22 @@ class ConfigExporter:
             files_binary=files_binary,
             executable=sorted([*skills_executable, *files_executable]),
             source_machine=platform.node(),
-            redacted=sorted({*found, *_json_list(self.claude_home / REDACTIONS_FILE)}),
+            redacted=sorted({*found, *_json_list(self.claude_home / REDACTIONS_FILE, "redacted")}),
+            left_out=sorted({*left_out, *_json_list(self.claude_home / REDACTIONS_FILE, "left_out")}),
         )
 
-    def save_snapshot(self, output_path: Path) -> None:
+    def save_snapshot(self, output_path: Path | str) -> None:
         """Export to a JSON file, written whole."""
-        write_whole(output_path, self.export_snapshot().model_dump_json(indent=2) + "\n")
+        write_whole(Path(output_path), self.export_snapshot().model_dump_json(indent=2) + "\n")
 
     def _servers(self) -> dict[str, Any]:
-        """MCP servers of the user, then of the project, which win by name as they do in the CLI."""
+        """MCP servers of the user, the project and, local to it, of both; the later win by name, as in the CLI."""
+        states = [(path, _json(path)) for path in state_files(self.claude_home)]
+        shared = self.project / ".mcp.json"
+        local = [(path, _object(_object(state, "projects"), _local_key(self.project))) for path, state in states]
         servers: dict[str, Any] = {}
-        sources = [*state_files(self.claude_home), *([self.project / ".mcp.json"] if self.project else [])]
-        for path in sources:
-            found = _json(path).get("mcpServers", {})
+        for path, source in [*states, (shared, _json(shared)), *local]:
+            found = source.get("mcpServers", {})
             if not isinstance(found, dict):
                 raise InputError(f"{path}: mcpServers must be an object with one entry per server")
             servers |= found
@@ -88,13 +96,25 @@ class ConfigExporter:
         return clean
 
 
-def _files(home: Path, folders: tuple[str, ...], found: list[str]) -> tuple[dict[str, str], dict[str, str], list[str]]:
+def _local_key(project: Path) -> str:
+    """Under which folder the CLI keeps what is local to a project: the root of its repository, else the folder."""
+    return str(next((path for path in (project, *project.parents) if (path / ".git").exists()), project))
+
+
+def _object(data: dict[str, Any], key: str) -> dict[str, Any]:
+    value = data.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _files(
+    home: Path, folders: tuple[str, ...], found: list[str], left_out: list[str]
+) -> tuple[dict[str, str], dict[str, str], list[str]]:
     """Text files, base64 of other files, and executable files below the folders, by path below `home`."""
     texts: dict[str, str] = {}
     binaries: dict[str, str] = {}
     executable: list[str] = []
     for folder in folders:
-        for path in _walk(home / folder):
+        for path in _walk(home / folder, left_out):
             name = path.relative_to(home).as_posix()
             if any(fnmatch(path.name.lower(), pattern) for pattern in SECRET_FILES):
                 found.append(name)
@@ -114,11 +134,16 @@ def _files(home: Path, folders: tuple[str, ...], found: list[str]) -> tuple[dict
     return texts, binaries, executable
 
 
-def _walk(root: Path) -> Iterator[Path]:
-    """Files below a folder, sorted; linked folders are entered once, since skills are often links."""
+def _walk(root: Path, left_out: list[str]) -> Iterator[Path]:
+    """Files below a folder of the configuration, sorted; each folder is entered once.
+
+    Links that lead out of the configuration are put into `left_out`. A skill may be a link itself, as they often are:
+    it may then link to what lies in its own folder.
+    """
+    home = root.parent
     seen: set[Path] = set()
 
-    def below(folder: Path) -> Iterator[Path]:
+    def below(folder: Path, inside: tuple[Path, ...]) -> Iterator[Path]:
         real = folder.resolve()
         if real in seen:
             return
@@ -126,13 +151,20 @@ def _walk(root: Path) -> Iterator[Path]:
         for path in sorted(folder.iterdir()):
             if path.name in SKIPPED_NAMES:
                 continue
+            target = path.resolve()
+            within = inside
+            if path.is_symlink() and not any(target.is_relative_to(tree) for tree in inside):
+                if folder != home / "skills" or not (path / "SKILL.md").is_file():
+                    left_out.append(f"{path.relative_to(home).as_posix()} -> {target}")
+                    continue
+                within = (target,)
             if path.is_dir():
-                yield from below(path)
+                yield from below(path, within)
             elif path.is_file():
                 yield path
 
     if root.is_dir():
-        yield from below(root)
+        yield from below(root, (home.resolve(), root.resolve()))
 
 
 def _as_text(content: bytes) -> str | None:
@@ -165,6 +197,6 @@ def _json(path: Path) -> dict[str, Any]:
     return data
 
 
-def _json_list(path: Path) -> list[str]:
-    redacted = _json(path).get("redacted", [])
-    return [name for name in redacted if isinstance(name, str)] if isinstance(redacted, list) else []
+def _json_list(path: Path, key: str) -> list[str]:
+    listed = _json(path).get(key, [])
+    return [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []

@@ -11,12 +11,10 @@ import tempfile
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from pydantic import ValidationError
-
-from common.validation import first_problem
-from harness.claude.layout import FOLDERS, REDACTIONS_FILE, TELEMETRY_OFF, TELEMETRY_ON_PREFIXES
+from harness.claude.layout import FOLDERS, REDACTIONS_FILE, TELEMETRY_OFF, without_telemetry
 from harness.errors import InputError
-from harness.models import SCHEMA_VERSION, ClaudeConfigSnapshot
+from harness.models import ClaudeConfigSnapshot
+from harness.suite.snapshots import load_snapshot
 
 UNSAFE = re.compile(r"[\x00-\x1f\\:]")
 """Characters that mean something else to some file system."""
@@ -25,24 +23,12 @@ UNSAFE = re.compile(r"[\x00-\x1f\\:]")
 class ConfigImporter:
     """Sets up a Claude Code environment from a snapshot."""
 
-    def load_snapshot(self, snapshot_path: Path) -> ClaudeConfigSnapshot:
+    def load_snapshot(self, snapshot_path: Path | str) -> ClaudeConfigSnapshot:
         """Snapshot of a JSON file; InputError when it is none or of a newer version."""
-        try:
-            snapshot = ClaudeConfigSnapshot.model_validate_json(snapshot_path.read_bytes())
-        except OSError as error:
-            raise InputError(f"{snapshot_path}: cannot be read ({error.strerror})") from error
-        except ValidationError as error:
-            what = first_problem(error, "file")
-            raise InputError(f"{snapshot_path}: {what}; is this a file of export-config?") from error
-        if snapshot.schema_version > SCHEMA_VERSION:
-            raise InputError(
-                f"{snapshot_path}: schema_version {snapshot.schema_version} is newer than {SCHEMA_VERSION}; "
-                "update the harness"
-            )
-        return snapshot
+        return load_snapshot(Path(snapshot_path))
 
     def setup_ci_environment(
-        self, snapshot: ClaudeConfigSnapshot, temp_dir: Path, disable_mcp: bool = True
+        self, snapshot: ClaudeConfigSnapshot, temp_dir: Path | str, disable_mcp: bool = True
     ) -> dict[str, str]:
         """Write `temp_dir`/.claude and return the environment variables that make the CLI use it.
 
@@ -51,6 +37,7 @@ class ConfigImporter:
         path in the snapshot that is not inside, before anything is written, and for a folder that exists.
         """
         contents = _contents(snapshot, disable_mcp)
+        temp_dir = Path(temp_dir)
         target = temp_dir.absolute() / ".claude"
         if target.exists() or target.is_symlink():
             raise InputError(f"{target}: exists already; remove it or choose another folder")
@@ -83,11 +70,11 @@ def _contents(snapshot: ClaudeConfigSnapshot, disable_mcp: bool) -> dict[str, by
     if snapshot.global_claude_md is not None:
         contents["CLAUDE.md"] = snapshot.global_claude_md.encode()
     if snapshot.settings:
-        contents["settings.json"] = _json(_without_telemetry(snapshot.settings))
+        contents["settings.json"] = _json(without_telemetry(snapshot.settings))
     if snapshot.mcp_servers and not disable_mcp:
         contents[".claude.json"] = _json({"mcpServers": snapshot.mcp_servers})
-    if snapshot.redacted:
-        contents[REDACTIONS_FILE] = _json({"redacted": snapshot.redacted})
+    if snapshot.redacted or snapshot.left_out:
+        contents[REDACTIONS_FILE] = _json({"redacted": snapshot.redacted, "left_out": snapshot.left_out})
     return contents
 
 
@@ -108,14 +95,6 @@ def _decoded(path: str, text: str) -> bytes:
         return base64.b64decode(text, validate=True)
     except binascii.Error as error:
         raise InputError(f"snapshot: {path!r}: not base64 ({error}); the snapshot was not imported") from error
-
-
-def _without_telemetry(settings: dict[str, Any]) -> dict[str, Any]:
-    variables = settings.get("env")
-    if not isinstance(variables, dict):
-        return settings
-    kept = {name: value for name, value in variables.items() if not name.startswith(TELEMETRY_ON_PREFIXES)}
-    return {**settings, "env": kept}
 
 
 def _json(data: dict[str, Any]) -> bytes:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
 from harness.claude.environment import INSTRUCTIONS_LOG_VARIABLE
+from harness.claude.layout import AGENTS_MD_RULE
 from harness.errors import IsolationError
-from harness.host import directory
+from harness.host import directory, scratch
 from harness.models import FileChange
 from harness.suite.resolved import agent_name
 from harness.suite.skills import Skill, find_skills
-
-AMBIENT_NAMES = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", ".claude", ".mcp.json")
-"""What Claude Code picks up from the parents of its working directory."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +30,14 @@ class IsolatedEnv:
 
     def cleanup(self) -> None:
         """Remove the whole temp root, whatever modes the agent left."""
-        directory.remove(self.temp_root)
+        scratch.remove(self.temp_root)
 
     def keep_project(self) -> Path:
         """Remove everything but the project, which stays where it is; returns its path."""
         for item in self.temp_root.iterdir():
             if item != self.path:
                 directory.remove(item) if item.is_dir() and not item.is_symlink() else item.unlink()
+        scratch.keep(self.temp_root)
         return self.path
 
     def __enter__(self) -> IsolatedEnv:
@@ -57,15 +55,15 @@ class IsolatedEnv:
 class EnvironmentIsolator:
     """Creates isolated environments for evaluation runs."""
 
-    def __init__(self, base_dir: Path | None = None) -> None:
+    def __init__(self, base_dir: Path | str | None = None) -> None:
         """`base_dir`: where temp roots are made; default the system's temp folder."""
-        self.base_dir = base_dir
+        self.base_dir = None if base_dir is None else Path(base_dir).expanduser()
 
     def create_environment(
         self,
-        fixture_path: Path | None = None,
+        fixture_path: Path | str | None = None,
         claude_md: str | None = None,
-        skills_path: Path | None = None,
+        skills_path: Path | str | None = None,
         agents_md: str | None = None,
         *,
         skills: Sequence[Skill] | None = None,
@@ -80,33 +78,34 @@ class EnvironmentIsolator:
             skills: The skills of a resolved config; `skills_path` is not looked at then.
 
         Raises:
-            IsolationError: The fixture or a skill is missing or leads outside by a symlink, AGENTS.md would
-                have no effect, or a parent folder holds instructions that would reach the agent.
+            IsolationError: The fixture or a skill is missing or leads outside by a symlink.
         """
-        root = Path(tempfile.mkdtemp(prefix="eval_", dir=self.base_dir)).resolve()
+        root = scratch.new(base=self.base_dir)
         try:
-            _refuse_ambient_instructions(root)
+            # Claude Code takes this for the root of a repository, and reads no skills, agents and commands above it;
+            # git does not, since the folder is empty. Memory files above are shut out by the executor.
+            (root / ".git").mkdir()
             project = root / "project"
             if fixture_path is None:
                 project.mkdir()
             else:
-                _copy_fixture(fixture_path.expanduser(), project)
+                _copy_fixture(Path(fixture_path).expanduser(), project)
             if claude_md is not None:
                 (project / "CLAUDE.md").write_text(claude_md, encoding="utf-8")
-            for skill in skills if skills is not None else find_skills(skills_path) if skills_path else ():
+            for skill in skills if skills is not None else find_skills(Path(skills_path)) if skills_path else ():
                 shutil.copytree(skill.path, project / ".claude/skills" / skill.path.name, dirs_exist_ok=True)
             if agents_md is not None:
                 _write_agents(project, agents_md)
             return IsolatedEnv(project, root, _variables(root))
         except BaseException:
-            shutil.rmtree(root, ignore_errors=True)
+            scratch.remove(root)
             raise
 
     def create_environment_for_task(
         self,
-        task_fixture: Path | None,
+        task_fixture: Path | str | None,
         claude_md: str | None = None,
-        skills_path: Path | None = None,
+        skills_path: Path | str | None = None,
         agents_md: str | None = None,
         *,
         skills: Sequence[Skill] | None = None,
@@ -114,16 +113,18 @@ class EnvironmentIsolator:
         """The same for the fixture of a task."""
         return self.create_environment(task_fixture, claude_md, skills_path, agents_md, skills=skills)
 
-    def snapshot_files(self, env_path: Path, patterns: list[str] | None = None) -> dict[str, str]:
+    def snapshot_files(self, env_path: Path | str, patterns: list[str] | None = None) -> dict[str, str]:
         """Content of every file before the run, by relative path; binary and large files as a hash.
 
         `patterns` are globs such as `**/*.py`; None takes everything but caches and .git.
         """
-        return directory.snapshot(env_path, patterns)
+        return directory.snapshot(Path(env_path), patterns)
 
-    def diff_files(self, before: dict[str, str], env_path: Path, patterns: list[str] | None = None) -> list[FileChange]:
+    def diff_files(
+        self, before: dict[str, str], env_path: Path | str, patterns: list[str] | None = None
+    ) -> list[FileChange]:
         """What was created, modified (content or mode) or deleted since `before`, sorted by path."""
-        return directory.diff(before, env_path, patterns)
+        return directory.diff(before, Path(env_path), patterns)
 
 
 def _copy_fixture(fixture: Path, project: Path) -> None:
@@ -142,23 +143,13 @@ def _write_agents(project: Path, agents_md: str) -> None:
         agents.mkdir(parents=True, exist_ok=True)
         (agents / f"{name}.md").write_text(agents_md, encoding="utf-8")
         return
-    memory = project / "CLAUDE.md"
-    if memory.exists() and "@AGENTS.md" not in memory.read_text(encoding="utf-8", errors="replace"):
-        raise IsolationError(
-            "agents_md has no effect beside a CLAUDE.md: Claude Code reads AGENTS.md only without one; "
-            "add the line @AGENTS.md to claude_md, or give agents_md the front matter of a subagent"
-        )
     (project / "AGENTS.md").write_text(agents_md, encoding="utf-8")
-
-
-def _refuse_ambient_instructions(root: Path) -> None:
-    for parent in root.parents:
-        for name in AMBIENT_NAMES:
-            if (parent / name).exists():
-                raise IsolationError(
-                    f"{parent / name} would reach the agent, since runs happen below {root.parent}; "
-                    "remove it or set TMPDIR to another folder"
-                )
+    memory = [path for name in ("CLAUDE.md", ".claude/CLAUDE.md") if (path := project / name).is_file()]
+    # Claude Code reads AGENTS.md by itself only where there is no CLAUDE.md.
+    if memory and not any("@AGENTS.md" in path.read_text(encoding="utf-8", errors="replace") for path in memory):
+        rule = project / AGENTS_MD_RULE
+        rule.parent.mkdir(parents=True, exist_ok=True)
+        rule.write_text("@../../AGENTS.md\n", encoding="utf-8")
 
 
 def _variables(root: Path) -> dict[str, str]:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.text import Text
 
 from common.files import write_whole
 from harness.compare.arms import ArmsComparison
@@ -25,7 +24,7 @@ from harness.compare.trend import Trend, slope_sentence
 from harness.compare.verdicts import Comparison, UnitComparison, Verdict
 from harness.compare.wording import UNKNOWN, counted, run_facts, runs_text, total_cost_text
 from harness.models import EvalResult, FileChange, GradeResult
-from harness.report.console import print_table, print_verbatim, report_console
+from harness.report.console import plain, print_table, print_verbatim, report_console
 from harness.report.exports import results_json
 from harness.report.tables import (
     COLOURS,
@@ -102,14 +101,14 @@ class Reporter:
         for index, result in chosen:
             table.add_row(
                 str(index),
-                Text(result.task_id),
-                Text(result.config_name),
-                Text(result.model),
+                plain(result.task_id),
+                plain(result.config_name),
+                plain(result.model),
                 str(result.run_index),
                 mark(result),
                 f"{result.overall_score:.2f}",
                 str(result.outcome),
-                Text(result.why),
+                plain(result.why),
             )
         print_table(self.console, table)
         print_table(self.console, assertion_table([result for _, result in chosen]))
@@ -129,17 +128,17 @@ class Reporter:
         """A comparison: verdict, quantities, reasons to doubt it, and the tasks that changed, or all of them."""
         a, b = comparison.label_a, comparison.label_b
         colour = COLOURS[comparison.verdict]
-        self.console.print(Text(f"{b} against {a}: {comparison.verdict}", style=f"bold {colour}".strip()))
-        self.console.print(Text(verdict_sentence(comparison)))
+        self.console.print(plain(f"{b} against {a}: {comparison.verdict}", style=f"bold {colour}".strip()))
+        self.console.print(plain(verdict_sentence(comparison)))
         print_table(self.console, metrics_table(comparison))
         if comparison.decision.units:
             sentences = (shares_sentence, cost_sentence, tools_sentence, association_sentence)
             for text in filter(None, (sentence(comparison) for sentence in sentences)):
-                self.console.print(Text(text))
+                self.console.print(plain(text))
         if comparison.slices:
             print_table(self.console, slices_table(comparison.slices, a, b, means=self.console.width >= WIDE))
         for text in comparison.warnings:
-            self.console.print(Text("! ", style="yellow").append(text, style="default"))
+            self.console.print(plain("! ", style="yellow").append_text(plain(text, "default")))
         decision = comparison.decision
         units = {decision.name(u): u for u in decision.units if all_tasks or u.moved}
         if units:
@@ -154,7 +153,7 @@ class Reporter:
     def print_trend(self, trend: Trend) -> None:
         """Jobs in the order of time: their means, the slope, and the tasks that moved most."""
         print_table(self.console, trend_table(trend))
-        self.console.print(Text(slope_sentence(trend)))
+        self.console.print(plain(slope_sentence(trend)))
         for title, drifts in (
             ("Tasks that moved: all runs of one job above all of the other", trend.moved),
             ("Tasks with another number of runs", trend.attempts),
@@ -177,9 +176,9 @@ class Reporter:
             self._print_block(f"Prompt of the judge of {grade.assertion_id}", grade.grading_prompt)
         self._print_block("Standard error", result.trace.stderr)
 
-    def export_json(self, results: list[EvalResult], path: Path) -> None:
+    def export_json(self, results: list[EvalResult], path: Path | str) -> None:
         """Write results with a summary; `load_results` reads the file."""
-        write_whole(path, results_json(results), durable=True)
+        write_whole(Path(path), results_json(results), durable=True)
 
     def check_regression(
         self, baseline: list[EvalResult], current: list[EvalResult], threshold: float = 0.05
@@ -198,23 +197,23 @@ class Reporter:
 
     def _print_head(self, result: EvalResult) -> None:
         title = f"{result.task_id} | {result.config_name} | {result.model} | run {result.run_index}"
-        self.console.print(Text(title, style="bold"), mark(result))
-        self.console.print(Text(run_facts(result)))
+        self.console.print(plain(title, style="bold"), mark(result))
+        self.console.print(plain(run_facts(result)))
         if result.trace.error:
-            self.console.print(Text(result.trace.error, style="yellow"))
+            self.console.print(plain(result.trace.error, style="yellow"))
 
     def _print_grades(self, grades: Sequence[GradeResult]) -> None:
         table = new_table("Grades", "assertion", "", "score", "weight", "details")
         for g in grades:
-            status = Text("judge error", style="yellow") if g.status != "graded" else passed_text(g.passed)
+            status = plain("judge error", style="yellow") if g.status != "graded" else passed_text(g.passed)
             reasons = [g.details, g.reasoning]
             reasons += [f"{c.score:.2f} {c.criterion}: {c.reasoning} [{c.evidence}]" for c in g.criteria_scores]
             if g.judge:
                 spread = "" if g.judge.spread is None else f", spread {g.judge.spread:.2f}"
                 reasons.append(f"judged by {g.judge.model}{spread}")
             weight = UNKNOWN if g.weight is None else f"{g.weight:g}"
-            body = Text("\n".join(reason for reason in reasons if reason))
-            table.add_row(Text(g.assertion_id), status, f"{g.score:.2f}", weight, body)
+            body = plain("\n".join(reason for reason in reasons if reason))
+            table.add_row(plain(g.assertion_id), status, f"{g.score:.2f}", weight, body)
         if grades:
             print_table(self.console, table)
 
@@ -222,26 +221,26 @@ class Reporter:
         """Tool calls; `limit` characters of what went in and out, 0 for names only, None for all."""
         calls = result.trace.tool_count
         said = "Tool calls not recorded" if calls is None else counted(calls, "tool call")
-        self.console.print(Text(said, style="bold"))
+        self.console.print(plain(said, style="bold"))
         for call in result.trace.tool_calls:
-            line = Text(f"  {call.name}", style="cyan")
+            line = plain(f"  {call.name}", style="cyan")
             if limit != 0:
-                line.append(" " + json.dumps(call.input, ensure_ascii=False)[:limit], style="default")
+                line.append_text(plain(" " + json.dumps(call.input, ensure_ascii=False)[:limit], "default"))
             self.console.print(line, soft_wrap=True)
             answered = call.error or call.output
             if answered and limit != 0:
                 print_verbatim(self.console, answered[:limit], indent=4)
 
     def _print_changes(self, changes: Sequence[FileChange], diffs: bool) -> None:
-        self.console.print(Text(f"{counted(len(changes), 'file')} changed", style="bold"))
+        self.console.print(plain(f"{counted(len(changes), 'file')} changed", style="bold"))
         for change in changes:
-            self.console.print(Text(f"  {change.action} {change.path}"), soft_wrap=True)
+            self.console.print(plain(f"  {change.action} {change.path}"), soft_wrap=True)
             if diffs:
                 print_verbatim(self.console, change.diff or change.content_after or "", indent=4)
 
     def _print_block(self, title: str, text: str) -> None:
         if text.strip():
-            self.console.print(Text(title, style="bold"))
+            self.console.print(plain(title, style="bold"))
             print_verbatim(self.console, text.rstrip(), indent=2)
 
 

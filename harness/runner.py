@@ -5,23 +5,25 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from common.files import write_whole
+from common.files import whole_file, write_whole
+from harness.claude.trace import snapshot_of
+from harness.config_importer import ConfigImporter
 from harness.errors import IsolationError
-from harness.executor import ClaudeExecutor, Executor, snapshot_of
+from harness.executor import ClaudeExecutor, Executor
 from harness.graders.composite_grader import CompositeGrader, not_graded, refuse_ungradable
 from harness.host import directory
 from harness.host.redaction import Redactor, server_secrets
 from harness.isolator import EnvironmentIsolator, IsolatedEnv
-from harness.models import Config, ErrorKind, EvalResult, ExecutionTrace, Fingerprints, Outcome, Task, assertion_ids
+from harness.models import Config, ErrorKind, EvalResult, ExecutionTrace, Outcome, Task, assertion_ids
 from harness.results import files
 from harness.results.journal import Journal
-from harness.run.matrix import Callback, Matrix, PlannedRun, RetryPolicy, plan
+from harness.run.matrix import Callback, Matrix, PlannedRun, RetryPolicy, plan, refuse_other_user_level
 from harness.run.repair import repair
-from harness.suite import fingerprint, load
-from harness.suite.resolved import resolve
+from harness.suite import load
 
 DEFAULT_RESULTS_DIR = Path("evals/results")
 
@@ -34,13 +36,13 @@ class EvalRunner:
         executor: Executor | None = None,
         grader: CompositeGrader | None = None,
         isolator: EnvironmentIsolator | None = None,
-        results_dir: Path | None = None,
+        results_dir: Path | str | None = None,
     ) -> None:
         """`results_dir`: where results go that are saved without a path; made when something is saved."""
         self.executor = executor or ClaudeExecutor()
         self.grader = grader or CompositeGrader()
         self.isolator = isolator or EnvironmentIsolator()
-        self.results_dir = results_dir or DEFAULT_RESULTS_DIR
+        self.results_dir = Path(results_dir or DEFAULT_RESULTS_DIR)
         # Copying and hashing hold the interpreter: in turns, each worker's agent starts as early as it can;
         # side by side, all of them would wait for the last. Two at a time, since one may wait for the disk.
         self._turn = threading.BoundedSemaphore(2)
@@ -51,10 +53,20 @@ class EvalRunner:
         Raises:
             InputError: the config names skills, a variable or an MCP file that this host does not have.
         """
-        config = resolve(config)
+        (run,) = self.plan([task], [config], None, 1)
         refuse_ungradable([task])
-        fingerprints = Fingerprints(task=fingerprint.of_task(task), config=config.fingerprint)
-        return self._run(PlannedRun(task, config, run_index, fingerprints))
+        self.executor.prepare()
+        return self._run(replace(run, run_index=run_index))
+
+    def plan(
+        self, tasks: Iterable[Task], configs: Iterable[Config], models: Iterable[str] | None, runs_per_combo: int
+    ) -> list[PlannedRun]:
+        """What `run_matrix` would run.
+
+        Raises:
+            InputError: two runs could not be told apart, or a config names what this host does not have.
+        """
+        return plan(tasks, configs, models, runs_per_combo, self.executor.resolve, self.executor.place)
 
     def run_matrix(
         self,
@@ -65,7 +77,7 @@ class EvalRunner:
         callback: Callback | None = None,
         *,
         workers: int = 1,
-        journal: Path | None = None,
+        journal: Path | str | None = None,
         retry: RetryPolicy | None = None,
         max_cost_usd: float | None = None,
     ) -> list[EvalResult]:
@@ -76,10 +88,12 @@ class EvalRunner:
         `max_cost_usd` starts no further run once that much is spent; runs in progress still finish.
         MatrixStopped, with the results so far, when it ends early.
         """
-        runs = plan(tasks, configs, models, runs_per_combo)
+        runs = self.plan(tasks, configs, models, runs_per_combo)
         refuse_ungradable({run.task.id: run.task for run in runs}.values())
-        path = journal or self.results_dir / f"matrix_{_stamp()}.journal.jsonl"
+        self.executor.prepare()
+        path = Path(journal or self.results_dir / f"matrix_{_stamp()}.journal.jsonl")
         with Journal(path, EvalResult) as open_journal:
+            refuse_other_user_level(path, open_journal.entries, runs)
             matrix = Matrix(
                 self._run,
                 open_journal,
@@ -94,7 +108,7 @@ class EvalRunner:
     def save_results(
         self,
         results: list[EvalResult],
-        filename: str | None = None,
+        filename: Path | str | None = None,
         save_debug: bool = False,
         *,
         stop_reason: str = "",
@@ -105,26 +119,29 @@ class EvalRunner:
         """
         path = self.results_dir / (filename or f"results_{_stamp()}.json")
         redactor = Redactor(os.environ)
-        clean = [files.without_secrets(result, redactor) for result in results]
-        write_whole(path, files.results_json(clean, stop_reason=redactor(stop_reason)), durable=True)
+        clean = (files.without_secrets(result, redactor) for result in results)
+        with whole_file(path, durable=True) as stream:
+            for part in files.results_parts(clean, len(results), stop_reason=redactor(stop_reason)):
+                stream.write(part.encode())
         if save_debug:
-            write_whole(path.with_suffix(".debug.json"), files.debug_json(clean))
+            debug = files.debug_json([files.without_secrets(result, redactor) for result in results])
+            write_whole(path.with_suffix(".debug.json"), debug)
         return path
 
     @staticmethod
-    def load_results(path: Path) -> list[EvalResult]:
+    def load_results(path: Path | str) -> list[EvalResult]:
         """Results of a results file; InputError when it is none."""
         return files.load_results(path)
 
     @staticmethod
-    def load_task(path: Path) -> Task:
+    def load_task(path: Path | str) -> Task:
         """Task of a YAML file; InputError names file, line and key of every mistake."""
-        return load.load_task(path)
+        return load.load_task(Path(path))
 
     @staticmethod
-    def load_config(path: Path) -> Config:
+    def load_config(path: Path | str) -> Config:
         """Config of a YAML file; InputError names file, line and key of every mistake."""
-        return load.load_config(path)
+        return load.load_config(Path(path))
 
     @staticmethod
     def load_tasks_from_glob(pattern: str) -> list[Task]:
@@ -152,10 +169,14 @@ class EvalRunner:
         except (IsolationError, OSError) as error:
             return _result(run, started, _not_set_up(config, str(error)))
         result: EvalResult | None = None
+        variables = dict(env.variables)
         try:
+            if config.user_configuration is not None:
+                home = env.temp_root / "user"
+                variables |= ConfigImporter().setup_ci_environment(config.user_configuration, home, disable_mcp=False)
             with self._turn:
                 before = self.isolator.snapshot_files(env.path)
-            trace = self.executor.run(task.prompt, config, env.path, task.timeout_seconds, dict(env.variables))
+            trace = self.executor.run(task.prompt, config, env.path, task.timeout_seconds, variables)
             result = self._graded(run, _result(run, started, trace), before, env)
             return result
         finally:

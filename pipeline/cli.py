@@ -6,6 +6,8 @@ Imports nothing heavy, so that `--help` answers at once.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import re
 import sys
 import time
@@ -14,8 +16,9 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from common.errors import InputError
+from common.terminal import printable_line
 from common.version import version
-from pipeline.dataset.catalog import IS_INSTALLED, REPOSITORY
+from pipeline.dataset.catalog import IS_INSTALLED, REPOSITORY, load_languages
 
 DONE, SOME_FAILED, WRONG_USE = 0, 1, 2
 # No task failed, and still there is nothing to go on with.
@@ -77,7 +80,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print one line and leave with exit code 2."""
-        print(f"{self.prog}: {message} (see --help)", file=sys.stderr)
+        complain(f"{self.prog}: {message} (see --help)")
         raise SystemExit(WRONG_USE)
 
 
@@ -107,18 +110,22 @@ def language_image(text: str) -> str:
     return text
 
 
+def say(message: str) -> None:
+    r"""Print one line; what would end the line or steer the terminal is shown escaped (`\n`)."""
+    print(printable_line(message))
+
+
 def complain(message: str) -> None:
-    r"""Print one line on stderr; what would end the line or move a terminal's cursor is shown escaped (`\n`)."""
-    shown = (
-        character if character.isprintable() else character.encode("unicode_escape").decode() for character in message
-    )
-    print("".join(shown), file=sys.stderr)
+    """Print one such line on stderr."""
+    print(printable_line(message), file=sys.stderr)
 
 
 def run(main: Callable[[list[str] | None], int]) -> NoReturn:
     """Run a script's `main` and leave with its exit code; bad input becomes one line on stderr and exit code 2."""
     try:
+        load_languages()
         code = main(None)
+        sys.stdout.flush()
     except InputError as error:
         complain(f"{Path(sys.argv[0]).name}: {error}")
         code = WRONG_USE
@@ -134,11 +141,21 @@ def run(main: Callable[[list[str] | None], int]) -> NoReturn:
         print(f"{Path(sys.argv[0]).name}: interrupted; run the same command again to finish", file=sys.stderr)
         code = 130
     except BrokenPipeError:
-        code = 141
+        code = _nothing_more_to_print(141)
+    except OSError as error:
+        complain(f"{Path(sys.argv[0]).name}: {error.filename or 'output'}: {error.strerror or error}")
+        code = _nothing_more_to_print(WRONG_USE)
     raise SystemExit(code)
 
 
-def find_data_dir(requested: Path | None, *, say: Callable[[str], None] = print) -> Path:
+def _nothing_more_to_print(code: int) -> int:
+    """The exit code; what is left in the buffer goes nowhere, or Python would complain about it when it ends."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code
+
+
+def find_data_dir(requested: Path | None, *, needs: str = "output/scenarios", say: Callable[[str], None] = say) -> Path:
     """Return the folder that holds output/scenarios/ and generated/.
 
     That is `requested`, else data/ when the benchmark was unpacked there, else the bundled sample (said in one line),
@@ -146,19 +163,20 @@ def find_data_dir(requested: Path | None, *, say: Callable[[str], None] = print)
 
     Args:
         requested: the folder that the user named.
+        needs: the folder in it that is read.
         say: prints a line.
 
     Raises:
-        InputError: the folder has no output/scenarios/.
+        InputError: the folder has not what is needed.
     """
     if requested is None:
         requested = WORKPLACE / "data"
         if not (requested / "output" / "scenarios").is_dir() and not IS_INSTALLED:
             requested = requested / "sample"
             say(f"No benchmark data in {WORKPLACE / 'data'}: using the bundled sample in {requested}")
-    if not (requested / "output" / "scenarios").is_dir():
+    if not (requested / needs).is_dir():
         raise InputError(
-            f"{requested}: no output/scenarios/ in it; --data_dir names the folder that holds generated/ and output/"
+            f"{requested}: no {needs}/ in it; --data_dir names the folder that holds generated/ and output/"
         )
     return requested
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from harness.host.variables import passed_variables
 from harness.suite.resolved import ResolvedConfig
 
 INSTRUCTIONS_LOG_VARIABLE = "HARNESS_INSTRUCTIONS_LOG"
@@ -23,6 +22,6 @@ CLI_VARIABLES = {
 }
 
 
-def agent_environment(config: ResolvedConfig, isolated: Mapping[str, str]) -> dict[str, str]:
+def agent_environment(config: ResolvedConfig, isolated: Mapping[str, str], users: Mapping[str, str]) -> dict[str, str]:
     """Variables of the CLI's process: the config's own win over the isolated ones, those over the user's."""
-    return {**passed_variables(), **CLI_VARIABLES, **isolated, **config.env}
+    return {**users, **CLI_VARIABLES, **isolated, **config.env}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
 
@@ -132,6 +132,7 @@ class Init(Message):
 
     claude_code_version: str = ""
     plugins: Objects[dict[str, Any]] = []
+    slash_commands: Strings = []
 
     @property
     def offered(self) -> Offered:
@@ -213,23 +214,29 @@ DEEPEST = 64
 TOO_DEEP = "[nested too deeply]"
 
 
-def message_of(line: Mapping[str, Any]) -> Message:
+def whole(_kind: str) -> None:
+    """No limit of the texts of a line."""
+
+
+def message_of(line: Mapping[str, Any], *, longest: Callable[[str], int | None] = whole) -> Message:
     """The message of one JSON object that the CLI printed, of the most telling type there is for it.
 
     The json format prints the result alone; one without a type counts as well. Values below `DEEPEST` levels
-    become a placeholder.
+    become a placeholder, and texts of more characters than `longest` gives for the line's type are cut.
     """
-    raw = _shallow(dict(line), DEEPEST)
+    raw = _bounded(dict(line), DEEPEST, longest(str(line.get("type"))))
     name, subtype = str(raw.get("type")), str(raw.get("subtype"))
     is_result = "type" not in raw and "session_id" in raw
     kind = Result if is_result else KINDS.get((name, subtype)) or TYPES.get(name, Message)
     return kind.model_validate({**raw, "raw": raw})
 
 
-def _shallow(value: Any, levels: int) -> Any:
+def _bounded(value: Any, levels: int, longest: int | None) -> Any:
     if isinstance(value, dict):
-        return {key: _shallow(item, levels - 1) for key, item in value.items()} if levels else TOO_DEEP
+        return {key: _bounded(item, levels - 1, longest) for key, item in value.items()} if levels else TOO_DEEP
     if isinstance(value, list):
-        return [_shallow(item, levels - 1) for item in value] if levels else TOO_DEEP
+        return [_bounded(item, levels - 1, longest) for item in value] if levels else TOO_DEEP
+    if isinstance(value, str) and longest is not None and len(value) > longest:
+        return f"{value[:longest]}[{len(value) - longest} characters left out]"
     # JSON has no such numbers, though Python reads and writes them.
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,44 +1,95 @@
-"""Whether the agent really started with what its config gives: skills, CLAUDE.md, subagents, MCP servers."""
+"""Whether the agent really started with what it is given: skills, memory files, subagents, MCP servers, tools."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from harness.claude.layout import AGENTS_MD_RULE, ambient_memory
 from harness.claude.messages import Init
+from harness.claude.user_files import UserFiles
+from harness.models.tools import ToolRule, canonical
 from harness.suite.resolved import ResolvedConfig
+from harness.suite.skills import Skill
 
 INSTRUCTIONS_HOOK_SINCE = (2, 1, 69)
 """First CLI version that tells which memory files it loads."""
 
 AGENTS_MD_PLUGIN = "cc-plugin-agents-md"
-"""The CLI's built-in plugin that reads AGENTS.md."""
+"""The CLI's built-in plugin that reads AGENTS.md where there is no CLAUDE.md."""
 
 
-def missing_at_start(config: ResolvedConfig, init: Init) -> list[str]:
-    """What the config gives and the CLI's init line does not show, one phrase each."""
-    loaded = set(init.offered.skills or [])
-    missing = [f"skill {skill.path.name}" for skill in config.skills if not loaded & skill.names]
-    status = init.offered.servers or {}
-    for server in config.servers:
-        if status.get(server) != "connected":
-            missing.append(f"MCP server {server} ({status.get(server) or 'unknown'})")
-    name = config.subagent
-    if name is not None and name not in (init.offered.agents or []):
-        missing.append(f"agent {name}")
-    is_memory = config.agents_md is not None and name is None and not config.claude_md
-    if is_memory and AGENTS_MD_PLUGIN not in init.plugin_names:
-        missing.append("AGENTS.md")
-    return missing
+@dataclass(frozen=True)
+class Expected:
+    """What a run must start with."""
 
+    servers: Mapping[str, Any]
+    skills: Sequence[Skill]
+    agents: Sequence[str]
+    tools: Sequence[ToolRule]
+    """Those that are named one by one."""
+    memory: Sequence[Path]
+    """Memory files that must be loaded."""
+    plugin: str | None
+    """A plugin without which a memory file has no effect."""
+    memory_is_told: bool = True
+    """Whether the hook can tell which memory files are loaded."""
 
-def missing_claude_md(config: ResolvedConfig, init: Init, log: Path, project: Path) -> list[str]:
-    """["CLAUDE.md"] when the config gives one and the CLI's log of loaded memory files lacks it, else []."""
-    if not (config.claude_md or "").strip():
-        return []
-    version = tuple(int(n) for n in re.findall(r"\d+", init.claude_code_version)[:3])
-    if version < INSTRUCTIONS_HOOK_SINCE:
-        return []
-    loaded = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
-    return [] if json.dumps(str(project / "CLAUDE.md")) in loaded else ["CLAUDE.md"]
+    @classmethod
+    def of(cls, config: ResolvedConfig, user: UserFiles, project: Path) -> Expected:
+        """What the config and the files of the user give to a run in `project`."""
+        is_memory = config.agents_md is not None and config.subagent is None
+        by_rule = is_memory and (project / AGENTS_MD_RULE).is_file()
+        memory = [
+            *([user.memory] if user.memory else []),
+            *([project / "CLAUDE.md"] if (config.claude_md or "").strip() else []),
+            *([project / "AGENTS.md"] if by_rule else []),
+        ]
+        return cls(
+            servers={**user.servers, **config.servers},
+            skills=[*user.skills, *config.skills],
+            agents=[*user.agents, *([config.subagent] if config.subagent else [])],
+            tools=[rule for rule in config.allowed_rules or [] if "*" not in rule.name],
+            memory=memory,
+            plugin=AGENTS_MD_PLUGIN if is_memory and not by_rule and not config.claude_md else None,
+            memory_is_told=not user.hooks_disabled,
+        )
+
+    def missing_in(self, init: Init) -> list[str]:
+        """What the CLI's init line does not show, one phrase each."""
+        offered = init.offered
+        # A skill without a description is listed as a command alone, though the model has it.
+        skills = {*(offered.skills or []), *init.slash_commands}
+        agents, status = set(offered.agents or []), offered.servers or {}
+        missing = [f"skill {skill.path.name}" for skill in self.skills if skill.listed and not skills & skill.names]
+        missing += [
+            f"MCP server {server} ({status.get(server) or 'unknown'})"
+            for server in self.servers
+            if status.get(server) != "connected"
+        ]
+        missing += [f"agent {name}" for name in self.agents if name not in agents]
+        missing += [f"tool {rule.name}" for rule in self._absent_tools(offered.tools)]
+        if self.plugin is not None and self.plugin not in init.plugin_names:
+            missing.append("AGENTS.md")
+        return missing
+
+    def _absent_tools(self, offered: list[str] | None) -> list[ToolRule]:
+        if offered is None:
+            return []
+        there = {canonical(name) for name in offered}
+        single = [rule for rule in self.tools if not rule.is_mcp or rule.is_partial]
+        return [rule for rule in single if canonical(rule.name) not in there]
+
+    def missing_memory(self, init: Init, log: Path, root: Path) -> list[str]:
+        """What of the memory files the CLI's log of loaded ones lacks, and what it has from outside of `root`."""
+        version = tuple(int(n) for n in re.findall(r"\d+", init.claude_code_version)[:3])
+        if version < INSTRUCTIONS_HOOK_SINCE or not self.memory_is_told:
+            return []
+        loaded = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
+        missing = [path.name for path in self.memory if json.dumps(str(path)) not in loaded]
+        foreign = [path for path in ambient_memory(root) if json.dumps(str(path)) in loaded]
+        return [*missing, *(f"nothing but its own memory ({path} was)" for path in foreign)]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from harness.claude.messages import Block, Init, Message, Result, Turn, Usage, message_of
+from harness.claude.messages import Block, Init, Message, Result, Turn, Usage, message_of, whole
 from harness.models import TokenUsage, ToolCall
 
 
@@ -23,10 +23,10 @@ def parse_messages(output: str) -> list[Message]:
     return [message_of(item) for item in items if isinstance(item, dict)]
 
 
-def parse_line(line: str | bytes) -> Message | None:
+def parse_line(line: str | bytes, *, longest: Callable[[str], int | None] = whole) -> Message | None:
     """One line of stream-json; None when it is not a whole JSON object, or one nested beyond reading.
 
-    Invalid UTF-8 becomes U+FFFD.
+    Invalid UTF-8 becomes U+FFFD; texts are cut as `message_of` does.
     """
     text = line.decode("utf-8", errors="replace") if isinstance(line, bytes) else line
     if not text.lstrip().startswith("{"):
@@ -35,7 +35,7 @@ def parse_line(line: str | bytes) -> Message | None:
         message = _loads(text)
     except (ValueError, RecursionError):
         return None
-    return message_of(message) if isinstance(message, dict) else None
+    return message_of(message, longest=longest) if isinstance(message, dict) else None
 
 
 def _loads(text: str) -> Any:

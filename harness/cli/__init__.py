@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
@@ -15,6 +16,7 @@ from typing import IO, Any, NamedTuple
 
 import click
 
+from common.terminal import printable, printable_line
 from common.version import version
 from harness.errors import InputError
 
@@ -42,6 +44,7 @@ COMMANDS: dict[str, Entry] = {
     "import-harbor": Entry("harness.cli.harbor", "Read the trials of Harbor jobs into a results file."),
     "ls": Entry("harness.cli.check", "List tasks or configs."),
     "env-status": Entry("harness.cli.check", "Show whether this machine is ready to run."),
+    "sandbox-image": Entry("harness.cli.check", "Build the image of --sandbox docker."),
     "report": Entry("harness.cli.report", "Summary of results; HTML, Markdown, JUnit, CSV, JSON."),
     "analyze": Entry("harness.cli.report", "List runs with what failed in them."),
     "explain": Entry("harness.cli.report", "Everything about one run."),
@@ -73,7 +76,7 @@ class BadInput(click.ClickException):
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Print the message, one line per problem."""
-        for line in self.message.splitlines():
+        for line in printable(self.message).split("\n"):
             click.echo(f"error: {line}", file=file or sys.stderr)
 
 
@@ -98,19 +101,46 @@ class Commands(click.Group):
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         """Parse the arguments, which for --help prints already."""
-        with _pipe_may_close():
+        with _pipe_may_close(), _errors_shown():
             return super().make_context(info_name, args, parent, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
         try:
-            with _pipe_may_close(), _ending_like_ctrl_c():
+            with _pipe_may_close(), _errors_shown(), _ending_like_ctrl_c(), _warnings_as_lines():
                 return super().invoke(ctx)
-        except InputError as error:
-            raise BadInput(str(error)) from error
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)
             ctx.exit(INTERRUPTED)
+
+
+@contextlib.contextmanager
+def _errors_shown() -> Iterator[None]:
+    """Bad input and a disk that takes or gives nothing: one line and exit code 2.
+
+    Shown here, and not by click, which leaves with 1 when standard error is closed.
+    """
+    try:
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except InputError as error:
+            raise BadInput(str(error)) from error
+        except OSError as error:
+            raise BadInput(f"{error.filename or 'output'}: {error.strerror or error}") from error
+        except ModuleNotFoundError as error:
+            if error.name is None or error.name.partition(".")[0] in ("harness", "common"):
+                raise
+            raise BadInput(f"this Python lacks {error.name}; install the package with pip install -e .") from error
+    except click.ClickException as error:
+        try:
+            error.show()
+        except BrokenPipeError:
+            raise
+        except OSError:  # there is no room for the message either; the exit code says it
+            pass
+        raise SystemExit(error.exit_code) from error
 
 
 @contextlib.contextmanager
@@ -126,6 +156,18 @@ def _ending_like_ctrl_c() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    click.echo(f"warning: {printable_line(str(message))}", err=True)
+
+
+@contextlib.contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Warnings of the harness as one line each, without the place in its code."""
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        yield
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
@@ -190,7 +232,11 @@ def load_env_file(named: Path | None) -> Path | None:
     if path is not None:
         from dotenv import dotenv_values
 
-        for name, value in dotenv_values(path).items():
+        try:
+            values = dotenv_values(path)
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}: not UTF-8 text (byte {error.start}); correct or name another env file") from None
+        for name, value in values.items():
             if value is not None:
                 os.environ.setdefault(name, value)
     return path

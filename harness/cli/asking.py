@@ -19,7 +19,7 @@ from harness.compare.wording import cost_text, counted
 from harness.errors import InputError
 from harness.graders.service import Question, Reply, Service
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL, retirement_warning
-from harness.report.console import report_console
+from harness.report.console import report_console, say
 from harness.results.journal import Journal, read_entries
 from harness.run.panel import EXPECTED_REPLY_TOKENS, Callback, Panel, PanelStopped, Verdict
 
@@ -44,7 +44,7 @@ class JudgeOptions:
         panel = self._panel(read_entries(journal_of(output), Verdict), _refuse)
         found = panel.estimate(questions)
         cost = "the price of a judge is not known" if found.cost_usd is None else f"about {cost_text(found.cost_usd)}"
-        click.echo(
+        say(
             f"{counted(found.calls, 'request')} to {', '.join(panel.judges)}, {found.done} done before; "
             f"about {found.input_tokens:,} tokens in and {found.calls * EXPECTED_REPLY_TOKENS:,} out: {cost}"
         )
@@ -58,7 +58,7 @@ class JudgeOptions:
         for judge in self.judges:
             warning = retirement_warning(judge, datetime.now(UTC).date())
             if warning:
-                click.echo(f"warning: {warning}", err=True)
+                say(f"warning: {warning}", err=True)
         path = journal_of(output)
         if output.expanduser().exists() and not path.exists():
             raise InputError(f"{output} exists, and no journal of this command beside it; name another with -o")
@@ -79,7 +79,12 @@ judge_options = gathered(
     "asking",
     JudgeOptions,
     click.option(
-        "--judge", "judges", multiple=True, default=[DEFAULT_JUDGE_MODEL], show_default=True, help="Model; repeatable."
+        "--judge",
+        "judges",
+        multiple=True,
+        default=[DEFAULT_JUDGE_MODEL],
+        show_default=True,
+        help="Model that judges; repeatable.",
     ),
     click.option(
         "--api",
@@ -89,12 +94,18 @@ judge_options = gathered(
         type=click.Choice(["anthropic", "openai"]),
         help="What the judges' service speaks.",
     ),
-    click.option("--base-url", help="Of the service. Default: JUDGE_BASE_URL, else the provider's own variable."),
     click.option(
-        "--repeats", default=1, show_default=True, type=click.IntRange(1, 25), help="Verdicts of each judge on each."
+        "--base-url", help="Address of the service. Default: JUDGE_BASE_URL, else the provider's own variable."
     ),
     click.option(
-        "--max-cost-usd", type=click.FloatRange(0, min_open=True), help="Ask nothing that may cost more in all."
+        "--repeats",
+        default=1,
+        show_default=True,
+        type=click.IntRange(1, 25),
+        help="Verdicts of each judge on each question.",
+    ),
+    click.option(
+        "--max-cost-usd", type=click.FloatRange(0, min_open=True), help="Stop before the total could exceed this."
     ),
     click.option("--dry-run", is_flag=True, help="Show what would be asked and what it may cost, ask nothing."),
     click.option("--quiet", is_flag=True, help="No progress."),
@@ -105,7 +116,7 @@ def say_verdicts(panel: Panel, questions: Sequence[Question]) -> list[Reply]:
     """Tell how many verdicts there are, what all cost and how far judges agree; return what brought no verdict."""
     replies = [reply for question in questions for reply in panel.replies(question)]
     failed = [reply for reply in replies if reply.verdict is None]
-    click.echo(
+    say(
         f"{counted(len(questions), 'question')}, {counted(len(replies) - len(failed), 'verdict')}, "
         f"{len(failed)} missing; {cost_text(panel.spent_usd)} in all"
     )
@@ -113,24 +124,22 @@ def say_verdicts(panel: Panel, questions: Sequence[Question]) -> list[Reply]:
     for judge, grades in points.items():
         again = within_judge(grades)
         if again:
-            click.echo(
-                f"  {judge} asked again: grades of one answer scatter by {again[1]:.1f} points ({again[0]} of them)"
-            )
+            say(f"  {judge} asked again: grades of one answer scatter by {again[1]:.1f} points ({again[0]} of them)")
     for pair in between_judges(points):
         ranks = "not told" if pair.rank_correlation is None else f"{pair.rank_correlation:.2f}"
-        click.echo(
+        say(
             f"  {pair.first} and {pair.second} on {pair.compared}: {pair.mean_difference:.1f} points apart, "
             f"the second gives {pair.bias:+.1f}; rank correlation {ranks}"
         )
     for text in sorted({reply.error for reply in failed})[:MOST_REASONS]:
-        click.echo(f"  no verdict: {text}", err=True)
+        say(f"  no verdict: {text}", err=True)
     return failed
 
 
 def say_unfinished(reason: str, output: Path) -> None:
     """Tell why not everything was asked, and how to go on."""
-    click.echo(f"stopped: {reason}", err=True)
-    click.echo(f"what was said is in {journal_of(output)}; the same command goes on from there", err=True)
+    say(f"stopped: {reason}", err=True)
+    say(f"what was said is in {journal_of(output)}; the same command goes on from there", err=True)
 
 
 @contextmanager
@@ -145,7 +154,7 @@ def _progress(*, quiet: bool) -> Iterator[Callback | None]:
             row = bar.add_task("")
             yield lambda _verdict, done, total: bar.update(row, completed=done, total=total)
     else:
-        yield lambda verdict, done, total: click.echo(_line(verdict, done, total), err=True)
+        yield lambda verdict, done, total: say(_line(verdict, done, total), err=True)
 
 
 def _line(verdict: Verdict, done: int, total: int) -> str:

@@ -10,11 +10,13 @@ import click
 
 from common.secrets import is_secret_name
 from harness.claude.version import installed_version
+from harness.cli.options import docker_sandbox, sandbox_base_option
+from harness.executor import ClaudeExecutor
 from harness.graders.composite_grader import refuse_ungradable
 from harness.host.variables import PASSED_VARIABLES
+from harness.report.console import say, say_lines
 from harness.run.oracle import Check, nop, oracle
 from harness.suite import load as loading
-from harness.suite.resolved import resolve
 
 TASKS = "evals/tasks/**/*.task.yaml"
 CONFIGS = "evals/configs/*/config.yaml"
@@ -27,16 +29,22 @@ def validate_task(pattern: str) -> None:
     for task in loading.load_tasks(pattern):
         refuse_ungradable([task])
         checks = f"{len(task.code_assertions)} code and {len(task.llm_assertions)} LLM assertions"
-        click.echo(f"ok: {task.id} ({task.category}, {task.difficulty}): {checks}")
+        say(f"ok: {task.id} ({task.category}, {task.difficulty}): {checks}")
 
 
 @click.command()
 @click.option("-c", "--config", "pattern", required=True, help="Config file, or a quoted glob of them.")
-def validate_config(pattern: str) -> None:
-    """Check config files: keys, skills, MCP servers and the variables they take from this host."""
+@click.option(
+    "--mcp-config",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="MCP servers that every run will have.",
+)
+def validate_config(pattern: str, mcp_config: Path | None) -> None:
+    """Check config files: keys, tools, skills, MCP servers and the variables they take from this host."""
+    executor = ClaudeExecutor(mcp_config_path=mcp_config)
     for config in loading.load_configs(pattern):
-        resolve(config)
-        click.echo(f"ok: {config.name} ({config.model}, {config.max_turns} turns)")
+        executor.resolve(config).refuse_unknown_servers()
+        say(f"ok: {config.name} ({config.model}, {config.max_turns} turns)")
 
 
 @click.command()
@@ -56,9 +64,9 @@ def validate(ctx: click.Context, pattern: str, only_oracle: bool, only_nop: bool
     with ThreadPoolExecutor(workers) as pool:
         checks: list[Check] = list(pool.map(lambda job: job[0](job[1]), [(k, t) for t in tasks for k in kinds]))
     for check in checks:
-        click.echo(f"{'ok' if check.as_expected else 'WRONG'}: {check.kind} {check.task_id}: {check.details}")
+        say_lines(f"{'ok' if check.as_expected else 'WRONG'}: {check.kind} {check.task_id}: {check.details}", hang=4)
     wrong = sum(not check.as_expected for check in checks)
-    click.echo(f"{len(checks) - wrong} of {len(checks)} checks are as they should be")
+    say(f"{len(checks) - wrong} of {len(checks)} checks are as they should be")
     ctx.exit(1 if wrong else 0)
 
 
@@ -71,10 +79,19 @@ def ls(kind: str, path: str | None) -> None:
     pattern = str(Path(path) / suffix) if path and Path(path).is_dir() else path or default
     if kind == "tasks":
         for task in loading.load_tasks(pattern):
-            click.echo(f"{task.id}  {task.category}  {task.difficulty}  {task.description}")
+            say(f"{task.id}  {task.category}  {task.difficulty}  {task.description}")
     else:
         for config in loading.load_configs(pattern):
-            click.echo(f"{config.name}  {config.model}  {config.max_turns} turns  {config.description}")
+            say(f"{config.name}  {config.model}  {config.max_turns} turns  {config.description}")
+
+
+@click.command()
+@sandbox_base_option
+def sandbox_image(sandbox_base: str) -> None:
+    """Build the image of --sandbox docker where it is not there yet, try it, and print its name."""
+    sandbox = docker_sandbox(None, sandbox_base)
+    sandbox.prepare("claude")
+    click.echo(sandbox.image)
 
 
 @click.command()
@@ -88,13 +105,13 @@ def env_status(ctx: click.Context, claude_path: str) -> None:
     version = installed_version(claude_path)
     paying = [name for name in PASSED_VARIABLES["who pays"] if os.environ.get(name)]
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0
-    click.echo(f"claude: {version or f'{claude_path} not found; install Claude Code or name it with --claude'}")
-    click.echo(f"env file: {ctx.obj or 'none'}")
+    say(f"claude: {version or f'{claude_path} not found; install Claude Code or name it with --claude'}")
+    say(f"env file: {ctx.obj or 'none'}")
     for name in paying:
-        click.echo(f"{name}: {'set' if is_secret_name(name) else os.environ[name]}")
+        say(f"{name}: {'set' if is_secret_name(name) else os.environ[name]}")
     if not paying:
-        click.echo("credentials: none; set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN")
+        say("credentials: none; set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN")
     root_refused = is_root and not os.environ.get("IS_SANDBOX")
     if root_refused:
-        click.echo("root: Claude Code refuses to skip permissions; set IS_SANDBOX=1 if this is a sandbox")
+        say("root: Claude Code refuses to skip permissions; set IS_SANDBOX=1 if this is a sandbox")
     ctx.exit(2 if not version or not paying or root_refused else 0)

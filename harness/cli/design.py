@@ -18,7 +18,7 @@ from harness.design.jobs import ARMS, Earlier, JobOptions, TaskSet, choose_attem
 from harness.design.jobs import power as power_of
 from harness.design.noise import Noise, observed_noise
 from harness.errors import InputError
-from harness.report.console import print_table, report_console
+from harness.report.console import print_table, report_console, say, say_lines
 from harness.report.tables import new_table
 from harness.results.sources import load_source
 
@@ -212,12 +212,12 @@ def plan(
     files = {name: output_dir / f"{name}.yaml" for name in ("without", "with")}
     for name, path in files.items():
         write_whole(path, job_yaml(name, tasks, options, servers if name == "with" else ()))
-    click.echo(f"wrote {files['without']} and {files['with']}")
+    say(f"wrote {files['without']} and {files['with']}")
     if found.skipped:
         names = ", ".join(found.skipped[:SHOWN_SKIPPED]) + (", ..." if len(found.skipped) > SHOWN_SKIPPED else "")
-        click.echo(f"{counted(len(found.skipped), 'folder')} that Harbor will skip, no whole task: {names}", err=True)
+        say(f"{counted(len(found.skipped), 'folder')} that Harbor will skip, no whole task: {names}", err=True)
     if environment == "docker" and concurrency > BRIDGE_NETWORKS and not extra_docker_compose:
-        click.echo(
+        say(
             f"-n {concurrency}: Docker's default address pools hold about {BRIDGE_NETWORKS} networks, one a trial;"
             " docs/RUNNING_AT_SCALE.md says what to do",
             err=True,
@@ -225,19 +225,19 @@ def plan(
     trials = ARMS * found.count * chosen
     basis = f", from {counted(earlier.runs, 'earlier run')} in {source}" if earlier else ""
     dollars = "not known" if usd is None else f"about ${found.count * chosen * sum(usd):.2f}{basis}"
-    click.echo(
+    say_lines(
         f"trials:  {trials} = {counted(found.count, 'task')} x {counted(chosen, 'attempt')} x {ARMS} jobs, "
         f"{concurrency} at a time\n"
         f"dollars: {dollars}, of ${budget_usd:.2f}; Harbor itself stops at no budget\n"
         f"hours:   {hours(earlier, found, chosen, concurrency)}\n"
         f"power:   {power_of(earlier, found.count, chosen, effect)}\n"
     )
-    click.echo("Run, from this folder:")
+    say("Run, from this folder:")
     for path in files.values():
-        click.echo(f"  harbor run -y -c {shlex.quote(str(path))}")
+        say(f"  harbor run -y -c {shlex.quote(str(path))}")
     places = " ".join(shlex.quote(str(jobs_dir / name)) for name in files)
-    click.echo(f"  python -m harness compare {places} --html report.html")
-    click.echo(f"A job that was stopped goes on with: harbor job resume -p {shlex.quote(str(jobs_dir))}/<job>")
+    say(f"  python -m harness compare {places} --html report.html")
+    say(f"A job that was stopped goes on with: harbor job resume -p {shlex.quote(str(jobs_dir))}/<job>")
 
 
 def _refuse_existing(output_dir: Path, jobs_dir: Path) -> None:

@@ -10,6 +10,7 @@ from harness.cli.options import PATH
 from harness.cli.output import save_results
 from harness.compare.wording import counted
 from harness.models import PASS_SCORE, Outcome
+from harness.report.console import say
 from harness.results.harbor import load_jobs
 from harness.runner import EvalRunner
 
@@ -34,9 +35,9 @@ def import_harbor(job: Path, output: Path, config_name: str | None, tasks_dir: P
     """
     results = load_jobs(job, config_name=config_name, tasks_dir=tasks_dir, pass_score=pass_score)
     measured = [result for result in results if result.measured]
-    click.echo(f"{counted(len(results), 'trial')}, {len(measured)} measured, {sum(r.passed for r in measured)} passed")
+    say(f"{counted(len(results), 'trial')}, {len(measured)} measured, {sum(r.passed for r in measured)} passed")
     for outcome in Outcome:
         count = sum(result.outcome is outcome for result in results)
         if count and outcome is not Outcome.COMPLETED:
-            click.echo(f"  {outcome}: {count}")
+            say(f"  {outcome}: {count}")
     save_results(EvalRunner(), results, output)

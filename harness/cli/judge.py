@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TextIO
 
 import click
-from rich.text import Text
 
 from common.files import check_output, write_whole
 from harness.agreement import calibration
@@ -18,7 +17,7 @@ from harness.compare.wording import counted, percent, rate_interval
 from harness.errors import InputError
 from harness.graders.composite_grader import CompositeGrader
 from harness.models import PASS_SCORE, EvalResult, Task
-from harness.report.console import print_table, report_console
+from harness.report.console import plain, print_table, report_console, say, say_lines
 from harness.report.tables import new_table
 from harness.results.judged_task import JudgedTask, judged_tasks
 from harness.results.sources import load_source
@@ -135,7 +134,7 @@ def _say_changes(before: Sequence[EvalResult], after: Sequence[EvalResult]) -> N
     changed = sum(a.verdict != b.verdict for a, b in zip(before, after, strict=True))
     measured = [result for result in after if result.measured]
     mean = f", mean score {sum(r.overall_score for r in measured) / len(measured):.3f}" if measured else ""
-    click.echo(f"{counted(len(after), 'run')}, {len(measured)} measured, {changed} with another verdict{mean}")
+    say(f"{counted(len(after), 'run')}, {len(measured)} measured, {changed} with another verdict{mean}")
 
 
 @click.command()
@@ -167,7 +166,7 @@ def calibrate(source: Path, labels: Path | None, template_path: Path | None) -> 
     kappa = "undefined, since only one label occurs" if found.kappa is None else f"{found.kappa:.2f}"
     console.print(f"Cohen's kappa {kappa}; {counted(found.judge_errors, 'labelled assertion')} without a verdict")
     for verdict in found.disagreements:
-        console.print(Text(f"  disagree: {' | '.join(map(str, verdict))}"))
+        console.print(plain(f"  disagree: {' | '.join(map(str, verdict))}"))
 
 
 @click.command()
@@ -193,7 +192,7 @@ def audit(ctx: click.Context, /, tasks: Path, output: Path, asking: JudgeOptions
     panel, stopped = asking.ask(questions, output)
     failed = say_verdicts(panel, questions)
     write_whole(output.expanduser(), audit_lines(questions, panel), durable=True)
-    click.echo(f"wrote {output}")
+    say(f"wrote {output}")
     if stopped:
         say_unfinished(stopped, output)
     ctx.exit(2 if stopped or failed else 0)
@@ -207,4 +206,4 @@ def evidence(task: Path, answer: TextIO) -> None:
 
     TASK is a generated task, or any folder of code; ANSWER a file, or - for standard input. No model is asked.
     """
-    click.echo(JudgedTask.load(task).pack(answer.read()))
+    say_lines(JudgedTask.load(task).pack(answer.read()))

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -17,10 +17,15 @@ from harness.compare.verdicts import Comparison, MetricChoice, Verdict
 from harness.errors import InputError
 from harness.executor import ClaudeExecutor
 from harness.graders.composite_grader import CompositeGrader
-from harness.models import EvalResult
+from harness.models import Config, EvalResult
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.results.sources import choose, is_table, load_source, load_two_arms
 from harness.runner import EvalRunner
+from harness.sandbox.place import DEFAULT_BASE_IMAGE, Sandbox, ThisMachine
+from harness.suite.load import load_configs
+
+if TYPE_CHECKING:
+    from harness.sandbox.docker_sandbox import DockerSandbox
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -56,6 +61,22 @@ def gathered(
     return decorate
 
 
+def docker_sandbox(image: str | None, base_image: str) -> DockerSandbox:
+    """The sandbox of containers; None is the image built on `base_image`."""
+    from harness.sandbox.docker_sandbox import DockerSandbox  # takes a tenth of a second to import
+
+    return DockerSandbox(image, base_image=base_image, say=functools.partial(click.echo, err=True))
+
+
+sandbox_base_option = click.option(
+    "--sandbox-base",
+    default=DEFAULT_BASE_IMAGE,
+    envvar="HARNESS_SANDBOX_BASE",
+    show_default=True,
+    help="Debian or Ubuntu image that the sandbox's own one is built from.",
+)
+
+
 @dataclass(frozen=True)
 class RunOptions:
     """How agents are run and judged."""
@@ -65,12 +86,23 @@ class RunOptions:
     mcp_config: Path | None
     ci: bool
     judge_model: str
+    sandbox: str
+    sandbox_image: str | None
+    sandbox_base: str
     quiet: bool
 
     def runner(self) -> EvalRunner:
         """A runner of this kind."""
-        executor = ClaudeExecutor(self.claude_path, self.ci, self.mcp_config)
-        return EvalRunner(executor, CompositeGrader(self.judge_model))
+        sandbox = self._sandbox()
+        executor = ClaudeExecutor(self.claude_path, self.ci, self.mcp_config, sandbox=sandbox)
+        return EvalRunner(executor, CompositeGrader(self.judge_model, sandbox=sandbox))
+
+    def _sandbox(self) -> Sandbox:
+        if self.sandbox == "docker":
+            return docker_sandbox(self.sandbox_image, self.sandbox_base)
+        if self.sandbox_image:
+            raise InputError("--sandbox-image has no effect without --sandbox docker; add that")
+        return ThisMachine()
 
 
 run_options = gathered(
@@ -85,6 +117,15 @@ run_options = gathered(
     ),
     click.option("--ci", is_flag=True, help="Keep no session files."),
     click.option("--judge-model", default=DEFAULT_JUDGE_MODEL, show_default=True, help="Model of LLM judges."),
+    click.option(
+        "--sandbox",
+        type=click.Choice(["none", "docker"]),
+        default="none",
+        show_default=True,
+        help="Where agents and checks run: as you on this machine, or each in a container of its own.",
+    ),
+    click.option("--sandbox-image", help="An image with the claude CLI.  [default: one built from --sandbox-base]"),
+    sandbox_base_option,
     click.option("--quiet", is_flag=True, help="Print nothing but errors and the result path."),
 )
 
@@ -94,12 +135,24 @@ class BatchOptions:
     """Which tasks and configs are run, how often, how many at a time and up to which cost."""
 
     task_glob: str
-    config_glob: str
+    config_glob: str | None
+    snapshots: tuple[Path, ...]
     runs: int
     workers: int
     max_cost_usd: float | None
     dry_run: bool
     output: Path | None
+
+    def configs(self) -> list[Config]:
+        """The configs of all files, then one for each snapshot, named like its file.
+
+        Raises:
+            InputError: a config file is wrong, or neither a file nor a snapshot was named.
+        """
+        if self.config_glob is None and not self.snapshots:
+            raise InputError("no config: name config files with -c, or a configuration of Claude Code with --snapshot")
+        configs = load_configs(self.config_glob) if self.config_glob is not None else []
+        return configs + [Config(name=path.stem, snapshot=path.expanduser().absolute()) for path in self.snapshots]
 
 
 def batch_options(*, runs: int, fewest: int, output_required: bool) -> Callable[[Function], Function]:
@@ -115,7 +168,14 @@ def batch_options(*, runs: int, fewest: int, output_required: bool) -> Callable[
         "batch",
         BatchOptions,
         click.option("-t", "--tasks", "task_glob", required=True, help="Glob of task files, quoted."),
-        click.option("-c", "--configs", "config_glob", required=True, help="Glob of config files, quoted."),
+        click.option("-c", "--configs", "config_glob", help="Glob of config files, quoted."),
+        click.option(
+            "--snapshot",
+            "snapshots",
+            multiple=True,
+            type=PATH,
+            help="File of export-config that is run as a config of its own; may be repeated.",
+        ),
         click.option(
             "-r",
             "--runs",

@@ -5,15 +5,14 @@ from __future__ import annotations
 import shlex
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
-import click
-
-from common.files import write_whole
+from common.files import check_output, write_whole
 from harness.errors import InputError
 from harness.models import EvalResult
+from harness.report.console import say
 from harness.runner import DEFAULT_RESULTS_DIR, EvalRunner
 
 
@@ -75,8 +74,20 @@ def results_and_journal(output: Path | None, resume: bool) -> tuple[Path, Path]:
 def say_stopped(done: int, planned: int, reason: str, more: Sequence[str] = ()) -> None:
     """Say on stderr why the runs ended early, and the command that goes on with them; `more` are its new options."""
     resume = [] if "--resume" in sys.argv else ["--resume"]
-    click.echo(f"stopped after {done} of {planned} runs: {reason}", err=True)
-    click.echo(f"go on with: python -m harness {shlex.join([*sys.argv[1:], *resume, *more])}", err=True)
+    say(f"stopped after {done} of {planned} runs: {reason}", err=True)
+    say(f"go on with: python -m harness {shlex.join([*sys.argv[1:], *resume, *more])}", err=True)
+
+
+def keep_sources(sources: Iterable[Path], *outputs: Path | None) -> None:
+    """Stop before a report is written over the results that it is about.
+
+    Raises:
+        InputError: one of the outputs is one of the sources.
+    """
+    kept = list(sources)
+    for output in outputs:
+        if output is not None:
+            check_output(output.expanduser(), kept)
 
 
 def write_text(path: Path | None, make: Callable[[], str]) -> None:
@@ -89,7 +100,7 @@ def write_text(path: Path | None, make: Callable[[], str]) -> None:
         return
     path = path.expanduser()
     write_whole(path, make())
-    click.echo(f"wrote {path}")
+    say(f"wrote {path}")
 
 
 def save_results(
@@ -114,4 +125,4 @@ def save_results(
     """
     name = None if path is None else str(path.expanduser().absolute())
     saved = runner.save_results(list(results), name, save_debug, stop_reason=stop_reason)
-    click.echo(f"saved to {saved}")
+    say(f"saved to {saved}")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from types import TracebackType
 
-import click
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
+from common.terminal import printable_line
 from harness.compare.metrics import by_arm
 from harness.compare.wording import cost_text, seconds_text
 from harness.models import EvalResult
-from harness.report.console import report_console
+from harness.report.console import plain, report_console, say
 
 
 def verdict_of(result: EvalResult) -> str:
@@ -67,13 +67,13 @@ class Progress:
         if self._bar is not None:
             self._bar.update(self._row, completed=done, description=self._counts())
             if not result.measured:
-                self._bar.console.print(line_of(result, done, total), markup=False, highlight=False)
+                self._bar.console.print(plain(printable_line(line_of(result, done, total))))
         elif not self._quiet:
-            click.echo(line_of(result, done, total))
+            say(line_of(result, done, total))
 
-    def summary(self, results: list[EvalResult]) -> str:
+    def summary(self, results: list[EvalResult]) -> list[str]:
         """One line per config and model: passed of measured runs, runs not measured, cost."""
-        return "\n".join(f"{name} ({model}): {_counts(group)}" for (name, model), group in by_arm(results).items())
+        return [f"{name} ({model}): {_counts(group)}" for (name, model), group in by_arm(results).items()]
 
     def _counts(self) -> str:
         return _counts(self._results)

@@ -10,13 +10,14 @@ from pathlib import Path
 import click
 
 from harness.cli.options import METRIC, PATH, RESULTS_HELP, ArmOptions, arm_options, verdict_code
-from harness.cli.output import write_text
+from harness.cli.output import keep_sources, write_text
 from harness.compare.arms import ArmsComparison
 from harness.compare.comparison import compare as compare_results
 from harness.compare.verdicts import Comparison, MetricChoice
 from harness.errors import InputError
 from harness.models import EvalResult
 from harness.report import exports
+from harness.report.console import say
 from harness.reporter import Reporter, regression_evidence
 from harness.results.judged_task import pack_for
 from harness.results.sources import load_source
@@ -38,6 +39,7 @@ def report(
     json_path: Path | None,
 ) -> None:
     """Summary of a set of results: rates with intervals, pass@k, cost, lost runs."""
+    keep_sources([source], html, markdown, junit, csv, json_path)
     results = load_source(source)
     Reporter().print_summary(results)
     write_text(html, lambda: html_page([(source.stem, results)], None, source.stem))
@@ -54,7 +56,7 @@ def report(
 def analyze(source: Path, task_filter: str | None, failed_only: bool) -> None:
     """List runs with what failed in them, and how often each assertion passes."""
     Reporter().print_analysis(load_source(source), task_filter, failed_only)
-    click.echo(f"one run whole: python -m harness explain {shlex.quote(str(source))} -i #")
+    say(f"one run whole: python -m harness explain {shlex.quote(str(source))} -i #")
 
 
 @click.command()
@@ -110,6 +112,7 @@ def regression(
 
     Exit code 0 no evidence of it, 1 a regression, of the whole or of a single task, 2 the data cannot tell.
     """
+    keep_sources([baseline, current], json_path)
     comparison = compare_results(
         load_source(baseline),
         load_source(current),
@@ -150,6 +153,8 @@ def compare(
     more paths, each is compared with A, corrected for their number. Exit code 0 nothing got worse, 1 a
     regression, of the whole or of a single task, 2 the data cannot tell.
     """
+    sources = [path for path in (arms.a, arms.b, *more) if path is not None]
+    keep_sources(sources, html, markdown, junit, json_path)
     if more:
         found, all_arms = arms.compare_with(more)
         Reporter().print_arms(found, all_tasks)

@@ -24,14 +24,15 @@ from harness.compare.wording import counted
 from harness.errors import InputError
 from harness.models import EvalResult, Task
 from harness.models.model_ids import retirement_warning
+from harness.report.console import say, say_lines
 from harness.reporter import Reporter
 from harness.results.journal import read_journal
 from harness.run.confirm import confirm as run_confirmation
 from harness.run.confirm import plan_confirmation
 from harness.run.estimate import estimate
-from harness.run.matrix import MatrixStopped, PlannedRun, finished_before, plan
-from harness.suite.load import load_configs, load_tasks
-from harness.suite.resolved import resolve
+from harness.run.matrix import MatrixStopped, PlannedRun, finished_before, refuse_other_user_level
+from harness.suite.load import load_tasks
+from harness.suite.resolved import ResolvedConfig
 
 
 @click.command()
@@ -60,14 +61,14 @@ def run(
     task, config = runner.load_task(task_file), runner.load_config(config_file)
     if model:
         config = config.model_copy(update={"model": model})
-    config = resolve(config)
-    runs = plan([task], [config], None, 1)
+    config = runner.executor.resolve(config)
+    runs = runner.plan([task], [config], None, 1)
     refuse_existing(output)
     refuse_unwritable(output or runner.results_dir / "results.json")
     _warn_retired(runs)
     result = runner.run_single(task, config)
     if not options.quiet:
-        click.echo(line_of(result, 1, 1))
+        say(line_of(result, 1, 1))
         if verbose:
             _print_details(result)
     save_results(runner, [result], output, save_debug=options.save_debug)
@@ -98,20 +99,22 @@ def matrix(
     """
     runner = options.runner()
     tasks = _chosen(runner.load_tasks_from_glob(batch.task_glob), limit, task_filter)
-    configs = [resolve(config) for config in runner.load_configs_from_glob(batch.config_glob)]
+    configs = [runner.executor.resolve(config) for config in batch.configs()]
     model_list = [name.strip() for name in models.split(",") if name.strip()] if models else None
-    planned = plan(tasks, configs, model_list, batch.runs)
+    planned = runner.plan(tasks, configs, model_list, batch.runs)
     path, journal = results_and_journal(batch.output, resume)
     earlier = read_journal(journal)
+    refuse_other_user_level(journal, earlier, planned)
     kept = finished_before(planned, earlier)
     _warn_retired(planned)
+    _warn_of_snapshots(configs, models_chosen=model_list is not None)
     if batch.dry_run:
         _print_plan(planned, len(kept), path.parent)
         return
     refuse_unwritable(path)
     if earlier and not options.quiet:
         unused = len({(r.task_id, r.config_name, r.model, r.run_index) for r in earlier}) - len(kept)
-        click.echo(f"{len(kept)} runs are done; {unused} in the journal failed or are of changed content")
+        say(f"{len(kept)} runs are done; {unused} in the journal failed or are of changed content")
     stopped: MatrixStopped | None = None
     with Progress(len(planned), list(kept.values()), quiet=options.quiet) as progress:
         try:
@@ -129,7 +132,8 @@ def matrix(
             stopped, results = early, early.results
     reason = stopped.reason if stopped else ""
     if not options.quiet:
-        click.echo(progress.summary(results))
+        for line in progress.summary(results):
+            say(line)
     save_results(runner, results, path, save_debug=options.save_debug, stop_reason=reason)
     if stopped is not None:
         say_stopped(len(results), len(planned), reason, [] if batch.output else ["-o", str(path)])
@@ -150,14 +154,14 @@ def confirm(ctx: click.Context, /, arms: ArmOptions, batch: BatchOptions, resume
     again; otherwise B alone, against the runs of A that are there. Exit code 0 nothing confirmed as worse,
     1 a regression is confirmed, 2 the data cannot tell or not all runs were made, 130 interrupted.
     """
-    tasks, configs = load_tasks(batch.task_glob), load_configs(batch.config_glob)
+    tasks, configs = load_tasks(batch.task_glob), batch.configs()
     plan = plan_confirmation(*arms.compare(), tasks, configs, batch.runs)
     if plan is None:
-        click.echo("no task looks changed: nothing to confirm")
+        say("no task looks changed: nothing to confirm")
         return
     output, journal = results_and_journal(batch.output, resume)
     names = ", ".join(task.id for task in plan.tasks)
-    click.echo(f"{counted(len(plan.tasks), 'suspect')}, {counted(plan.fresh_runs, 'fresh run')}: {names}")
+    say(f"{counted(len(plan.tasks), 'suspect')}, {counted(plan.fresh_runs, 'fresh run')}: {names}")
     if batch.dry_run:
         return
     refuse_unwritable(output)
@@ -190,28 +194,43 @@ def _warn_retired(runs: list[PlannedRun]) -> None:
     for model in sorted({run.config.model for run in runs}):
         warning = retirement_warning(model, datetime.now(UTC).date())
         if warning:
-            click.echo(f"warning: {warning}", err=True)
+            say(f"warning: {warning}", err=True)
+
+
+def _warn_of_snapshots(configs: list[ResolvedConfig], *, models_chosen: bool) -> None:
+    """Say what of the snapshots the runs do not have."""
+    for config in configs:
+        snapshot = config.user_configuration
+        model = snapshot.settings.get("model") if snapshot else None
+        if model not in (None, config.model) and not models_chosen:
+            say(f"warning: {config.name}: runs with {config.model}, not with the snapshot's {model}", err=True)
+        if snapshot and snapshot.settings.get("enabledPlugins"):
+            say(f"warning: {config.name}: a snapshot holds no plugins; runs have none of them", err=True)
+        for place in snapshot.redacted if snapshot else []:
+            say(f"warning: {config.name}: was taken out as secret: {place}", err=True)
+        for link in snapshot.left_out if snapshot else []:
+            say(f"warning: {config.name}: was not followed: {link}", err=True)
 
 
 def _print_plan(runs: list[PlannedRun], kept: int, results_dir: Path) -> None:
     tasks = list(dict.fromkeys(run.task.id for run in runs))
     variants = list(dict.fromkeys((run.config.name, run.config.model) for run in runs))
     per_combination = 1 + max(run.run_index for run in runs)
-    click.echo(f"{len(runs)} runs: {len(tasks)} tasks x {len(variants)} configs and models x {per_combination} runs")
+    say(f"{len(runs)} runs: {len(tasks)} tasks x {len(variants)} configs and models x {per_combination} runs")
     for name, model in variants:
-        click.echo(f"  config {name} with {model}")
+        say(f"  config {name} with {model}")
     for task in tasks:
-        click.echo(f"  task {task}")
+        say(f"  task {task}")
     if kept:
-        click.echo(f"{kept} of them are done, {len(runs) - kept} are left")
-    click.echo(estimate(runs, kept, results_dir))
+        say(f"{kept} of them are done, {len(runs) - kept} are left")
+    say(estimate(runs, kept, results_dir))
 
 
 def _print_details(result: EvalResult) -> None:
     if result.trace.error:
-        click.echo(f"{result.outcome}: {result.trace.error}")
+        say_lines(f"{result.outcome}: {result.trace.error}", hang=6)
     for grade in result.grades:
-        click.echo(f"  {'PASS' if grade.passed else 'FAIL'} {grade.assertion_id}: {grade.details}")
+        say_lines(f"  {'PASS' if grade.passed else 'FAIL'} {grade.assertion_id}: {grade.details}", hang=6)
     for change in result.trace.file_changes:
-        click.echo(f"  {change.action} {change.path}")
-    click.echo(result.trace.claude_response)
+        say(f"  {change.action} {change.path}")
+    say_lines(result.trace.claude_response)

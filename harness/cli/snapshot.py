@@ -11,6 +11,7 @@ from harness.claude.version import installed_version
 from harness.config_exporter import ConfigExporter
 from harness.config_importer import ConfigImporter
 from harness.errors import InputError
+from harness.report.console import say
 
 PATH = click.Path(path_type=Path)
 
@@ -18,16 +19,18 @@ PATH = click.Path(path_type=Path)
 @click.command()
 @click.option("-o", "--output", required=True, type=PATH, help="Snapshot file to write.")
 @click.option("--claude-home", type=PATH, help="Configuration folder.  [default: $CLAUDE_CONFIG_DIR or ~/.claude]")
-@click.option("--project", type=PATH, help="Take the MCP servers of this project's .mcp.json too.")
+@click.option("--project", type=PATH, help="Project whose MCP servers are taken too.  [default: the current folder]")
 def export_config(output: Path, claude_home: Path | None, project: Path | None) -> None:
     """Write a snapshot of Claude Code's configuration, without secrets."""
     exporter = ConfigExporter(claude_home, project=project)
     snapshot = exporter.export_snapshot()
     exporter.save_snapshot(output)
     files = len(snapshot.skills) + len(snapshot.skills_binary) + len(snapshot.files) + len(snapshot.files_binary)
-    click.echo(f"wrote {output}: {files} files, {len(snapshot.mcp_servers)} MCP servers")
+    say(f"wrote {output}: {files} files, {len(snapshot.mcp_servers)} MCP servers")
     for place in snapshot.redacted:
-        click.echo(f"  taken out as secret: {place}", err=True)
+        say(f"  taken out as secret: {place}", err=True)
+    for link in snapshot.left_out:
+        say(f"  leads out of {exporter.claude_home}, not followed: {link}", err=True)
 
 
 @click.command()
@@ -42,9 +45,11 @@ def import_config(snapshot_file: Path, output: Path, enable_mcp: bool) -> None:
     importer = ConfigImporter()
     snapshot = importer.load_snapshot(snapshot_file)
     for name, value in importer.setup_ci_environment(snapshot, output, disable_mcp=not enable_mcp).items():
-        click.echo(f"export {name}={shlex.quote(value)}")
+        click.echo(f"export {name}={shlex.quote(value)}")  # for a shell to read, not for a person
     for place in snapshot.redacted:
-        click.echo(f"warning: was taken out as secret: {place}", err=True)
+        say(f"warning: was taken out as secret: {place}", err=True)
+    for link in snapshot.left_out:
+        say(f"warning: was not followed: {link}", err=True)
 
 
 @click.command()
@@ -62,9 +67,9 @@ def check_version(ctx: click.Context, /, snapshot_file: Path | None, expect: str
         raise InputError(f"{claude_path}: no Claude Code answers to --version; install it or name it with --claude")
     wanted = expect or (ConfigImporter().load_snapshot(snapshot_file).claude_version if snapshot_file else "")
     if not wanted:
-        click.echo(f"Claude Code {installed}")
+        say(f"Claude Code {installed}")
     elif installed == wanted:
-        click.echo(f"Claude Code {installed}, as expected")
+        say(f"Claude Code {installed}, as expected")
     else:
-        click.echo(f"Claude Code {installed}, expected {wanted}", err=True)
+        say(f"Claude Code {installed}, expected {wanted}", err=True)
         ctx.exit(1)

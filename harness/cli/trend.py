@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from harness.cli.options import PATH
-from harness.cli.output import write_text
+from harness.cli.output import keep_sources, write_text
 from harness.compare.trend import Trend, find_trend
 from harness.errors import InputError
 from harness.models import SCHEMA_VERSION
@@ -24,6 +24,7 @@ def trend(jobs: tuple[Path, ...], json_path: Path | None, html: Path | None) -> 
     """Mean reward of each of JOBS in the order of time, its slope over the last ten, and the tasks that moved."""
     if len(jobs) < 2:
         raise InputError(f"{jobs[0]}: one job shows no trend; name two or more")
+    keep_sources(jobs, json_path, html)
     names = [path.stem for path in jobs]
     found = find_trend([(path.stem if names.count(path.stem) == 1 else str(path), load_source(path)) for path in jobs])
     Reporter().print_trend(found)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from common import judging
+from common.judge import judging
 from harness.graders.service import Question, Reply, failures_of, record_of
 from harness.models import AssertionType, CriterionScore, GradeResult
 

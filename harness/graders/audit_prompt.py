@@ -7,8 +7,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from common import judging
-from common.judging import JudgeError
+from common.judge import judging
+from common.judge.judging import JudgeError
 from harness.graders.service import Question
 
 VERSION = "audit-1"

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import errno
 import json
-import os
 import sys
-import tempfile
+import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from harness.graders import pattern_search
+from harness.graders.grading_folder import GradedTest, grading_folder
 from harness.graders.pattern_search import line_of_match
-from harness.host import directory
+from harness.host import directory, scratch
 from harness.host.processes import Finished, Limits, StopCause, run_process
-from harness.host.variables import tool_environment
 from harness.models import CodeAssertion, CodeCheckType, GradeResult
+from harness.sandbox.place import Sandbox, ThisMachine
 
 DEFAULT_TEST_COMMAND = "pytest"
 TIMEOUTS = {CodeCheckType.TESTS_PASS: 120, CodeCheckType.COMMAND_SUCCEEDS: 60}
@@ -38,16 +36,38 @@ OUR_ERRORS = frozenset(
 SHELL = ("bash", "-o", "pipefail", "-c")
 """One known shell everywhere, in which a failing command left of a pipe fails the check."""
 
-STEADY_VARIABLES = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "TZ": "UTC", "CI": "1"}
-"""What would otherwise make the same project pass on one machine and fail on another."""
+SHOWN_TESTS = 5
+
+
+class GraderError(Exception):
+    """The check could not be carried out, by no fault of the agent."""
 
 
 class CodeGrader:
     """Grades code assertions. Commands never touch the agent's tree: each gets a copy of its own."""
 
-    def __init__(self, hidden_path: Path | None = None) -> None:
-        """`hidden_path`: files laid over the copy, so that tests the agent edited do not count."""
+    def __init__(
+        self,
+        hidden_path: Path | None = None,
+        *,
+        fixture_path: Path | None = None,
+        solution_path: Path | None = None,
+        sandbox: Sandbox | None = None,
+    ) -> None:
+        """Grade for one task.
+
+        Args:
+            hidden_path: files laid over the copy, so that tests the agent edited do not count.
+            fixture_path: what the agent started from; with hidden files, only its sources are taken on top of it.
+            solution_path: the reference solution, whose run tells which hidden tests there are.
+            sandbox: where commands run; default this machine.
+        """
         self.hidden_path = hidden_path
+        self.fixture_path = fixture_path
+        self.solution_path = solution_path
+        self.sandbox = sandbox or ThisMachine()
+        self._reference: dict[str, frozenset[tuple[str, str]]] = {}
+        self._reference_lock = threading.Lock()
 
     def grade(self, assertion: CodeAssertion, env_path: Path) -> GradeResult:
         """Grade one assertion on the project at `env_path`; a check that the work does not allow to carry out fails.
@@ -76,7 +96,11 @@ class CodeGrader:
     def grade_tests_pass(
         self, env_path: Path, command: str = DEFAULT_TEST_COMMAND, timeout_seconds: int | None = None
     ) -> GradeResult:
-        """Passes when the test command exits with 0, with the hidden files in place."""
+        """Passes when the test command exits with 0, with the hidden files in place.
+
+        Where Python's runners are called, at least one test must have passed, and with a reference solution every
+        hidden test that passes there.
+        """
         return self._grade_command(CodeCheckType.TESTS_PASS, env_path, command, timeout_seconds)
 
     def grade_command_succeeds(self, env_path: Path, command: str, timeout_seconds: int | None = None) -> GradeResult:
@@ -104,9 +128,9 @@ class CodeGrader:
         self, check: CodeCheckType, env_path: Path, command: str, timeout_seconds: int | None
     ) -> GradeResult:
         limit = timeout_seconds or TIMEOUTS[check]
+        expected = self._expected(check, command, limit)
         try:
-            with self._copy(env_path) as (project, env):
-                finished = run_process([*SHELL, command], cwd=project, env=env, limits=Limits(wall=limit, grace=1.0))
+            finished, tests = self._carried_out(command, env_path, limit)
         except OSError as error:
             if error.errno in OUR_ERRORS:
                 raise
@@ -114,28 +138,61 @@ class CodeGrader:
         output = _output(finished)
         if finished.cause is StopCause.TIMEOUT:
             return _verdict(check, False, f"{command}: not done after {limit} s", output)
+        missing = sorted(expected - {test.key for test in tests if test.outcome == "passed"})
+        if finished.returncode == 0 and missing:
+            names = ", ".join(name for _, name in missing[:SHOWN_TESTS])
+            more = f" and {len(missing) - SHOWN_TESTS} more" if len(missing) > SHOWN_TESTS else ""
+            details = (
+                f"{command}: {len(missing)} of the {len(expected)} hidden tests did not run and pass: {names}{more}"
+            )
+            return _verdict(check, False, details, output)
         passed = finished.returncode == 0
         details = f"{command}: exit code {finished.returncode}"
         if not passed:
             details = "\n".join([details, *output.splitlines()[-DETAIL_LINES:]])
         return _verdict(check, passed, details, output)
 
-    @contextmanager
-    def _copy(self, env_path: Path) -> Iterator[tuple[Path, dict[str, str]]]:
-        """A throw-away copy of the project with the hidden files, and variables for commands in it."""
-        root = Path(tempfile.mkdtemp(prefix="eval_grade_"))
-        try:
-            project, home = root / "project", root / "home"
-            home.mkdir()
-            directory.copy(env_path, project)
-            if self.hidden_path is not None:
-                directory.lay_over(self.hidden_path, project)
-            env = {**tool_environment(), **STEADY_VARIABLES, "HOME": str(home), "TMPDIR": str(home)}
-            # `python` and `pytest` of the harness itself serve where the machine has none.
-            env["PATH"] = os.pathsep.join([env.get("PATH", os.defpath), str(Path(sys.executable).parent)])
-            yield project, env
-        finally:
-            directory.remove(root)
+    def _carried_out(self, command: str, work: Path, limit: int) -> tuple[Finished, list[GradedTest]]:
+        """The command, run on this work, and the tests of Python's runners in it."""
+        trees = tuple(path for path in (self.fixture_path, self.hidden_path, self.solution_path) if path is not None)
+        with grading_folder(work, self.fixture_path, self.hidden_path, trees) as folder:
+            finished = self.sandbox.run(
+                [*SHELL, folder.script(command)],
+                cwd=folder.project,
+                env={**self.sandbox.tool_variables(), **folder.variables},
+                limits=Limits(wall=limit, grace=1.0),
+                writes=[folder.root],
+            )
+            if folder.missing:
+                raise GraderError(f"{command}: {folder.missing} is not installed where checks run; install it there")
+            return finished, folder.tests
+
+    def _expected(self, check: CodeCheckType, command: str, limit: int) -> frozenset[tuple[str, str]]:
+        """File and name of the hidden tests that pass with the reference solution, where the task has both.
+
+        Raises:
+            GraderError: the solution does not pass, so that the check could tell nothing about an agent either.
+        """
+        if self.hidden_path is None or self.solution_path is None:
+            return frozenset()
+        with self._reference_lock:
+            if command not in self._reference:
+                with scratch.folder("reference_") as root:
+                    work = root / "project"
+                    if self.fixture_path is None:
+                        work.mkdir()
+                    else:
+                        directory.copy(self.fixture_path.expanduser(), work)
+                    directory.lay_over(self.solution_path, work)
+                    finished, tests = self._carried_out(command, work, limit)
+                if finished.returncode != 0:
+                    lines = _output(finished).splitlines()[-DETAIL_LINES:]
+                    text = f"{command}: the reference solution of the task does not pass either (exit code "
+                    raise GraderError("\n".join([f"{text}{finished.returncode})", *lines]))
+                self._reference[command] = frozenset(
+                    test.key for test in tests if test.outcome == "passed" and (self.hidden_path / test.file).is_file()
+                )
+            return self._reference[command]
 
 
 def _verdict(check: CodeCheckType, passed: bool, details: str, output: str = "") -> GradeResult:
@@ -149,13 +206,13 @@ def _verdict(check: CodeCheckType, passed: bool, details: str, output: str = "")
     )
 
 
-def _inside(env_path: Path, file: str) -> Path | None:
+def _inside(env_path: Path | str, file: str) -> Path | None:
     """The file or folder when it exists and no symlink leads it out of the project, else None."""
     try:
-        path = (env_path / file).resolve(strict=True)
+        path = Path(env_path, file).resolve(strict=True)
     except (OSError, RuntimeError, ValueError):
         return None
-    return path if path.is_relative_to(env_path.resolve()) else None
+    return path if path.is_relative_to(Path(env_path).resolve()) else None
 
 
 def _grade_pattern(check: CodeCheckType, env_path: Path, file: str, pattern: str) -> GradeResult:

@@ -23,6 +23,7 @@ from harness.models import (
     weighted_score,
 )
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
+from harness.sandbox.place import Sandbox
 
 
 class CompositeGrader:
@@ -34,11 +35,17 @@ class CompositeGrader:
         api_key: str | None = None,
         *,
         llm_grader: LLMGrader | None = None,
+        sandbox: Sandbox | None = None,
     ) -> None:
-        """`llm_grader` replaces the judge that the first two describe, which is made at first use."""
+        """`llm_grader` replaces the judge that the first two describe, which is made at first use.
+
+        `sandbox` is where commands of checks run; default this machine.
+        """
         self.llm_model = llm_model
         self.api_key = api_key
+        self.sandbox = sandbox
         self._llm_grader = llm_grader
+        self._code_graders: dict[tuple[Path | None, ...], CodeGrader] = {}
 
     def grade(self, task: Task, trace: ExecutionTrace, env_path: Path) -> tuple[list[GradeResult], float, bool]:
         """Grade all assertions: (grades, weighted score 0 to 1, passed).
@@ -65,9 +72,15 @@ class CompositeGrader:
         if isinstance(assertion, CodeAssertion):
             if env_path is None:
                 raise FileNotFoundError("the files of the run are gone")
-            return CodeGrader(task.hidden_path).grade(assertion, env_path)
+            return self._code_grader(task).grade(assertion, env_path)
         grade = self._judge().grade(assertion, task, trace, env_path)
         return grade.model_copy(update={"assertion_name": grade.assertion_name or LLM_WEIGHT_KEY})
+
+    def _code_grader(self, task: Task) -> CodeGrader:
+        """One for all runs of a task, since it remembers what the reference solution passes."""
+        paths = (task.hidden_path, task.fixture_path, task.solution_path)
+        made = CodeGrader(paths[0], fixture_path=paths[1], solution_path=paths[2], sandbox=self.sandbox)
+        return self._code_graders.setdefault(paths, made)
 
     def _judge(self) -> LLMGrader:
         if self._llm_grader is None:

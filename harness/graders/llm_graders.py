@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from common.judging import JudgeError
+from common.judge.judging import JudgeError
 from common.validation import first_problem
 from harness.graders.judge_prompt import VERSION, build_prompt, digest
 from harness.graders.service import Question, Reply, Service, failures_of, record_of

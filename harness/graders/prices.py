@@ -1,8 +1,8 @@
-"""What does a judge's request cost? By the list prices of common/prices.py; default ids are in model_ids.py."""
+"""What does a judge's request cost? By the list prices of common/judge/prices.py; default ids are in model_ids.py."""
 
 from __future__ import annotations
 
-from common.prices import price_of
+from common.judge.prices import price_of
 from harness.models import TokenUsage
 
 

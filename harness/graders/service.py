@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from common import judging
+from common.judge import asking, judging
 from harness.errors import InputError
 from harness.graders.prices import request_cost
 from harness.models import ErrorKind, JudgeRecord, TokenUsage
@@ -21,7 +21,7 @@ ATTEMPTS = 5
 MOST_UNUSABLE = 1
 """Replies that are no verdict are paid for: the next one is asked for by whoever started this, if at all."""
 
-DEFAULT_URLS: dict[judging.Api, str] = {
+DEFAULT_URLS: dict[asking.Api, str] = {
     "anthropic": "https://api.anthropic.com",
     "openai": "https://api.openai.com",
 }
@@ -72,7 +72,7 @@ class Reply(Record):
 class Service:
     """An endpoint and who pays there."""
 
-    api: judging.Api = "anthropic"
+    api: asking.Api = "anthropic"
     base_url: str = ""
     key: str = field(default="", repr=False)
 
@@ -88,7 +88,7 @@ class Service:
         """
         if api not in DEFAULT_URLS:
             raise InputError(f"unknown kind of API {api!r}; name {' or '.join(DEFAULT_URLS)}")
-        kind: judging.Api = "openai" if api == "openai" else "anthropic"
+        kind: asking.Api = "openai" if api == "openai" else "anthropic"
         own = kind.upper()
         url = base_url or os.environ.get("JUDGE_BASE_URL") or os.environ.get(f"{own}_BASE_URL") or DEFAULT_URLS[kind]
         paid_by = key or os.environ.get("JUDGE_API_KEY") or os.environ.get(f"{own}_API_KEY") or ""
@@ -100,9 +100,12 @@ class Service:
         if not self.key:
             error = f"no key for the judge; set JUDGE_API_KEY or {self.api.upper()}_API_KEY"
             return Reply(error=error, error_kind=ErrorKind.AUTH, cost_usd=0.0)
-        system, user = question.texts()
         try:
-            verdict, used = judging.ask(
+            system, user = question.texts()
+        except InputError as failure:  # this answer's; the others are asked about all the same
+            return Reply(error=str(failure), error_kind=ErrorKind.GRADING, cost_usd=0.0)
+        try:
+            verdict, used = asking.ask(
                 system,
                 user,
                 api=self.api,

@@ -111,10 +111,10 @@ def copy(source: Path, target: Path) -> None:
                     size += status.st_blocks * 512
                     if size > MAX_COPIED_BYTES or entries > MAX_COPIED_FILES:
                         raise TooLarge(f"more than {MAX_COPIED_FILES} files or {MAX_COPIED_BYTES} bytes")
-                    _copy_file(item.path, destination, status)
+                    copy_file(item.path, destination, status)
 
 
-def _copy_file(source: str, target: str, status: os.stat_result) -> None:
+def copy_file(source: str, target: str, status: os.stat_result) -> None:
     """Copy a file with mode and times; holes stay holes."""
     with open(source, "rb") as old, open(target, "wb") as new:  # noqa: PTH123
         if status.st_size:
@@ -234,11 +234,17 @@ def digest(root: Path) -> str:
 def diff(before: Mapping[str, str], root: Path, patterns: list[str] | None = None) -> list[FileChange]:
     """Changes since `before`: a Snapshot, or any mapping of relative path to content."""
     old = before.entries if isinstance(before, Snapshot) else {p: _entry_of_text(t) for p, t in before.items()}
-    new = snapshot(root, patterns).entries
+    there = set(_files(root, patterns))
     changes = []
     left = MAX_TOTAL_CHARS
-    for path in sorted(old.keys() | new.keys()):
-        change = _change(_printable(path), old.get(path), new.get(path), min(left, MAX_DIFF_CHARS))
+    for path in sorted(old.keys() | there):
+        new = None  # one file at a time: all of them together may be larger than the memory
+        if path in there:
+            with contextlib.suppress(OSError):  # it went away since the folder was read
+                new = _entry(root / path, whole=False)
+        if new is None and path not in old:
+            continue
+        change = _change(_printable(path), old.get(path), new, min(left, MAX_DIFF_CHARS))
         if change is not None:
             left -= len(change.diff or "") + len(change.content_after or "")
             changes.append(change)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Any, Protocol
 
 from harness.host.guarded import Guarded
 
@@ -21,11 +22,11 @@ DRAIN_SECONDS = 0.3
 """How long output is still read after the process has ended while a child of it holds the pipes open."""
 
 
-KEPT_BYTES = 4_000_000
+KEPT_BYTES = 1_000_000
 """Of each output; of a longer one the first and the last half of this are kept."""
 
-LONGEST_LINE = 64_000_000
-"""Bytes; a longer line is not shown to `on_line`."""
+LONGEST_LINE = 16_000_000
+"""Bytes; a longer line is neither kept nor shown to `on_line`."""
 
 
 class StopCause(StrEnum):
@@ -73,6 +74,36 @@ class Finished:
     duration_seconds: float
 
 
+class Running(Protocol):
+    """A running command with pipes to its standard streams; `guarded` has the one of this machine."""
+
+    stdin: Any
+    stdout: Any
+    stderr: Any
+    returncode: int | None
+    """Once it has ended: its exit code, or minus the signal that ended it."""
+
+    def poll(self) -> int | None:
+        """The return code once it has ended, else None."""
+        ...
+
+    def wait(self, seconds: float) -> int | None:
+        """The return code, waiting for it at most so long."""
+        ...
+
+    def end(self, grace: float = 0.0) -> None:
+        """End it and everything it started, asking politely first when it gets a grace period."""
+        ...
+
+
+class Start(Protocol):
+    """How a command is started."""
+
+    def __call__(self, argv: Sequence[str], /, *, cwd: Path, env: Mapping[str, str]) -> Running:
+        """Start it; OSError or SandboxError when it cannot be started."""
+        ...
+
+
 def run_process(
     argv: Sequence[str],
     *,
@@ -82,14 +113,15 @@ def run_process(
     stdin: bytes = b"",
     on_line: Callable[[bytes], LineVerdict] | None = None,
     cancelled: threading.Event | None = None,
+    start: Start = Guarded,
 ) -> Finished:
     """Run a command to its end or a limit, and end every process it started.
 
     `on_line` sees each whole line of stdout without its newline, and an unfinished last one at the end.
     OSError when the command cannot be started.
     """
-    started = time.monotonic()
-    process = Guarded(argv, cwd=cwd, env=env)
+    process = start(argv, cwd=cwd, env=env)
+    started = time.monotonic()  # a container takes a second or more to start, which is not the agent's time
     pump = None
     grace = 0.0
     try:
@@ -106,7 +138,7 @@ def run_process(
 
 
 def _wait(
-    process: Guarded,
+    process: Running,
     pump: _Pump,
     limits: Limits,
     cancelled: threading.Event | None,
@@ -169,10 +201,12 @@ class _Pump:
     No thread a pipe: where a child that hides holds a pipe open, a reading thread and its descriptor would stay.
     """
 
-    def __init__(self, process: Guarded, stdin: bytes, on_line: Callable[[bytes], LineVerdict] | None) -> None:
+    def __init__(self, process: Running, stdin: bytes, on_line: Callable[[bytes], LineVerdict] | None) -> None:
         self._kept_out = _Kept()
         self._kept_err = _Kept()
         self._line = bytearray()
+        self._too_long = False
+        """Whether the line that is being read is longer than LONGEST_LINE."""
         self.verdict = LineVerdict.CONTINUE
         self.heard_at = time.monotonic()
         self._on_line = on_line
@@ -240,18 +274,25 @@ class _Pump:
         """Judge the lines that a chunk ends; an empty one is the end, which ends the last line too."""
         parts = chunk.split(b"\n")
         for part in parts[:-1]:
-            self._judge(bytes(self._line + part))
-            self._line.clear()
-        if len(self._line) <= LONGEST_LINE:
-            self._line += parts[-1]
+            self._add(part)
+            self._judge()
+        self._add(parts[-1])
         if not chunk and self._line:
-            self._judge(bytes(self._line))
-            self._line.clear()
+            self._judge()
 
-    def _judge(self, line: bytes) -> None:
+    def _add(self, part: bytes) -> None:
+        self._too_long = self._too_long or len(self._line) + len(part) > LONGEST_LINE
+        if self._too_long:
+            self._line.clear()
+        else:
+            self._line += part
+
+    def _judge(self) -> None:
+        """Show the line that is whole now, and begin the next one."""
         assert self._on_line is not None
-        if self.verdict is LineVerdict.CONTINUE and len(line) <= LONGEST_LINE:
-            self.verdict = self._on_line(line)
+        if self.verdict is LineVerdict.CONTINUE and not self._too_long:
+            self.verdict = self._on_line(bytes(self._line))
+        self._line, self._too_long = bytearray(), False
 
     def close(self) -> None:
         """Read what is still there and close all pipes."""

@@ -7,10 +7,20 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from harness.models.model_ids import DEFAULT_AGENT_MODEL
+from harness.models.tools import ToolRule, tool_rule
 
 LLM_WEIGHT_KEY = "llm_quality"
 """The scoring key that weighs every LLM assertion which has no key of its own."""
@@ -120,7 +130,20 @@ class LLMAssertion(Assertion):
     """What the judge is to look for, in words."""
 
 
-AnyAssertion = Annotated[CodeAssertion | LLMAssertion, Field(discriminator="type")]
+def _kind(value: Any) -> Any:
+    """Which kind of assertion a value is: as its `type` says, else as its `check` or `rubric` does."""
+    if isinstance(value, Assertion):
+        return getattr(value, "type", None)
+    if not isinstance(value, dict):
+        return None
+    kinds = {"check": AssertionType.CODE, "rubric": AssertionType.LLM}
+    return value["type"] if "type" in value else next((kind for key, kind in kinds.items() if key in value), None)
+
+
+AnyAssertion = Annotated[
+    Annotated[CodeAssertion, Tag(AssertionType.CODE)] | Annotated[LLMAssertion, Tag(AssertionType.LLM)],
+    Discriminator(_kind),
+]
 
 
 def assertion_ids(assertions: list[CodeAssertion | LLMAssertion]) -> list[str]:
@@ -213,20 +236,50 @@ class Config(Definition):
     max_turns: int = Field(default=10, gt=0)
     """API round trips of the main agent."""
     allowed_tools: list[str] | Literal["all"] = "all"
-    """The only tools the agent has: names of built-in tools, mcp__<server> or mcp__<server>__<tool>."""
+    """The only tools the agent has: names of built-in tools, mcp__<server> or mcp__<server>__<tool>; Bash(git *)
+    and the like allow some uses of a tool."""
+    disallowed_tools: list[str] = []
+    """Tools that are taken away, or some uses of them, written in the same way."""
     max_budget_usd: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """Dollars after which the CLI ends a run; it may overshoot by one request."""
     effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
     """How hard the model thinks; None is the CLI's default."""
     mcp_config: Path | dict[str, Any] | None = None
     """MCP servers: a JSON file relative to the config file, or its content ({"mcpServers": {...}})."""
+    snapshot: Path | None = None
+    """What the agent has as its user's own configuration: a file of export-config, relative to the config file."""
     env: dict[str, str] = {}
     """Environment variables of the agent; a value ${NAME} is taken from the host."""
 
+    @property
+    def allowed_rules(self) -> list[ToolRule] | None:
+        """Entries of `allowed_tools`; None when all tools are allowed."""
+        return None if self.allowed_tools == "all" else [tool_rule(entry) for entry in self.allowed_tools]
+
+    @property
+    def disallowed_rules(self) -> list[ToolRule]:
+        """Entries of `disallowed_tools`."""
+        return [tool_rule(entry) for entry in self.disallowed_tools]
+
+    @field_validator("allowed_tools", "disallowed_tools")
+    @classmethod
+    def _tools_exist(cls, value: list[str] | Literal["all"]) -> list[str] | Literal["all"]:
+        if value != "all":
+            for entry in value:
+                tool_rule(entry)
+        return value
+
     @model_validator(mode="after")
     def _skills_can_be_used(self) -> Config:
-        if self.skills_path is not None and self.allowed_tools != "all" and "Skill" not in self.allowed_tools:
+        allowed = self.allowed_rules
+        if self.skills_path is not None and allowed is not None and "Skill" not in {rule.name for rule in allowed}:
             raise ValueError("skills_path has no effect while allowed_tools lacks Skill; add Skill to the list")
+        return self
+
+    @model_validator(mode="after")
+    def _the_snapshot_is_in_its_place(self) -> Config:
+        for name in {"CLAUDE_CONFIG_DIR", "HOME"} & self.env.keys() if self.snapshot is not None else ():
+            raise ValueError(f"snapshot has no effect where env sets {name}; take one of them away")
         return self
 
     @field_validator("env")

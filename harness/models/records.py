@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -100,7 +101,9 @@ class Fingerprints(Record):
     task_content: str = ""
     """Over the same without the MCP servers that a Harbor task offers; empty when it cannot be told."""
     config: str = ""
-    """Over the config, its skills and MCP servers, and the model."""
+    """Over the config, its skills, snapshot and MCP servers, and the model."""
+    user_level: str = ""
+    """Over the snapshot and the servers of --mcp-config alone; empty without them."""
 
 
 class EvalResult(Record):
@@ -195,7 +198,7 @@ class EvalResult(Record):
     @property
     def can_be_checked(self) -> bool:
         """Whether the agent's files are still there."""
-        return self.kept_project is not None and self.kept_project.is_dir()
+        return self.kept_project is not None and os.path.isdir(self.kept_project)  # noqa: PTH112 - whatever its name
 
     @property
     def refused_judge(self) -> str:
@@ -256,3 +259,5 @@ class ClaudeConfigSnapshot(Record):
     """Paths below .claude/ that were executable."""
     redacted: list[str] = []
     """Where a secret was taken out, as dotted paths."""
+    left_out: list[str] = []
+    """Links that lead out of the configuration, as `path -> target`."""

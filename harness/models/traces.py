@@ -132,7 +132,10 @@ class ExecutionTrace(Record):
     num_turns: int | None = 0
     """None when they were not recorded."""
     raw_output: dict[str, Any] = {}
-    """The CLI's init and result messages, api_retry and rate_limit messages, under these names."""
+    """All that the CLI printed: `init`, `result`, retries, limits and refusals under the names of their kinds.
+
+    Every other message stands under `messages`, in its order. Saved results have it without secrets.
+    """
     offered: Offered = Field(default_factory=lambda data: Offered.of_init(data["raw_output"].get("init")))
     """What the agent had when it started. Files of earlier versions have it in the init line of `raw_output` only."""
     file_changes: list[FileChange] = []

@@ -1,13 +1,16 @@
-"""Where terminal reports are printed: no word is cut, and a closed pipe is no failure of what was reported."""
+"""What reaches the terminal: no word is cut, no foreign text steers it, and a closed pipe is no failed report."""
 
 from __future__ import annotations
 
 import os
 
+import click
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
+
+from common.terminal import printable, printable_line
 
 PIPE_WIDTH = 160
 """Columns where nobody's terminal says how many there are: a summary fits into one line a row."""
@@ -43,10 +46,25 @@ def print_table(console: Console, table: Table) -> None:
     console.print(table, crop=False)
 
 
+def plain(text: str, style: str = "") -> Text:
+    """Foreign text for a console or a cell: not taken for markup, and what would steer the terminal is escaped."""
+    return Text(printable(text), style)
+
+
 def print_verbatim(console: Console, text: str, indent: int = 0) -> None:
-    """Print an agent's text line by line as it is, neither wrapped nor taken for markup."""
-    for line in text.splitlines():
+    """Print an agent's text line by line, not wrapped."""
+    for line in printable(text).removesuffix("\n").split("\n") if text else ():
         console.print(Text(" " * indent + line), soft_wrap=True)
+
+
+def say(message: str, *, err: bool = False) -> None:
+    """Print one line to standard output, or to standard error; a line end in the message is shown as an escape."""
+    click.echo(printable_line(message), err=err)
+
+
+def say_lines(text: str, *, hang: int = 0) -> None:
+    """Print text of several lines to standard output; those after the first are set in by `hang` columns."""
+    click.echo(printable(text.rstrip()).replace("\n", "\n" + " " * hang))
 
 
 def _longest_word(cell: object, column: Column) -> int:

@@ -36,6 +36,7 @@ from harness.compare.wording import (
     unit_verdict,
 )
 from harness.models import EvalResult
+from harness.report.console import plain
 from harness.statistics import wilson_interval
 
 COLOURS = {
@@ -50,7 +51,7 @@ def new_table(title: str, *columns: str) -> Table:
     """An empty table in the house style."""
     table = Table(title=title or None, title_justify="left", header_style="bold", box=box.SIMPLE_HEAD)
     for name in columns:
-        table.add_column(Text(name))
+        table.add_column(plain(name))
     return table
 
 
@@ -67,10 +68,10 @@ def summary_table(results: Sequence[EvalResult]) -> Table:
     for (config, model), runs in by_arm(results).items():
         m = aggregate(runs)
         table.add_row(
-            Text(config),
-            Text(model),
+            plain(config),
+            plain(model),
             passes(m.passed, m.total_runs),
-            Text(percent(m.pass_rate), style=_colour(m.pass_rate)) if m.total_runs else UNKNOWN,
+            plain(percent(m.pass_rate), style=_colour(m.pass_rate)) if m.total_runs else UNKNOWN,
             rate_interval(m.pass_interval),
             f"{m.avg_score:.2f}" if m.total_runs else UNKNOWN,
             ks_text(m.pass_at_k),
@@ -87,7 +88,7 @@ def metrics_table(comparison: Comparison) -> Table:
     """Every quantity of a comparison in both arms, with its difference and the interval of that."""
     table = new_table("Means over tasks", "")
     for name in (comparison.label_a, comparison.label_b, "difference", "95 %", "tasks"):
-        table.add_column(Text(name), justify="right", no_wrap=True)
+        table.add_column(plain(name), justify="right", no_wrap=True)
     for m in comparison.metrics:
         cells = (number(m, m.mean_a), number(m, m.mean_b), signed(m), interval_text(m), str(m.tasks))
         table.add_row(metric_name(m.name), *cells)
@@ -99,15 +100,15 @@ def slices_table(slices: Sequence[Slice], a: str, b: str, *, means: bool = True)
     table = new_table("By group", "")
     names = ("tasks", *((a, b) if means else ()), "points", "95 % of all", "adjusted p")
     for name in names:
-        table.add_column(Text(name), justify="right", no_wrap=name in ("tasks", "points", "95 % of all"))
+        table.add_column(plain(name), justify="right", no_wrap=name in ("tasks", "points", "95 % of all"))
     shown = ""
     for s in slices:
         if s.dimension != shown:
             shown = s.dimension
-            table.add_row(Text(metric_name(shown), style="bold"))
+            table.add_row(plain(metric_name(shown), style="bold"))
         both = (percent(s.mean_a), percent(s.mean_b)) if means else ()
         numbers = (f"{100 * s.difference:+.1f}", slice_interval(s.interval), p_text(s.adjusted_p))
-        table.add_row(Text(f"  {s.value}"), str(s.tasks), *both, *numbers)
+        table.add_row(plain(f"  {s.value}"), str(s.tasks), *both, *numbers)
     return table
 
 
@@ -125,7 +126,7 @@ def arms_table(found: ArmsComparison) -> Table:
         else:
             cells += [signed(comparison.primary), interval_text(comparison.primary)]
             cells += [p_text(comparison.decision.suite.smaller), cost_text(arm.cost), str(comparison.verdict)]
-        table.add_row(Text(arm.label), *cells)
+        table.add_row(plain(arm.label), *cells)
     return table
 
 
@@ -137,16 +138,16 @@ def means_by_task(results: Sequence[EvalResult]) -> Table:
     table = new_table(title, "task", *(f"{config}\n{model}" for config, model in arms))
     for task, of_task in by_task(results).items():
         cells = by_arm(of_task)
-        table.add_row(Text(task), *(_mean(cells.get(arm, []), metric) for arm in arms))
+        table.add_row(plain(task), *(_mean(cells.get(arm, []), metric) for arm in arms))
     return table
 
 
 def _mean(runs: Sequence[EvalResult], metric: Metric) -> Text:
     if not runs:
-        return Text(UNKNOWN, style="dim")
+        return plain(UNKNOWN, style="dim")
     m = aggregate(runs)
     mean = m.avg_score if metric == "score" else m.pass_rate
-    cell = Text(mean_text(m, metric), style=_colour(mean) if m.total_runs else "dim")
+    cell = plain(mean_text(m, metric), style=_colour(mean) if m.total_runs else "dim")
     lost = len(runs) - m.total_runs
     return cell.append(f" +{lost} lost", style="yellow") if lost else cell
 
@@ -158,7 +159,7 @@ def trend_table(trend: Trend) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     for p in trend.points:
         table.add_row(
-            Text(p.name),
+            plain(p.name),
             p.started.strftime("%Y-%m-%d %H:%M"),
             *map(str, (p.tasks, p.runs, p.lost)),
             share_text(p.mean),
@@ -174,7 +175,7 @@ def drift_table(title: str, drifts: Sequence[TaskDrift]) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     for d in drifts:
         runs = (str(d.runs_before), str(d.runs_after))
-        table.add_row(Text(d.task), Text(d.job), share_text(d.before), share_text(d.after), *runs)
+        table.add_row(plain(d.task), plain(d.job), share_text(d.before), share_text(d.after), *runs)
     return table
 
 
@@ -186,7 +187,7 @@ def assertion_table(results: Sequence[EvalResult]) -> Table:
         for name in dict.fromkeys(g.assertion_id for g in grades):
             of_name = [g.passed for g in grades if g.assertion_id == name]
             interval = rate_interval(wilson_interval(sum(of_name), len(of_name)))
-            table.add_row(Text(task), Text(name), passes(sum(of_name), len(of_name)), interval)
+            table.add_row(plain(task), plain(name), passes(sum(of_name), len(of_name)), interval)
     return table
 
 
@@ -194,12 +195,12 @@ def unit_table(units: Mapping[str, UnitComparison], a: str, b: str) -> Table:
     """Task by task: runs passed in both arms, difference, p before and after correction, verdict."""
     table = new_table("Tasks", "task")
     for title in (a, b, "difference", "p", "adjusted"):
-        table.add_column(Text(title), justify="right", no_wrap=True)
+        table.add_column(plain(title), justify="right", no_wrap=True)
     table.add_column("")
     for name, u in units.items():
-        verdict = Text(unit_verdict(u), style=COLOURS[u.verdict] if u.verdict.decided else "yellow")
+        verdict = plain(unit_verdict(u), style=COLOURS[u.verdict] if u.verdict.decided else "yellow")
         ps = (p_text(u.p.smaller), p_text(u.adjusted.smaller))
-        table.add_row(Text(name), *arm_values(u), points(u.difference), *ps, verdict)
+        table.add_row(plain(name), *arm_values(u), points(u.difference), *ps, verdict)
     return table
 
 
@@ -218,7 +219,7 @@ def mark(result: EvalResult) -> Text:
 
 
 _VERDICTS = {
-    "pass": Text("pass", style="green"),
-    "fail": Text("fail", style="red"),
-    "lost": Text("lost", style="yellow"),
+    "pass": plain("pass", style="green"),
+    "fail": plain("fail", style="red"),
+    "lost": plain("lost", style="yellow"),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,9 +20,9 @@ from harness.suite.load import read_text
 R = TypeVar("R", bound=BaseModel)
 
 
-def load_results(path: Path) -> list[EvalResult]:
+def load_results(path: Path | str) -> list[EvalResult]:
     """Results of a results file (object with `results`, or a bare list); InputError if unreadable."""
-    return load_results_file(path).results
+    return load_results_file(Path(path)).results
 
 
 def load_results_file(path: Path) -> ResultsFile:
@@ -86,15 +87,26 @@ def _cleaned(record: R, redactor: Redactor, fields: tuple[str, ...]) -> R:
     return record.model_copy(update={f: redactor(text) for f in fields if (text := getattr(record, f))})
 
 
-def results_json(results: list[EvalResult], *, stop_reason: str = "") -> str:
+def results_json(results: Sequence[EvalResult], *, stop_reason: str = "") -> str:
     """The text of a results file; a `stop_reason` marks it as incomplete."""
-    return ResultsFile(
+    return "".join(results_parts(results, len(results), stop_reason=stop_reason))
+
+
+def results_parts(results: Iterable[EvalResult], count: int, *, stop_reason: str = "") -> Iterator[str]:
+    """The same piece by piece, since the texts of all runs together may be larger than the memory."""
+    header = ResultsFile(
         timestamp=datetime.now(UTC),
-        num_results=len(results),
+        num_results=count,
         complete=not stop_reason,
         stop_reason=stop_reason,
-        results=results,
+        results=[],
     ).model_dump_json(indent=1)
+    begin, end = header.removesuffix("[]\n}"), "\n ]\n}" if count else "]\n}"
+    assert begin != header, "the results are the last field"
+    yield f"{begin}["
+    for number, result in enumerate(results):
+        yield (",\n  " if number else "\n  ") + result.model_dump_json(indent=1).replace("\n", "\n  ")
+    yield end
 
 
 def debug_json(results: list[EvalResult]) -> str:

@@ -102,7 +102,9 @@ class TaskFolders:
         if folder is None:
             return None
         if folder not in self._read:
-            self._read[folder] = read_task(folder) if (folder / "task.toml").is_file() else None
+            # Unlike Path's, os.path's answer to a name that no file can have is no.
+            is_there = os.path.isfile(folder / "task.toml")  # noqa: PTH113
+            self._read[folder] = read_task(folder) if is_there else None
         return self._read[folder]
 
 

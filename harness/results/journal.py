@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -9,6 +10,7 @@ from typing import Generic, TypeVar
 from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
+from common.files import write_all
 from harness.errors import InputError
 from harness.models import EvalResult
 from harness.models.traces import Record
@@ -31,15 +33,20 @@ class Journal(Generic[Entry]):
         self._lock = FileLock(path.with_name(f".{path.name}.lock"))
 
     def __enter__(self) -> Journal[Entry]:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             self._lock.acquire(timeout=0)
         except Timeout as error:
             raise InputError(f"{self.path}: another command is writing this journal") from error
+        except OSError as error:
+            raise self._unwritable(error) from error
         try:
             self.entries = read_entries(self.path, self.kind)
             self._drop_torn_line()
-            self._file = self.path.open("ab")
+            self._file = self.path.open("ab", buffering=0)
+        except OSError as error:
+            self._lock.release()
+            raise self._unwritable(error) from error
         except BaseException:
             self._lock.release()
             raise
@@ -51,10 +58,23 @@ class Journal(Generic[Entry]):
         Path(self._lock.lock_file).unlink(missing_ok=True)
 
     def append(self, entry: Entry) -> None:
-        """Write one entry and wait until the disk has it."""
-        self._file.write(entry.model_dump_json().encode() + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        """Write one entry and wait until the disk has it.
+
+        Raises:
+            InputError: it cannot be written, a full disk for example; the journal is as it was before then.
+        """
+        descriptor = self._file.fileno()
+        end = os.fstat(descriptor).st_size
+        try:
+            write_all(descriptor, entry.model_dump_json().encode() + b"\n")
+            os.fsync(descriptor)
+        except OSError as error:
+            with contextlib.suppress(OSError):  # half a line would spoil the one that another worker adds to it
+                os.ftruncate(descriptor, end)
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError) -> InputError:
+        return InputError(f"{self.path}: cannot be written: {error.strerror or error}; free the place, then go on")
 
     def _drop_torn_line(self) -> None:
         if self.path.exists():

@@ -11,11 +11,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from common import judging
-from common.evidence import Code, evidence
+from common.judge import judging
+from common.judge.code_base import Code
+from common.judge.evidence import evidence
 from common.markdown import as_markdown
 from harness.errors import InputError
 from harness.graders.answer_judge import Asked
+from harness.host.deadline import time_limit
 from harness.models import EvalResult
 from harness.results.harbor_files import Trial, read
 
@@ -25,6 +27,8 @@ PROJECTS = ("environment/project", "tests/project")
 ANSWER = "artifacts/app/solution.md"
 """Of a trial: what the agent left, as Harbor brought it home."""
 MOST_ANSWER_BYTES = 1 << 18
+PACK_SECONDS = 60.0
+"""For what an answer says of a code base; the longest answers on the largest projects that are read take half of it."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,7 @@ class JudgedTask:
         Raises:
             InputError: there is no such folder, or a file of the task cannot be read.
         """
-        if not path.is_dir():
+        if not os.path.isdir(path):  # noqa: PTH112
             raise InputError(f"{path}: no such folder; name the task's folder, or with --tasks the folder of them")
         metadata = _json(path / "tests/task_metadata.json")
         truth = _json(path / "tests/ground_truth.json").get("ground_truth")
@@ -75,7 +79,11 @@ class JudgedTask:
         return next((self.path / name for name in PROJECTS if (self.path / name).is_dir()), self.path)
 
     def pack(self, text: str) -> str:
-        """The evidence pack of an answer or of the reference."""
+        """The evidence pack of an answer or of the reference.
+
+        Raises:
+            InputError: it takes more than PACK_SECONDS.
+        """
         return _pack(self.project.resolve(), judging.cut(text, judging.MOST_ANSWER))
 
 
@@ -101,8 +109,8 @@ def task_of(result: EvalResult, tasks_dir: Path | None = None) -> JudgedTask:
     if tasks_dir is not None:
         return JudgedTask.load(tasks_dir / result.task_id)
     file = Path(result.source) / "result.json"
-    where = read(file, Trial).task_path if result.source and file.is_file() else None
-    if where is None or not where.is_dir():
+    where = read(file, Trial).task_path if result.source and os.path.isfile(file) else None  # noqa: PTH113
+    if where is None or not os.path.isdir(where):  # noqa: PTH112 - a name that no file can have is an answer, too
         raise InputError(f"{result.task_id}: its task folder is not at {where}; name the folder of tasks with --tasks")
     return JudgedTask.load(where)
 
@@ -114,7 +122,7 @@ def answer_of(result: EvalResult) -> str:
         InputError: the trial's folder is gone.
     """
     trial = Path(result.source)
-    if not trial.is_dir():
+    if not os.path.isdir(trial):  # noqa: PTH112
         raise InputError(f"{trial}: the trial's folder is gone, and its answer with it; grade where the job lies")
     try:
         # Not through a link, and without waiting for the other end of a pipe: an agent wrote it.
@@ -141,7 +149,9 @@ def pack_for(result: EvalResult) -> str | None:
 @lru_cache(maxsize=8)
 def _pack(project: Path, text: str) -> str:
     # Estimate, request and record want it one after the other.
-    return evidence(text, _code(project))
+    whole = f"{project}: looking an answer up in it took more than {PACK_SECONDS:g} s; is this the project's folder?"
+    with time_limit(PACK_SECONDS, InputError(whole)):
+        return evidence(text, _code(project))
 
 
 @lru_cache(maxsize=4)

@@ -13,8 +13,9 @@ from harness.results.journal import read_journal
 from harness.results.table import load_table
 
 
-def load_source(path: Path) -> list[EvalResult]:
+def load_source(path: Path | str) -> list[EvalResult]:
     """Results of a path of any of the kinds; InputError when there is nothing to read."""
+    path = Path(path)
     if path.is_dir():
         results = load_jobs(path)
     elif path.name.endswith(".jsonl"):

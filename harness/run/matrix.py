@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from harness.errors import InputError
 from harness.models import Config, ErrorKind, EvalResult, Fingerprints, Task
@@ -70,28 +71,52 @@ def plan(
     configs: Iterable[Config],
     models: Iterable[str] | None,
     runs_per_combo: int,
+    look_up: Callable[[Config], ResolvedConfig] = resolve,
+    place: str = "",
 ) -> list[PlannedRun]:
     """All runs, in an order that puts the configs of one task next to each other in time.
+
+    `look_up` resolves a config, with what its executor gives to every run. `place` is where they happen
+    (`Executor.place`): runs in a container do not stand for runs on this machine.
 
     Raises:
         InputError: two runs could not be told apart, or a config names what this host does not have.
     """
     tasks = list(tasks)
     model_list = list(models or [])
-    resolved = [resolve(config) for config in configs]
+    resolved = [look_up(config) for config in configs]
+    for config in resolved:
+        config.refuse_unknown_servers()
     variants = [c.model_copy(update={"model": m}) for c in resolved for m in model_list or [c.model]]
     names = [f"{t.id} / {c.name} / {c.model}" for t in tasks for c in variants]
     twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
     if twice:
         raise InputError(f"task / config / model is given twice: {twice[0]}; rename one of them")
     task_hashes = [fingerprint.of_task(task) for task in tasks]
-    config_hashes = [config.fingerprint for config in variants]
+    hashes = [fingerprint.of_data([c.fingerprint, place]) if place else c.fingerprint for c in variants]
+    config_hashes = [(digest, config.user_level) for digest, config in zip(hashes, variants, strict=True)]
     return [
-        PlannedRun(task, config, run_index, Fingerprints(task=task_hash, config=config_hash))
+        PlannedRun(task, config, run_index, Fingerprints(task=task_hash, config=config_hash, user_level=user_level))
         for run_index in range(runs_per_combo)
         for task, task_hash in zip(tasks, task_hashes, strict=True)
-        for config, config_hash in zip(variants, config_hashes, strict=True)
+        for config, (config_hash, user_level) in zip(variants, config_hashes, strict=True)
     ]
+
+
+def refuse_other_user_level(journal: Path, earlier: Iterable[EvalResult], runs: Iterable[PlannedRun]) -> None:
+    """Stop before runs with other files for the user are put beside those that a journal was begun with.
+
+    Raises:
+        InputError: --mcp-config or a snapshot has another content than in the journal.
+    """
+    planned = {run.config.name: run.fingerprints.user_level for run in runs}
+    for result in earlier:
+        name, begun_with = result.config_name, result.fingerprints.user_level
+        if planned.get(name, begun_with) != begun_with:
+            raise InputError(
+                f"{journal}: begun with another --mcp-config or snapshot for config {name}; "
+                "give the same files to go on with it, or name another -o"
+            )
 
 
 def finished_before(runs: Iterable[PlannedRun], results: Iterable[EvalResult]) -> dict[Key, EvalResult]:

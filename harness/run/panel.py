@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from common.evidence import CHARACTERS_A_TOKEN
-from common.prices import price_of
+from common.judge.evidence import CHARACTERS_A_TOKEN
+from common.judge.prices import price_of
 from harness.errors import InputError
 from harness.graders.service import Question, Reply, Service
+from harness.host.redaction import Redactor
 
 EXPECTED_REPLY_TOKENS = 2_500
 """Of a verdict with its checks, thinking included: an assumption of the estimate, and no limit."""
@@ -84,6 +86,7 @@ class Panel:
         self.judges = list(dict.fromkeys(judges))
         self.repeats = repeats
         self._append = append
+        self._redactor = Redactor(os.environ, values=[service.key])
         self._max_cost_usd = max_cost_usd
         # A later line of the same key mends an earlier one that holds no verdict.
         self._verdicts = {entry.key: entry for entry in earlier}
@@ -129,7 +132,7 @@ class Panel:
                 if self._has(question, judge, repeat):
                     continue
                 self._keep_budget(question, judge)
-                reply = self.service.ask(question, judge)
+                reply = self._without_secrets(self.service.ask(question, judge))
                 verdict = Verdict(
                     **dict(reply),
                     task=question.task,
@@ -164,6 +167,12 @@ class Panel:
                     found[judge][question.digest].append(question.points(reply.verdict))
         return found
 
+    def _without_secrets(self, reply: Reply) -> Reply:
+        """What a judge said, without the secrets it quotes from an answer or from the code."""
+        return reply.model_copy(
+            update={"verdict": self._redactor.json(reply.verdict), "error": self._redactor(reply.error)}
+        )
+
     def _asks(self) -> list[tuple[str, int]]:
         return [(judge, repeat) for judge in self.judges for repeat in range(self.repeats)]
 
@@ -194,5 +203,8 @@ def _different(questions: Iterable[Question]) -> list[Question]:
 
 
 def _tokens(question: Question) -> int:
-    """Tokens of a request, rather too many than too few."""
-    return sum(map(len, question.texts())) // CHARACTERS_A_TOKEN
+    """Tokens of a request, rather too many than too few; none where there will be no request."""
+    try:
+        return sum(map(len, question.texts())) // CHARACTERS_A_TOKEN
+    except InputError:
+        return 0

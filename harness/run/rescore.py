@@ -6,11 +6,11 @@ import json
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any, Literal
 
 from harness.errors import InputError
+from harness.host import scratch
 from harness.host.variables import tool_environment
 from harness.models import CriterionScore, EvalResult, GradeResult
 from harness.results.judged_task import JudgedTask, answer_of, task_of
@@ -53,8 +53,7 @@ def rescore(result: EvalResult, scoring: Scoring, tasks_dir: Path | None, pass_s
 def _run_verifier(task: JudgedTask, answer: str, scoring: Scoring) -> dict[str, Any]:
     tests = task.path / "tests"
     key = _key(tests, scoring)
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
+    with scratch.folder("rescore_") as root:
         for place in ("app", "tests", "logs/verifier"):
             (root / place).mkdir(parents=True)
         (root / "app/solution.md").write_text(answer, encoding="utf-8")

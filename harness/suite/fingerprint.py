@@ -29,6 +29,6 @@ def of_folder(path: Path | None) -> str | None:
     return directory.digest(path) if path.is_dir() else None
 
 
-def of_data(data: dict[str, Any]) -> str:
+def of_data(data: Any) -> str:
     """Over a JSON value: the first 16 hexadecimal digits of its SHA-256."""
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]

@@ -14,12 +14,16 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.constructor import DuplicateKeyError, RoundTripConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.reader import ReaderError
 
 from harness.errors import InputError
 from harness.models import CodeAssertion, Config, LLMAssertion, Task
 
 Model = TypeVar("Model", bound=BaseModel)
 Location = tuple[str | int, ...]
+
+LARGEST_DEFINITION = 1 << 20
+"""Characters of a task or config file, and values that its aliases may add up to: reading YAML takes long."""
 
 
 def load_task(path: Path) -> Task:
@@ -36,7 +40,9 @@ def load_task(path: Path) -> Task:
 def load_config(path: Path) -> Config:
     """Config of a YAML or JSON file, its paths absolute and existing; InputError otherwise."""
     config = _load(path, Config)
-    updates: dict[str, Any] = {"skills_path": _existing(path, "skills_path", config.skills_path)}
+    updates: dict[str, Any] = {
+        name: _existing(path, name, getattr(config, name)) for name in ("skills_path", "snapshot")
+    }
     if isinstance(config.mcp_config, Path):
         updates["mcp_config"] = _existing(path, "mcp_config", config.mcp_config)
     return config.model_copy(update=updates)
@@ -63,9 +69,9 @@ def expand_glob(pattern: str) -> list[Path]:
 
 
 def read_text(path: Path) -> str:
-    """Text of a file; InputError when it cannot be read or is not UTF-8."""
+    """Text of a file, without a byte order mark; InputError when it cannot be read or is not UTF-8."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from error
     except OSError as error:
@@ -91,7 +97,7 @@ def _load(path: Path, model: type[Model]) -> Model:
         keys = ", ".join(list(model.model_fields)[:3])
         raise InputError(f"{path}:1: must be a mapping of keys such as {keys}")
     try:
-        return model.model_validate(_plain(data))
+        return model.model_validate(_plain(data, path))
     except ValidationError as error:
         problems = dict.fromkeys(_explain(path, data, detail, model) for detail in error.errors())
         raise InputError("\n".join(problems)) from error
@@ -111,6 +117,10 @@ class _Constructor(RoundTripConstructor):
 def _parse(path: Path) -> Any:
     """The YAML of a file, with the lines of its keys and items."""
     text = read_text(path)
+    if len(text) > LARGEST_DEFINITION:
+        raise InputError(
+            f"{path}: has {len(text):,} characters; a task or config file has at most {LARGEST_DEFINITION:,}"
+        )
     yaml = YAML()
     yaml.Constructor = _Constructor
     try:
@@ -120,18 +130,37 @@ def _parse(path: Path) -> Any:
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise InputError(f"{path}:{line}: not YAML ({error.problem})") from error
+    except ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise InputError(f"{path}:{line}: not YAML ({error.reason}: {text[error.position]!r})") from error
     except (YAMLError, ValueError) as error:
         raise InputError(f"{path}: not YAML ({error})") from error
     except RecursionError as error:
         raise InputError(f"{path}: nested too deeply") from error
 
 
-def _plain(value: Any) -> Any:
-    """The same without positions and comments."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
+def _plain(data: Any, path: Path) -> Any:
+    """The same without positions and comments.
+
+    Raises:
+        InputError: aliases of aliases make more of it than a definition may hold.
+    """
+    left = [LARGEST_DEFINITION]
+
+    def plain(value: Any) -> Any:
+        left[0] -= 1
+        if left[0] < 0:
+            raise InputError(f"{path}: its aliases make more than {LARGEST_DEFINITION:,} values of it")
+        if isinstance(value, dict):
+            return {key: plain(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [plain(item) for item in value]
+        return _scalar(value)
+
+    return plain(data)
+
+
+def _scalar(value: Any) -> Any:
     for kind in (bool, int, float, str):
         if isinstance(value, kind):
             return kind(value)
@@ -140,7 +169,8 @@ def _plain(value: Any) -> Any:
 
 MESSAGES = {
     "missing": "required key is missing",
-    "union_tag_not_found": "needs `type: code` or `type: llm`",
+    "union_tag_not_found": "needs `check:` (a code assertion) or `rubric:` (one that a judge decides)",
+    "union_tag_invalid": "type must be `code` or `llm`",
 }
 """What to say instead of pydantic's own message."""
 

@@ -5,13 +5,20 @@ from __future__ import annotations
 import json
 import os
 import re
+import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from harness.errors import InputError, IsolationError
-from harness.models import Config
+from harness.host.redaction import REDACTED
+from harness.models import ClaudeConfigSnapshot, Config
+from harness.models.tools import did_you_mean, mcp_name
 from harness.suite import fingerprint
 from harness.suite.skills import Skill, find_skills
+from harness.suite.snapshots import load_snapshot
 
 HOST_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}\Z")
 """A value of `env` that is taken from this host."""
@@ -30,11 +37,16 @@ class ResolvedConfig(Config):
     """Hash over all files below `skills_path`."""
     env_as_written: dict[str, str]
     """`env` as the file has it: two hosts with other tokens run the same experiment."""
+    user_configuration: ClaudeConfigSnapshot | None
+    """What `snapshot` holds."""
+    shared_servers: dict[str, Any] = Field(default={})
+    """MCP servers that every run has, whatever its config."""
 
     @property
     def servers(self) -> dict[str, Any]:
-        """MCP servers by name."""
-        return dict(self.mcp_config["mcpServers"]) if isinstance(self.mcp_config, dict) else {}
+        """MCP servers by name, but for those of the snapshot; the config's own win over the shared ones."""
+        own = self.mcp_config["mcpServers"] if isinstance(self.mcp_config, dict) else {}
+        return {**self.shared_servers, **own}
 
     @property
     def subagent(self) -> str | None:
@@ -45,13 +57,51 @@ class ResolvedConfig(Config):
     def fingerprint(self) -> str:
         """Hash over everything the agent is given, the model included."""
         given = self.model_dump(mode="json", include=GIVEN)
-        return fingerprint.of_data(
-            {**given, "env": self.env_as_written, "skills_path": self.skills_digest, "mcp_servers": self.servers}
-        )
+        looked_up = {"env": self.env_as_written, "skills_path": self.skills_digest, "mcp_servers": self.servers}
+        return fingerprint.of_data({**given, **looked_up, "snapshot": self._snapshot_content})
+
+    @property
+    def user_level(self) -> str:
+        """Hash over what comes from files for a user rather than for a project; empty without such files."""
+        given = (self.shared_servers, self._snapshot_content)
+        return fingerprint.of_data({"mcp_servers": given[0], "snapshot": given[1]}) if any(given) else ""
+
+    @property
+    def _snapshot_content(self) -> dict[str, Any] | None:
+        snapshot = self.user_configuration
+        return None if snapshot is None else snapshot.model_dump(mode="json", exclude=NOTES_OF_A_SNAPSHOT)
+
+    def refuse_unknown_servers(self, servers: Mapping[str, Any] | None = None) -> None:
+        """See to it that each server the lists of tools name is there.
+
+        Args:
+            servers: those that the agent will have; None: the config's own, the shared and the snapshot's.
+
+        Raises:
+            InputError: a list names another one.
+        """
+        snapshot = self.user_configuration
+        known = self.servers | (snapshot.mcp_servers if snapshot else {}) if servers is None else servers
+        hint = "there is none: name it in mcp_config or by --mcp-config"
+        for field, rules in (("allowed_tools", self.allowed_rules), ("disallowed_tools", self.disallowed_rules)):
+            for rule in rules or []:
+                if rule.is_mcp and rule.server_among(known) is None:
+                    what = did_you_mean(rule.name, map(mcp_name, known)) if known else hint
+                    raise InputError(f"config {self.name}: {field}: {rule.text} is of no MCP server; {what}")
 
 
-GIVEN = set(Config.model_fields) - {"description", "skills_path", "mcp_config", "env"}
+GIVEN = set(Config.model_fields) - {"description", "skills_path", "mcp_config", "env", "snapshot"}
 """Fields of a config that reach the agent as they are written."""
+
+NOTES_OF_A_SNAPSHOT = {
+    "schema_version",
+    "claude_version",
+    "snapshot_timestamp",
+    "source_machine",
+    "redacted",
+    "left_out",
+}
+"""Fields of a snapshot that do not reach the agent."""
 
 
 def resolve(config: Config) -> ResolvedConfig:
@@ -61,7 +111,7 @@ def resolve(config: Config) -> ResolvedConfig:
     Of a resolved config only the model may be replaced.
 
     Raises:
-        InputError: skills without SKILL.md, an MCP file that is none, a variable of `env` that is not set.
+        InputError: no folder of skills, an MCP file or a snapshot that is none, a variable of `env` that is not set.
     """
     if isinstance(config, ResolvedConfig):
         return config
@@ -74,6 +124,7 @@ def resolve(config: Config) -> ResolvedConfig:
     looked_up = {
         "env": _env(config),
         "mcp_config": _mcp_config(config),
+        "user_configuration": _snapshot(config),
         "skills": skills,
         "skills_digest": fingerprint.of_folder(skills_path),
         "env_as_written": config.env,
@@ -99,14 +150,42 @@ def _env(config: Config) -> dict[str, str]:
 
 def _mcp_config(config: Config) -> dict[str, Any] | None:
     source = config.mcp_config
-    if source is None:
-        return None
-    where = str(source) if isinstance(source, Path) else f"config {config.name}"
     if isinstance(source, Path):
-        try:
-            source = json.loads(source.expanduser().read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise InputError(f"{where}: mcp_config cannot be read as JSON ({error})") from error
-    if not isinstance(source, dict) or not isinstance(source.get("mcpServers"), dict):
+        return {"mcpServers": read_servers(source)}
+    return None if source is None else {**source, "mcpServers": _servers_of(source, f"config {config.name}")}
+
+
+def read_servers(path: Path) -> dict[str, Any]:
+    """MCP servers of a file by name.
+
+    Raises:
+        InputError: it cannot be read, or is of another form.
+    """
+    try:
+        source = json.loads(path.expanduser().read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{path}: mcp_config cannot be read as JSON ({error})") from error
+    return _servers_of(source, str(path))
+
+
+def _servers_of(source: object, where: str) -> dict[str, Any]:
+    servers = source.get("mcpServers") if isinstance(source, dict) else None
+    if not isinstance(servers, dict):
         raise InputError(f'{where}: mcp_config needs the key "mcpServers" with one object per server')
-    return source
+    return dict(servers)
+
+
+def _snapshot(config: Config) -> ClaudeConfigSnapshot | None:
+    if config.snapshot is None:
+        return None
+    snapshot = load_snapshot(config.snapshot)
+    files = snapshot.skills
+    if files and not any(path.count("/") == 1 and path.endswith("/SKILL.md") for path in files):
+        warnings.warn(f"{config.snapshot}: its skills lie flat; Claude Code reads <name>/SKILL.md alone", stacklevel=2)
+    for name, server in snapshot.mcp_servers.items():
+        if REDACTED in json.dumps(server, ensure_ascii=False):
+            raise InputError(
+                f"{config.snapshot}: MCP server {name} lacks a secret that the export took out; put ${{NAME}} in its "
+                "place, and NAME into the env of a config file that names this snapshot"
+            )
+    return snapshot

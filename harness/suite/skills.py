@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,9 @@ from harness.errors import IsolationError
 
 NAME = re.compile(r"^name:\s*(\S+)", re.MULTILINE)
 """The name in the front matter of a SKILL.md."""
+
+UNLISTED = re.compile(r"\A---\n(?:(?!---).*\n)*?(?:user-invocable:\s*false\b|paths:)")
+"""Front matter of a skill that is for the model alone, or waits for files of a kind: the CLI does not list it."""
 
 
 @dataclass(frozen=True)
@@ -19,21 +23,34 @@ class Skill:
     path: Path
     names: frozenset[str]
     """The folder's name and the one in the front matter; the CLI lists a skill by one of them."""
+    listed: bool = True
+    """Whether the CLI's first line names it, so that it can be told whether it loaded."""
 
 
 def find_skills(skills_path: Path) -> tuple[Skill, ...]:
     """Skills of a path: itself when it holds SKILL.md, else its children that do; sorted by name.
 
+    A folder without any is worth a warning, since nothing of it reaches the agent.
+
     Raises:
-        IsolationError: there is none, or a SKILL.md cannot be read.
+        IsolationError: there is no such folder, or a SKILL.md cannot be read.
     """
     path = skills_path.expanduser()
     if (path / "SKILL.md").is_file():
         return (_skill(path.resolve()),)
-    folders = sorted(p.parent for p in path.glob("*/SKILL.md")) if path.is_dir() else []
-    if not folders:
-        raise IsolationError(f"skills_path {path}: no skill there (a skill is a folder with SKILL.md)")
-    return tuple(map(_skill, folders))
+    if not path.is_dir():
+        raise IsolationError(f"skills_path {path}: no such folder")
+    skills = skills_in(path)
+    flat = sorted(file.name for file in path.glob("*.md"))
+    if not skills:
+        why = f"{', '.join(flat[:3])} {'lies' if len(flat) == 1 else 'lie'} flat" if flat else "the folder has none"
+        warnings.warn(f"{path}: no skill there, {why}; Claude Code reads <name>/SKILL.md alone", stacklevel=2)
+    return skills
+
+
+def skills_in(folder: Path) -> tuple[Skill, ...]:
+    """Skills of a folder of them, sorted by name; none when there is no such folder."""
+    return tuple(_skill(path.parent) for path in sorted(folder.glob("*/SKILL.md")))
 
 
 def _skill(folder: Path) -> Skill:
@@ -42,4 +59,5 @@ def _skill(folder: Path) -> Skill:
     except OSError as error:
         raise IsolationError(f"{folder / 'SKILL.md'}: cannot be read ({error.strerror})") from error
     match = NAME.search(text)
-    return Skill(folder, frozenset([folder.name, *([match.group(1).strip("\"'")] if match else [])]))
+    names = frozenset([folder.name, *([match.group(1).strip("\"'")] if match else [])])
+    return Skill(folder, names, listed=UNLISTED.match(text) is None)

@@ -54,8 +54,19 @@ class ScenarioId(NamedTuple):
 
 @cache
 def load_languages(path: Path = LANGUAGE_TABLE) -> dict[str, dict[str, Any]]:
-    """Return the language tables by name, as they stand there."""
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    """Return the language tables by name, as they stand there.
+
+    Raises:
+        InputError: the file cannot be read, or is no TOML; the message has the position.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}; every task needs it") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not TOML: {error}") from None
 
 
 def load_language(name: str, path: Path = LANGUAGE_TABLE) -> dict[str, Any]:
@@ -83,7 +94,15 @@ def load_language(name: str, path: Path = LANGUAGE_TABLE) -> dict[str, Any]:
     return table
 
 
-LANGUAGES = tuple(load_languages())
+def _language_names() -> tuple[str, ...]:
+    try:
+        return tuple(load_languages())
+    except InputError:
+        return ()
+
+
+LANGUAGES = _language_names()
+"""Every language; none where the table is broken, which `load_languages` tells: an import could not, in one line."""
 
 
 @lru_cache(maxsize=4)
@@ -94,13 +113,14 @@ def parse_id(scenario_id: str) -> ScenarioId:
 
     Raises:
         ValueError: the id is not a plain name, or its language or category is unknown.
+        InputError: the table of languages is broken.
     """
     if len(scenario_id) > MAX_ID_CHARACTERS or not _PLAIN_NAME.fullmatch(scenario_id):
         raise ValueError(
             f"not a plain name: lower-case letters, digits and single '_' or '-', up to {MAX_ID_CHARACTERS} characters"
         )
     language = scenario_id.partition("_")[0]
-    if language not in LANGUAGES:
+    if language not in (LANGUAGES or load_languages()):
         raise ValueError(f"unknown language {language!r} (known: {', '.join(LANGUAGES)})")
     match = _ID.fullmatch(scenario_id)
     if match is None:

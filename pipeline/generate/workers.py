@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import multiprocessing
 import signal
 import sys
@@ -22,6 +23,8 @@ def worker_pool(jobs: int, start: Callable[..., None], *arguments: Any) -> Proce
 
 def _become_worker(start: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # The collector writes into all that it looks at, and pages that are written to are shared no longer.
+    gc.freeze()
     if sys.platform == "linux":
         # An orphan would hold locks and files that the next run needs.
         pr_set_pdeathsig = 1

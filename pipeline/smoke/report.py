@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+from common.terminal import printable
 from pipeline.dataset.catalog import REPOSITORY
 from pipeline.smoke.check import Row
 
@@ -54,11 +55,11 @@ def print_table(rows: list[Row], *, local: bool) -> None:
     for heading, _, _ in columns:
         table.add_column(heading, overflow="fold")
     for row in rows:
-        table.add_row(*(Text(cell(row), style="" if row.ok else "red") for _, cell, _ in columns))
+        table.add_row(*(Text(printable(cell(row)), style="" if row.ok else "red") for _, cell, _ in columns))
     console.print(table)
     for row in rows:
         if row.image.output and not row.shares_image:
-            console.print(Text(f"{row.task}: last lines of what failed\n{row.image.output}\n"))
+            console.print(Text(printable(f"{row.task}: last lines of what failed\n{row.image.output}\n")))
     console.print(summary(rows))
 
 

@@ -17,8 +17,11 @@ JUDGE: Literal["judge"] = "judge"
 
 # A constant of a custom verifier that says so: its oracle must score 1.0 and silence 0.0.
 ORACLE_CHECK = "ORACLE_CHECK"
-# What the judge needs beside verify.py; the files of common/ are those that the harness asks with.
-JUDGE_FILES = tuple(REPOSITORY / "common" / f"{name}.py" for name in ("evidence", "judging", "prices"))
+# What judge.py imports, by its path in a task: the very modules that the harness asks with, under the same names.
+JUDGE_FILES = {
+    f"tests/common/{path.relative_to(REPOSITORY / 'common')}": path
+    for path in (REPOSITORY / "common/__init__.py", *sorted((REPOSITORY / "common/judge").glob("*.py")))
+}
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ def grader_files(grader: Grader) -> dict[str, bytes]:
         files["tests/verify.py"] = grader.content
     elif grader == JUDGE:
         files["tests/judge.py"] = _template("judge.py")
-        files |= {f"tests/{path.name}": path.read_bytes() for path in JUDGE_FILES}
+        files |= {place: path.read_bytes() for place, path in JUDGE_FILES.items()}
     return files
 
 

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from common.markdown import as_markdown, fence
 from pipeline.dataset.scenario import Scenario
-from pipeline.task.code_index import CodeIndex, Passage, can_be_written
+from pipeline.task.code_index import CodeIndex, can_be_written
+from pipeline.task.code_words import Passage
 from pipeline.task.scoring import PUBLISHED, Scoring
 from pipeline.task.verifier import verifier
 
@@ -94,7 +95,7 @@ def grade_key(
     truth = _read_truth(text, given)
     passages = _rank_passages(index, truth, told_words)
     best = passages[: max(FEWEST_RELEVANT, math.ceil(RELEVANT_SHARE * len(index.passages)))]
-    relevant = {name for passage in best for name in index.names_in(passage)} | truth.symbols & index.names.keys()
+    relevant = {*index.names_in(*best), *(truth.symbols & index.names.keys())}
     true = _truth_is_true(truth.cleaned, index, given)
     key: dict[str, Any] = {
         "scoring": scoring.model_dump(),
@@ -217,16 +218,15 @@ def _oracle(text: str, index: CodeIndex, passages: Sequence[Passage], key: dict[
     enough = {name: SURPLUS * value for name, value in wanted.items()}
     for passage in passages[:MOST_PASSAGES]:
         if len(lines) < enough["code_lines"]:
-            found = (line.decode("utf-8", "replace") for line in passage.text.splitlines())
-            lines += [line for line in found if index.lookup.quoted(line) and "```" not in line]
+            lines += [line for line in index.quotable_lines_in(passage) if "```" not in line]
         elif evidence >= enough["evidence"] and len(files) >= enough["files"]:
             break
         if evidence >= enough["evidence"] and passage.path in files:
             continue
-        names = [name for name in index.names_in(passage) if name not in used and name in index.rare]
+        names = [name for name in index.rare_names_in(passage) if name not in used]
         names = names[: None if evidence < enough["evidence"] else NAMES_A_STATEMENT]
         used.update(names)
-        around = [word for word in _plain_words(passage) if word not in said] if names else []
+        around = [word for word in index.plain_words_in(passage) if word not in said] if names else []
         for start in range(0, len(names), NAMES_A_STATEMENT):
             some = names[start : start + NAMES_A_STATEMENT]
             # Words that were not said before, from the passage: without them it would be a list.
@@ -244,17 +244,6 @@ def _oracle(text: str, index: CodeIndex, passages: Sequence[Passage], key: dict[
     if lines:
         parts.append("## Code\n\n" + fence("\n".join(lines[: math.ceil(enough["code_lines"])])))
     return "\n\n".join(parts)
-
-
-def _plain_words(passage: Passage) -> list[str]:
-    """Return the words of a passage that are prose and no identifier, in lower case; short and everyday ones first.
-
-    Those do not tell what a task is about, so that the oracles of two tasks do not become alike.
-    """
-    everyday = verifier().EVERYDAY
-    found = {word.decode("utf-8", "replace") for word in passage.words}
-    fit = {word.lower() for word in found if word.isascii() and word.isalpha() and len(word) > 1}
-    return sorted(fit, key=lambda word: (word not in everyday and len(word) > 2, word))
 
 
 def _closed(text: str) -> str:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import jinja2
@@ -17,7 +14,7 @@ import tomli_w
 from common.errors import InputError
 from common.markdown import as_markdown
 from common.mcp import McpServer
-from pipeline.dataset.catalog import REPOSITORY, TEMPLATES, load_language
+from pipeline.dataset.catalog import TEMPLATES, load_language
 from pipeline.dataset.scenario import Scenario
 from pipeline.task.config import (
     JUDGE_ENV,
@@ -36,7 +33,6 @@ from pipeline.task.grader import (
     JUDGE,
     CustomVerifier,
     Grader,
-    grader_digest,
     grader_files,
     grader_name,
     needs_code,
@@ -51,9 +47,6 @@ TASK_METADATA = "tests/task_metadata.json"
 PROJECT, PROJECT_FOR_TESTS = "environment/project", "tests/project"
 
 BASE_IMAGE = "ubuntu:24.04"
-
-# The rooms that decide what is in a task: a change there makes every task out of date.
-TASK_ROOMS = ("common", "pipeline/dataset", "pipeline/task")
 
 LANGUAGE_NAMES = {
     "cpp": "C++",
@@ -112,63 +105,6 @@ def templates() -> jinja2.Environment:
     )
 
 
-def generator_files() -> dict[str, Path]:
-    """Return what makes every task: the templates (not the languages' table) and the code filling them, by name."""
-    # By name inside its folder: an installed package has the templates in another place than a checkout.
-    files = {f"templates/{path.relative_to(TEMPLATES)}": path for path in TEMPLATES.rglob("*") if path.is_file()}
-    files.pop("templates/environment/languages.toml", None)
-    files["adapter.py"] = REPOSITORY / "adapter.py"
-    for room in TASK_ROOMS:
-        files |= {f"{room}/{path.name}": path for path in (REPOSITORY / room).glob("*.py")}
-    return {name: path for name, path in files.items() if "__pycache__" not in path.parts}
-
-
-@cache
-def generator_digest() -> str:
-    """Return a digest of `generator_files`."""
-    total = hashlib.sha256()
-    for name, path in sorted(generator_files().items()):
-        total.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return total.hexdigest()
-
-
-def fingerprint(record: bytes, language: str, content: str, options: Options) -> str:
-    """Return the digest of all that a task is made from: its record, its project's content, templates and options."""
-    parts = (hashlib.sha256(record.strip()).hexdigest(), content, generator_digest(), _chosen(language, options))
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-
-
-def content_fingerprint(record: bytes, language: str, content: str, options: Options) -> str:
-    """Return the fingerprint that the task would have without MCP servers.
-
-    Tasks that differ in their servers alone have it in common, so a comparison can tell them from other tasks.
-    """
-    return fingerprint(record, language, content, replace(options, mcp_servers=()))
-
-
-@cache
-def _chosen(language: str, options: Options) -> str:
-    chosen = {
-        **{
-            name: getattr(options, name)
-            for name in (
-                "base_image",
-                "language_image",
-                "include_hints",
-                "shared_verifier",
-                "strip_code_fences",
-                "closed_book",
-            )
-        },
-        "hardlink": options.link_mode == "hardlink",
-        "scoring": options.scoring.model_dump() if isinstance(options.scoring, Scoring) else options.scoring,
-        "mcp_servers": [server.model_dump() for server in options.mcp_servers],
-        "verifier": grader_digest(options.verifier),
-        "language": load_language(language),
-    }
-    return json.dumps(chosen, sort_keys=True)
-
-
 @cache
 def render_dockerfile(
     language: str, base_image: str, *, language_image: str | None = None, closed_book: bool = False
@@ -182,6 +118,18 @@ def render_dockerfile(
         InputError: the language's table cannot be used.
     """
     table = load_language(language)
+    return dockerfile_of(language, table, base_image, language_image=language_image, closed_book=closed_book)
+
+
+def dockerfile_of(
+    language: str,
+    table: dict[str, Any],
+    base_image: str,
+    *,
+    language_image: str | None = None,
+    closed_book: bool = False,
+) -> str:
+    """Return the Dockerfile for a language's table, as `load_language` returns it."""
     return (
         templates()
         .get_template("environment/Dockerfile.j2")

@@ -16,10 +16,11 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import evidence
-import judging
-import prices
 import verify
+
+from common.judge import asking, judging, prices
+from common.judge.code_base import Code
+from common.judge.evidence import evidence
 
 # Seconds for looking the answer up in the code, and for all attempts at asking; task.toml allows for both.
 LOOK_UP_SECONDS = 60
@@ -54,11 +55,11 @@ def deterministic(root, answer):
 def look_up(root, answer):
     """Return the evidence pack of the answer."""
     project = f"{root}/tests/project"
-    code = evidence.Code.read(project if os.path.isdir(project) else f"{root}/app/project")
+    code = Code.read(project if os.path.isdir(project) else f"{root}/app/project")
     if not code.lines:
         raise judging.JudgeError("no code base to look the answer up in")
     with time_limit(LOOK_UP_SECONDS):
-        return evidence.evidence(answer, code)
+        return evidence(answer, code)
 
 
 def ask(root, answer, pack, key):
@@ -72,7 +73,7 @@ def ask(root, answer, pack, key):
         about = json.load(stream)
     system, user = judging.prompt(about["instruction"], about["criteria"], about["reference"], answer, pack)
     with time_limit(ASK_SECONDS + 30):
-        grade, usage = judging.ask(
+        grade, usage = asking.ask(
             system,
             user,
             api=asked["api"],

@@ -19,9 +19,10 @@ from pathlib import Path
 from scipy.stats import spearmanr
 
 from adapter import LoCoBenchAdapter, LoCoBenchLoader, LoCoBenchTask
-from common import judging
-from common.evidence import Code, evidence
 from common.files import write_whole
+from common.judge import judging
+from common.judge.code_base import Code
+from common.judge.evidence import evidence
 from common.markdown import as_markdown
 from pipeline.dataset.catalog import REPOSITORY
 from pipeline.dataset.extract import extract

@@ -12,18 +12,19 @@ import subprocess
 import tarfile
 import tempfile
 import tomllib
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from adapter import LoCoBenchTask
+from pipeline.smoke.task import read_task_folder
 from pipeline.task.project import Project
 
 CLAIMS = Path(__file__).resolve().parent
 SAMPLE = CLAIMS.parents[1] / "data" / "sample"
-TIME_LIMIT_SECONDS = 120
+# Only for what never ends: compilers share the processors with whatever else runs.
+TIME_LIMIT_SECONDS = 600
 _SCRIPT = ".claim.sh"
 
 
@@ -142,12 +143,22 @@ def _outcome(command: list[str], *, cwd: Path | None = None, given: bytes = b"")
     return Outcome(ended.returncode == 0, ended.stdout.decode("utf-8", "replace"))
 
 
-def built_images(tasks: Path, scenarios: set[str]) -> Iterator[tuple[str, str]]:
-    """Build the image of each task in the folder `tasks`; yield (scenario, image)."""
-    for scenario in sorted(scenarios):
-        context = str(tasks / scenario / "environment")
-        built = subprocess.run(["docker", "build", "--quiet", context], stdout=subprocess.PIPE, text=True, check=True)
-        yield scenario, built.stdout.strip()
+def built_images(tasks: Path, scenarios: set[str], *, workers: int = 2) -> dict[str, str]:
+    """Build the images of tasks in the folder `tasks`, each once; return the image of each scenario.
+
+    Args:
+        workers: builds at a time.
+    """
+    digests = {scenario: read_task_folder(tasks / scenario).digest for scenario in scenarios}
+    contexts = {digest: tasks / scenario / "environment" for scenario, digest in digests.items()}
+    with ThreadPoolExecutor(workers) as pool:
+        images = dict(zip(contexts, pool.map(_build, contexts.values()), strict=True))
+    return {scenario: images[digest] for scenario, digest in digests.items()}
+
+
+def _build(context: Path) -> str:
+    command = ["docker", "build", "--quiet", str(context)]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
 def main(part: str) -> int:
@@ -160,7 +171,7 @@ def main(part: str) -> int:
         provided = dict(line.split("=", 1) for line in ENVIRONMENT_FILE.read_text().splitlines())
         with tempfile.TemporaryDirectory() as scratch:
             tasks = generate_sample(Path(scratch), provided["BASE_IMAGE"])
-            images = dict(built_images(tasks, {claim.scenario for claim in chosen if claim.image}))
+            images = built_images(tasks, {claim.scenario for claim in chosen if claim.image})
     boxed = [claim for claim in chosen if claim.image]
     outcomes = dict(zip(boxed, run_in_images(boxed, images), strict=True))
     failed = 0

@@ -96,7 +96,8 @@ def _click_default(option: click.Option, context: click.Context) -> str:
     if option.required:
         return "required"
     default = option.to_info_dict()["default"]
-    return "" if default in (None, False, (), "") or option.is_flag else f"`{_cell(str(default))}`"
+    values = default if isinstance(default, list | tuple) else [default]
+    return ", ".join(f"`{_cell(str(one))}`" for one in values if one not in (None, False, "") and not option.is_flag)
 
 
 def _cell(text: str) -> str:

@@ -1,5 +1,6 @@
 #!/bin/bash
 # make e2e: the real Harbor, Docker, claude CLI and Chromium. What cannot be had here is skipped with a line that says so.
+# `run.sh prepare` installs what the tests need, and runs none.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -12,8 +13,15 @@ else
   exit 1
 fi
 bash tests/e2e/claude.sh || exit 1
+if [ ! -e .cache/e2e/no-engine ]; then
+  HARNESS_SANDBOX_BASE="$(sed -n 's/^BASE_IMAGE=//p' .cache/e2e/env)" .venv/bin/python -m harness sandbox-image || exit 1
+fi
 if ! command -v chromium >/dev/null && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
   { apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium; } >.cache/e2e/chromium.log 2>&1 ||
     echo "e2e: chromium cannot be installed (see .cache/e2e/chromium.log); the pages are not opened" >&2
 fi
-exec .venv/bin/python -m pytest -m e2e -rs tests "$@"
+[ "${1:-}" != prepare ] || exit 0
+# Two processes: much of a test's time is waiting, for the engine or for a limit to run out. conftest.py sets the order.
+# Only the files with such tests: to collect all the others takes each process many seconds.
+mapfile -t files < <(grep -rl --include='test_*.py' 'mark\.e2e' tests | sort)
+exec .venv/bin/python -m pytest -m e2e -rs -n 2 --dist loadfile --no-loadscope-reorder "${files[@]}" "$@"

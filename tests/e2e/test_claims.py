@@ -13,7 +13,7 @@ pytestmark = pytest.mark.e2e
 
 def test_every_claim_that_needs_an_image_holds(tasks: Path) -> None:
     chosen = [claim for claim in claims() if claim.image]
-    images = dict(built_images(tasks, {claim.scenario for claim in chosen}))
+    images = built_images(tasks, {claim.scenario for claim in chosen})
     outcomes = run_in_images(chosen, images)
     assert chosen
     for claim, outcome in zip(chosen, outcomes, strict=True):

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -14,9 +14,10 @@ import pytest
 
 from harness.executor import ClaudeExecutor
 from harness.isolator import EnvironmentIsolator
-from harness.models import Config, ErrorKind, EvalResult, Outcome, Task
+from harness.models import Config, ErrorKind, Outcome, Task
 from harness.results.files import load_results
 from harness.runner import EvalRunner
+from tests.e2e.claude_runs import bash, run, servers, skill
 from tests.support.stand_in.messages_api import (
     AUTH,
     CREDIT,
@@ -35,77 +36,6 @@ from tests.support.stand_in.messages_api import (
 from tests.support.suite import REPOSITORY, environment
 
 pytestmark = pytest.mark.e2e
-
-MCP_SERVER = """\
-import json, sys
-for line in sys.stdin:
-    message = json.loads(line)
-    method, number = message.get("method"), message.get("id")
-    if method == "initialize":
-        result = dict(protocolVersion=message["params"]["protocolVersion"], capabilities=dict(tools={}))
-        result["serverInfo"] = dict(name="s", version="1")
-    elif method == "tools/list":
-        schema = dict(type="object", properties={})
-        result = dict(tools=[dict(name=n, description="d", inputSchema=schema) for n in ("find", "other")])
-    elif method == "tools/call":
-        result = dict(content=[dict(type="text", text="called " + message["params"]["name"])])
-    elif number is None:
-        continue
-    else:
-        result = {}
-    print(json.dumps(dict(jsonrpc="2.0", id=number, result=result)), flush=True)
-"""
-
-
-@pytest.fixture(scope="session")
-def claude() -> Path:
-    path = Path(os.environ.get("HARNESS_E2E_CLAUDE", REPOSITORY / ".cache/e2e/claude"))
-    if not path.exists():
-        pytest.fail(f"{path} is missing; run tests/e2e/claude.sh or set HARNESS_E2E_CLAUDE")
-    return path
-
-
-@pytest.fixture
-def api(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Responder], MessagesAPI]]:
-    """Starts a stand-in and points the environment to it."""
-    started: list[MessagesAPI] = []
-
-    def start(responder: Responder) -> MessagesAPI:
-        server = MessagesAPI(responder)
-        server.__enter__()
-        started.append(server)
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
-        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-stand-in")
-        monkeypatch.setenv("IS_SANDBOX", "1")
-        return server
-
-    yield start
-    for server in started:
-        server.__exit__()
-
-
-def run(claude: Path, config: Config, *, timeout: int = 60, prompt: str = "do it") -> EvalResult:
-    task = Task.model_validate(
-        {
-            "id": "t",
-            "category": "coding",
-            "description": "d",
-            "prompt": prompt,
-            "timeout_seconds": timeout,
-            "assertions": [{"type": "code", "check": "file_exists", "file": "out.txt"}],
-        }
-    )
-    return EvalRunner(ClaudeExecutor(str(claude), grace_seconds=2.0)).run_single(task, config)
-
-
-def bash(command: str) -> ToolUse:
-    return ToolUse("Bash", {"command": command, "description": "d"})
-
-
-def skill(folder: Path, name: str, text: str) -> Path:
-    (folder / name).mkdir(parents=True)
-    (folder / name / "SKILL.md").write_text(f"---\nname: {name}\ndescription: {text}\n---\nbody\n")
-    return folder
 
 
 def test_a_matrix_passes_end_to_end_and_each_treatment_reaches_its_own_config(
@@ -212,12 +142,6 @@ def test_a_list_of_tools_restricts_the_agent(claude: Path, api: Callable[[Respon
     assert not result.passed
     assert result.trace.tool_calls[0].error
     assert "Bash" not in [tool["name"] for tool in server.main_requests[0].body["tools"]]
-
-
-def servers(tmp_path: Path) -> dict[str, object]:
-    script = tmp_path / "server.py"
-    script.write_text(MCP_SERVER)
-    return {"mcpServers": {"search": {"command": sys.executable, "args": [str(script)]}}}
 
 
 def test_an_mcp_server_is_there_when_the_agent_starts(

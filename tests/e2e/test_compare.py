@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from harness.cli import cli
 from harness.results.harbor import load_jobs
-from tests.e2e.conftest import REPOSITORY
+from tests.e2e.conftest import REPOSITORY, harbor_environment
 
 pytestmark = pytest.mark.e2e
 
@@ -57,7 +57,7 @@ class Jobs:
         command = [self.harbor, "run", "--path", self.folder / tasks, "--jobs-dir", self.folder / "jobs"]
         command += ["--job-name", name, "--yes", "--quiet", "--n-concurrent", "1" if name == "cut" else "5"]
         command += ["--extra-docker-compose", Path(__file__).with_name("quick.yaml"), *arguments]
-        environment = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True", "PYTHONPATH": str(REPOSITORY)}
+        environment = {**harbor_environment(), "PYTHONPATH": str(REPOSITORY)}
         with (self.folder / f"{name}.log").open("w") as log:
             self.running[name] = subprocess.Popen(
                 list(map(str, command)), stdout=log, stderr=log, env=environment, start_new_session=True

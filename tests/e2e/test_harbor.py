@@ -9,12 +9,13 @@ import shutil
 import subprocess
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import generate_sample, script, task_folders
+from tests.e2e.conftest import generate_sample, harbor_environment, script, task_folders
 
 pytestmark = pytest.mark.e2e
 
@@ -22,12 +23,13 @@ OVERLAY = Path(__file__).with_name("offline.yaml")
 # A trial mostly waits for the engine; twice the processors is where more stops helping.
 CONCURRENCY = 2 * (os.cpu_count() or 1)
 
+Trials = dict[str, dict[str, Any]]
+"""Each trial's result.json by the name of its task's folder."""
+
 
 def harbor(provided: dict[str, str], *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    # Without the first variable Harbor fetches a price list at each start, with a narrow table it cuts names.
-    environment = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True", "COLUMNS": "200"}
     command = [provided["HARBOR"], *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, env=environment)
+    return subprocess.run(command, capture_output=True, text=True, env=harbor_environment())
 
 
 def harbor_view(provided: dict[str, str], tasks: Path) -> dict[str, dict[str, Any]]:
@@ -38,7 +40,7 @@ def harbor_view(provided: dict[str, str], tasks: Path) -> dict[str, dict[str, An
     return view
 
 
-def run_all(provided: dict[str, str], tasks: Path, agent: str, folder: Path) -> dict[str, dict[str, Any]]:
+def run_all(provided: dict[str, str], tasks: Path, agent: str, folder: Path) -> Trials:
     """Run `agent` on all tasks; return each trial's result.json by the name of its task's folder."""
     started = time.monotonic()
     result = harbor(
@@ -52,7 +54,7 @@ def run_all(provided: dict[str, str], tasks: Path, agent: str, folder: Path) -> 
     return {Path(trial["task_id"]["path"]).name: trial for trial in trials}
 
 
-def rewards(trials: dict[str, dict[str, Any]]) -> Counter[str]:
+def rewards(trials: Trials) -> Counter[str]:
     """Count the trials by what came out of them: the rewards as Harbor read them, or the exception."""
     return Counter(
         trial["exception_info"]["exception_type"]
@@ -80,11 +82,26 @@ def test_a_dry_run_counts_every_task(provided: dict[str, str], tasks: Path) -> N
     assert int(counted[1]) == len(names(tasks)) > 0
 
 
-def test_the_oracle_earns_one_on_every_task(provided: dict[str, str], tasks: Path, tmp_path: Path) -> None:
-    trials = run_all(provided, tasks, "oracle", tmp_path)
+@pytest.fixture(scope="module")
+def oracle(provided: dict[str, str], tasks: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Trials]:
+    """The folder of a job in which the oracle did every task, and its trials."""
+    folder = tmp_path_factory.mktemp("oracle")
+    return folder, run_all(provided, tasks, "oracle", folder)
+
+
+def test_the_oracle_earns_one_on_every_task(oracle: tuple[Path, Trials], tasks: Path) -> None:
+    _, trials = oracle
 
     assert trials.keys() == names(tasks)
     assert rewards(trials) == {"{'reward': 1.0}": len(trials)}
+
+
+def test_the_oracles_answers_come_home_as_artifacts(oracle: tuple[Path, Trials], tasks: Path) -> None:
+    folder, trials = oracle
+
+    for task in task_folders(tasks):
+        (answer,) = folder.glob(f"oracle/{trials[task.name]['trial_name']}/artifacts/**/solution.md")
+        assert answer.read_bytes() == (task / "solution" / "solution.md").read_bytes()
 
 
 def test_doing_nothing_earns_nothing(provided: dict[str, str], tasks: Path, tmp_path: Path) -> None:
@@ -103,15 +120,6 @@ def test_doing_nothing_earns_nothing(provided: dict[str, str], tasks: Path, tmp_
     assert rewards(trials) == {"{'reward': 0.0}": len(trials)}
 
 
-def test_the_oracles_answer_comes_home_as_an_artifact(provided: dict[str, str], tasks: Path, tmp_path: Path) -> None:
-    task = task_folders(tasks)[0]
-
-    run_all(provided, task, "oracle", tmp_path)
-
-    (answer,) = tmp_path.glob("oracle/*/artifacts/**/solution.md")
-    assert answer.read_bytes() == (task / "solution" / "solution.md").read_bytes()
-
-
 def test_generating_again_keeps_every_digest(provided: dict[str, str], tasks: Path, tmp_path: Path) -> None:
     again = generate_sample(tmp_path, provided["BASE_IMAGE"])
 
@@ -128,6 +136,7 @@ def test_real_scenarios_run_in_harbor(provided: dict[str, str], real_data: Path,
         *("--output_dir", folder, "--base_image", provided["BASE_IMAGE"]),
     )
     assert done.returncode == 0, done.stderr
-    for agent, reward in (("oracle", 1.0), ("nop", 0.0)):
-        trials = run_all(provided, folder, agent, tmp_path / "jobs")
-        assert rewards(trials) == {str({"reward": reward}): 3}
+    expected = {"oracle": 1.0, "nop": 0.0}
+    with ThreadPoolExecutor() as pool:
+        jobs = pool.map(lambda agent: run_all(provided, folder, agent, tmp_path / "jobs"), expected)
+        assert list(map(rewards, jobs)) == [{str({"reward": reward}): 3} for reward in expected.values()]

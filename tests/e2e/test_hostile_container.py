@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from tests.e2e.test_harbor import run_all
 pytestmark = pytest.mark.e2e
 
 TAMPERINGS = {**BESIDE_THE_ANSWER, **AT_THE_ANSWER}
+IMAGE = "locobench-hostile:e2e"
 HAND_IN = "cp /solution/solution.md /app/solution.md"
 # The collect hook cannot run when its working folder is gone, so one agent does all else and another that.
 WITH_ANSWER = {
@@ -56,11 +58,19 @@ def steps(names: list[str] | tuple[str, ...]) -> str:
 
 
 def run_hostile(provided: dict[str, str], tasks: Path, scripts: dict[str, str], folder: Path) -> Job:
-    """Run every script as the oracle of a copy of the one task in `tasks`: one job, and one image."""
+    """Run every script as the oracle of a copy of the one task in `tasks`: one job, and one image, built once."""
     (task,) = task_folders(tasks)
+    subprocess.run(
+        ["docker", "build", "--quiet", "--tag", IMAGE, task / "environment"], check=True, capture_output=True
+    )
     for number, shell in enumerate(scripts.values()):
         copy = shutil.copytree(task, folder / "tasks" / f"{number:02}")
         (copy / "solution" / "solve.sh").write_text(f"#!/bin/bash\n{shell}\n")
+        config = (copy / "task.toml").read_text()
+        assert config.count("\n[environment]\n") == 1
+        (copy / "task.toml").write_text(
+            config.replace("\n[environment]\n", f'\n[environment]\ndocker_image = "{IMAGE}"\n')
+        )
     trials = run_all(provided, folder / "tasks", "oracle", folder / "jobs")
     return Job(folder / "jobs", {name: trials[f"{number:02}"] for number, name in enumerate(scripts)})
 

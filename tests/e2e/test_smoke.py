@@ -7,10 +7,13 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import docker
 import pytest
+from docker.models.containers import Container
 
+from pipeline.smoke.task import read_task_folder
 from tests.e2e.conftest import script, task_folders
 from tests.e2e.proxy import FragileSocket
 
@@ -66,9 +69,19 @@ def test_the_report_names_the_versions_that_it_was_made_with(
     assert "| Harbor | " in text
 
 
+class Mixed(NamedTuple):
+    """A smoke test of good and broken tasks."""
+
+    tasks: Path
+    code: int
+    rows: Table
+    errors: str
+    report: str
+
+
 @pytest.fixture(scope="module")
-def mixed(tasks: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[int, Table, str, str]:
-    """One good task and, of the same, one copy for every way to break it: exit code, rows, stderr, report."""
+def mixed(tasks: Path, tmp_path_factory: pytest.TempPathFactory) -> Mixed:
+    """One good task and, of the same, one copy for every way to break it."""
     folder = tmp_path_factory.mktemp("mixed")
     original = task_folders(tasks)[0]
     broken = {
@@ -84,8 +97,9 @@ def mixed(tasks: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[int, T
     (broken["generous"] / "tests" / "test.sh").write_text(
         "#!/bin/bash\necho '{\"reward\": 0.5}' > /logs/verifier/reward.json\n"
     )
-    result, table = smoke_test(folder / "tasks", folder / "report.md", "--timeout", "30")
-    return result.returncode, table, result.stderr, (folder / "report.md").read_text()
+    # Whoever waits for an endless command needs no processor.
+    result, table = smoke_test(folder / "tasks", folder / "report.md", "--timeout", "30", "--jobs", "6")
+    return Mixed(folder / "tasks", result.returncode, table, result.stderr, (folder / "report.md").read_text())
 
 
 @pytest.mark.parametrize(
@@ -100,34 +114,36 @@ def mixed(tasks: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[int, T
         ("generous", "oracle: reward 0.5, not 1.0; nop: reward 0.5, not 0.0"),
     ],
 )
-def test_a_fault_is_named_in_its_own_row(mixed: tuple[int, Table, str, str], task: str, verdict: str) -> None:
-    assert verdict in mixed[1][task]["verdict"]
+def test_a_fault_is_named_in_its_own_row(mixed: Mixed, task: str, verdict: str) -> None:
+    assert verdict in mixed.rows[task]["verdict"]
 
 
-def test_failed_tasks_make_the_exit_code_one_without_a_traceback(mixed: tuple[int, Table, str, str]) -> None:
-    assert mixed[0] == 1
-    assert "Traceback" not in mixed[2]
+def test_failed_tasks_make_the_exit_code_one_without_a_traceback(mixed: Mixed) -> None:
+    assert mixed.code == 1
+    assert "Traceback" not in mixed.errors
 
 
-def test_the_report_shows_the_last_lines_of_a_failed_build(mixed: tuple[int, Table, str, str]) -> None:
-    assert "the compiler is missing" in mixed[3]
+def test_the_report_shows_the_last_lines_of_a_failed_build(mixed: Mixed) -> None:
+    assert "the compiler is missing" in mixed.report
 
 
-def test_no_container_is_left_behind(mixed: tuple[int, Table, str, str]) -> None:
-    left = [container.image.tags for container in docker.from_env().containers.list(all=True) if container.image]
+def containers_of(*tasks: Path) -> list[Container]:
+    """The containers of these tasks' images; tests that run at the same time have some of other images."""
+    images = {f"smoke-test:{read_task_folder(task).digest[:16]}" for task in tasks}
+    every = docker.from_env().containers.list(all=True, ignore_removed=True)
+    return [container for container in every if container.attrs["Config"]["Image"] in images]
 
-    assert not [tags for tags in left if any(tag.startswith("smoke-test:") for tag in tags)]
+
+def test_no_container_is_left_behind(mixed: Mixed) -> None:
+    assert containers_of(*(task for task in task_folders(mixed.tasks) if task.name != "no_dockerfile")) == []
 
 
 @pytest.fixture
-def orphans_removed() -> Iterator[None]:
+def orphans_removed(tasks: Path) -> Iterator[None]:
     """Remove what a test's smoke run could not remove itself, because its engine was gone."""
-    client = docker.from_env()
-    before = {container.id for container in client.containers.list(all=True)}
     yield
-    for container in client.containers.list(all=True):
-        if container.id not in before and container.attrs["Config"]["Image"].startswith("smoke-test:"):
-            container.remove(force=True)
+    for container in containers_of(task_folders(tasks)[0]):
+        container.remove(force=True)
 
 
 @pytest.mark.usefixtures("orphans_removed")

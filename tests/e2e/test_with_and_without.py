@@ -16,7 +16,7 @@ import pytest
 from harness.executor import ClaudeExecutor
 from harness.models import Config, Outcome, Task
 from harness.runner import EvalRunner
-from tests.e2e.conftest import REPOSITORY, script
+from tests.e2e.conftest import REPOSITORY, harbor_environment, script
 from tests.support.stand_in.messages_api import MessagesAPI, Reply, Request, Text, ToolUse
 
 pytestmark = pytest.mark.e2e
@@ -46,7 +46,7 @@ def walked(provided: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -
     tools = os.pathsep.join(
         [str(Path(sys.executable).parent), str(Path(provided["HARBOR"]).parent), os.environ["PATH"]]
     )
-    environment = {**os.environ, "PATH": tools, "LITELLM_LOCAL_MODEL_COST_MAP": "True", "COLUMNS": "200"}
+    environment = {**harbor_environment(), "PATH": tools}
     done = subprocess.run(["bash", "-c", text], cwd=folder, env=environment, capture_output=True, text=True)
     # 2: two tasks are not enough for a verdict; the reports are written all the same.
     assert done.returncode in (0, 2), done.stdout + done.stderr

@@ -1,4 +1,6 @@
-"""Search for data that breaks extraction or generation: `python -m tests.fuzz --minutes N`.
+"""Search for data that breaks extraction or generation, and for files that break a command.
+
+`python -m tests.fuzz --minutes N`: three quarters of the time for the former, which knows what data may look like.
 
 Every round draws new data; failing examples are kept in .cache/fuzz and tried first in the next run. Exit code 1
 when something broke, with the smallest example found on stdout.
@@ -19,6 +21,7 @@ from hypothesis import strategies as st
 from hypothesis.database import DirectoryBasedExampleDatabase
 
 from pipeline.dataset.catalog import REPOSITORY
+from tests.fuzz import odd_inputs
 from tests.support.invariants import check_extraction, check_generation
 from tests.support.strategies import Entry, flags, projects, scenarios
 
@@ -33,7 +36,7 @@ def main() -> int:
     options = parser.parse_args()
     first = random.SystemRandom().randrange(2**32) if options.seed is None else options.seed
     print(f"seed {first}, {options.minutes:g} minutes; failing examples are kept in {KEPT}", flush=True)
-    end = time.monotonic() + 60 * options.minutes
+    end = time.monotonic() + 60 * options.minutes * 0.75
     counts: Counter[str] = Counter()
     failures = 0
     with tempfile.TemporaryDirectory(prefix="fuzz-") as place:
@@ -47,6 +50,9 @@ def main() -> int:
                     traceback.print_exc(limit=-6)
                     print(f"broken with seed {number}", flush=True)
             number += 1
+        for fault in odd_inputs.tried(options.minutes / 4, random.Random(first), Path(place).resolve() / "odd"):
+            counts[fault.name] += fault.tried
+            failures += len(fault.failures)
     print(", ".join(f"{name} {count}" for name, count in sorted(counts.items())), f"failures {failures}", sep=", ")
     return 1 if failures else 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from click.testing import CliRunner, Result
 from harness.cli import cli
 from harness.graders import service
 from harness.report.html import Arm, render
+from harness.results import judged_task
 from harness.results.harbor import load_jobs
 from harness.results.judged_task import pack_for
 from tests.harness.test_html_report import pages
@@ -103,6 +105,47 @@ def test_evidence_prints_the_pack_of_a_task_or_of_any_folder(tmp_path: Path) -> 
         assert "`charge`: defined pay.py:1" in shown.output
     piped = CliRunner().invoke(cli, ["evidence", str(task), "-"], input=ANSWER)
     assert piped.output == shown.output
+
+
+def endless(root: Path) -> tuple[Path, str]:
+    """A task whose project has many names in many lines, and an answer that names them all."""
+    task = make_task(root, "a")
+    names = [f"name_{number}" for number in range(800)]
+    (task / "environment/project/many.py").write_text("\n".join(f"def {name}(): {names[0]}()" for name in names) * 40)
+    return task, " ".join(f"`{name}`" for name in names)
+
+
+def test_an_answer_that_takes_too_long_to_look_up_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judged_task, "PACK_SECONDS", 0.05)
+    task, answer = endless(tmp_path)
+    started = time.monotonic()
+    shown = CliRunner().invoke(cli, ["evidence", str(task), "-"], input=answer)
+    assert time.monotonic() - started < 10
+    assert (shown.exit_code, shown.stderr.count("\n")) == (2, 1)
+    assert "took more than 0.05 s" in shown.stderr
+
+
+def test_what_takes_too_long_to_look_up_has_no_verdict_and_does_not_stop_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judged_task, "PACK_SECONDS", 0.05)
+    task, answer = endless(tmp_path)
+    whole = {"ground_truth": answer, "key": {}}
+    (task / "tests/ground_truth.json").write_text(json.dumps(whole))
+    make_task(tmp_path, "b")
+    result, api = audit(tmp_path, audit_reply(40))
+    assert (result.exit_code, len(api.requests)) == (2, 1)
+    assert [line["id"] for line in lines(tmp_path)] == ["b"]
+    assert "took more than 0.05 s" in result.stderr
+
+
+def test_secrets_that_a_judge_quotes_get_into_no_file(tmp_path: Path) -> None:
+    make_task(tmp_path, "a")
+    secret = "sk-ant-" + "api03-" + "A1b2" * 10
+    said = {"claim": f"the key is {secret}", "verdict": "true", "evidence": "pay.py:2"}
+    audit(tmp_path, Text(json.dumps({"checks": [said], "truth": 40, "reason": f"It prints {secret}"})))
+    assert lines(tmp_path)[0]["truth"] == 40
+    assert secret not in (tmp_path / "audit.jsonl").read_text() + (tmp_path / "audit.journal.jsonl").read_text()
 
 
 def test_a_run_page_shows_the_pack_beside_the_answer(tmp_path: Path) -> None:

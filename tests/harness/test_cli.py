@@ -282,11 +282,12 @@ def test_debug_results_lie_beside_the_results(tmp_path: Path) -> None:
 
 def test_ci_mode_and_mcp_servers_can_be_given_on_the_command_line(tmp_path: Path) -> None:
     root = make_suite(tmp_path / "s", tasks=1, configs=1)
-    (root / "mcp.json").write_text('{"mcpServers": {}}')
+    servers = {"mcpServers": {"search": {"command": "x"}}}
+    (root / "mcp.json").write_text(json.dumps(servers))
     matrix(root, "-r", "1", "--ci", "--mcp-config", "mcp.json", "-o", "out.json")
-    argv = calls(root / "bin/claude")[0]["argv"]
-    assert "--no-session-persistence" in argv
-    assert argv[argv.index("--mcp-config") + 1] == str(root / "mcp.json")
+    (call,) = calls(root / "bin/claude")
+    assert "--no-session-persistence" in call["argv"]
+    assert call["mcp"] == servers
 
 
 def test_a_terminal_shows_a_bar_with_passes_and_cost(tmp_path: Path) -> None:

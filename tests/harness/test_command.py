@@ -52,14 +52,15 @@ def test_command_carries_budget_effort_model_and_turns() -> None:
         assert command[command.index(flag) + 1] == value
 
 
-def test_ci_mode_and_extra_mcp_servers_reach_the_command(tmp_path: Path) -> None:
+def test_ci_mode_and_servers_of_every_run_reach_the_command(tmp_path: Path) -> None:
     mcp = tmp_path / "mcp.json"
-    mcp.write_text('{"mcpServers": {}}')
+    mcp.write_text('{"mcpServers": {"shared": {"command": "x"}, "both": {"command": "shared"}}}')
     claude = FakeClaude().install(tmp_path / "bin")
-    ClaudeExecutor(str(claude), ci_mode=True, mcp_config_path=mcp).run("p", Config(name="c"), tmp_path)
-    argv = calls(claude)[0]["argv"]
-    assert "--no-session-persistence" in argv
-    assert argv[argv.index("--mcp-config") + 1] == str(mcp)
+    config = Config(name="c", mcp_config={"mcpServers": {"both": {"command": "own"}}})
+    ClaudeExecutor(str(claude), ci_mode=True, mcp_config_path=mcp).run("p", config, tmp_path)
+    (call,) = calls(claude)
+    assert "--no-session-persistence" in call["argv"]
+    assert call["mcp"] == {"mcpServers": {"shared": {"command": "x"}, "both": {"command": "own"}}}
 
 
 @pytest.mark.parametrize("prompt", ["--help me", "", "x" * 200_000, "ünïcode\n"], ids=["dash", "empty", "huge", "utf8"])

@@ -19,6 +19,7 @@ from harness.config_importer import ConfigImporter
 from harness.errors import InputError
 from harness.host.redaction import REDACTED, redact_text
 from harness.models import ClaudeConfigSnapshot
+from tests.support.suite import harness
 
 WORD = "abcdefghijklmnopqrstuvwxyz"
 HEX = "0123456789abcdef"
@@ -107,6 +108,7 @@ def places(secret: str, name: str) -> dict[str, Any]:
         "DOTclaudeDOTjson": {"mcpServers": {"local": server, "remote": remote}},
         "DOTclaude__CLAUDEDOTmd": f"Use {name}={secret} here.\n{name}: {secret}\nexport {name}='{secret}'\n",
         "DOTclaude__skills__s__run.sh": f'export {name}="{secret}"\n{name}={secret}\n',
+        "DOTclaude__skills__s__SKILLDOTmd": "# s",
         "DOTclaude__hooks__h.json": json.dumps({name: secret}),
     }
 
@@ -199,19 +201,89 @@ def test_skills_are_taken_whole_with_scripts_binaries_and_modes(tmp_path: Path) 
     assert snapshot.executable == ["skills/pdf/scripts/run.py"]
 
 
+def test_servers_that_are_local_to_a_project_win(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`claude mcp add` writes them into .claude.json below the root of the repository, else the folder."""
+    root, other = tmp_path / "repository", tmp_path / "other"
+    (root / ".git").mkdir(parents=True)
+    (root / "package").mkdir()
+    other.mkdir()
+
+    def of(source: str, *names: str) -> dict[str, Any]:
+        return {"mcpServers": {name: {"command": source} for name in names}}
+
+    (root / "package/.mcp.json").write_text(json.dumps(of("project", "everywhere", "shared", "project")))
+    projects = {str(root): of("local", "everywhere", "local"), str(other): of("other", "other")}
+    state = {**of("user", "everywhere", "shared", "user"), "projects": projects}
+    claude = configuration(tmp_path / "home", DOTclaude__xDOTtxt="", DOTclaudeDOTjson=state)
+    servers = ConfigExporter(claude, project=root / "package").export_snapshot().mcp_servers
+    expected = {"everywhere": "local", "local": "local", "shared": "project", "project": "project", "user": "user"}
+    assert {name: server["command"] for name, server in servers.items()} == expected
+    monkeypatch.chdir(other)
+    assert set(ConfigExporter(claude).export_snapshot().mcp_servers) == {"everywhere", "shared", "user", "other"}
+
+
 def test_a_linked_skill_is_taken_and_a_link_in_a_circle_ends(tmp_path: Path) -> None:
-    claude = configuration(tmp_path / "home", DOTclaude__skills__xDOTtxt="")
+    claude = configuration(tmp_path / "home", DOTclaude__agents__xDOTtxt="")
     (tmp_path / "dotfiles").mkdir()
+    (claude / "skills").mkdir()
     (tmp_path / "dotfiles" / "SKILL.md").write_text("linked")
     (claude / "skills/linked").symlink_to(tmp_path / "dotfiles")
     (tmp_path / "dotfiles" / "again").symlink_to(tmp_path / "dotfiles")
-    assert ConfigExporter(claude).export_snapshot().skills["linked/SKILL.md"] == "linked"
+    snapshot = ConfigExporter(claude).export_snapshot()
+    assert (snapshot.skills["linked/SKILL.md"], snapshot.left_out) == ("linked", [])
+
+
+@pytest.mark.parametrize("link", ["skills/s/docs", "skills/s/docs/below", "skills/docs", "agents/docs", "hooks/one.sh"])
+def test_a_link_that_leads_out_is_named_and_not_followed(tmp_path: Path, link: str) -> None:
+    """A skill's link to /etc used to bring all of it, the password file too."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "passwd").write_text("root:x:0:0")
+    claude = configuration(
+        tmp_path / "home", DOTclaude__skills__s__SKILLDOTmd="# s", DOTclaude__agents__a="a", DOTclaude__hooks__a="a"
+    )
+    target = outside / "passwd" if link.endswith(".sh") else outside
+    (claude / link).parent.mkdir(exist_ok=True)
+    (claude / link).symlink_to(target)
+    snapshot = ConfigExporter(claude).export_snapshot()
+    assert snapshot.left_out == [f"{link} -> {target}"]
+    assert "root:x" not in snapshot.model_dump_json()
+
+
+def test_the_command_names_links_that_it_did_not_follow(tmp_path: Path) -> None:
+    claude = configuration(tmp_path / "home", DOTclaude__skills__s__SKILLDOTmd="# s")
+    (claude / "skills/s/etc").symlink_to("/etc")
+    shown = harness(tmp_path, "export-config", "--claude-home", str(claude), "-o", "snapshot.json")
+    assert shown.returncode == 0
+    assert shown.stderr == f"  leads out of {claude}, not followed: skills/s/etc -> /etc\n"
+
+
+@pytest.mark.parametrize(("name", "why"), [("a.md", r"a\.md lies flat"), ("notes/a.txt", "the folder has none")])
+def test_a_skills_folder_without_skills_is_exported_with_a_warning(tmp_path: Path, name: str, why: str) -> None:
+    path = tmp_path / "home/.claude/skills" / name
+    path.parent.mkdir(parents=True)
+    path.write_text("x")
+    with pytest.warns(UserWarning, match=why):
+        snapshot = ConfigExporter(tmp_path / "home/.claude").export_snapshot()
+    assert snapshot.skills == {name: "x"}
+
+
+def test_paths_may_be_strings(tmp_path: Path) -> None:
+    whole(tmp_path / "home")
+    exporter = ConfigExporter(str(tmp_path / "home/.claude"), project=str(tmp_path))
+    exporter.save_snapshot(str(tmp_path / "snapshot.json"))
+    snapshot = ConfigImporter().load_snapshot(str(tmp_path / "snapshot.json"))
+    env = ConfigImporter().setup_ci_environment(snapshot, str(tmp_path / "ci"))
+    assert Path(env["CLAUDE_CONFIG_DIR"], "CLAUDE.md").is_file()
 
 
 def test_files_that_are_secrets_as_a_whole_stay_behind(tmp_path: Path) -> None:
-    claude = configuration(tmp_path / "home", DOTclaude__skills__s__DOTenv="A=b", DOTclaude__skills__s__id_rsa="x")
+    skill = {"DOTclaude__skills__s__SKILLDOTmd": "# s"}
+    claude = configuration(
+        tmp_path / "home", **skill, DOTclaude__skills__s__DOTenv="A=b", DOTclaude__skills__s__id_rsa="x"
+    )
     snapshot = ConfigExporter(claude).export_snapshot()
-    assert snapshot.skills == {}
+    assert snapshot.skills == {"s/SKILL.md": "# s"}
     assert snapshot.redacted == ["skills/s/.env", "skills/s/id_rsa"]
 
 
@@ -268,12 +340,44 @@ def snapshot_of(**fields: Any) -> ClaudeConfigSnapshot:
 
 
 def test_an_import_sets_home_and_turns_telemetry_off(tmp_path: Path) -> None:
-    settings_ = {"env": {"CLAUDE_CODE_ENABLE_TELEMETRY": "1", "OTEL_EXPORTER": "otlp", "KEEP": "1"}}
-    env = ConfigImporter().setup_ci_environment(snapshot_of(settings=settings_), tmp_path)
+    env = ConfigImporter().setup_ci_environment(snapshot_of(), tmp_path)
     assert env["HOME"] == str(tmp_path)
     assert env["CLAUDE_CONFIG_DIR"] == env["CLAUDE_HOME"] == str(tmp_path / ".claude")
     assert env["DISABLE_TELEMETRY"] == env["CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"] == "1"
-    assert json.loads((tmp_path / ".claude/settings.json").read_text()) == {"env": {"KEEP": "1"}}
+
+
+TELEMETRY = ["CLAUDE_CODE_ENABLE_TELEMETRY", "OTEL_METRICS_EXPORTER", "ANT_OTEL_LOGS_EXPORTER", "DISABLE_TELEMETRY",
+             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DO_NOT_TRACK", "BETA_TRACING_ENDPOINT",
+             "CLAUDE_CODE_ENHANCED_TELEMETRY_BETA", "ENABLE_BETA_TRACING_DETAILED"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TELEMETRY)
+def test_settings_cannot_turn_telemetry_on_again(tmp_path: Path, name: str) -> None:
+    """Variables of settings.json win over those of the process: DISABLE_TELEMETRY with an empty value would."""
+    hook = {"type": "command", "command": "echo", "env": {name: ""}}
+    settings_ = {"env": {name: "", "KEEP": "1"}, "otelHeadersHelper": "x", "hooks": {"Stop": [{"hooks": [hook]}]}}
+    ConfigImporter().setup_ci_environment(snapshot_of(settings=settings_), tmp_path)
+    kept = {"type": "command", "command": "echo", "env": {}}
+    written = json.loads((tmp_path / ".claude/settings.json").read_text())
+    assert written == {"env": {"KEEP": "1"}, "hooks": {"Stop": [{"hooks": [kept]}]}}
+
+
+TELEMETRY_HOOKS = [
+    "CLAUDE_CODE_ENABLE_TELEMETRY=1 claude -p x",
+    'echo "export OTEL_LOGS_EXPORTER=otlp" >> $CLAUDE_ENV_FILE',
+    "DISABLE_TELEMETRY=0 claude",
+    "export DO_NOT_TRACK=",
+    "unset CI DISABLE_TELEMETRY; claude",
+]
+
+
+@pytest.mark.parametrize("command", TELEMETRY_HOOKS)
+def test_a_hook_that_turns_telemetry_on_is_left_out_with_a_warning(tmp_path: Path, command: str) -> None:
+    hooks = [{"type": "command", "command": c} for c in (command, "DISABLE_TELEMETRY=1 claude", "say OTEL")]
+    with pytest.warns(UserWarning, match="would turn telemetry on"):
+        ConfigImporter().setup_ci_environment(snapshot_of(settings={"hooks": {"Stop": [{"hooks": hooks}]}}), tmp_path)
+    written = json.loads((tmp_path / ".claude/settings.json").read_text())
+    assert written["hooks"]["Stop"][0]["hooks"] == hooks[1:]
 
 
 def test_mcp_servers_are_off_unless_asked_for(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import signal
 import subprocess
 import sys
@@ -98,3 +99,31 @@ def test_grade_carries_out_the_checks_that_could_not_be(tmp_path: Path) -> None:
     assert shown.returncode == 0, shown.stderr
     (graded,) = load_results_file(root / "graded.json").results
     assert (graded.passed, graded.measured) == (True, True)
+
+
+@ON_LINUX
+def test_a_disk_that_gets_full_ends_a_matrix_in_one_line_and_it_goes_on_where_it_was(tmp_path: Path) -> None:
+    """A limit on the size of files fails a write in its middle, as a full disk does."""
+    root = suite(tmp_path, FakeClaude(writes={"answer.txt": "right"}))
+    command = [*COMMANDS["matrix"], "--claude", str(root / "bin/claude"), "--resume"]
+    arguments = [sys.executable, "-m", "harness", *command[:-1], "-r", "1"]
+    room = 24_000
+    shown = subprocess.run(
+        arguments,
+        cwd=root,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)),
+    )
+    journal = root / "out.journal.jsonl"
+    assert shown.returncode == 2
+    assert len(shown.stderr.splitlines()) == 1
+    assert str(journal) in shown.stderr
+    done = journal.read_bytes()
+    assert 0 < done.count(b"\n") < 4
+    assert done.endswith(b"\n")
+    assert harness(root, *command, "-r", "1").returncode == 0
+    assert journal.read_bytes().startswith(done)
+    assert load_results_file(root / "out.json").num_results == 4

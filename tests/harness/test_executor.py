@@ -8,12 +8,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
-from harness.executor import ClaudeExecutor
-from harness.models import Outcome
+from harness.executor import MOST_MESSAGES, ClaudeExecutor
+from harness.host import processes
+from harness.host.processes import Limits, LineVerdict, run_process
+from harness.models import ErrorKind, Outcome
 from tests.support.fake_claude import RECORDED, FakeClaude, parse_recorded, play
 
 
@@ -176,3 +179,44 @@ def test_permission_denials_are_recorded(tmp_path: Path) -> None:
 
 def _running(marker: str) -> list[psutil.Process]:
     return [p for p in psutil.process_iter(["cmdline"]) if marker in (p.info["cmdline"] or [])]
+
+
+def _printed(*messages: dict[str, Any]) -> bytes:
+    return b"".join(json.dumps(message).encode() + b"\n" for message in messages)
+
+
+def _said(number: int, text: str) -> dict[str, Any]:
+    return {"type": "assistant", "message": {"id": str(number), "content": [{"type": "text", "text": text}]}}
+
+
+def test_of_a_transcript_too_large_for_the_memory_later_texts_are_cut_and_the_result_is_whole(tmp_path: Path) -> None:
+    turns = [_said(number, f"{number}" + "x" * 1_000_000) for number in range(12)]
+    result = {"type": "result", "subtype": "success", "result": "y" * 5000, "terminal_reason": "completed"}
+    trace = play(tmp_path, FakeClaude(stdout="", extra_stdout=_printed(*turns, result)))
+    assert trace.outcome is Outcome.COMPLETED
+    assert trace.result == "y" * 5000
+    assert trace.num_turns == 12
+    assert 2_000_000 < len(trace.claude_response) < 4_000_000
+    assert "999802 characters left out" in trace.claude_response
+
+
+def test_an_agent_that_prints_messages_without_end_is_ended(tmp_path: Path) -> None:
+    flood = _printed(*(_said(number, "x") for number in range(MOST_MESSAGES + 10)))
+    trace = play(tmp_path, FakeClaude(stdout="", extra_stdout=flood, hang=True))
+    assert (trace.outcome, trace.error_kind) == (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED)
+    assert f"{MOST_MESSAGES:,} messages" in trace.error
+
+
+def test_a_line_that_is_too_long_is_left_out_and_the_next_one_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "LONGEST_LINE", 100_000)
+    seen: list[bytes] = []
+
+    def take(line: bytes) -> LineVerdict:
+        seen.append(line)
+        return LineVerdict.CONTINUE
+
+    command = ["bash", "-c", "echo one; head -c 5000000 /dev/zero; echo; echo two; head -c 200000 /dev/zero"]
+    run_process(command, cwd=tmp_path, env=dict(os.environ), limits=Limits(wall=30), on_line=take)
+    assert seen == [b"one", b"two"]

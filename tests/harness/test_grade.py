@@ -81,6 +81,16 @@ def test_the_judge_sees_question_criteria_reference_answer_and_the_code(tmp_path
     assert "raise ClosedAccount" in text.split("# The evidence pack")[1]
 
 
+def test_secrets_that_a_judge_quotes_get_into_no_file(tmp_path: Path) -> None:
+    make_job(tmp_path)
+    secret = "sk-ant-" + "api03-" + "A1b2" * 10
+    grade(tmp_path, reply(80, reason=f"It prints {secret} and {KEY}."))
+    for name in ("out.json", "out.journal.jsonl"):
+        text = (tmp_path / name).read_text()
+        assert "It prints" in text
+        assert not any(word in text for word in (secret, KEY))
+
+
 def test_graded_results_can_be_compared_and_reported(tmp_path: Path) -> None:
     make_job(tmp_path, trials=4, tasks=2)
     grade(tmp_path, reply(80))

@@ -425,3 +425,9 @@ def test_the_command_writes_results_and_counts_what_was_not_measured(tmp_path: P
     assert shown.returncode == 0
     assert "2 trials, 1 measured, 1 passed\n  infra_error: 1\n" in shown.stdout
     assert {r.config_name for r in load_results(tmp_path / "out.json")} == {"search"}
+
+
+def test_a_trial_of_a_task_folder_that_no_disk_can_have_is_read_without_it(tmp_path: Path) -> None:
+    write_trial(tmp_path, task_id={"path": "x" * 5000})
+    (result,) = load_jobs(tmp_path / "with-search")
+    assert result.passed

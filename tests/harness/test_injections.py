@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from common import judging
-from common.evidence import Code, evidence
+from common.judge import judging
+from common.judge.code_base import Code
+from common.judge.evidence import evidence
 from harness.graders import service
 from harness.graders.answer_judge import Asked, answer_question
 from harness.graders.service import Service

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -51,9 +52,26 @@ def test_missing_fixture_is_an_error(tmp_path: Path, isolator: EnvironmentIsolat
         isolator.create_environment(tmp_path / "nowhere")
 
 
-def test_path_without_skills_is_an_error(tmp_path: Path, isolator: EnvironmentIsolator) -> None:
-    with pytest.raises(IsolationError, match="no skill there"):
-        isolator.create_environment(skills_path=tmp_path)
+def test_skills_path_that_does_not_exist_is_an_error(tmp_path: Path, isolator: EnvironmentIsolator) -> None:
+    with pytest.raises(IsolationError, match="no such folder"):
+        isolator.create_environment(skills_path=tmp_path / "nowhere")
+
+
+def test_a_folder_without_skills_is_worth_a_warning(tmp_path: Path, isolator: EnvironmentIsolator) -> None:
+    with pytest.warns(UserWarning, match="no skill there"), isolator.create_environment(skills_path=tmp_path) as env:
+        assert not (env.path / ".claude").exists()
+
+
+def test_paths_may_be_strings(tmp_path: Path) -> None:
+    (tmp_path / "fixture").mkdir()
+    (tmp_path / "fixture/a.txt").write_text("x")
+    (tmp_path / "base").mkdir()
+    isolator = EnvironmentIsolator(str(tmp_path / "base"))
+    skills = str(skill(tmp_path / "skills", "s"))
+    with isolator.create_environment(str(tmp_path / "fixture"), skills_path=skills) as env:
+        before = isolator.snapshot_files(str(env.path))
+        (env.path / "a.txt").write_text("y")
+        assert [change.path for change in isolator.diff_files(before, str(env.path))] == ["a.txt"]
 
 
 def test_nothing_is_left_when_creation_fails(tmp_path: Path) -> None:
@@ -108,14 +126,24 @@ def test_agents_md_with_front_matter_is_a_subagent(isolator: EnvironmentIsolator
         assert not (env.path / "AGENTS.md").exists()
 
 
-def test_agents_md_that_would_not_be_read_is_an_error(isolator: EnvironmentIsolator) -> None:
-    with pytest.raises(IsolationError, match=r"no effect beside a CLAUDE\.md"):
-        isolator.create_environment(claude_md="x", agents_md="# Agents\n")
+@pytest.mark.parametrize("own", ["CLAUDE.md", ".claude/CLAUDE.md"])
+def test_agents_md_beside_a_claude_md_is_imported_by_a_rule(
+    tmp_path: Path, isolator: EnvironmentIsolator, own: str
+) -> None:
+    """Claude Code reads AGENTS.md by itself only where there is no CLAUDE.md; this used to be an error."""
+    (tmp_path / own).parent.mkdir(exist_ok=True)
+    (tmp_path / own).write_text("x")
+    with isolator.create_environment(tmp_path, agents_md="# Agents\n") as env:
+        assert (env.path / own).read_text() == "x"
+        rule = env.path / ".claude/rules/agents-md.md"
+        imported = rule.parent / rule.read_text().strip().removeprefix("@")
+        assert imported.resolve().read_text() == "# Agents\n"
 
 
 def test_agents_md_that_claude_md_imports_is_fine(isolator: EnvironmentIsolator) -> None:
     with isolator.create_environment(claude_md="@AGENTS.md\n", agents_md="# Agents\n") as env:
         assert (env.path / "AGENTS.md").exists()
+        assert not (env.path / ".claude").exists()
 
 
 def test_home_config_and_temp_folders_are_the_runs_own(isolator: EnvironmentIsolator) -> None:
@@ -127,14 +155,14 @@ def test_home_config_and_temp_folders_are_the_runs_own(isolator: EnvironmentIsol
             assert folder.is_dir()
 
 
-@pytest.mark.parametrize("name", ["CLAUDE.md", ".claude/x", "AGENTS.md"])
-def test_instructions_in_a_parent_folder_are_an_error(tmp_path: Path, name: str) -> None:
-    """Claude Code reads them from every parent of its working directory."""
+def test_runs_may_be_made_below_a_home(tmp_path: Path) -> None:
+    """What such a home has for Claude Code used to be an error; e2e/test_user_configuration.py shows it stays out."""
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / "CLAUDE.md").write_text("leak")
     (tmp_path / "base").mkdir()
-    (tmp_path / name).parent.mkdir(exist_ok=True)
-    (tmp_path / name).write_text("leak")
-    with pytest.raises(IsolationError, match="would reach the agent"):
-        EnvironmentIsolator(tmp_path / "base").create_environment()
+    with EnvironmentIsolator(tmp_path / "base").create_environment() as env:
+        inside = ["git", "-C", str(env.path), "rev-parse"]
+        assert subprocess.run(inside, capture_output=True, check=False).returncode != 0
 
 
 @pytest.mark.parametrize("target", ["../outside", "/etc/passwd", "nowhere"])

@@ -9,6 +9,7 @@ import pytest
 
 from common.files import write_whole
 from harness.errors import InputError
+from harness.models import CodeAssertion, CodeCheckType, LLMAssertion, Task, TaskCategory
 from harness.runner import EvalRunner
 
 TASK = """\
@@ -34,7 +35,9 @@ def write(path: Path, text: str) -> Path:
         (TASK + "timeout_second: 3\n", r":8: timeout_second: unknown key; did you mean timeout_seconds\?"),
         (TASK + "scoring:\n  file_contains_x: 2\n", r":9: scoring.file_contains_x: scoring key matches no"),
         (TASK + "    fil: x\n", r":8: assertions.0.fil: unknown key; did you mean file\?"),
-        (TASK + "  - check: tests_pass\n", r":8: assertions.1: needs `type: code` or `type: llm`"),
+        (TASK + "  - id: x\n", r":8: assertions.1: needs `check:` \(a code assertion\) or `rubric:`"),
+        (TASK + "  - {type: cod, check: tests_pass}\n", r":8: assertions.1: type must be `code` or `llm`"),
+        (TASK + "  - {check: tests_pass, rubrik: x}\n", r":8: assertions.1.rubrik: unknown key"),
         (TASK + "prompt: again\n", r":8: prompt: key is given twice \(first in line 4\)"),
         (TASK + "    check: again\n", r":8: check: key is given twice \(first in line 7\)"),
         ("name: &all {a: *all}\n", r":1: name: "),
@@ -50,7 +53,9 @@ def write(path: Path, text: str) -> Path:
         "key",
         "scoring",
         "nested",
+        "neither",
         "type",
+        "typeless",
         "twice",
         "inner",
         "circle",
@@ -74,6 +79,27 @@ def test_all_mistakes_of_a_file_are_named_at_once(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         EvalRunner.load_config(path)
     assert [line.split(": ")[1] for line in str(caught.value).splitlines()] == ["max_turns", "env"]
+
+
+def test_an_assertion_without_a_type_is_what_its_check_or_its_rubric_makes_it(tmp_path: Path) -> None:
+    text = TASK.replace("type: code\n    ", "") + "  - rubric: Is it small?\n"
+    task = EvalRunner().load_task(write(tmp_path / "t.yaml", text))
+    assert [type(assertion).__name__ for assertion in task.assertions] == ["CodeAssertion", "LLMAssertion"]
+
+
+def test_an_assertion_made_in_python_is_taken_as_it_is() -> None:
+    check = CodeAssertion(check=CodeCheckType.TESTS_PASS)
+    judged = LLMAssertion(rubric="r")
+    task = Task(id="t", category=TaskCategory.CODING, description="", prompt="p", assertions=[check, judged])
+    assert task.assertions == [check, judged]
+    assert Task.model_validate_json(task.model_dump_json()) == task
+
+
+def test_a_character_that_yaml_forbids_is_named_with_its_line(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.yaml", TASK + "tags: ['\x1b[2J']\n")
+    with pytest.raises(InputError) as caught:
+        EvalRunner().load_task(path)
+    assert str(caught.value) == f"{path}:8: not YAML (special characters are not allowed: '\\x1b')"
 
 
 def test_yes_and_no_are_words(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError
+from harness.executor import ClaudeExecutor
 from harness.models import Config
 from harness.suite.resolved import ResolvedConfig, resolve
-from tests.support.fake_claude import FakeClaude
+from tests.support.fake_claude import FakeClaude, calls
 from tests.support.suite import REPOSITORY, environment
 
 COUNT = """
@@ -94,7 +94,7 @@ def test_the_model_may_be_replaced_in_a_resolved_config() -> None:
     ("fields", "message"),
     [
         ({"env": {"A": "${NOT_SET_ANYWHERE}"}}, r"config c: env\.A: .* is not set on this host"),
-        ({"skills_path": "empty"}, r"config c: skills_path .*empty: no skill there"),
+        ({"skills_path": "nowhere"}, r"config c: skills_path nowhere: no such folder"),
         ({"mcp_config": "nowhere.json"}, r"nowhere\.json: mcp_config cannot be read"),
         ({"mcp_config": "deep.json"}, r"deep\.json: mcp_config cannot be read as JSON"),
         ({"mcp_config": {"servers": {}}}, r'config c: mcp_config needs the key "mcpServers"'),
@@ -105,7 +105,6 @@ def test_what_is_not_on_this_host_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fields: dict[str, object], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "empty").mkdir()
     (tmp_path / "deep.json").write_text("[" * 200_000)
     with pytest.raises(InputError, match=message):
         resolve(Config.model_validate({"name": "c", **fields}))
@@ -118,9 +117,20 @@ def test_a_skill_is_known_by_its_folder_and_by_its_front_matter(tmp_path: Path) 
     assert skill.names == {"folder", "written"}
 
 
-def test_servers_are_given_to_the_cli_as_they_were_resolved(tmp_path: Path) -> None:
-    from harness.executor import ClaudeExecutor
+@pytest.mark.parametrize(("files", "why"), [([], "the folder has none"), (["a.md"], "a.md lies flat")])
+def test_a_folder_without_skills_is_worth_a_warning(tmp_path: Path, files: list[str], why: str) -> None:
+    """It used to be an error, though Claude Code takes such a folder as well."""
+    for name in files:
+        (tmp_path / name).write_text("---\nname: a\n---\n")
+    with pytest.warns(UserWarning, match=f"{tmp_path}: no skill there, {why}"):
+        assert resolve(Config(name="c", skills_path=tmp_path)).skills == ()
 
-    config = resolve(Config(name="c", mcp_config={"mcpServers": {"s": {"command": "x"}}}))
-    with ClaudeExecutor()._mcp_files(config) as (file,):
-        assert json.loads(file.read_text()) == {"mcpServers": {"s": {"command": "x"}}}
+
+def test_servers_are_given_to_the_cli_as_they_were_resolved(tmp_path: Path) -> None:
+    servers = tmp_path / "mcp.json"
+    servers.write_text('{"mcpServers": {"s": {"command": "x"}}}')
+    config = resolve(Config(name="c", mcp_config=servers))
+    servers.unlink()
+    claude = FakeClaude().install(tmp_path / "bin")
+    ClaudeExecutor(str(claude)).run("p", config, tmp_path)
+    assert calls(claude)[0]["mcp"] == {"mcpServers": {"s": {"command": "x"}}}

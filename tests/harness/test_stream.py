@@ -65,6 +65,16 @@ def test_times_with_and_without_a_zone_can_be_compared() -> None:
     assert parse(*lines, RESULT).tool_calls[0].duration_seconds == 2.0
 
 
+@pytest.mark.parametrize("name", ["ok_stream", "rate_limit_429_exhausted_stream", "permission_denied_stream"])
+def test_the_raw_output_is_all_that_the_cli_printed(name: str) -> None:
+    printed = (RECORDED / f"{name}.stdout").read_text(encoding="utf-8")
+    raw = ClaudeExecutor()._parse_output(printed).raw_output
+    kept = [line for value in raw.values() for line in (value if isinstance(value, list) else [value])]
+    lines = [json.loads(line) for line in printed.splitlines()]
+    assert sorted(map(json.dumps, kept)) == sorted(map(json.dumps, lines))
+    assert raw["messages"] == [line for line in lines if line in raw["messages"]]
+
+
 @pytest.mark.parametrize("levels", [300, 200_000])
 def test_output_nested_beyond_reading_ends_no_run(levels: int) -> None:
     call = '{"type":"tool_use","id":"t","name":"Bash","input":{"x":' + "[" * levels + "]" * levels + "}}"

@@ -16,7 +16,8 @@ import pytest
 from adapter import DatasetError, LoCoBenchAdapter, LoCoBenchLoader, LoCoBenchTask, UnknownTaskError
 from pipeline.dataset.catalog import LANGUAGES
 from pipeline.dataset.records import RecordError
-from pipeline.task.make import Options, generator_files, render_instruction
+from pipeline.task.fingerprint import generator_files
+from pipeline.task.make import Options, render_instruction
 from pipeline.task.project import Project
 from pipeline.task.scoring import Scoring
 from pipeline.task.verifier import verifier
@@ -231,6 +232,15 @@ def test_dockerfiles_differ_only_in_their_language_layer(language: str, data: Da
     assert layers[-1].splitlines() == ["COPY project/ /app/project/", "WORKDIR /app/project"]
 
 
+def test_an_output_folder_that_does_not_exist_yet_is_made(data: Data, tmp_path: Path) -> None:
+    data.project()
+    data.scenario()
+    tasks = loader(data, tmp_path)
+    (outcome,) = LoCoBenchAdapter(tasks, tmp_path / "not/yet/there", data.folder).generate(tasks.all_ids())
+    assert outcome.status == "written", outcome.reason
+    assert (tmp_path / "not/yet/there" / outcome.task_id / "task.toml").is_file()
+
+
 def test_unknown_project_folder_fails_that_task_only(data: Data, tmp_path: Path) -> None:
     data.project()
     good, lost = data.scenario(), data.scenario(project="c_os_medium_002")
@@ -308,7 +318,7 @@ def test_scoring_that_nobody_set_is_the_verifiers_own() -> None:
 
 def test_a_fingerprint_covers_all_code_that_takes_part_in_making_a_task() -> None:
     program = (
-        "import sys, adapter, pipeline.task.make, pipeline.task.grader\n"
+        "import sys, adapter, pipeline.task.make, pipeline.task.fingerprint\n"
         "rooms = ('adapter', 'common', 'pipeline')\n"
         "print(*(module.__file__ for name, module in sys.modules.items() if name.partition('.')[0] in rooms))"
     )

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from common.errors import InputError
 from pipeline.dataset import catalog
-from pipeline.dataset.catalog import LANGUAGES, load_language
+from pipeline.dataset.catalog import LANGUAGES, load_language, load_languages
 from pipeline.selection.select import Candidate, Criteria, select
 from pipeline.task import make
+from tests.bench.images import all_in_one
+from tests.support.suite import REPOSITORY
 
 KOTLIN = """
 [kotlin]
@@ -23,6 +28,24 @@ check = "kotlinc -version"
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_table_can_be_used(language: str) -> None:
     assert load_language(language)["packages"]
+
+
+def test_all_languages_begin_with_the_same_layer_that_has_compiler_git_and_downloads() -> None:
+    begin = {
+        make.render_dockerfile(language, "ubuntu:24.04").partition(f"\n# {language}\n")[0] for language in LANGUAGES
+    }
+
+    (shared,) = begin
+    assert {"build-essential", "ca-certificates", "curl", "git", "python3", "wget"} <= set(shared.split())
+
+
+def test_one_image_can_have_every_language() -> None:
+    """What `make bench-images` measures the others against."""
+    dockerfile = make.dockerfile_of("all", all_in_one(load_languages()), "debian:12")
+
+    assert [line for line in dockerfile.splitlines() if line.startswith("FROM")] == ["FROM debian:12"]
+    words = {word.strip('";') for word in dockerfile.replace("=", " ").split()}
+    assert {name for table in load_languages().values() for name in table["packages"]} <= words
 
 
 def test_run_lines_stand_behind_the_packages_and_before_the_project(
@@ -74,3 +97,16 @@ def test_a_category_without_a_bonus_is_an_error_that_says_where_to_add_one(monke
     with pytest.raises(InputError, match="no category bonus for security_analysis; add one"):
         select(tasks, Criteria())
     assert select(tasks, Criteria(categories=("bug_investigation",))).selected == []
+
+
+@pytest.mark.parametrize("script_name", ["extract_dataset.py", "select_tasks.py", "run_adapter.py", "smoke_test.py"])
+def test_a_broken_table_is_one_line_with_its_position(script_name: str, tmp_path: Path) -> None:
+    for name in ("common", "pipeline", "templates", "adapter.py", script_name):
+        source, copy = REPOSITORY / name, tmp_path / name
+        shutil.copytree(source, copy) if source.is_dir() else shutil.copyfile(source, copy)
+    table = tmp_path / "templates/environment/languages.toml"
+    table.write_text('[c]\npackages = ["gcc"]\ncheck = gcc\n')
+    command = [sys.executable, script_name, "--help"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert done.stderr == f"{script_name}: {table}: not TOML: Invalid value (at line 3, column 9)\n"

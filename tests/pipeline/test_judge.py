@@ -179,9 +179,10 @@ def test_the_harness_asks_about_a_plain_task_with_the_same_words(task: Path) -> 
 
 
 def test_the_tests_hold_the_very_files_that_the_harness_asks_with(task: Path) -> None:
-    assert {path.name for path in JUDGE_FILES} == {"evidence.py", "judging.py", "prices.py"}
-    for path in JUDGE_FILES:
-        assert (task / "tests" / path.name).read_bytes() == path.read_bytes()
+    modules = {"__init__.py", "asking.py", "code_base.py", "evidence.py", "judging.py", "prices.py"}
+    assert set(JUDGE_FILES) == {"tests/common/__init__.py", *(f"tests/common/judge/{name}" for name in modules)}
+    for place, path in JUDGE_FILES.items():
+        assert (task / place).read_bytes() == path.read_bytes()
 
 
 def test_task_toml_takes_the_judge_from_the_environment_and_has_no_default_for_the_key(task: Path) -> None:
@@ -222,20 +223,22 @@ def test_tasks_without_the_code_give_it_to_the_judge_alone(data: Data, tmp_path:
 def test_a_changed_judge_makes_its_tasks_out_of_date_and_no_others(
     data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pipeline.task import grader, make
+    from pipeline.task import fingerprint as made_from
+    from pipeline.task import grader
 
     changed = tmp_path / "judging.py"
-    changed.write_text((REPOSITORY / "common/judging.py").read_text() + "# changed\n")
+    changed.write_text((REPOSITORY / "common/judge/judging.py").read_text() + "# changed\n")
 
     def digests() -> dict[str, str]:
         grader.grader_digest.cache_clear()
-        make._chosen.cache_clear()
+        made_from._chosen.cache_clear()
         return {
-            name: make.fingerprint(b"", "python", "", Options(verifier=name)) for name in ("deterministic", "judge")
+            name: made_from.fingerprint(b"", "python", "", Options(verifier=name))
+            for name in ("deterministic", "judge")
         }
 
     before = digests()
-    monkeypatch.setattr(grader, "JUDGE_FILES", (changed,))
+    monkeypatch.setattr(grader, "JUDGE_FILES", {"tests/common/judge/judging.py": changed})
     after = digests()
     monkeypatch.undo()
     digests()

@@ -60,6 +60,20 @@ def tasks_tree(folder: Path) -> dict[str, bytes]:
     return {path: content for path, content in tree(folder).items() if path not in OWN_FILES}
 
 
+def test_a_data_folder_without_projects_is_one_line(script: Script, data: Data, tmp_path: Path) -> None:
+    for number in range(3):
+        data.scenario(project=f"python_api_easy_00{number}")
+    assert script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl").returncode == 0
+    options = ("--dataset_path", tmp_path / "d.jsonl", "--output_dir", tmp_path / "tasks")
+    shutil.rmtree(data.folder / "generated", ignore_errors=True)
+    done = script("run_adapter.py", "--data_dir", data.folder, *options)
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"run_adapter.py: {data.folder}: no generated/ in it; --data_dir names the folder that holds generated/ and"
+        " output/\n"
+    )
+
+
 def test_a_terminal_shows_a_bar_that_needs_no_thread() -> None:
     """A process that forks must have none: the child would wait for ever for a lock that the thread held."""
     program = """
@@ -181,7 +195,7 @@ def test_missing_context_files_are_counted_in_one_warning(data: Data, tmp_path: 
         (["--selected_tasks", __file__], "not a selection"),
         (["--dataset_path", "none.jsonl"], "none.jsonl: cannot be read"),
         (["--base_image", "a b\nRUN x"], "not an image name"),
-        (["--data_dir", "nowhere"], "no output/scenarios/ in it"),
+        (["--data_dir", "nowhere"], "no generated/ in it"),
         (["--output_dir", __file__], "must be a folder that can be written"),
     ],
 )
@@ -217,7 +231,7 @@ def test_dataset_that_cannot_be_read_twice_is_one_line(
 
 def test_id_in_the_dataset_that_names_no_project_is_one_line(data: Data, tmp_path: Path, script: Script) -> None:
     record = {"id": "../x", "task_category": "", "language": "", "difficulty": ""}
-    (data.folder / "output" / "scenarios").mkdir(parents=True)
+    (data.folder / "generated").mkdir(parents=True)
     (tmp_path / "d.jsonl").write_text(json.dumps(record) + "\n")
     done = script("run_adapter.py", *command(data, tmp_path, "--quiet"))
     assert done.returncode == 2

@@ -19,22 +19,29 @@ play = json.loads({play!r})
 prompt = sys.stdin.read()
 call = dict(argv=sys.argv[1:], prompt=prompt, env=dict(os.environ), cwd=os.getcwd(), pid=os.getpid())
 call["files"] = sorted(os.path.join(d, f)[2:] for d, _, names in os.walk(".") for f in names)
+if "--mcp-config" in sys.argv:
+    call["mcp"] = json.load(open(sys.argv[sys.argv.index("--mcp-config") + 1]))
 with open({calls!r}, "a") as log:
     log.write(json.dumps(call) + "\\n")
 for path, content in play["writes"].items():
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     open(path, "w").write(content)
-if play["loads_claude_md"] and os.path.exists("CLAUDE.md") and "HARNESS_INSTRUCTIONS_LOG" in os.environ:
-    loaded = dict(file_path=os.path.abspath("CLAUDE.md"))
-    open(os.environ["HARNESS_INSTRUCTIONS_LOG"], "a").write(json.dumps(loaded))
+memory = ["CLAUDE.md"] if play["loads_claude_md"] else []
+if memory and "user,project" in sys.argv:
+    memory.append(os.environ["CLAUDE_CONFIG_DIR"] + "/CLAUDE.md")
+play["loads"] += [os.path.abspath(path) for path in memory if os.path.exists(path)]
+if "HARNESS_INSTRUCTIONS_LOG" not in os.environ:
+    play["loads"] = []
+for path in play["loads"]:
+    open(os.environ["HARNESS_INSTRUCTIONS_LOG"], "a").write(json.dumps(dict(file_path=path)))
 out = open(play["stdout"], "rb").read() if play["stdout"] else b""
 if play["patch_init"] and out:
     first, _, rest = out.partition(b"\\n")
     out = json.dumps(dict(json.loads(first), **play["patch_init"])).encode() + b"\\n" + rest
 out += bytes.fromhex(play["extra_stdout"])
-time.sleep(play["delay"])
 if play["child"]:
     subprocess.Popen(play["child"], start_new_session=True)
+time.sleep(play["delay"])
 sys.stdout.buffer.write(out)
 sys.stdout.buffer.flush()
 sys.stderr.write(play["stderr"])
@@ -63,6 +70,8 @@ class FakeClaude:
     patch_init: dict[str, Any] = field(default_factory=dict)
     """Keys of the init line to replace."""
     loads_claude_md: bool = True
+    loads: list[str] = field(default_factory=list)
+    """Memory files it says to have loaded besides."""
     child: list[str] = field(default_factory=list)
     """A command it leaves running in a session of its own."""
 
@@ -79,7 +88,7 @@ class FakeClaude:
 
 
 def calls(claude: Path) -> list[dict[str, Any]]:
-    """Every call of an installed fake: argv, prompt, env, cwd and the files it found."""
+    """Every call of an installed fake: argv, prompt, env, cwd, the files it found and the servers it was given."""
     log = claude.with_name("calls.jsonl")
     return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -160,6 +161,11 @@ class MessagesAPI:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     api: MessagesAPI
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients that were killed are no fault."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):

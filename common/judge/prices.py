@@ -1,7 +1,6 @@
 """What does a request to a model cost? List prices by model id.
 
-Standard library only, Python 3.9 and newer, and no import from this project: the file itself goes into the tests of
-tasks that a judge grades.
+Standard library only, Python 3.9 and newer: the file itself goes into the tests of tasks that a judge grades.
 """
 
 from __future__ import annotations

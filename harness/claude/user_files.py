@@ -1,0 +1,73 @@
+"""What does a configuration folder give to the agent as its user's own: memory, skills, subagents, servers?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness.errors import InputError
+from harness.suite.resolved import agent_name
+from harness.suite.skills import Skill, skills_in
+
+CONFIG_FOLDER_VARIABLE = "CLAUDE_CONFIG_DIR"
+
+
+@dataclass(frozen=True)
+class UserFiles:
+    """What a run finds at the level of its user."""
+
+    given: bool = False
+    """Whether there is anything, so that the CLI is to look there."""
+    memory: Path | None = None
+    """The user's CLAUDE.md, when it says anything."""
+    skills: tuple[Skill, ...] = ()
+    agents: tuple[str, ...] = ()
+    """Names of subagents; the CLI has none without a description."""
+    servers: Mapping[str, Any] = field(default_factory=dict)
+    hooks_disabled: bool = False
+    """Whether its settings turn all hooks off, that which tells the loaded memory files too."""
+
+
+def user_files(variables: Mapping[str, str]) -> UserFiles:
+    """What lies in the configuration folder that the variables given to a run name; nothing when they name none.
+
+    Raises:
+        InputError: the folder's settings.json or .claude.json cannot be read.
+    """
+    named = variables.get(CONFIG_FOLDER_VARIABLE)
+    folder = Path(named).absolute() if named else None
+    if folder is None or not folder.is_dir() or not any(folder.iterdir()):
+        return UserFiles()
+    memory = folder / "CLAUDE.md"
+    says = memory.is_file() and memory.read_text(encoding="utf-8", errors="replace").strip()
+    texts = [path.read_text(encoding="utf-8", errors="replace") for path in sorted(folder.glob("agents/**/*.md"))]
+    settings = _object(folder / "settings.json")
+    changed = settings.get("skillOverrides")
+    turned_off = {name for name, state in changed.items() if state == "off"} if isinstance(changed, dict) else set()
+    servers = _object(folder / ".claude.json").get("mcpServers", {})
+    if not isinstance(servers, dict):
+        raise InputError(f"{folder / '.claude.json'}: mcpServers must be an object with one entry per server")
+    return UserFiles(
+        given=True,
+        memory=memory if says else None,
+        skills=tuple(skill for skill in skills_in(folder / "skills") if not skill.names & turned_off),
+        agents=tuple(name for text in texts if (name := agent_name(text)) and "\ndescription:" in text),
+        servers=servers,
+        hooks_disabled=settings.get("disableAllHooks") is True,
+    )
+
+
+def _object(path: Path) -> dict[str, Any]:
+    """The JSON object of a file; empty without one."""
+    if not path.is_file():
+        return {}
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{path}: cannot be read as JSON ({error})") from error
+    if not isinstance(data, dict):
+        raise InputError(f"{path}: must hold a JSON object")
+    return data

@@ -1,0 +1,179 @@
+"""A command in a container of its own, with pipes to its standard streams: to `processes` it looks like `Guarded`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import requests
+import urllib3
+from docker import DockerClient
+from docker.errors import APIError, DockerException
+from docker.types import LogConfig, Mount
+from docker.utils.socket import STDERR, frames_iter
+
+from harness.sandbox.place import SandboxError
+
+ENGINE_ERRORS = (DockerException, requests.RequestException, urllib3.exceptions.HTTPError, OSError)
+
+CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")
+"""What installing a package takes; neither devices nor raw network."""
+
+MOST_PROCESSES = 4096
+LOST = -signal.SIGKILL
+"""Return code of a container that is gone without having told one."""
+
+
+class Contained:
+    """A running container that sees the folders it is given and nothing else of this machine."""
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        client: DockerClient,
+        image: str,
+        labels: Mapping[str, str],
+        writes: Sequence[Path] = (),
+        reads: Sequence[Path] = (),
+    ) -> None:
+        """Start it with `cwd` and `writes` mounted where they are, and `reads` for reading.
+
+        Raises:
+            SandboxError: the engine cannot start it.
+        """
+        self.returncode: int | None = None
+        """Once it has ended: its exit code, or LOST."""
+        self._ended = threading.Event()
+        self._ending = threading.Event()
+        folders = _outermost([cwd, *writes])
+        mounts = [Mount(str(path), str(path), "bind") for path in folders]
+        mounts += [Mount(str(path), str(path), "bind", read_only=True) for path in _outermost(reads, folders)]
+        try:
+            self._container = client.containers.create(
+                image,
+                list(argv),
+                entrypoint=[],
+                working_dir=str(cwd),
+                environment=dict(env),
+                user=f"{os.getuid()}:{os.getgid()}",
+                mounts=mounts,
+                labels=dict(labels),
+                stdin_open=True,
+                cap_drop=["ALL"],
+                cap_add=list(CAPABILITIES),
+                security_opt=["no-new-privileges"],
+                pids_limit=MOST_PROCESSES,
+                log_config=LogConfig(type="none"),  # an engine's log of an agent that prints without end fills the disk
+            )
+        except ENGINE_ERRORS as error:
+            raise SandboxError(one_line(error)) from error
+        api = client.api
+        try:
+            streams = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
+            attached: Any = api.attach_socket(str(self._container.id), params=streams)
+            self._socket: socket.socket = getattr(attached, "_sock", attached)
+            self._socket.settimeout(None)
+            self._container.start()
+        except ENGINE_ERRORS as error:
+            self._remove()
+            raise SandboxError(one_line(error)) from error
+        inputs, outputs, errors = os.pipe(), os.pipe(), os.pipe()
+        self.stdin = open(inputs[1], "wb", buffering=0)  # noqa: PTH123, SIM115 - whoever waits for the command closes it
+        self.stdout = open(outputs[0], "rb", buffering=0)  # noqa: PTH123, SIM115
+        self.stderr = open(errors[0], "rb", buffering=0)  # noqa: PTH123, SIM115
+        self._threads = [
+            threading.Thread(target=self._send, args=(inputs[0],), daemon=True),
+            threading.Thread(target=self._receive, args=(attached, outputs[1], errors[1]), daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def poll(self) -> int | None:
+        """The return code once the command has ended and its output is read, else None."""
+        return self.returncode if self._ended.is_set() else None
+
+    def wait(self, seconds: float) -> int | None:
+        """The return code, waiting for it at most so long."""
+        self._ended.wait(seconds)
+        return self.poll()
+
+    def end(self, grace: float = 0.0) -> None:
+        """End it and everything in it: SIGTERM when it gets a grace period, then the container is removed."""
+        try:
+            if grace > 0 and self.poll() is None:
+                with contextlib.suppress(*ENGINE_ERRORS):
+                    self._container.kill(signal.SIGTERM)
+                self.wait(grace)
+        finally:
+            self._ending.set()
+            with contextlib.suppress(*ENGINE_ERRORS):  # the engine waits for whoever reads the output
+                self._socket.shutdown(socket.SHUT_RDWR)
+            self._remove()
+            self._threads[1].join(2.0)
+
+    def _remove(self) -> None:
+        with contextlib.suppress(*ENGINE_ERRORS):
+            self._container.remove(force=True, v=True)
+
+    def _send(self, source: int) -> None:
+        with contextlib.suppress(*ENGINE_ERRORS), open(source, "rb", buffering=0) as pipe:
+            while chunk := pipe.read(1 << 16):
+                self._socket.sendall(chunk)
+            self._socket.shutdown(socket.SHUT_WR)
+
+    def _receive(self, attached: Any, output: int, errors: int) -> None:
+        code = LOST
+        try:
+            with open(output, "wb", buffering=0) as out, open(errors, "wb", buffering=0) as err:
+                for pipe in (out, err):
+                    os.set_blocking(pipe.fileno(), False)
+                with contextlib.suppress(*ENGINE_ERRORS):
+                    for stream, data in _frames(attached):
+                        self._pass_on(err.fileno() if stream == STDERR else out.fileno(), data)
+                with contextlib.suppress(*ENGINE_ERRORS):
+                    code = int(self._container.wait(timeout=None)["StatusCode"])
+        finally:
+            self.returncode = code
+            self._ended.set()
+            with contextlib.suppress(*ENGINE_ERRORS):
+                attached.close()
+
+    def _pass_on(self, pipe: int, data: bytes) -> None:
+        left = memoryview(data)
+        while left:
+            try:
+                left = left[os.write(pipe, left) :]
+            except BlockingIOError:
+                if self._ending.is_set():  # nobody reads any more
+                    return
+                select.select([], [pipe], [], 0.1)
+
+
+def _frames(attached: Any) -> Iterator[tuple[int, bytes]]:
+    """What the container writes: the number of the stream, and bytes."""
+    yield from frames_iter(attached, tty=False)  # type: ignore[no-untyped-call]
+
+
+def _outermost(paths: Sequence[Path], within: Sequence[Path] = ()) -> list[Path]:
+    """The paths that lie in no other one of them, nor in one of `within`."""
+    found: list[Path] = []
+    for path in sorted(dict.fromkeys(paths), key=lambda path: len(path.parts)):
+        if not any(path.is_relative_to(other) for other in [*within, *found]):
+            found.append(path)
+    return found
+
+
+def one_line(error: BaseException) -> str:
+    """What an error of the engine says, in its first line."""
+    text = error.explanation if isinstance(error, APIError) and error.explanation else str(error)
+    return next(iter(str(text).splitlines()), "") or type(error).__name__

@@ -1,0 +1,227 @@
+"""The sandbox of containers: which image, what of the user's environment goes in, and that nothing is left behind."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import ipaddress
+import secrets
+import subprocess
+import sys
+import tarfile
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import docker
+from docker import DockerClient
+from docker.errors import BuildError, ImageNotFound
+
+from harness.errors import InputError
+from harness.host import scratch
+from harness.host.processes import Finished, Limits, LineVerdict, Running, run_process
+from harness.host.variables import passed_variables, tool_environment
+from harness.sandbox import reaper
+from harness.sandbox.container import ENGINE_ERRORS, LOST, Contained, one_line
+from harness.sandbox.place import DEFAULT_BASE_IMAGE, SandboxError
+
+DOCKERFILE = Path(__file__).with_name("Dockerfile")
+LABEL = "harness.sandbox"
+"""Label of every container; its value is drawn for each harness process."""
+
+OF_THIS_MACHINE = ("PATH", "HOME", "SHELL", "USER", "LOGNAME")
+"""Variables that mean nothing in a container."""
+
+SPARE_SECONDS = 120
+"""From a command's time limit until its container ends by itself, should nobody be left to end it."""
+
+
+class DockerSandbox:
+    """Each command in a fresh container, which is removed when the command or the harness ends."""
+
+    def __init__(
+        self, image: str | None = None, *, base_image: str = DEFAULT_BASE_IMAGE, say: Callable[[str], None] = print
+    ) -> None:
+        """Choose an image; nothing is asked of the engine yet.
+
+        Args:
+            image: one with the claude CLI and what the checks need; None is built from `Dockerfile`.
+            base_image: what that one starts from, a Debian or Ubuntu.
+            say: told that the image is being built.
+        """
+        self.base_image = base_image
+        self.is_own = image is None
+        self.image = image or f"harness-sandbox:{_digest(base_image)}"
+        self._say = say
+        self._lock = threading.Lock()
+        self._ready: dict[str, None] = {}
+        self._client: DockerClient | None = None
+        self._label = secrets.token_hex(8)
+        self._reaper: subprocess.Popen[bytes] | None = None
+
+    @property
+    def identity(self) -> str:
+        """The image."""
+        return f"docker {self.image}"
+
+    def prepare(self, program: str) -> None:
+        """Connect, build the image where it is not there yet, and see that the program runs in it.
+
+        Raises:
+            InputError: no engine, no image, no such program in it, or an engine that sees other files than we do.
+        """
+        with self._lock:
+            if program in self._ready:
+                return
+            _refuse_loopback(self.agent_variables())
+            client = self._connected()
+            self._provide_image(client)
+            self._try(program)
+            self._ready[program] = None
+
+    def agent_variables(self) -> dict[str, str]:
+        """Language, the way out and who pays; files that they name are mounted."""
+        return {**_without_machine(passed_variables()), "IS_SANDBOX": "1"}
+
+    def tool_variables(self) -> dict[str, str]:
+        """Language and the way out."""
+        return _without_machine(tool_environment())
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        limits: Limits,
+        stdin: bytes = b"",
+        on_line: Callable[[bytes], LineVerdict] | None = None,
+        cancelled: threading.Event | None = None,
+        writes: Sequence[Path] = (),
+        reads: Sequence[Path] = (),
+    ) -> Finished:
+        """Run a command in a container of its own; SandboxError when it cannot be started or is lost."""
+        named = [Path(value) for value in env.values() if value.startswith("/") and Path(value).is_file()]
+        client, labels = self._connected(), {LABEL: self._label}
+
+        def start(argv: Sequence[str], /, *, cwd: Path, env: Mapping[str, str]) -> Running:
+            files = [*reads, *named]
+            return Contained(
+                argv, cwd=cwd, env=env, client=client, image=self.image, labels=labels, writes=writes, reads=files
+            )
+
+        # `timeout` is the first process: it ends the container even if the harness, its reaper and the engine are gone.
+        bounded = ["timeout", "-k", "5", str(int(limits.wall) + SPARE_SECONDS), *argv]
+        finished = run_process(
+            bounded,
+            cwd=cwd,
+            env=env,
+            limits=limits,
+            stdin=stdin,
+            on_line=on_line,
+            cancelled=cancelled,
+            start=start,
+        )
+        if finished.returncode == LOST:
+            raise SandboxError("the container was lost before its command ended")
+        return finished
+
+    def _connected(self) -> DockerClient:
+        if self._client is None:
+            try:
+                client = docker.from_env(timeout=120, max_pool_size=256)
+                client.ping()
+            except ENGINE_ERRORS as error:
+                text = f"no Docker engine answers ({one_line(error)}); start one, or leave out --sandbox docker"
+                raise InputError(text) from None
+            command = [sys.executable, "-P", reaper.__file__, f"{LABEL}={self._label}"]
+            devnull = subprocess.DEVNULL
+            self._reaper = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=devnull, stderr=devnull, start_new_session=True, cwd="/"
+            )
+            self._client = client
+        return self._client
+
+    def _provide_image(self, client: DockerClient) -> None:
+        try:
+            client.images.get(self.image)
+        except ImageNotFound:
+            if not self.is_own:
+                text = f"the Docker engine has no image {self.image}; build or pull it, or leave out --sandbox-image"
+                raise InputError(text) from None
+        except ENGINE_ERRORS as error:
+            raise InputError(f"the Docker engine does not tell of {self.image} ({one_line(error)})") from None
+        else:
+            return
+        self._say(f"building the sandbox's image {self.image} on {self.base_image}; this takes minutes, and once only")
+        try:
+            client.images.build(
+                fileobj=_context(),
+                custom_context=True,
+                tag=self.image,
+                buildargs={"BASE_IMAGE": self.base_image},
+                rm=True,
+                forcerm=True,
+            )
+        except BuildError as error:
+            said = "".join(str(part.get("stream") or part.get("error") or "") for part in error.build_log)
+            last = said.strip().splitlines()[-8:]
+            raise InputError("\n".join([f"{DOCKERFILE} cannot be built on {self.base_image}:", *last])) from None
+        except ENGINE_ERRORS as error:
+            raise InputError(f"{DOCKERFILE} cannot be built on {self.base_image} ({one_line(error)})") from None
+
+    def _try(self, program: str) -> None:
+        with scratch.folder("probe_") as folder:
+            number = secrets.token_hex(8)
+            (folder / "number").write_text(number)
+            command = ["sh", "-c", 'cat number; exec "$0" --version', program]
+            env = {**self.tool_variables(), "HOME": str(folder)}
+            try:
+                finished = self.run(command, cwd=folder, env=env, limits=Limits(wall=60.0))
+            except SandboxError as error:
+                raise InputError(f"no container can be started of {self.image} ({error})") from None
+        if not finished.stdout.startswith(number.encode()):
+            raise InputError("the Docker engine does not see this machine's files; use one that runs here")
+        if finished.returncode != 0:
+            lines = finished.stderr.decode(errors="replace").strip().splitlines() or ["no output"]
+            raise InputError(f"{program} does not run in {self.image} ({lines[-1]}); name another --sandbox-image")
+
+
+def _digest(base_image: str) -> str:
+    return hashlib.sha256(DOCKERFILE.read_bytes() + base_image.encode()).hexdigest()[:12]
+
+
+def _context() -> io.BytesIO:
+    """A build context of the Dockerfile alone."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        archive.add(DOCKERFILE, "Dockerfile")
+    buffer.seek(0)
+    return buffer
+
+
+def _without_machine(variables: Mapping[str, str]) -> dict[str, str]:
+    """The variables without those of this machine and those that name its folders."""
+    return {
+        name: value
+        for name, value in variables.items()
+        if name not in OF_THIS_MACHINE and not (value.startswith("/") and not Path(value).is_file())
+    }
+
+
+def _refuse_loopback(variables: Mapping[str, str]) -> None:
+    for name, value in variables.items():
+        if not name.upper().endswith(("_URL", "_PROXY")) or name.upper() == "NO_PROXY":
+            continue
+        host = urlsplit(value if "//" in value else f"//{value}").hostname or ""
+        if host == "localhost" or (host[:1].isdigit() and _is_loopback(host)) or host == "::1":
+            text = f"{name}={value}: in a container that is the container itself; give an address of this machine"
+            raise InputError(f"{text} that containers reach")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,101 @@
+"""Where a command runs: on this machine below a guardian, or in a container of its own (`docker_sandbox`)."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from harness.host.processes import Finished, Limits, LineVerdict, run_process
+from harness.host.variables import passed_variables, tool_environment
+
+DEFAULT_BASE_IMAGE = "debian:bookworm-slim"
+"""What the image of the Docker sandbox starts from."""
+
+
+class SandboxError(Exception):
+    """The sandbox itself refused, failed or stopped answering. The message is one line."""
+
+
+class Sandbox(Protocol):
+    """A place to run commands in. What they start ends with them, and they end with the harness."""
+
+    @property
+    def identity(self) -> str:
+        """What tells two places apart that results must not be mixed of; empty for this machine."""
+        ...
+
+    def prepare(self, program: str) -> None:
+        """Make ready to run the program, before anything is paid for; InputError says what is missing."""
+        ...
+
+    def agent_variables(self) -> dict[str, str]:
+        """The variables that an agent gets from the user's environment."""
+        ...
+
+    def tool_variables(self) -> dict[str, str]:
+        """The variables that a grader's command gets from it: no credentials."""
+        ...
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        limits: Limits,
+        stdin: bytes = b"",
+        on_line: Callable[[bytes], LineVerdict] | None = None,
+        cancelled: threading.Event | None = None,
+        writes: Sequence[Path] = (),
+        reads: Sequence[Path] = (),
+    ) -> Finished:
+        """Run a command to its end or a limit, as `processes.run_process` does.
+
+        Args:
+            writes: folders besides `cwd` that the command may write to.
+            reads: files and folders that it needs to read.
+
+        Raises:
+            OSError: it cannot be started.
+            SandboxError: the sandbox failed.
+        """
+        ...
+
+
+class ThisMachine:
+    """Commands run as the user who runs the harness and see what that user sees."""
+
+    identity = ""
+
+    def prepare(self, program: str) -> None:
+        """Nothing to do: a program that is not there is an outcome of its run."""
+
+    def agent_variables(self) -> dict[str, str]:
+        """Where tools are, language, the way out, and who pays."""
+        return passed_variables()
+
+    def tool_variables(self) -> dict[str, str]:
+        """Where tools are, language, the way out; `python` and `pytest` of the harness serve where there are none."""
+        variables = tool_environment()
+        path = os.pathsep.join([variables.get("PATH", os.defpath), str(Path(sys.executable).parent)])
+        return {**variables, "PATH": path}
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        limits: Limits,
+        stdin: bytes = b"",
+        on_line: Callable[[bytes], LineVerdict] | None = None,
+        cancelled: threading.Event | None = None,
+        writes: Sequence[Path] = (),
+        reads: Sequence[Path] = (),
+    ) -> Finished:
+        """Run a command below a guardian."""
+        return run_process(argv, cwd=cwd, env=env, limits=limits, stdin=stdin, on_line=on_line, cancelled=cancelled)

@@ -1,0 +1,31 @@
+"""How is a snapshot of a configuration read from its file?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from common.validation import first_problem
+from harness.errors import InputError
+from harness.models import SCHEMA_VERSION, ClaudeConfigSnapshot
+
+
+def load_snapshot(path: Path) -> ClaudeConfigSnapshot:
+    """Snapshot of a JSON file.
+
+    Raises:
+        InputError: the file is none, or of a newer version.
+    """
+    try:
+        snapshot = ClaudeConfigSnapshot.model_validate_json(path.expanduser().read_bytes())
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+    except ValidationError as error:
+        what = first_problem(error, "file")
+        raise InputError(f"{path}: {what}; is this a file of export-config?") from error
+    if snapshot.schema_version > SCHEMA_VERSION:
+        raise InputError(
+            f"{path}: schema_version {snapshot.schema_version} is newer than {SCHEMA_VERSION}; update the harness"
+        )
+    return snapshot

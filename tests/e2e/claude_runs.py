@@ -1,0 +1,64 @@
+"""One run of the real claude CLI: its task, and what configs give to it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from harness.executor import ClaudeExecutor
+from harness.models import Config, EvalResult, Task
+from harness.runner import EvalRunner
+from tests.support.stand_in.messages_api import ToolUse
+
+MCP_SERVER = """\
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    method, number = message.get("method"), message.get("id")
+    if method == "initialize":
+        result = dict(protocolVersion=message["params"]["protocolVersion"], capabilities=dict(tools={}))
+        result["serverInfo"] = dict(name="s", version="1")
+    elif method == "tools/list":
+        schema = dict(type="object", properties={})
+        result = dict(tools=[dict(name=n, description="d", inputSchema=schema) for n in ("find", "other")])
+    elif method == "tools/call":
+        result = dict(content=[dict(type="text", text="called " + message["params"]["name"])])
+    elif number is None:
+        continue
+    else:
+        result = {}
+    print(json.dumps(dict(jsonrpc="2.0", id=number, result=result)), flush=True)
+"""
+
+
+TASK = Task.model_validate(
+    {
+        "id": "t",
+        "category": "coding",
+        "description": "d",
+        "prompt": "do it",
+        "timeout_seconds": 60,
+        "assertions": [{"type": "code", "check": "file_exists", "file": "out.txt"}],
+    }
+)
+
+
+def run(claude: Path, config: Config, *, timeout: int = 60, prompt: str = "do it") -> EvalResult:
+    task = TASK.model_copy(update={"prompt": prompt, "timeout_seconds": timeout})
+    return EvalRunner(ClaudeExecutor(str(claude), grace_seconds=2.0)).run_single(task, config)
+
+
+def bash(command: str) -> ToolUse:
+    return ToolUse("Bash", {"command": command, "description": "d"})
+
+
+def skill(folder: Path, name: str, text: str) -> Path:
+    (folder / name).mkdir(parents=True)
+    (folder / name / "SKILL.md").write_text(f"---\nname: {name}\ndescription: {text}\n---\nbody\n")
+    return folder
+
+
+def servers(tmp_path: Path) -> dict[str, dict[str, object]]:
+    script = tmp_path / "server.py"
+    script.write_text(MCP_SERVER)
+    return {"mcpServers": {"search": {"command": sys.executable, "args": [str(script)]}}}

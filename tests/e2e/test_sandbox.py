@@ -1,0 +1,193 @@
+"""--sandbox docker with the real claude CLI and engine: the work passes, attacks do not, and nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import docker
+import pytest
+from docker import DockerClient
+
+from harness.models import ErrorKind, Outcome
+from harness.results.files import load_results
+from harness.sandbox.docker_sandbox import LABEL, DockerSandbox
+from harness.suite.load import load_tasks
+from tests.support.attacks import ATTACKS, write_suite, write_task
+from tests.support.stand_in.messages_api import Hang, MessagesAPI, Reply, Request, Text, ToolUse
+from tests.support.suite import REPOSITORY, environment
+
+pytestmark = pytest.mark.e2e
+
+SUITE = REPOSITORY / "evals"
+
+
+@pytest.fixture(scope="session")
+def engine(provided: dict[str, str]) -> DockerClient:
+    """The engine, with the sandbox's image (run.sh builds it before)."""
+    DockerSandbox(base_image=provided["BASE_IMAGE"]).prepare("claude")
+    return docker.from_env()
+
+
+@pytest.fixture
+def api(engine: DockerClient) -> Iterator[Callable[[dict[str, list[Reply]]], MessagesAPI]]:
+    """Starts a stand-in that containers reach; the script is that of the task whose prompt begins the conversation."""
+    address = engine.networks.get("bridge").attrs["IPAM"]["Config"][0]["Gateway"]
+    started: list[MessagesAPI] = []
+
+    def start(scripts: dict[str, list[Reply]]) -> MessagesAPI:
+        def respond(request: Request) -> Reply:
+            if not request.is_main:
+                return Text("Title")
+            asked = " ".join(request.text.split())
+            (script,) = [script for prompt, script in scripts.items() if prompt in asked]
+            return script[min(request.turn, len(script) - 1)]
+
+        server = MessagesAPI(respond, host=address)
+        server.__enter__()
+        started.append(server)
+        return server
+
+    yield start
+    for server in started:
+        server.__exit__()
+
+
+def command(tasks: str, *more: str | Path) -> list[str]:
+    configs = ["-c", str(SUITE / "configs/baseline/config.yaml")]
+    return [sys.executable, "-m", "harness", "matrix", "-t", tasks, *configs, "--sandbox", "docker", *map(str, more)]
+
+
+def variables(server: MessagesAPI, provided: dict[str, str]) -> dict[str, str]:
+    base = {"HARNESS_SANDBOX_BASE": provided["BASE_IMAGE"]}
+    return environment(ANTHROPIC_BASE_URL=server.url, ANTHROPIC_API_KEY="sk-ant-stand-in", **base)
+
+
+def bash(text: str) -> ToolUse:
+    return ToolUse("Bash", {"command": text, "description": "d"})
+
+
+def prompt_key(prompt: str) -> str:
+    """The first words of a prompt, as they stand in the JSON of a request."""
+    return re.split(r'["\\]', " ".join(prompt.split()))[0][:60].strip()
+
+
+def containers(engine: DockerClient) -> set[str]:
+    return {str(c.id) for c in engine.containers.list(all=True, filters={"label": LABEL}, ignore_removed=True)}
+
+
+def test_the_bundled_suite_passes_in_containers_that_see_nothing_else(
+    tmp_path: Path, engine: DockerClient, provided: dict[str, str], api: Callable[..., MessagesAPI]
+) -> None:
+    before = containers(engine)
+    pattern = str(SUITE / "tasks/**/*.task.yaml")
+    hidden = f"ls -d {SUITE} {REPOSITORY} {Path.home()}/.claude* {tmp_path} 2>/dev/null; echo seen: $?"
+    scripts: dict[str, list[Reply]] = {}
+    for task in load_tasks(pattern):
+        assert task.solution_path
+        files = [path for path in sorted(task.solution_path.rglob("*")) if path.is_file()]
+        solve = "\n".join(
+            f"cat > {path.relative_to(task.solution_path)} <<'END-OF-FILE'\n{path.read_text().rstrip()}\nEND-OF-FILE"
+            for path in files
+        )
+        scripts[prompt_key(task.prompt)] = [bash(hidden), bash(solve), Text("Done.")]
+    server = api(scripts)
+    shown = subprocess.run(
+        command(pattern, "-r", "1", "-j", "2", "-o", "out.json"),
+        cwd=tmp_path,
+        env=variables(server, provided),
+        capture_output=True,
+        text=True,
+    )
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    results = load_results(tmp_path / "out.json")
+    assert len(results) == 8
+    assert [r.task_id for r in results if not r.passed] == []
+    assert {(r.trace.tool_calls[0].output or "").strip() for r in results} == {"seen: 2"}
+    assert containers(engine) <= before
+
+
+def test_no_attack_passes(
+    tmp_path: Path, engine: DockerClient, provided: dict[str, str], api: Callable[..., MessagesAPI]
+) -> None:
+    write_suite(tmp_path)
+    scripts: dict[str, list[Reply]] = {}
+    for name, attack in ATTACKS.items():
+        prompt = f"Attack by {name} now"
+        write_task(tmp_path, name.replace(" ", "-"), prompt, attack.command)
+        scripts[prompt] = [bash(attack.script), Text("Done.")]
+    server = api(scripts)
+    shown = subprocess.run(
+        command("*.task.yaml", "-r", "1", "-j", "2", "-o", "out.json"),
+        cwd=tmp_path,
+        env=variables(server, provided),
+        capture_output=True,
+        text=True,
+    )
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    results = load_results(tmp_path / "out.json")
+    assert len(results) == 8
+    assert [(r.task_id, r.passed) for r in results if r.passed or not r.measured] == []
+    assert all(len(r.trace.tool_calls) == 1 and not r.trace.tool_calls[0].error for r in results)
+
+
+def test_a_limit_ends_the_container_and_so_does_the_death_of_the_harness(
+    tmp_path: Path, engine: DockerClient, provided: dict[str, str], api: Callable[..., MessagesAPI]
+) -> None:
+    before = containers(engine)
+    write_suite(tmp_path)
+    path = write_task(tmp_path, "t", "Wait for ever", "true")
+    path.write_text(path.read_text() + "timeout_seconds: 15\n")
+    server = api({"Wait for ever": [bash("setsid -f sleep 500; echo"), Hang()]})
+    arguments = command("*.task.yaml", "-r", "1", "-o", "out.json")
+    shown = subprocess.run(arguments, cwd=tmp_path, env=variables(server, provided), capture_output=True, text=True)
+    (result,) = load_results(tmp_path / "out.json")
+    assert (result.outcome, result.trace.error_kind) == (Outcome.TIMEOUT, ErrorKind.TIME_LIMIT), shown.stderr
+    assert containers(engine) <= before
+
+    process = subprocess.Popen([*arguments[:-1], "again.json"], cwd=tmp_path, env=variables(server, provided))
+    until = time.monotonic() + 30
+    asked = len(server.main_requests)
+    while len(server.main_requests) == asked and time.monotonic() < until:
+        time.sleep(0.1)
+    assert containers(engine) - before
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    until = time.monotonic() + 20
+    while containers(engine) - before and time.monotonic() < until:
+        time.sleep(0.1)
+    assert containers(engine) <= before
+
+
+def test_what_cannot_run_is_told_before_anything_is_paid(
+    tmp_path: Path, engine: DockerClient, provided: dict[str, str], api: Callable[..., MessagesAPI]
+) -> None:
+    write_suite(tmp_path)
+    write_task(tmp_path, "t", "Do it", "true")
+    server = api({})
+    for more, words in {
+        ("--sandbox-image", "no-such-image"): "no image no-such-image",
+        ("--sandbox-image", provided["BASE_IMAGE"]): "claude does not run in",
+    }.items():
+        shown = subprocess.run(
+            command("*.task.yaml", "-r", "1", "-o", "out.json", *more),
+            cwd=tmp_path,
+            env=variables(server, provided),
+            capture_output=True,
+            text=True,
+        )
+        assert (shown.returncode, len(shown.stderr.splitlines())) == (2, 1), shown.stderr
+        assert words in shown.stderr
+    loopback = {**variables(server, provided), "ANTHROPIC_BASE_URL": "http://127.0.0.1:1"}
+    shown = subprocess.run(
+        command("*.task.yaml", "-r", "1", "-o", "out.json"), cwd=tmp_path, env=loopback, capture_output=True, text=True
+    )
+    assert shown.returncode == 2
+    assert "ANTHROPIC_BASE_URL=http://127.0.0.1:1: in a container" in shown.stderr
+    assert not server.requests

@@ -1,0 +1,83 @@
+"""What --sandbox docker says and refuses where no engine answers; tests/e2e/test_sandbox.py has one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.errors import InputError
+from harness.models import Config, Task
+from harness.run.matrix import plan
+from harness.sandbox.docker_sandbox import DockerSandbox
+from tests.support.fake_claude import calls
+from tests.support.suite import harness, make_suite, matrix
+
+NO_ENGINE = {"DOCKER_HOST": "unix:///nowhere/docker.sock"}
+DOCKER = ["--sandbox", "docker"]
+
+
+def test_no_engine_is_one_line_before_anything_is_paid(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s")
+    one = ["-t", "tasks/t0.task.yaml", "-c", "configs/c0/config.yaml"]
+    for shown in (matrix(root, *DOCKER, **NO_ENGINE), harness(root, "run", *one, *DOCKER, **NO_ENGINE)):
+        assert (shown.returncode, len(shown.stderr.splitlines())) == (2, 1)
+        assert "no Docker engine answers" in shown.stderr
+    assert not calls(root / "bin/claude")
+
+
+def test_a_dry_run_asks_no_engine(tmp_path: Path) -> None:
+    shown = matrix(make_suite(tmp_path / "s"), *DOCKER, "--dry-run", **NO_ENGINE)
+    assert shown.returncode == 0, shown.stderr
+
+
+def test_an_image_without_the_sandbox_is_refused(tmp_path: Path) -> None:
+    shown = matrix(make_suite(tmp_path / "s"), "--sandbox-image", "x")
+    assert shown.returncode == 2
+    assert "--sandbox docker" in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ANTHROPIC_BASE_URL", "http://127.0.0.1:8080"),
+        ("ANTHROPIC_BASE_URL", "https://localhost/v1"),
+        ("HTTPS_PROXY", "127.0.0.1:3128"),
+        ("https_proxy", "http://[::1]:3128"),
+    ],
+)
+def test_an_address_that_means_the_container_itself_is_refused(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(InputError, match=name):
+        DockerSandbox("x").prepare("claude")
+
+
+def test_nothing_of_this_machine_but_certificates_and_language_goes_in(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    certificate = tmp_path / "ca.crt"
+    certificate.touch()
+    for name, value in {
+        "ANTHROPIC_API_KEY": "sk-ant-x",
+        "HOME": "/home/me",
+        "PATH": "/home/me/bin",
+        "SSL_CERT_DIR": str(tmp_path),
+        "SSL_CERT_FILE": str(certificate),
+        "LANG": "C.UTF-8",
+        "SECRET": "x",
+    }.items():
+        monkeypatch.setenv(name, value)
+    given = DockerSandbox("x").agent_variables()
+    assert given["ANTHROPIC_API_KEY"] == "sk-ant-x"
+    assert (given["SSL_CERT_FILE"], given["LANG"]) == (str(certificate), "C.UTF-8")
+    assert not {"HOME", "PATH", "SSL_CERT_DIR", "SECRET"} & given.keys()
+    assert "ANTHROPIC_API_KEY" not in DockerSandbox("x").tool_variables()
+
+
+def test_runs_in_containers_do_not_stand_for_runs_on_this_machine() -> None:
+    task = Task.model_validate({"id": "t", "category": "coding", "description": "d", "prompt": "p"})
+    places = ["", "docker a", "docker b"]
+    hashes = {plan([task], [Config(name="c")], None, 1, place=place)[0].fingerprints.config for place in places}
+    assert len(hashes) == 3

@@ -1,0 +1,166 @@
+"""Whether a snapshot becomes a config beside others, and a matrix goes on only with the files it was begun with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.errors import InputError
+from harness.executor import ClaudeExecutor
+from harness.host.redaction import REDACTED
+from harness.models import ClaudeConfigSnapshot, Config
+from harness.results.files import load_results
+from harness.runner import EvalRunner
+from harness.suite.resolved import resolve
+from tests.support.fake_claude import FakeClaude, calls
+from tests.support.suite import harness, make_suite, matrix
+
+SEARCH = {"search": {"command": "x"}}
+
+
+def snapshot(path: Path, **fields: Any) -> Path:
+    made = ClaudeConfigSnapshot.model_validate({"snapshot_timestamp": 0, **fields})
+    path.write_text(made.model_dump_json())
+    return path
+
+
+def suite(tmp_path: Path) -> Path:
+    init = {"mcp_servers": [{"name": "search", "status": "connected"}]}
+    return make_suite(tmp_path / "s", tasks=1, configs=1, fake=FakeClaude(patch_init=init))
+
+
+def test_a_snapshot_is_a_config_beside_others(tmp_path: Path) -> None:
+    root = suite(tmp_path)
+    snapshot(root / "mine.json", mcp_servers=SEARCH, settings={"env": {"A": "1"}})
+    snapshot(root / "other.json", global_claude_md="")
+    shown = matrix(root, "--snapshot", "mine.json", "--snapshot", "other.json", "-r", "1", "-o", "out.json")
+    assert shown.returncode == 0, shown.stderr
+    assert [r.config_name for r in load_results(root / "out.json")] == ["c0", "mine", "other"]
+    plain, mine, other = calls(root / "bin/claude")
+    sources = [call["argv"][call["argv"].index("--setting-sources") + 1] for call in (plain, mine, other)]
+    assert sources == ["project", "user,project", "user,project"]
+    assert [call.get("mcp") for call in (plain, mine, other)] == [None, {"mcpServers": SEARCH}, None]
+    assert mine["env"]["DISABLE_TELEMETRY"] == "1"
+
+
+def test_snapshots_alone_are_configs_enough(tmp_path: Path) -> None:
+    root = suite(tmp_path)
+    snapshot(root / "mine.json")
+    arguments = ["matrix", "-t", "tasks/*.yaml", "--claude", str(root / "bin/claude"), "-r", "1", "-o", "out.json"]
+    shown = harness(root, *arguments, "--snapshot", "mine.json")
+    assert shown.returncode == 0, shown.stderr
+    shown = harness(root, *arguments)
+    assert shown.returncode == 2
+    assert shown.stderr.startswith("error: no config: name config files with -c")
+
+
+def test_a_config_file_names_a_snapshot_relative_to_itself(tmp_path: Path) -> None:
+    snapshot(tmp_path / "mine.json", global_claude_md="# Mine")
+    (tmp_path / "config.yaml").write_text("name: c\nsnapshot: mine.json\nclaude_md: '# Project'\n")
+    config = resolve(EvalRunner.load_config(tmp_path / "config.yaml"))
+    assert config.user_configuration is not None
+    assert config.user_configuration.global_claude_md == "# Mine"
+
+
+def test_what_the_runs_do_not_have_of_a_snapshot_is_said(tmp_path: Path) -> None:
+    root = suite(tmp_path)
+    skills = {"flat.md": "x"}
+    snapshot(
+        root / "mine.json",
+        settings={"model": "opus", "enabledPlugins": {"p@m": True}},
+        redacted=["settings.env.KEY"],
+        skills=skills,
+    )
+    shown = matrix(root, "--snapshot", "mine.json", "-r", "1", "-o", "out.json", "--dry-run")
+    model = Config(name="c").model
+    assert shown.stderr.splitlines() == [
+        f"warning: {root}/mine.json: its skills lie flat; Claude Code reads <name>/SKILL.md alone",
+        f"warning: mine: runs with {model}, not with the snapshot's opus",
+        "warning: mine: a snapshot holds no plugins; runs have none of them",
+        "warning: mine: was taken out as secret: settings.env.KEY",
+    ]
+
+
+def test_a_server_without_its_secret_is_refused(tmp_path: Path) -> None:
+    path = snapshot(tmp_path / "mine.json", mcp_servers={"search": {"command": "x", "env": {"TOKEN": REDACTED}}})
+    with pytest.raises(InputError, match=r"MCP server search lacks a secret .*; put \$\{NAME\} in its place"):
+        resolve(Config(name="c", snapshot=path))
+
+
+@pytest.mark.parametrize("name", ["CLAUDE_CONFIG_DIR", "HOME"])
+def test_a_snapshot_that_would_be_passed_over_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "config.yaml").write_text(f"name: c\nsnapshot: mine.json\nenv: {{{name}: /somewhere}}\n")
+    with pytest.raises(InputError, match=f"snapshot has no effect where env sets {name}"):
+        EvalRunner.load_config(tmp_path / "config.yaml")
+
+
+@pytest.mark.parametrize("content", ["{", '{"schema_version": 99, "snapshot_timestamp": 0}'])
+def test_a_file_that_is_no_snapshot_is_refused_before_the_first_run(tmp_path: Path, content: str) -> None:
+    root = suite(tmp_path)
+    (root / "mine.json").write_text(content)
+    shown = matrix(root, "--snapshot", "mine.json", "-r", "1", "-o", "out.json")
+    assert (shown.returncode, shown.stderr.count("\n"), calls(root / "bin/claude")) == (2, 1, [])
+    assert "mine.json" in shown.stderr
+
+
+def test_a_snapshot_taken_again_of_the_same_configuration_is_the_same_experiment(tmp_path: Path) -> None:
+    first = resolve(Config(name="c", snapshot=snapshot(tmp_path / "1.json", global_claude_md="x")))
+    again = snapshot(tmp_path / "2.json", global_claude_md="x", snapshot_timestamp=99, source_machine="m")
+    second = resolve(Config(name="c", snapshot=again))
+    other = resolve(Config(name="c", snapshot=snapshot(tmp_path / "3.json", global_claude_md="y")))
+    assert first.fingerprint == second.fingerprint != other.fingerprint
+    assert first.user_level == second.user_level != other.user_level
+
+
+def write_servers(root: Path, command: str) -> None:
+    (root / "mcp.json").write_text(json.dumps({"mcpServers": {"search": {"command": command}}}))
+
+
+def write_snapshot(root: Path, text: str) -> None:
+    snapshot(root / "mine.json", global_claude_md=text)
+
+
+@pytest.mark.parametrize(
+    ("write", "option", "name"),
+    [(write_servers, ("--mcp-config", "mcp.json"), "c0"), (write_snapshot, ("--snapshot", "mine.json"), "mine")],
+    ids=["servers", "snapshot"],
+)
+@pytest.mark.parametrize("more", [(), ("--dry-run",)], ids=["run", "dry-run"])
+def test_a_journal_is_not_resumed_with_other_files_for_the_user(
+    tmp_path: Path, write: Callable[[Path, str], None], option: tuple[str, str], name: str, more: tuple[str, ...]
+) -> None:
+    """With another --mcp-config its finished runs were taken for runs with this one."""
+    root = suite(tmp_path)
+    write(root, "first")
+    assert matrix(root, "-r", "1", "-o", "out.json", *option).returncode == 0
+    made = len(calls(root / "bin/claude"))
+    write(root, "second")
+    shown = matrix(root, "-r", "2", "-o", "out.json", *option, "--resume", *more)
+    journal = root / "out.journal.jsonl"
+    assert shown.returncode == 2
+    assert shown.stderr == (
+        f"error: {journal}: begun with another --mcp-config or snapshot for config {name}; "
+        "give the same files to go on with it, or name another -o\n"
+    )
+    write(root, "first")
+    assert matrix(root, "-r", "1", "-o", "out.json", *option, "--resume").returncode == 0
+    assert len(calls(root / "bin/claude")) == made
+
+
+def test_the_api_refuses_a_journal_of_other_servers_too(tmp_path: Path) -> None:
+    root = suite(tmp_path)
+    task = EvalRunner.load_task(str(root / "tasks/t0.task.yaml"))
+    config = EvalRunner.load_config(str(root / "configs/c0/config.yaml"))
+    for command in ("first", "second"):
+        write_servers(root, command)
+        executor = ClaudeExecutor(str(root / "bin/claude"), mcp_config_path=str(root / "mcp.json"))
+        runner = EvalRunner(executor, results_dir=str(root))
+        if command == "first":
+            runner.run_matrix([task], [config], None, 1, journal=str(root / "j.jsonl"))
+        else:
+            with pytest.raises(InputError, match=r"j\.jsonl: begun with another --mcp-config"):
+                runner.run_matrix([task], [config], None, 1, journal=str(root / "j.jsonl"))
