@@ -37,7 +37,7 @@ Script = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def default_signals() -> None:
-    """For `preexec_fn`: tests in the background ignore SIGINT, those under nohup SIGHUP, and so would their children."""
+    """For `preexec_fn`: tests in the background ignore SIGINT, those under nohup SIGHUP, and so do their children."""
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 
