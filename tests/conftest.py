@@ -36,9 +36,10 @@ for name in ("COLUMNS", "LINES"):
 Script = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def default_sigint() -> None:
-    """For `preexec_fn`: a test run in the background ignores SIGINT, and so would its children."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+def default_signals() -> None:
+    """For `preexec_fn`: tests in the background ignore SIGINT, those under nohup SIGHUP, and so do their children."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def shown_on_a_terminal(command: list[str], **options: Any) -> bytes:

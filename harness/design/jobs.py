@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 from ruamel.yaml import YAML
 
+from common import toml
 from common.mcp import McpServer
 from harness import statistics
 from harness.compare.verdicts import SUITE_ALPHA
@@ -92,7 +93,7 @@ def _is_task(folder: Path) -> bool:
 
 def _read(path: Path) -> _Task:
     try:
-        task = _Task.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        task = _Task.model_validate(toml.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, ValidationError) as error:

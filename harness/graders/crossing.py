@@ -16,6 +16,7 @@ from typing import Any
 
 import pathspec
 
+from common import toml
 from harness.host import directory, trees
 
 STEERING = (
@@ -151,7 +152,7 @@ def _settings(file: Path, sections: tuple[str, ...]) -> Any:
     text = file.read_text(encoding="utf-8", errors="replace")
     try:
         if file.suffix == ".toml":
-            tool = tomllib.loads(text).get("tool", {})
+            tool = toml.loads(text).get("tool", {})
             return [tool[name] for name in sections if name in tool] or None
         parser = configparser.RawConfigParser(strict=False)
         parser.read_string(text)

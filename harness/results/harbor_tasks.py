@@ -17,6 +17,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from common import toml
 from common.validation import first_problem
 from harness.errors import InputError
 from harness.results.harbor_files import HarborFile, McpServer, TaskMetadata, Trial, read
@@ -121,8 +122,8 @@ def read_task(folder: Path) -> TaskFolder:
     """
     file = folder / "task.toml"
     try:
-        raw = tomllib.loads(file.read_text(encoding="utf-8"))
-        toml = TaskToml.model_validate(raw)
+        raw = toml.loads(file.read_text(encoding="utf-8"))
+        described = TaskToml.model_validate(raw)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{file}: not TOML ({error})") from error
     except ValidationError as error:
@@ -131,11 +132,11 @@ def read_task(folder: Path) -> TaskFolder:
     found = FROM.search(dockerfile.read_text(encoding="utf-8", errors="replace")) if dockerfile.is_file() else None
     digest, content = _digests(folder, raw)
     return TaskFolder(
-        toml=toml,
+        toml=described,
         digest=digest,
         # A folder that was copied without its files still has the generator's fingerprint.
-        content=content if (folder / "environment").is_dir() else toml.metadata.content_fingerprint,
-        base_image=toml.environment.docker_image or (found.group(1) if found else None),
+        content=content if (folder / "environment").is_dir() else described.metadata.content_fingerprint,
+        base_image=described.environment.docker_image or (found.group(1) if found else None),
     )
 
 

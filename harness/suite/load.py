@@ -12,8 +12,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
-from ruamel.yaml.constructor import DuplicateKeyError, RoundTripConstructor
+from ruamel.yaml.constructor import ConstructorError, DuplicateKeyError, RoundTripConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import ScalarNode
 from ruamel.yaml.reader import ReaderError
 
 from harness.errors import InputError
@@ -104,9 +105,11 @@ def _load(path: Path, model: type[Model]) -> Model:
 
 
 class _Constructor(RoundTripConstructor):
-    """Says where a key that is given twice was given first."""
+    """Says where a key that is given twice was given first, and refuses one that is a list or a mapping."""
 
     def check_mapping_key(self, node: Any, key_node: Any, mapping: Any, key: Any, value: Any) -> bool:
+        if not isinstance(key_node, ScalarNode):
+            raise ConstructorError(problem="a key must be plain text", problem_mark=key_node.start_mark)
         if key in mapping:
             first = mapping.lc.key(key)[0] + 1
             text = f"{key}: key is given twice (first in line {first})"

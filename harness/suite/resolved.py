@@ -170,8 +170,8 @@ def read_servers(path: Path) -> dict[str, Any]:
 
 def _servers_of(source: object, where: str) -> dict[str, Any]:
     servers = source.get("mcpServers") if isinstance(source, dict) else None
-    if not isinstance(servers, dict):
-        raise InputError(f'{where}: mcp_config needs the key "mcpServers" with one object per server')
+    if not isinstance(servers, dict) or not all(isinstance(name, str) and name for name in servers):
+        raise InputError(f'{where}: mcp_config needs the key "mcpServers" with one named object per server')
     return dict(servers)
 
 

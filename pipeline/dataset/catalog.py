@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from common import toml
 from common.errors import InputError
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -60,7 +61,7 @@ def load_languages(path: Path = LANGUAGE_TABLE) -> dict[str, dict[str, Any]]:
         InputError: the file cannot be read, or is no TOML; the message has the position.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return toml.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}; every task needs it") from None
     except UnicodeDecodeError as error:

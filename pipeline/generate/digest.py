@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tomllib
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
+from common import toml
 from common.errors import InputError
 from pipeline.generate.workers import worker_pool
 
@@ -73,7 +73,7 @@ def refer(task: Path) -> TaskRef:
         InputError: a file cannot be read, or task.toml lacks something.
     """
     try:
-        config = tomllib.loads((task / "task.toml").read_text(encoding="utf-8"))
+        config = toml.loads((task / "task.toml").read_text(encoding="utf-8"))
         facts = (str(config["metadata"][key]) for key in ("language", "category", "project_id"))
         return TaskRef(str(config["task"]["name"]), f"sha256:{content_digest(task)}", *facts)
     except OSError as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -12,6 +11,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from common import toml
 from common.errors import InputError
 from pipeline.dataset.records import RecordError, parse_object
 from pipeline.selection.select import Candidate
@@ -93,7 +93,7 @@ def _read_trial(path: Path) -> _Trial:
 
 def _is_closed_book(trial: dict[str, Any]) -> bool | None:
     try:
-        config = tomllib.loads((Path(trial["task_id"]["path"]) / "task.toml").read_text(encoding="utf-8"))
+        config = toml.loads((Path(trial["task_id"]["path"]) / "task.toml").read_text(encoding="utf-8"))
         return config["metadata"]["closed_book"] is True
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from common import toml
 from common.errors import InputError
 
 # Plain characters read the same in Markdown and inside a JSON string, so one search finds both spellings.
@@ -94,7 +95,7 @@ def read_task_folder(path: Path) -> TaskFolder:
         if not (path / needed).is_file():
             raise TaskError(f"no {needed}")
     try:
-        config = tomllib.loads((path / "task.toml").read_text(encoding="utf-8"))
+        config = toml.loads((path / "task.toml").read_text(encoding="utf-8"))
         language = config["metadata"]["language"]
         oracle_check = config["metadata"].get("oracle_check", True) is not False
         memory_mb = config.get("environment", {}).get("memory_mb")

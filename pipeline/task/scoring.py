@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from common import toml
 from common.errors import InputError
 from common.validation import explain
 from pipeline.task.verifier import verifier
@@ -91,7 +92,7 @@ class Scoring(_Table):
             InputError: it cannot be read, or a key or value in it is not known.
         """
         try:
-            return cls.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+            return cls.model_validate(toml.loads(path.read_text(encoding="utf-8")))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise InputError(
                 f"{path}: {error}; --scoring wants the word {PUBLISHED} or a TOML file as docs/VERIFIER.md shows it"

@@ -31,7 +31,7 @@ from tests.bench.agreement import CLEAR, FIXTURES, KINDS, Graded, beats, mean
 
 REPLIES = REPOSITORY / "tests" / "fixtures" / "judging" / "replies"
 DOCUMENT = REPOSITORY / "docs" / "VERIFIER.md"
-MARK = re.compile(r"(<!-- judge agreement -->\n).*?(\n<!-- end judge agreement -->)", re.DOTALL)
+MARK = re.compile(r"(<!-- judge agreement -->\n).*?(<!-- end judge agreement -->)", re.DOTALL)
 
 
 def judged_tasks() -> list[str]:
@@ -144,7 +144,7 @@ def main() -> None:
     text = table(*compare())
     print(text)
     page = DOCUMENT.read_text(encoding="utf-8")
-    write_whole(DOCUMENT, MARK.sub(lambda match: match[1] + text + match[2], page))
+    write_whole(DOCUMENT, MARK.sub(lambda match: f"{match[1]}{text}\n{match[2]}", page))
 
 
 if __name__ == "__main__":

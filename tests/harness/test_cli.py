@@ -16,7 +16,7 @@ import pytest
 from harness.models import EvalResult
 from harness.results.files import load_results_file
 from harness.results.journal import read_journal
-from tests.conftest import default_sigint, shown_on_a_terminal
+from tests.conftest import default_signals, shown_on_a_terminal
 from tests.support.fake_claude import FakeClaude, calls
 from tests.support.suite import environment, harness, make_suite, matrix, matrix_command
 
@@ -315,7 +315,7 @@ def _start(root: Path, *arguments: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=default_sigint,
+        preexec_fn=default_signals,
     )
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from harness.models import GradeResult
 from harness.results.files import load_results_file, results_json
+from tests.conftest import default_signals
 from tests.harness.test_processes import ON_LINUX, alive, ends_within
 from tests.support.fake_claude import FakeClaude, calls
 from tests.support.results import arm
@@ -36,8 +37,9 @@ def started(root: Path, command: str) -> tuple[subprocess.Popen[str], list[int]]
     """The command with its agents working, and their processes."""
     arguments = [sys.executable, "-m", "harness", *COMMANDS[command], "--claude", str(root / "bin/claude")]
     process = subprocess.Popen(
-        arguments, cwd=root, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+        arguments, cwd=root, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=default_signals,
+    )  # fmt: skip
     until = time.monotonic() + 30
     while not (working := calls(root / "bin/claude")) and process.poll() is None and time.monotonic() < until:
         time.sleep(0.05)

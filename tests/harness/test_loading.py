@@ -11,6 +11,7 @@ from common.files import write_whole
 from harness.errors import InputError
 from harness.models import CodeAssertion, CodeCheckType, LLMAssertion, Task, TaskCategory
 from harness.runner import EvalRunner
+from harness.suite.resolved import resolve
 
 TASK = """\
 id: fix
@@ -100,6 +101,20 @@ def test_a_character_that_yaml_forbids_is_named_with_its_line(tmp_path: Path) ->
     with pytest.raises(InputError) as caught:
         EvalRunner().load_task(path)
     assert str(caught.value) == f"{path}:8: not YAML (special characters are not allowed: '\\x1b')"
+
+
+@pytest.mark.parametrize("key", ["[a, b]", "{a: b}", "{[a]: b}"])
+def test_a_key_that_is_no_plain_text_is_named_with_its_line(tmp_path: Path, key: str) -> None:
+    path = write(tmp_path / "c.yaml", f"name: c\nenv:\n  ? {key}\n  : x\n")
+    with pytest.raises(InputError) as caught:
+        EvalRunner.load_config(path)
+    assert str(caught.value) == f"{path}:3: not YAML (a key must be plain text)"
+
+
+def test_a_server_without_a_name_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "c.yaml", "name: c\nmcp_config: {mcpServers: {: {command: cat}}}\n")
+    with pytest.raises(InputError, match="one named object per server"):
+        resolve(EvalRunner.load_config(path))
 
 
 def test_yes_and_no_are_words(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from filelock import FileLock
 
 from pipeline.generate.run import LOCK_FILE, STATE_FILE
 from pipeline.task.folder import sweep
-from tests.conftest import REPOSITORY, Script, default_sigint, shown_on_a_terminal
+from tests.conftest import REPOSITORY, Script, default_signals, shown_on_a_terminal
 from tests.support.data_builder import FILES, Data, tree
 
 OWN_FILES = (LOCK_FILE, STATE_FILE)
@@ -331,7 +331,7 @@ def test_interrupt_leaves_whole_tasks_and_says_how_to_go_on(data: Data, tmp_path
     script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl")
     run = subprocess.Popen(
         [sys.executable, REPOSITORY / "run_adapter.py", *map(str, command(data, tmp_path))],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=default_sigint,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=default_signals,
     )  # fmt: skip
     while not (tmp_path / "tasks").exists() or not written(tmp_path):
         time.sleep(0.01)

@@ -1,0 +1,18 @@
+"""How TOML is read: text that is none is one kind of error, however it fails to be."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+
+def loads(text: str) -> dict[str, Any]:
+    """Return the document.
+
+    Raises:
+        tomllib.TOMLDecodeError: the text is no TOML, or nested more deeply than can be read.
+    """
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise tomllib.TOMLDecodeError("nested too deeply") from None

@@ -1,0 +1,18 @@
+"""TOML of any shape: read, or one kind of error."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from common import toml
+
+
+def test_what_is_nested_too_deeply_is_no_toml() -> None:
+    with pytest.raises(tomllib.TOMLDecodeError, match="nested too deeply"):
+        toml.loads("a = " + "[" * 5000)
+
+
+def test_a_document_is_read() -> None:
+    assert toml.loads('a = 1\n[b]\nc = ["x"]\n') == {"a": 1, "b": {"c": ["x"]}}
