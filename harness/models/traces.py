@@ -14,7 +14,7 @@ from harness.models.outcomes import ErrorKind, Outcome
 class Record(BaseModel):
     """Base of everything the harness writes: frozen; keys of newer versions are ignored."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
 
 def _outcome_of(is_error: bool) -> Outcome:

@@ -22,7 +22,7 @@ REWARD = "reward"
 class HarborFile(BaseModel):
     """Base of everything read from Harbor."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -54,7 +54,7 @@ class TaskId(HarborFile):
 class McpServer(HarborFile):
     """An MCP server that the agent was given, with every key of its configuration."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     name: str = ""
 
@@ -62,7 +62,7 @@ class McpServer(HarborFile):
 class AgentConfig(HarborFile):
     """How the agent was set up, with every key of its configuration."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     name: str | None = None
     model_name: str | None = None

@@ -19,6 +19,7 @@ from harness.models import Config, ErrorKind, EvalResult, ExecutionTrace, GradeR
 from harness.results.journal import Journal, read_journal
 from harness.run.matrix import MatrixStopped, RetryPolicy, plan, spent_usd
 from harness.runner import EvalRunner
+from tests.support.results import run
 
 QUICK = RetryPolicy(attempts=3, first_wait=0.001, longest_wait=0.01)
 
@@ -386,6 +387,13 @@ def test_a_torn_last_line_of_the_journal_is_dropped(tmp_path: Path) -> None:
 def test_a_journal_that_is_none_is_bad_input(tmp_path: Path) -> None:
     journal = tmp_path / "j.jsonl"
     journal.write_text('{"a": 1}\n')
+    with pytest.raises(InputError, match=r"j\.jsonl:1: not a result"):
+        read_journal(journal)
+
+
+def test_a_result_with_a_number_that_is_none_is_bad_input(tmp_path: Path) -> None:
+    journal = tmp_path / "j.jsonl"
+    journal.write_text(run("t", cost=0.5).model_dump_json().replace('"cost_usd":0.5', '"cost_usd":NaN') + "\n")
     with pytest.raises(InputError, match=r"j\.jsonl:1: not a result"):
         read_journal(journal)
 
