@@ -38,7 +38,7 @@ def _with_zone(time: datetime) -> datetime:
 
 Objects = Annotated[list[Item], _items(dict)]
 Strings = Annotated[list[str], _items(str)]
-Count = Annotated[int, BeforeValidator(lambda value: 0 if value is None else value), Field(ge=0)]
+Count = Annotated[int, BeforeValidator(lambda value: 0 if value is None else value), Field(ge=0, le=2**53)]
 Time = Annotated[datetime, AfterValidator(_with_zone)]
 Truth = Annotated[bool, BeforeValidator(bool)]
 

@@ -14,7 +14,7 @@ from pydantic import Field
 from harness.models.conditions import Batch, Conditions, VerifierMetrics
 from harness.models.definitions import LLM_WEIGHT_KEY
 from harness.models.outcomes import ErrorKind, Outcome
-from harness.models.traces import ExecutionTrace, Record, TokenUsage
+from harness.models.traces import ExecutionTrace, Record, TokenUsage, Whole
 
 SCHEMA_VERSION = 1
 """Version of the results file; raised when an older reader would misread a newer file."""
@@ -45,7 +45,7 @@ class JudgeRecord(Record):
     """Overall score of every usable sample, 0 to 1."""
     spread: float | None = None
     """Largest minus smallest sample; None with fewer than two."""
-    failed_samples: int = 0
+    failed_samples: Whole = 0
     """Samples that gave no usable verdict."""
     refused: ErrorKind = ErrorKind.NONE
     """Why the service would refuse every further sample as well: its login, credit or model."""
@@ -112,7 +112,7 @@ class EvalResult(Record):
     task_id: str
     config_name: str
     model: str
-    run_index: int
+    run_index: Whole
     timestamp: datetime
     """When the run was over and graded."""
     trace: ExecutionTrace
@@ -133,7 +133,7 @@ class EvalResult(Record):
     runs of that arm alone. One with many numbers, such as context_length, is reported by quartile."""
     conditions: Conditions = Conditions()
     batch: Batch | None = None
-    attempts: int = 1
+    attempts: Whole = 1
     """Tries it took, infrastructure failures included."""
     retry_cost_usd: float = 0.0
     """Known cost of the failed tries before this one."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from harness.models.outcomes import ErrorKind, Outcome
+
+Whole = Annotated[int, Field(ge=-(2**53), le=2**53)]
+"""A whole number that arithmetic with fractions holds exactly: a count with more digits is damage."""
 
 
 class Record(BaseModel):
@@ -24,10 +27,10 @@ def _outcome_of(is_error: bool) -> Outcome:
 class TokenUsage(Record):
     """Token counts of a run, subagents included."""
 
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_read_tokens: int = 0
-    cache_creation_tokens: int = 0
+    input_tokens: Whole = 0
+    output_tokens: Whole = 0
+    cache_read_tokens: Whole = 0
+    cache_creation_tokens: Whole = 0
 
     @property
     def total_tokens(self) -> int:
@@ -63,7 +66,7 @@ class FileChange(Record):
     diff: str | None = None
     content_after: str | None = None
     is_binary: bool = False
-    size_after: int | None = None
+    size_after: Whole | None = None
     """Bytes; None for a deleted file."""
     mode_change: str | None = None
     """For example 100644 -> 100755."""
@@ -78,7 +81,7 @@ class ConfigSnapshot(Record):
     claude_md: str | None = None
     """First 200 characters."""
     skills_path: str | None = None
-    max_turns: int = 0
+    max_turns: Whole = 0
 
 
 class Offered(Record):
@@ -129,7 +132,7 @@ class ExecutionTrace(Record):
     """False when nothing recorded what the agent did: no tool calls then does not mean that it made none."""
     duration_seconds: float | None = 0.0
     """Wall clock of the CLI; None when it was not recorded."""
-    num_turns: int | None = 0
+    num_turns: Whole | None = 0
     """None when they were not recorded."""
     raw_output: dict[str, Any] = {}
     """All that the CLI printed: `init`, `result`, retries, limits and refusals under the names of their kinds.
@@ -143,7 +146,7 @@ class ExecutionTrace(Record):
     claude_response: str = ""
     """All text the agent wrote, in order."""
     config_snapshot: ConfigSnapshot = ConfigSnapshot()
-    max_turns: int = 0
+    max_turns: Whole = 0
     hit_turn_limit: bool = False
     """Whether the CLI stopped the run because of max_turns."""
     stderr: str = ""
@@ -152,7 +155,7 @@ class ExecutionTrace(Record):
     error: str = ""
     """Why the outcome is not completed, in one line."""
     error_kind: ErrorKind = ErrorKind.NONE
-    error_status: int | None = None
+    error_status: Whole | None = None
     """HTTP status of the API error that ended the run."""
     cost_usd: float | None = None
     """Subagents included; None when the CLI did not report it."""

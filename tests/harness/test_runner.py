@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 import shutil
 import threading
 from collections.abc import Callable
@@ -391,9 +392,12 @@ def test_a_journal_that_is_none_is_bad_input(tmp_path: Path) -> None:
         read_journal(journal)
 
 
-def test_a_result_with_a_number_that_is_none_is_bad_input(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("field", "number"), [("cost_usd", "NaN"), ("input_tokens", "1" + "0" * 400)])
+def test_a_result_with_a_number_that_is_none_is_bad_input(tmp_path: Path, field: str, number: str) -> None:
     journal = tmp_path / "j.jsonl"
-    journal.write_text(run("t", cost=0.5).model_dump_json().replace('"cost_usd":0.5', '"cost_usd":NaN') + "\n")
+    line = re.sub(rf'"{field}":[\d.]+', f'"{field}":{number}', run("t", cost=0.5).model_dump_json())
+    assert number in line
+    journal.write_text(line + "\n")
     with pytest.raises(InputError, match=r"j\.jsonl:1: not a result"):
         read_journal(journal)
 
