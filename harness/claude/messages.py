@@ -20,6 +20,7 @@ from pydantic import (
 )
 
 from harness.models import Offered, TokenUsage
+from harness.models.traces import Whole
 
 Item = TypeVar("Item")
 
@@ -38,7 +39,7 @@ def _with_zone(time: datetime) -> datetime:
 
 Objects = Annotated[list[Item], _items(dict)]
 Strings = Annotated[list[str], _items(str)]
-Count = Annotated[int, BeforeValidator(lambda value: 0 if value is None else value), Field(ge=0, le=2**53)]
+Count = Annotated[Whole, BeforeValidator(lambda value: 0 if value is None else value), Field(ge=0)]
 Time = Annotated[datetime, AfterValidator(_with_zone)]
 Truth = Annotated[bool, BeforeValidator(bool)]
 
