@@ -7,10 +7,13 @@ import json
 import sys
 import threading
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness.graders import pattern_search
-from harness.graders.grading_folder import GradedTest, grading_folder
+from harness.graders.grading_folder import GradedTest, GradingFolder, grading_folder
 from harness.graders.pattern_search import line_of_match
 from harness.host import scratch, trees
 from harness.host.processes import Finished, Limits, StopCause, run_process
@@ -20,6 +23,9 @@ from harness.sandbox.place import Sandbox, ThisMachine
 DEFAULT_TEST_COMMAND = "pytest"
 TIMEOUTS = {CodeCheckType.TESTS_PASS: 120, CodeCheckType.COMMAND_SUCCEEDS: 60}
 """Seconds for a command whose assertion names no limit."""
+
+SETUP_SECONDS = 600
+"""For all commands of a task's `setup` together."""
 
 DETAIL_LINES = 15
 """Last lines of a failing command that go into `details`; `full_output` has all."""
@@ -43,15 +49,20 @@ class GraderError(Exception):
     """The check could not be carried out, by no fault of the agent."""
 
 
+class SetupError(Exception):
+    """The task's `setup` does not succeed on this work. The message is a line on it, and its last output."""
+
+
 class CodeGrader:
-    """Grades code assertions. Commands never touch the agent's tree: each gets a copy of its own."""
+    """Grades code assertions. Commands never touch the agent's tree: they get a copy of it."""
 
     def __init__(
         self,
-        hidden_path: Path | None = None,
+        hidden_path: Path | str | None = None,
         *,
-        fixture_path: Path | None = None,
-        solution_path: Path | None = None,
+        fixture_path: Path | str | None = None,
+        solution_path: Path | str | None = None,
+        setup: Sequence[str] = (),
         sandbox: Sandbox | None = None,
     ) -> None:
         """Grade for one task.
@@ -60,14 +71,29 @@ class CodeGrader:
             hidden_path: files laid over the copy, so that tests the agent edited do not count.
             fixture_path: what the agent started from; with hidden files, only its sources are taken on top of it.
             solution_path: the reference solution, whose run tells which hidden tests there are.
+            setup: commands that run in the copy before a check does.
             sandbox: where commands run; default this machine.
         """
-        self.hidden_path = hidden_path
-        self.fixture_path = fixture_path
-        self.solution_path = solution_path
+        self.hidden_path = _path(hidden_path)
+        self.fixture_path = _path(fixture_path)
+        self.solution_path = _path(solution_path)
+        self.setup = tuple(setup)
         self.sandbox = sandbox or ThisMachine()
         self._reference: dict[str, frozenset[tuple[str, str]]] = {}
         self._reference_lock = threading.Lock()
+        self._shared: dict[Path, _SharedCopy] = {}
+
+    @contextmanager
+    def one_copy(self, env_path: Path) -> Iterator[None]:
+        """Within, all commands of a task with `setup` share one copy of this work, which is set up once.
+
+        The copies of a task without `setup` are not shared: no check then depends on what another one did.
+        """
+        with ExitStack() as stack:
+            if self.setup:
+                self._shared[env_path] = _SharedCopy(stack)
+                stack.callback(self._shared.pop, env_path)
+            yield
 
     def grade(self, assertion: CodeAssertion, env_path: Path) -> GradeResult:
         """Grade one assertion on the project at `env_path`; a check that the work does not allow to carry out fails.
@@ -131,6 +157,9 @@ class CodeGrader:
         expected = self._expected(check, command, limit)
         try:
             finished, tests = self._carried_out(command, env_path, limit)
+        except SetupError as error:
+            self._refuse_setup_that_never_works()
+            return _verdict(check, False, str(error), str(error))
         except OSError as error:
             if error.errno in OUR_ERRORS:
                 raise
@@ -154,18 +183,58 @@ class CodeGrader:
 
     def _carried_out(self, command: str, work: Path, limit: int) -> tuple[Finished, list[GradedTest]]:
         """The command, run on this work, and the tests of Python's runners in it."""
-        trees = tuple(path for path in (self.fixture_path, self.hidden_path, self.solution_path) if path is not None)
-        with grading_folder(work, self.fixture_path, self.hidden_path, trees) as folder:
-            finished = self.sandbox.run(
-                [*SHELL, folder.script(command)],
-                cwd=folder.project,
-                env={**self.sandbox.tool_variables(), **folder.variables},
-                limits=Limits(wall=limit, grace=1.0),
-                writes=[folder.root],
-            )
+        with self._set_up_copy(work) as folder:
+            folder.forget()
+            if self.setup and self.hidden_path is not None:  # what ran there before may have changed them
+                trees.lay_over(self.hidden_path, folder.project)
+            finished = self._run(command, folder, limit)
             if folder.missing:
                 raise GraderError(f"{command}: {folder.missing} is not installed where checks run; install it there")
             return finished, folder.tests
+
+    @contextmanager
+    def _set_up_copy(self, work: Path) -> Iterator[GradingFolder]:
+        """A copy of this work in which `setup` has run; SetupError when it does not succeed."""
+        shared = self._shared.get(work)
+        if shared is None:
+            with self._copy(work) as folder:
+                self._set_up(folder)
+                yield folder
+            return
+        if shared.folder is None:
+            shared.folder = shared.stack.enter_context(self._copy(work))
+            try:
+                self._set_up(shared.folder)
+            except SetupError as error:
+                shared.failure = error
+        if shared.failure is not None:
+            raise shared.failure
+        yield shared.folder
+
+    def _copy(self, work: Path) -> AbstractContextManager[GradingFolder]:
+        trees = tuple(path for path in (self.fixture_path, self.hidden_path, self.solution_path) if path is not None)
+        return grading_folder(work, self.fixture_path, self.hidden_path, trees)
+
+    def _set_up(self, folder: GradingFolder) -> None:
+        started = time.monotonic()
+        for command in self.setup:
+            finished = self._run(command, folder, max(0.0, SETUP_SECONDS - (time.monotonic() - started)))
+            if folder.missing:
+                raise GraderError(f"setup: {command}: {folder.missing} is not installed where checks run")
+            if finished.cause is StopCause.TIMEOUT:
+                raise SetupError(f"setup: {command}: not done when setup had taken {SETUP_SECONDS} s")
+            if finished.returncode != 0:
+                lines = _output(finished).splitlines()[-DETAIL_LINES:]
+                raise SetupError("\n".join([f"setup: {command}: exit code {finished.returncode}", *lines]))
+
+    def _run(self, command: str, folder: GradingFolder, seconds: float) -> Finished:
+        return self.sandbox.run(
+            [*SHELL, folder.script(command)],
+            cwd=folder.project,
+            env={**self.sandbox.tool_variables(), **folder.variables},
+            limits=Limits(wall=seconds, grace=1.0),
+            writes=[folder.root],
+        )
 
     def _expected(self, check: CodeCheckType, command: str, limit: int) -> frozenset[tuple[str, str]]:
         """File and name of the hidden tests that pass with the reference solution, where the task has both.
@@ -177,14 +246,11 @@ class CodeGrader:
             return frozenset()
         with self._reference_lock:
             if command not in self._reference:
-                with scratch.folder("reference_") as root:
-                    work = root / "project"
-                    if self.fixture_path is None:
-                        work.mkdir()
-                    else:
-                        trees.copy(self.fixture_path.expanduser(), work)
-                    trees.lay_over(self.solution_path, work)
-                    finished, tests = self._carried_out(command, work, limit)
+                with self._reference_work() as work:
+                    try:
+                        finished, tests = self._carried_out(command, work, limit)
+                    except SetupError as error:
+                        raise GraderError(f"the reference solution of the task does not pass {error}") from None
                 if finished.returncode != 0:
                     lines = _output(finished).splitlines()[-DETAIL_LINES:]
                     text = f"{command}: the reference solution of the task does not pass either (exit code "
@@ -193,6 +259,46 @@ class CodeGrader:
                     test.key for test in tests if test.outcome == "passed" and (self.hidden_path / test.file).is_file()
                 )
             return self._reference[command]
+
+    def _refuse_setup_that_never_works(self) -> None:
+        """See whether `setup` succeeds on what the agent started from, with the reference solution where there is one.
+
+        Raises:
+            GraderError: it does not, so that its failure tells nothing about an agent.
+        """
+        with self._reference_work() as work, self._copy(work) as folder:
+            try:
+                self._set_up(folder)
+            except SetupError as error:
+                what = "fixture" if self.solution_path is None else "reference solution"
+                raise GraderError(f"the {what} of the task does not pass {error}") from None
+
+    @contextmanager
+    def _reference_work(self) -> Iterator[Path]:
+        """What an agent would leave that does what the reference solution does."""
+        with scratch.folder("reference_") as root:
+            work = root / "project"
+            if self.fixture_path is None:
+                work.mkdir()
+            else:
+                trees.copy(self.fixture_path, work)
+            if self.solution_path is not None:
+                trees.lay_over(self.solution_path, work)
+            yield work
+
+
+@dataclass
+class _SharedCopy:
+    """The copy that the commands of one run share, from the first of them on."""
+
+    stack: ExitStack
+    """Removes it."""
+    folder: GradingFolder | None = None
+    failure: SetupError | None = None
+
+
+def _path(path: Path | str | None) -> Path | None:
+    return None if path is None else Path(path).expanduser()
 
 
 def _verdict(check: CodeCheckType, passed: bool, details: str, output: str = "") -> GradeResult:
