@@ -5,30 +5,21 @@ from __future__ import annotations
 import errno
 import json
 import sys
-import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from harness.graders import pattern_search
-from harness.graders.grading_folder import GradedTest, GradingFolder, grading_folder
+from harness.graders.commands import DETAIL_LINES, Commands, SetupError, output_of
 from harness.graders.pattern_search import line_of_match
-from harness.host import scratch, trees
-from harness.host.processes import Finished, Limits, StopCause, run_process
+from harness.host.processes import Limits, StopCause, run_process
 from harness.models import CodeAssertion, CodeCheckType, GradeResult
-from harness.sandbox.place import Sandbox, ThisMachine
+from harness.sandbox.place import Sandbox
 
 DEFAULT_TEST_COMMAND = "pytest"
 TIMEOUTS = {CodeCheckType.TESTS_PASS: 120, CodeCheckType.COMMAND_SUCCEEDS: 60}
 """Seconds for a command whose assertion names no limit."""
-
-SETUP_SECONDS = 600
-"""For all commands of a task's `setup` together."""
-
-DETAIL_LINES = 15
-"""Last lines of a failing command that go into `details`; `full_output` has all."""
 
 MAX_SEARCHED_BYTES = 16_000_000
 SEARCH_SECONDS = 10.0
@@ -39,18 +30,7 @@ OUR_ERRORS = frozenset(
 )
 """Failures of this machine, which say nothing about the agent's work."""
 
-SHELL = ("bash", "-o", "pipefail", "-c")
-"""One known shell everywhere, in which a failing command left of a pipe fails the check."""
-
 SHOWN_TESTS = 5
-
-
-class GraderError(Exception):
-    """The check could not be carried out, by no fault of the agent."""
-
-
-class SetupError(Exception):
-    """The task's `setup` does not succeed on this work. The message is a line on it, and its last output."""
 
 
 class CodeGrader:
@@ -72,28 +52,16 @@ class CodeGrader:
             fixture_path: what the agent started from; with hidden files, only its sources are taken on top of it.
             solution_path: the reference solution, whose run tells which hidden tests there are.
             setup: commands that run in the copy before a check does.
-            sandbox: where commands run; default this machine.
+            sandbox: where commands run; default this machine, behind bubblewrap where it works.
         """
-        self.hidden_path = _path(hidden_path)
-        self.fixture_path = _path(fixture_path)
-        self.solution_path = _path(solution_path)
-        self.setup = tuple(setup)
-        self.sandbox = sandbox or ThisMachine()
-        self._reference: dict[str, frozenset[tuple[str, str]]] = {}
-        self._reference_lock = threading.Lock()
-        self._shared: dict[Path, _SharedCopy] = {}
+        self._commands = Commands(hidden_path, fixture_path, solution_path, setup, sandbox)
 
-    @contextmanager
-    def one_copy(self, env_path: Path) -> Iterator[None]:
+    def one_copy(self, env_path: Path) -> AbstractContextManager[None]:
         """Within, all commands of a task with `setup` share one copy of this work, which is set up once.
 
         The copies of a task without `setup` are not shared: no check then depends on what another one did.
         """
-        with ExitStack() as stack:
-            if self.setup:
-                self._shared[env_path] = _SharedCopy(stack)
-                stack.callback(self._shared.pop, env_path)
-            yield
+        return self._commands.one_copy(env_path)
 
     def grade(self, assertion: CodeAssertion, env_path: Path) -> GradeResult:
         """Grade one assertion on the project at `env_path`; a check that the work does not allow to carry out fails.
@@ -154,17 +122,17 @@ class CodeGrader:
         self, check: CodeCheckType, env_path: Path, command: str, timeout_seconds: int | None
     ) -> GradeResult:
         limit = timeout_seconds or TIMEOUTS[check]
-        expected = self._expected(check, command, limit)
+        expected = self._commands.expected(command, limit)
         try:
-            finished, tests = self._carried_out(command, env_path, limit)
+            finished, tests = self._commands.carried_out(command, env_path, limit)
         except SetupError as error:
-            self._refuse_setup_that_never_works()
+            self._commands.refuse_setup_that_never_works()
             return _verdict(check, False, str(error), str(error))
         except OSError as error:
             if error.errno in OUR_ERRORS:
                 raise
             return _verdict(check, False, f"{command}: cannot be run ({error})")
-        output = _output(finished)
+        output = output_of(finished)
         if finished.cause is StopCause.TIMEOUT:
             return _verdict(check, False, f"{command}: not done after {limit} s", output)
         missing = sorted(expected - {test.key for test in tests if test.outcome == "passed"})
@@ -180,125 +148,6 @@ class CodeGrader:
         if not passed:
             details = "\n".join([details, *output.splitlines()[-DETAIL_LINES:]])
         return _verdict(check, passed, details, output)
-
-    def _carried_out(self, command: str, work: Path, limit: int) -> tuple[Finished, list[GradedTest]]:
-        """The command, run on this work, and the tests of Python's runners in it."""
-        with self._set_up_copy(work) as folder:
-            folder.forget()
-            if self.setup and self.hidden_path is not None:  # what ran there before may have changed them
-                trees.lay_over(self.hidden_path, folder.project)
-            finished = self._run(command, folder, limit)
-            if folder.missing:
-                raise GraderError(f"{command}: {folder.missing} is not installed where checks run; install it there")
-            return finished, folder.tests
-
-    @contextmanager
-    def _set_up_copy(self, work: Path) -> Iterator[GradingFolder]:
-        """A copy of this work in which `setup` has run; SetupError when it does not succeed."""
-        shared = self._shared.get(work)
-        if shared is None:
-            with self._copy(work) as folder:
-                self._set_up(folder)
-                yield folder
-            return
-        if shared.folder is None:
-            shared.folder = shared.stack.enter_context(self._copy(work))
-            try:
-                self._set_up(shared.folder)
-            except SetupError as error:
-                shared.failure = error
-        if shared.failure is not None:
-            raise shared.failure
-        yield shared.folder
-
-    def _copy(self, work: Path) -> AbstractContextManager[GradingFolder]:
-        trees = tuple(path for path in (self.fixture_path, self.hidden_path, self.solution_path) if path is not None)
-        return grading_folder(work, self.fixture_path, self.hidden_path, trees)
-
-    def _set_up(self, folder: GradingFolder) -> None:
-        started = time.monotonic()
-        for command in self.setup:
-            finished = self._run(command, folder, max(0.0, SETUP_SECONDS - (time.monotonic() - started)))
-            if folder.missing:
-                raise GraderError(f"setup: {command}: {folder.missing} is not installed where checks run")
-            if finished.cause is StopCause.TIMEOUT:
-                raise SetupError(f"setup: {command}: not done when setup had taken {SETUP_SECONDS} s")
-            if finished.returncode != 0:
-                lines = _output(finished).splitlines()[-DETAIL_LINES:]
-                raise SetupError("\n".join([f"setup: {command}: exit code {finished.returncode}", *lines]))
-
-    def _run(self, command: str, folder: GradingFolder, seconds: float) -> Finished:
-        return self.sandbox.run(
-            [*SHELL, folder.script(command)],
-            cwd=folder.project,
-            env={**self.sandbox.tool_variables(), **folder.variables},
-            limits=Limits(wall=seconds, grace=1.0),
-            writes=[folder.root],
-        )
-
-    def _expected(self, check: CodeCheckType, command: str, limit: int) -> frozenset[tuple[str, str]]:
-        """File and name of the hidden tests that pass with the reference solution, where the task has both.
-
-        Raises:
-            GraderError: the solution does not pass, so that the check could tell nothing about an agent either.
-        """
-        if self.hidden_path is None or self.solution_path is None:
-            return frozenset()
-        with self._reference_lock:
-            if command not in self._reference:
-                with self._reference_work() as work:
-                    try:
-                        finished, tests = self._carried_out(command, work, limit)
-                    except SetupError as error:
-                        raise GraderError(f"the reference solution of the task does not pass {error}") from None
-                if finished.returncode != 0:
-                    lines = _output(finished).splitlines()[-DETAIL_LINES:]
-                    text = f"{command}: the reference solution of the task does not pass either (exit code "
-                    raise GraderError("\n".join([f"{text}{finished.returncode})", *lines]))
-                self._reference[command] = frozenset(
-                    test.key for test in tests if test.outcome == "passed" and (self.hidden_path / test.file).is_file()
-                )
-            return self._reference[command]
-
-    def _refuse_setup_that_never_works(self) -> None:
-        """See whether `setup` succeeds on what the agent started from, with the reference solution where there is one.
-
-        Raises:
-            GraderError: it does not, so that its failure tells nothing about an agent.
-        """
-        with self._reference_work() as work, self._copy(work) as folder:
-            try:
-                self._set_up(folder)
-            except SetupError as error:
-                what = "fixture" if self.solution_path is None else "reference solution"
-                raise GraderError(f"the {what} of the task does not pass {error}") from None
-
-    @contextmanager
-    def _reference_work(self) -> Iterator[Path]:
-        """What an agent would leave that does what the reference solution does."""
-        with scratch.folder("reference_") as root:
-            work = root / "project"
-            if self.fixture_path is None:
-                work.mkdir()
-            else:
-                trees.copy(self.fixture_path, work)
-            if self.solution_path is not None:
-                trees.lay_over(self.solution_path, work)
-            yield work
-
-
-@dataclass
-class _SharedCopy:
-    """The copy that the commands of one run share, from the first of them on."""
-
-    stack: ExitStack
-    """Removes it."""
-    folder: GradingFolder | None = None
-    failure: SetupError | None = None
-
-
-def _path(path: Path | str | None) -> Path | None:
-    return None if path is None else Path(path).expanduser()
 
 
 def _verdict(check: CodeCheckType, passed: bool, details: str, output: str = "") -> GradeResult:
@@ -349,11 +198,5 @@ def _line_of_match(pattern: str, text: str) -> int | None:
     if finished.cause is StopCause.TIMEOUT:
         return None
     if finished.returncode != 0:
-        raise OSError(f"the search for {pattern!r} ended with {finished.returncode}: {_output(finished)[-300:]}")
+        raise OSError(f"the search for {pattern!r} ended with {finished.returncode}: {output_of(finished)[-300:]}")
     return int(finished.stdout)
-
-
-def _output(finished: Finished) -> str:
-    out = finished.stdout.decode("utf-8", errors="replace")
-    err = finished.stderr.decode("utf-8", errors="replace")
-    return out if not err else f"{out}\n--- stderr ---\n{err}" if out else err

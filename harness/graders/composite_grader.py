@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from harness.errors import InputError
-from harness.graders.code_graders import SHELL, TIMEOUTS, CodeGrader
+from harness.graders.code_graders import TIMEOUTS, CodeGrader
+from harness.graders.commands import SHELL
 from harness.graders.llm_graders import LLMGrader
 from harness.models import (
     LLM_WEIGHT_KEY,
@@ -39,7 +40,7 @@ class CompositeGrader:
     ) -> None:
         """`llm_grader` replaces the judge that the first two describe, which is made at first use.
 
-        `sandbox` is where commands of checks run; default this machine.
+        `sandbox` is where commands of checks run; default this machine, behind bubblewrap where it works.
         """
         self.llm_model = llm_model
         self.api_key = api_key

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.graders.code_graders import CodeGrader, GraderError
+from harness.graders.code_graders import CodeGrader
+from harness.graders.commands import GraderError
 from harness.graders.composite_grader import CompositeGrader
 from harness.models import ExecutionTrace, Task
 from harness.run.oracle import nop, oracle
