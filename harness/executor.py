@@ -6,7 +6,7 @@ import json
 import threading
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -62,6 +62,9 @@ class Executor(ABC):
     def prepare(self) -> None:  # noqa: B027 - most have nothing to do
         """Make ready and check what can be checked before a run is paid for; InputError says what is missing."""
 
+    def hide(self, paths: Iterable[Path]) -> None:  # noqa: B027 - most have no place that could
+        """Keep these files and folders from agents, where the place that they run in can."""
+
     def resolve(self, config: Config) -> ResolvedConfig:
         """The config with all it names on this host looked up, and what this executor gives to every run."""
         return resolve(config)
@@ -110,6 +113,10 @@ class ClaudeExecutor(Executor):
     def prepare(self) -> None:
         """Make the sandbox ready; InputError says what is missing."""
         self.sandbox.prepare(self.claude_path)
+
+    def hide(self, paths: Iterable[Path]) -> None:
+        """Keep these files and folders from agents, where the sandbox can."""
+        self.sandbox.hide(paths)
 
     def cancel(self) -> None:
         """End all runs in progress; they return with error kind `interrupted`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -54,8 +54,7 @@ class EvalRunner:
             InputError: the config names skills, a variable or an MCP file that this host does not have.
         """
         (run,) = self.plan([task], [config], None, 1)
-        refuse_ungradable([task])
-        self.executor.prepare()
+        self._prepare([task])
         return self._run(replace(run, run_index=run_index))
 
     def plan(
@@ -89,8 +88,7 @@ class EvalRunner:
         MatrixStopped, with the results so far, when it ends early.
         """
         runs = self.plan(tasks, configs, models, runs_per_combo)
-        refuse_ungradable({run.task.id: run.task for run in runs}.values())
-        self.executor.prepare()
+        self._prepare({run.task.id: run.task for run in runs}.values())
         path = Path(journal or self.results_dir / f"matrix_{_stamp()}.journal.jsonl")
         with Journal(path, EvalResult) as open_journal:
             refuse_other_user_level(path, open_journal.entries, runs)
@@ -152,6 +150,12 @@ class EvalRunner:
     def load_configs_from_glob(pattern: str) -> list[Config]:
         """Configs of all matching files, sorted by path; the pattern may be absolute."""
         return load.load_configs(pattern)
+
+    def _prepare(self, tasks: Collection[Task]) -> None:
+        """Make ready before anything is paid for; InputError when something cannot be."""
+        refuse_ungradable(tasks)
+        self.executor.hide(path for task in tasks for path in (task.hidden_path, task.solution_path) if path)
+        self.executor.prepare()
 
     def _run(self, run: PlannedRun) -> EvalResult:
         """One try of one run, with what is secret taken out of its result."""

@@ -16,6 +16,7 @@ from harness.graders.composite_grader import refuse_ungradable
 from harness.host.variables import PASSED_VARIABLES
 from harness.report.console import say, say_lines
 from harness.run.oracle import Check, nop, oracle
+from harness.sandbox.bubblewrap import works
 from harness.suite import load as loading
 
 TASKS = "evals/tasks/**/*.task.yaml"
@@ -111,6 +112,7 @@ def env_status(ctx: click.Context, claude_path: str) -> None:
         say(f"{name}: {'set' if is_secret_name(name) else os.environ[name]}")
     if not paying:
         say("credentials: none; set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN")
+    say(f"checks: {'behind bubblewrap' if works() else 'as you; with bubblewrap they would write nowhere else'}")
     root_refused = is_root and not os.environ.get("IS_SANDBOX")
     if root_refused:
         say("root: Claude Code refuses to skip permissions; set IS_SANDBOX=1 if this is a sandbox")

@@ -21,6 +21,7 @@ from harness.models import Config, EvalResult
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.results.sources import choose, is_table, load_source, load_two_arms
 from harness.runner import EvalRunner
+from harness.sandbox.bubblewrap import Bubblewrap, place_of_checks
 from harness.sandbox.place import DEFAULT_BASE_IMAGE, Sandbox, ThisMachine
 from harness.suite.load import load_configs
 
@@ -93,16 +94,24 @@ class RunOptions:
 
     def runner(self) -> EvalRunner:
         """A runner of this kind."""
-        sandbox = self._sandbox()
-        executor = ClaudeExecutor(self.claude_path, self.ci, self.mcp_config, sandbox=sandbox)
-        return EvalRunner(executor, CompositeGrader(self.judge_model, sandbox=sandbox))
+        agents, checks = self._sandboxes()
+        executor = ClaudeExecutor(self.claude_path, self.ci, self.mcp_config, sandbox=agents)
+        return EvalRunner(executor, CompositeGrader(self.judge_model, sandbox=checks))
 
-    def _sandbox(self) -> Sandbox:
-        if self.sandbox == "docker":
-            return docker_sandbox(self.sandbox_image, self.sandbox_base)
-        if self.sandbox_image:
+    def _sandboxes(self) -> tuple[Sandbox, Sandbox]:
+        """Where agents run, and checks."""
+        if self.sandbox_image and self.sandbox != "docker":
             raise InputError("--sandbox-image has no effect without --sandbox docker; add that")
-        return ThisMachine()
+        match self.sandbox:
+            case "docker":
+                place: Sandbox = docker_sandbox(self.sandbox_image, self.sandbox_base)
+            case "bubblewrap":
+                place = Bubblewrap()
+            case "none":
+                place = ThisMachine()
+            case _:
+                return ThisMachine(), place_of_checks()
+        return place, place
 
 
 run_options = gathered(
@@ -119,10 +128,11 @@ run_options = gathered(
     click.option("--judge-model", default=DEFAULT_JUDGE_MODEL, show_default=True, help="Model of LLM judges."),
     click.option(
         "--sandbox",
-        type=click.Choice(["none", "docker"]),
-        default="none",
+        type=click.Choice(["auto", "none", "bubblewrap", "docker"]),
+        default="auto",
         show_default=True,
-        help="Where agents and checks run: as you on this machine, or each in a container of its own.",
+        help="Where agents and checks run: as you on this machine, behind bubblewrap, or each in a container of its"
+        " own; auto is agents as you, and checks behind bubblewrap where it works.",
     ),
     click.option("--sandbox-image", help="An image with the claude CLI.  [default: one built from --sandbox-base]"),
     sandbox_base_option,

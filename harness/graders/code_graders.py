@@ -5,24 +5,21 @@ from __future__ import annotations
 import errno
 import json
 import sys
-import threading
 import time
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from harness.graders import pattern_search
-from harness.graders.grading_folder import GradedTest, grading_folder
+from harness.graders.commands import DETAIL_LINES, Commands, SetupError, output_of
 from harness.graders.pattern_search import line_of_match
-from harness.host import scratch, trees
-from harness.host.processes import Finished, Limits, StopCause, run_process
+from harness.host.processes import Limits, StopCause, run_process
 from harness.models import CodeAssertion, CodeCheckType, GradeResult
-from harness.sandbox.place import Sandbox, ThisMachine
+from harness.sandbox.place import Sandbox
 
 DEFAULT_TEST_COMMAND = "pytest"
 TIMEOUTS = {CodeCheckType.TESTS_PASS: 120, CodeCheckType.COMMAND_SUCCEEDS: 60}
 """Seconds for a command whose assertion names no limit."""
-
-DETAIL_LINES = 15
-"""Last lines of a failing command that go into `details`; `full_output` has all."""
 
 MAX_SEARCHED_BYTES = 16_000_000
 SEARCH_SECONDS = 10.0
@@ -33,25 +30,19 @@ OUR_ERRORS = frozenset(
 )
 """Failures of this machine, which say nothing about the agent's work."""
 
-SHELL = ("bash", "-o", "pipefail", "-c")
-"""One known shell everywhere, in which a failing command left of a pipe fails the check."""
-
 SHOWN_TESTS = 5
 
 
-class GraderError(Exception):
-    """The check could not be carried out, by no fault of the agent."""
-
-
 class CodeGrader:
-    """Grades code assertions. Commands never touch the agent's tree: each gets a copy of its own."""
+    """Grades code assertions. Commands never touch the agent's tree: they get a copy of it."""
 
     def __init__(
         self,
-        hidden_path: Path | None = None,
+        hidden_path: Path | str | None = None,
         *,
-        fixture_path: Path | None = None,
-        solution_path: Path | None = None,
+        fixture_path: Path | str | None = None,
+        solution_path: Path | str | None = None,
+        setup: Sequence[str] = (),
         sandbox: Sandbox | None = None,
     ) -> None:
         """Grade for one task.
@@ -60,14 +51,17 @@ class CodeGrader:
             hidden_path: files laid over the copy, so that tests the agent edited do not count.
             fixture_path: what the agent started from; with hidden files, only its sources are taken on top of it.
             solution_path: the reference solution, whose run tells which hidden tests there are.
-            sandbox: where commands run; default this machine.
+            setup: commands that run in the copy before a check does.
+            sandbox: where commands run; default this machine, behind bubblewrap where it works.
         """
-        self.hidden_path = hidden_path
-        self.fixture_path = fixture_path
-        self.solution_path = solution_path
-        self.sandbox = sandbox or ThisMachine()
-        self._reference: dict[str, frozenset[tuple[str, str]]] = {}
-        self._reference_lock = threading.Lock()
+        self._commands = Commands(hidden_path, fixture_path, solution_path, setup, sandbox)
+
+    def one_copy(self, env_path: Path) -> AbstractContextManager[None]:
+        """Within, all commands of a task with `setup` share one copy of this work, which is set up once.
+
+        The copies of a task without `setup` are not shared: no check then depends on what another one did.
+        """
+        return self._commands.one_copy(env_path)
 
     def grade(self, assertion: CodeAssertion, env_path: Path) -> GradeResult:
         """Grade one assertion on the project at `env_path`; a check that the work does not allow to carry out fails.
@@ -128,14 +122,17 @@ class CodeGrader:
         self, check: CodeCheckType, env_path: Path, command: str, timeout_seconds: int | None
     ) -> GradeResult:
         limit = timeout_seconds or TIMEOUTS[check]
-        expected = self._expected(check, command, limit)
+        expected = self._commands.expected(command, limit)
         try:
-            finished, tests = self._carried_out(command, env_path, limit)
+            finished, tests = self._commands.carried_out(command, env_path, limit)
+        except SetupError as error:
+            self._commands.refuse_setup_that_never_works()
+            return _verdict(check, False, str(error), str(error))
         except OSError as error:
             if error.errno in OUR_ERRORS:
                 raise
             return _verdict(check, False, f"{command}: cannot be run ({error})")
-        output = _output(finished)
+        output = output_of(finished)
         if finished.cause is StopCause.TIMEOUT:
             return _verdict(check, False, f"{command}: not done after {limit} s", output)
         missing = sorted(expected - {test.key for test in tests if test.outcome == "passed"})
@@ -151,48 +148,6 @@ class CodeGrader:
         if not passed:
             details = "\n".join([details, *output.splitlines()[-DETAIL_LINES:]])
         return _verdict(check, passed, details, output)
-
-    def _carried_out(self, command: str, work: Path, limit: int) -> tuple[Finished, list[GradedTest]]:
-        """The command, run on this work, and the tests of Python's runners in it."""
-        trees = tuple(path for path in (self.fixture_path, self.hidden_path, self.solution_path) if path is not None)
-        with grading_folder(work, self.fixture_path, self.hidden_path, trees) as folder:
-            finished = self.sandbox.run(
-                [*SHELL, folder.script(command)],
-                cwd=folder.project,
-                env={**self.sandbox.tool_variables(), **folder.variables},
-                limits=Limits(wall=limit, grace=1.0),
-                writes=[folder.root],
-            )
-            if folder.missing:
-                raise GraderError(f"{command}: {folder.missing} is not installed where checks run; install it there")
-            return finished, folder.tests
-
-    def _expected(self, check: CodeCheckType, command: str, limit: int) -> frozenset[tuple[str, str]]:
-        """File and name of the hidden tests that pass with the reference solution, where the task has both.
-
-        Raises:
-            GraderError: the solution does not pass, so that the check could tell nothing about an agent either.
-        """
-        if self.hidden_path is None or self.solution_path is None:
-            return frozenset()
-        with self._reference_lock:
-            if command not in self._reference:
-                with scratch.folder("reference_") as root:
-                    work = root / "project"
-                    if self.fixture_path is None:
-                        work.mkdir()
-                    else:
-                        trees.copy(self.fixture_path.expanduser(), work)
-                    trees.lay_over(self.solution_path, work)
-                    finished, tests = self._carried_out(command, work, limit)
-                if finished.returncode != 0:
-                    lines = _output(finished).splitlines()[-DETAIL_LINES:]
-                    text = f"{command}: the reference solution of the task does not pass either (exit code "
-                    raise GraderError("\n".join([f"{text}{finished.returncode})", *lines]))
-                self._reference[command] = frozenset(
-                    test.key for test in tests if test.outcome == "passed" and (self.hidden_path / test.file).is_file()
-                )
-            return self._reference[command]
 
 
 def _verdict(check: CodeCheckType, passed: bool, details: str, output: str = "") -> GradeResult:
@@ -243,11 +198,5 @@ def _line_of_match(pattern: str, text: str) -> int | None:
     if finished.cause is StopCause.TIMEOUT:
         return None
     if finished.returncode != 0:
-        raise OSError(f"the search for {pattern!r} ended with {finished.returncode}: {_output(finished)[-300:]}")
+        raise OSError(f"the search for {pattern!r} ended with {finished.returncode}: {output_of(finished)[-300:]}")
     return int(finished.stdout)
-
-
-def _output(finished: Finished) -> str:
-    out = finished.stdout.decode("utf-8", errors="replace")
-    err = finished.stderr.decode("utf-8", errors="replace")
-    return out if not err else f"{out}\n--- stderr ---\n{err}" if out else err

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from harness.errors import InputError
-from harness.graders.code_graders import SHELL, TIMEOUTS, CodeGrader
+from harness.graders.code_graders import TIMEOUTS, CodeGrader
+from harness.graders.commands import SHELL
 from harness.graders.llm_graders import LLMGrader
 from harness.models import (
     LLM_WEIGHT_KEY,
@@ -39,13 +40,13 @@ class CompositeGrader:
     ) -> None:
         """`llm_grader` replaces the judge that the first two describe, which is made at first use.
 
-        `sandbox` is where commands of checks run; default this machine.
+        `sandbox` is where commands of checks run; default this machine, behind bubblewrap where it works.
         """
         self.llm_model = llm_model
         self.api_key = api_key
         self.sandbox = sandbox
         self._llm_grader = llm_grader
-        self._code_graders: dict[tuple[Path | None, ...], CodeGrader] = {}
+        self._code_graders: dict[tuple[Path | tuple[str, ...] | None, ...], CodeGrader] = {}
 
     def grade(self, task: Task, trace: ExecutionTrace, env_path: Path) -> tuple[list[GradeResult], float, bool]:
         """Grade all assertions: (grades, weighted score 0 to 1, passed).
@@ -55,13 +56,14 @@ class CompositeGrader:
         if not trace.outcome.measured:
             return [], 0.0, False
         grades = []
-        for name, assertion in zip(assertion_ids(task.assertions), task.assertions, strict=True):
-            try:
-                grade = self.grade_single_assertion(assertion, task, trace, env_path)
-            except Exception as error:  # the run is paid for: what failed here is graded later
-                grade = not_graded(assertion, error)
-            grade = grade.model_copy(update={"assertion_id": name})
-            grades.append(grade.model_copy(update={"weight": grade.resolve_weight(task.scoring)}))
+        with self._code_grader(task).one_copy(env_path):
+            for name, assertion in zip(assertion_ids(task.assertions), task.assertions, strict=True):
+                try:
+                    grade = self.grade_single_assertion(assertion, task, trace, env_path)
+                except Exception as error:  # the run is paid for: what failed here is graded later
+                    grade = not_graded(assertion, error)
+                grade = grade.model_copy(update={"assertion_id": name})
+                grades.append(grade.model_copy(update={"weight": grade.resolve_weight(task.scoring)}))
         score = weighted_score(grades, task.scoring)
         return grades, score, has_passed(trace, grades, score)
 
@@ -78,9 +80,15 @@ class CompositeGrader:
 
     def _code_grader(self, task: Task) -> CodeGrader:
         """One for all runs of a task, since it remembers what the reference solution passes."""
-        paths = (task.hidden_path, task.fixture_path, task.solution_path)
-        made = CodeGrader(paths[0], fixture_path=paths[1], solution_path=paths[2], sandbox=self.sandbox)
-        return self._code_graders.setdefault(paths, made)
+        made = CodeGrader(
+            task.hidden_path,
+            fixture_path=task.fixture_path,
+            solution_path=task.solution_path,
+            setup=task.setup,
+            sandbox=self.sandbox,
+        )
+        key = (task.hidden_path, task.fixture_path, task.solution_path, tuple(task.setup))
+        return self._code_graders.setdefault(key, made)
 
     def _judge(self) -> LLMGrader:
         if self._llm_grader is None:
@@ -108,7 +116,7 @@ def refuse_ungradable(tasks: Iterable[Task]) -> None:
         InputError: a command needs bash, and it is not there.
     """
     for task in tasks:
-        commands = [a for a in task.code_assertions if a.check in TIMEOUTS]
+        commands = [*task.setup, *(a for a in task.code_assertions if a.check in TIMEOUTS)]
         if commands and shutil.which(SHELL[0]) is None:
             raise InputError(f"task {task.id}: its commands need {SHELL[0]}, which is not on PATH; install it")
 

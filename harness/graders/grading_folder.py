@@ -72,6 +72,11 @@ class GradingFolder:
         """The command for bash, with our interpreters first on its PATH."""
         return SCRIPT.format(bin=self._bin, missing=self._told / "missing", command=command)
 
+    def forget(self) -> None:
+        """Forget what earlier commands told."""
+        for name in ("report.jsonl", "missing"):
+            (self._told / name).unlink(missing_ok=True)
+
     @property
     def tests(self) -> list[GradedTest]:
         """The tests that ran, by the account of Python's runners; those of other runners are not told."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from common.judge import asking, judging
+from common.judge.prices import price_of
 from harness.errors import InputError
-from harness.graders.prices import request_cost
 from harness.models import ErrorKind, JudgeRecord, TokenUsage
 from harness.models.traces import Record
 
@@ -153,3 +153,10 @@ def record_of(models: list[str], replies: list[Reply], scores: list[float]) -> J
 def failures_of(replies: list[Reply]) -> str:
     """Why there are no verdicts, each reason once."""
     return "; ".join(dict.fromkeys(reply.error for reply in replies if reply.verdict is None))
+
+
+def request_cost(model: str, usage: TokenUsage) -> float | None:
+    """US$ of one request by the list prices of common/judge/prices.py; None for a model whose price is not known."""
+    prompt = usage.total_tokens_with_cache - usage.output_tokens
+    price = price_of(model, prompt)
+    return price.of(prompt, usage.output_tokens) if price else None

@@ -179,6 +179,9 @@ class Task(Definition):
     """Files laid over a copy of the project before grading, which the agent never sees (tests above all)."""
     solution_path: Path | None = None
     """Files laid over the fixture that solve the task, for `validate --oracle`."""
+    setup: list[Annotated[str, Field(pattern=r"\S")]] = []
+    """Commands such as `npm ci` or `make`, which run once before the checks' commands in the one copy that these share
+    then. 600 s for all; without them each command has a copy of its own."""
     language: str = ""
     """Main programming language, to group reports by."""
     tags: list[str] = []

@@ -19,12 +19,9 @@ from docker.errors import APIError, DockerException
 from docker.types import LogConfig, Mount
 from docker.utils.socket import STDERR, frames_iter
 
-from harness.sandbox.place import SandboxError
+from harness.sandbox.place import CAPABILITIES, SandboxError, outermost
 
 ENGINE_ERRORS = (DockerException, requests.RequestException, urllib3.exceptions.HTTPError, OSError)
-
-CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")
-"""What installing a package takes; neither devices nor raw network."""
 
 MOST_PROCESSES = 4096
 LOST = -signal.SIGKILL
@@ -55,9 +52,9 @@ class Contained:
         """Once it has ended: its exit code, or LOST."""
         self._ended = threading.Event()
         self._ending = threading.Event()
-        folders = _outermost([cwd, *writes])
+        folders = outermost([cwd, *writes])
         mounts = [Mount(str(path), str(path), "bind") for path in folders]
-        mounts += [Mount(str(path), str(path), "bind", read_only=True) for path in _outermost(reads, folders)]
+        mounts += [Mount(str(path), str(path), "bind", read_only=True) for path in outermost(reads, folders)]
         try:
             self._container = client.containers.create(
                 image,
@@ -162,15 +159,6 @@ class Contained:
 def _frames(attached: Any) -> Iterator[tuple[int, bytes]]:
     """What the container writes: the number of the stream, and bytes."""
     yield from frames_iter(attached, tty=False)  # type: ignore[no-untyped-call]
-
-
-def _outermost(paths: Sequence[Path], within: Sequence[Path] = ()) -> list[Path]:
-    """The paths that lie in no other one of them, nor in one of `within`."""
-    found: list[Path] = []
-    for path in sorted(dict.fromkeys(paths), key=lambda path: len(path.parts)):
-        if not any(path.is_relative_to(other) for other in [*within, *found]):
-            found.append(path)
-    return found
 
 
 def one_line(error: BaseException) -> str:

@@ -1,11 +1,11 @@
-"""Where a command runs: on this machine below a guardian, or in a container of its own (`docker_sandbox`)."""
+"""Where a command runs: on this machine below a guardian, behind `bubblewrap`, or in a container (`docker_sandbox`)."""
 
 from __future__ import annotations
 
 import os
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -14,6 +14,10 @@ from harness.host.variables import passed_variables, tool_environment
 
 DEFAULT_BASE_IMAGE = "debian:bookworm-slim"
 """What the image of the Docker sandbox starts from."""
+
+
+CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")
+"""Of root in a sandbox: what installing a package takes; neither devices nor mounts nor raw network."""
 
 
 class SandboxError(Exception):
@@ -30,6 +34,10 @@ class Sandbox(Protocol):
 
     def prepare(self, program: str) -> None:
         """Make ready to run the program, before anything is paid for; InputError says what is missing."""
+        ...
+
+    def hide(self, paths: Iterable[Path]) -> None:
+        """Let no later command see these files and folders, where the place can tell what is seen."""
         ...
 
     def agent_variables(self) -> dict[str, str]:
@@ -74,6 +82,9 @@ class ThisMachine:
     def prepare(self, program: str) -> None:
         """Nothing to do: a program that is not there is an outcome of its run."""
 
+    def hide(self, paths: Iterable[Path]) -> None:
+        """Nothing can be hidden."""
+
     def agent_variables(self) -> dict[str, str]:
         """Where tools are, language, the way out, and who pays."""
         return passed_variables()
@@ -99,3 +110,12 @@ class ThisMachine:
     ) -> Finished:
         """Run a command below a guardian."""
         return run_process(argv, cwd=cwd, env=env, limits=limits, stdin=stdin, on_line=on_line, cancelled=cancelled)
+
+
+def outermost(paths: Sequence[Path], within: Sequence[Path] = ()) -> list[Path]:
+    """The paths that lie in no other one of them, nor in one of `within`."""
+    found: list[Path] = []
+    for path in sorted(dict.fromkeys(paths), key=lambda path: len(path.parts)):
+        if not any(path.is_relative_to(other) for other in [*within, *found]):
+            found.append(path)
+    return found

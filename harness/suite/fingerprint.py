@@ -18,6 +18,8 @@ def of_task(task: Task) -> str:
     """Over the prompt, assertions, limits, and the content of the fixture and the hidden files."""
     paths = {"fixture_path": task.fixture_path, "hidden_path": task.hidden_path}
     data = task.model_dump(mode="json", exclude={*TASK_NOTES, *paths})
+    if not task.setup:  # results of before there was such a field stay those of the same task
+        del data["setup"]
     return of_data({**data, **{name: of_folder(path) for name, path in paths.items()}})
 
 

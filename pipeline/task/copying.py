@@ -35,13 +35,23 @@ def copy_file(source: str, target: str, executable: bool, link_mode: LinkMode, s
             if stripped is not None:
                 write_all(write, stripped)
             elif link_mode == "reflink":
-                fcntl.ioctl(write, _FICLONE, read)
+                _share_blocks(read, write)
             else:
                 _copy_bytes(read, write)
         finally:
             os.close(write)
     finally:
         os.close(read)
+
+
+def _share_blocks(read: int, write: int) -> None:
+    try:
+        fcntl.ioctl(write, _FICLONE, read)
+    except OSError as error:
+        reasons = {errno.EOPNOTSUPP: "this file system has no reflinks", errno.EXDEV: "reflinks need one file system"}
+        if error.errno not in reasons:
+            raise
+        raise OSError(error.errno, f"{reasons[error.errno]}, take --link_mode auto") from None
 
 
 def _copy_bytes(read: int, write: int) -> None:

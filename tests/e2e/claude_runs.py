@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.executor import ClaudeExecutor
 from harness.models import Config, EvalResult, Task
 from harness.runner import EvalRunner
-from tests.support.stand_in.messages_api import ToolUse
+from tests.support.stand_in.messages_api import Reply, Request, Responder, Text, ToolUse
 
 MCP_SERVER = """\
 import json, sys
@@ -50,6 +52,34 @@ def run(claude: Path, config: Config, *, timeout: int = 60, prompt: str = "do it
 
 def bash(command: str) -> ToolUse:
     return ToolUse("Bash", {"command": command, "description": "d"})
+
+
+def solving(task: Task) -> ToolUse:
+    """The work, as its reference solution does it."""
+    assert task.solution_path
+    files = [path for path in sorted(task.solution_path.rglob("*")) if path.is_file()]
+    parts = [
+        f"cat > {path.relative_to(task.solution_path)} <<'END-OF-FILE'\n{path.read_text().rstrip()}" for path in files
+    ]
+    return bash("".join(f"{part}\nEND-OF-FILE\n" for part in parts))
+
+
+def prompt_key(prompt: str) -> str:
+    """The first words of a prompt, as they stand in the JSON of a request."""
+    return re.split(r'["\\]', " ".join(prompt.split()))[0][:60].strip()
+
+
+def by_prompt(scripts: Mapping[str, Sequence[Reply]]) -> Responder:
+    """Each conversation goes as the script of the task whose prompt begins it; the last reply is repeated."""
+
+    def respond(request: Request) -> Reply:
+        if not request.is_main:
+            return Text("Title")
+        asked = " ".join(request.text.split())
+        (script,) = [script for prompt, script in scripts.items() if prompt in asked]
+        return script[min(request.turn, len(script) - 1)]
+
+    return respond
 
 
 def skill(folder: Path, name: str, text: str) -> Path:

@@ -16,9 +16,13 @@ bash tests/e2e/claude.sh || exit 1
 if [ ! -e .cache/e2e/no-engine ]; then
   HARNESS_SANDBOX_BASE="$(sed -n 's/^BASE_IMAGE=//p' .cache/e2e/env)" .venv/bin/python -m harness sandbox-image || exit 1
 fi
-if ! command -v chromium >/dev/null && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-  { apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium; } >.cache/e2e/chromium.log 2>&1 ||
-    echo "e2e: chromium cannot be installed (see .cache/e2e/chromium.log); the pages are not opened" >&2
+missing=()
+command -v bwrap >/dev/null || missing+=(bubblewrap)
+command -v mkfs.xfs >/dev/null || missing+=(xfsprogs)
+command -v chromium >/dev/null || missing+=(chromium)
+if [ ${#missing[@]} -gt 0 ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+  { apt-get -qq update && apt-get -qq install -y --no-install-recommends "${missing[@]}"; } >.cache/e2e/apt.log 2>&1 ||
+    echo "e2e: ${missing[*]} cannot be installed (see .cache/e2e/apt.log); what needs them is skipped" >&2
 fi
 [ "${1:-}" != prepare ] || exit 0
 # Two processes: much of a test's time is waiting, for the engine or for a limit to run out. conftest.py sets the order.

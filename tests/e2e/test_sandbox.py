@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -19,8 +18,9 @@ from harness.models import ErrorKind, Outcome
 from harness.results.files import load_results
 from harness.sandbox.docker_sandbox import LABEL, DockerSandbox
 from harness.suite.load import load_tasks
+from tests.e2e.claude_runs import bash, by_prompt, prompt_key, solving
 from tests.support.attacks import ATTACKS, write_suite, write_task
-from tests.support.stand_in.messages_api import Hang, MessagesAPI, Reply, Request, Text, ToolUse
+from tests.support.stand_in.messages_api import Hang, MessagesAPI, Reply, Text
 from tests.support.suite import REPOSITORY, environment
 
 pytestmark = pytest.mark.e2e
@@ -42,14 +42,7 @@ def api(engine: DockerClient) -> Iterator[Callable[[dict[str, list[Reply]]], Mes
     started: list[MessagesAPI] = []
 
     def start(scripts: dict[str, list[Reply]]) -> MessagesAPI:
-        def respond(request: Request) -> Reply:
-            if not request.is_main:
-                return Text("Title")
-            asked = " ".join(request.text.split())
-            (script,) = [script for prompt, script in scripts.items() if prompt in asked]
-            return script[min(request.turn, len(script) - 1)]
-
-        server = MessagesAPI(respond, host=address)
+        server = MessagesAPI(by_prompt(scripts), host=address)
         server.__enter__()
         started.append(server)
         return server
@@ -69,15 +62,6 @@ def variables(server: MessagesAPI, provided: dict[str, str]) -> dict[str, str]:
     return environment(ANTHROPIC_BASE_URL=server.url, ANTHROPIC_API_KEY="sk-ant-stand-in", **base)
 
 
-def bash(text: str) -> ToolUse:
-    return ToolUse("Bash", {"command": text, "description": "d"})
-
-
-def prompt_key(prompt: str) -> str:
-    """The first words of a prompt, as they stand in the JSON of a request."""
-    return re.split(r'["\\]', " ".join(prompt.split()))[0][:60].strip()
-
-
 def containers(engine: DockerClient) -> set[str]:
     return {str(c.id) for c in engine.containers.list(all=True, filters={"label": LABEL}, ignore_removed=True)}
 
@@ -90,13 +74,7 @@ def test_the_bundled_suite_passes_in_containers_that_see_nothing_else(
     hidden = f"ls -d {SUITE} {REPOSITORY} {Path.home()}/.claude* {tmp_path} 2>/dev/null; echo seen: $?"
     scripts: dict[str, list[Reply]] = {}
     for task in load_tasks(pattern):
-        assert task.solution_path
-        files = [path for path in sorted(task.solution_path.rglob("*")) if path.is_file()]
-        solve = "\n".join(
-            f"cat > {path.relative_to(task.solution_path)} <<'END-OF-FILE'\n{path.read_text().rstrip()}\nEND-OF-FILE"
-            for path in files
-        )
-        scripts[prompt_key(task.prompt)] = [bash(hidden), bash(solve), Text("Done.")]
+        scripts[prompt_key(task.prompt)] = [bash(hidden), solving(task), Text("Done.")]
     server = api(scripts)
     shown = subprocess.run(
         command(pattern, "-r", "1", "-j", "2", "-o", "out.json"),

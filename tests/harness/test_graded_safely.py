@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from harness.executor import Executor
-from harness.graders.code_graders import CodeGrader, GraderError
+from harness.graders.code_graders import CodeGrader
+from harness.graders.commands import GraderError
 from harness.host.processes import Limits, run_process
 from harness.models import Config, EvalResult, ExecutionTrace
 from harness.runner import EvalRunner
@@ -128,9 +129,8 @@ def test_a_failing_test_of_the_agents_own_does_not_decide(tmp_path: Path) -> Non
 
 
 def test_a_check_of_the_agents_own_tests_alone_sees_them_fail(tmp_path: Path) -> None:
-    code, work = grader(tmp_path)
+    code, work = grader(tmp_path, solution=False)
     (work / "tests/test_own.py").write_text("def test_own(): assert False\n")
-    code.solution_path = None
     assert code.grade_command_succeeds(work, f"! {PYTEST} tests/test_own.py").passed
 
 
@@ -151,7 +151,7 @@ def test_settings_of_a_runner_in_a_shared_file_are_the_tasks(tmp_path: Path) -> 
     (work / "pyproject.toml").write_text("[tool.pytest.ini_options]\naddopts = '--collect-only'\n")
     assert "2 passed" in code.grade_tests_pass(work, PYTEST).full_output
     (work / "pyproject.toml").write_text("[project]\nname = 'x'\n")
-    code.solution_path = None
+    code = CodeGrader(tmp_path / "hidden", fixture_path=tmp_path / "fixture")
     assert code.grade_command_succeeds(work, "grep name pyproject.toml").passed
 
 

@@ -11,7 +11,7 @@ import pytest
 from harness.graders import service
 from harness.graders.judge_prompt import ANSWER_CHARS, MATERIAL_CHARS, build_prompt
 from harness.graders.llm_graders import LLMGrader
-from harness.graders.prices import request_cost
+from harness.graders.service import request_cost
 from harness.models import (
     ErrorKind,
     ExecutionTrace,

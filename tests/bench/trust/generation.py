@@ -6,12 +6,14 @@ import hashlib
 import os
 import random
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 from pipeline.generate.run import LOCK_FILE, STATE_FILE
 from tests.bench.trust.faults import Fault, left_running
 from tests.bench.trust.kills import SIGNALS, run_killed, wrong_end
+from tests.support.reflinks import with_reflinks
 from tests.support.suite import REPOSITORY
 
 SAMPLE = REPOSITORY / "data" / "sample"
@@ -23,9 +25,18 @@ Tree = dict[str, tuple[int, str]]
 def tried_kills(kills: int, rng: random.Random, place: Path) -> list[Fault]:
     """End extraction and generation in each way to get files into tasks, `kills` times in all; a row each."""
     place.mkdir(parents=True)
+    try:
+        with with_reflinks(place / "disk") as disk:
+            return _tried_kills(kills, rng, disk / "place")
+    except (OSError, subprocess.CalledProcessError):  # only root mounts, and not everywhere
+        return _tried_kills(kills, rng, place / "place")
+
+
+def _tried_kills(kills: int, rng: random.Random, place: Path) -> list[Fault]:
+    sample = shutil.copytree(SAMPLE, place / "sample")
     dataset = place / "dataset.jsonl"
-    extract = ["extract_dataset.py", "--data_dir", str(SAMPLE), "--output"]
-    generate = ["run_adapter.py", "--data_dir", str(SAMPLE), "--dataset_path", str(dataset), "--output_dir"]
+    extract = ["extract_dataset.py", "--data_dir", str(sample), "--output"]
+    generate = ["run_adapter.py", "--data_dir", str(sample), "--dataset_path", str(dataset), "--output_dir"]
     made = _command([*extract, str(dataset)])
     if run_killed(made, place, dict(os.environ)).code:
         raise SystemExit("without any fault: extraction failed")
