@@ -22,7 +22,7 @@ from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.results.sources import choose, is_table, load_source, load_two_arms
 from harness.runner import EvalRunner
 from harness.sandbox.bubblewrap import Bubblewrap, place_of_checks
-from harness.sandbox.place import DEFAULT_BASE_IMAGE, Sandbox, ThisMachine
+from harness.sandbox.place import DEFAULT_BASE_IMAGE, NEWEST, Sandbox, ThisMachine
 from harness.suite.load import load_configs
 
 if TYPE_CHECKING:
@@ -62,11 +62,13 @@ def gathered(
     return decorate
 
 
-def docker_sandbox(image: str | None, base_image: str) -> DockerSandbox:
-    """The sandbox of containers; None is the image built on `base_image`."""
+def docker_sandbox(image: str | None, base_image: str, claude_version: str) -> DockerSandbox:
+    """The sandbox of containers; None is the image built on `base_image` with that version of the claude CLI."""
     from harness.sandbox.docker_sandbox import DockerSandbox  # takes a tenth of a second to import
 
-    return DockerSandbox(image, base_image=base_image, say=functools.partial(click.echo, err=True))
+    return DockerSandbox(
+        image, base_image=base_image, claude_version=claude_version, say=functools.partial(click.echo, err=True)
+    )
 
 
 sandbox_base_option = click.option(
@@ -75,6 +77,13 @@ sandbox_base_option = click.option(
     envvar="HARNESS_SANDBOX_BASE",
     show_default=True,
     help="Debian or Ubuntu image that the sandbox's own one is built from.",
+)
+sandbox_claude_option = click.option(
+    "--sandbox-claude",
+    default=NEWEST,
+    envvar="HARNESS_SANDBOX_CLAUDE",
+    show_default=True,
+    help="Version of the claude CLI in the sandbox's own image.",
 )
 
 
@@ -90,6 +99,7 @@ class RunOptions:
     sandbox: str
     sandbox_image: str | None
     sandbox_base: str
+    sandbox_claude: str
     quiet: bool
 
     def runner(self) -> EvalRunner:
@@ -104,7 +114,7 @@ class RunOptions:
             raise InputError("--sandbox-image has no effect without --sandbox docker; add that")
         match self.sandbox:
             case "docker":
-                place: Sandbox = docker_sandbox(self.sandbox_image, self.sandbox_base)
+                place: Sandbox = docker_sandbox(self.sandbox_image, self.sandbox_base, self.sandbox_claude)
             case "bubblewrap":
                 place = Bubblewrap()
             case "none":
@@ -136,6 +146,7 @@ run_options = gathered(
     ),
     click.option("--sandbox-image", help="An image with the claude CLI.  [default: one built from --sandbox-base]"),
     sandbox_base_option,
+    sandbox_claude_option,
     click.option("--quiet", is_flag=True, help="Print nothing but errors and the result path."),
 )
 

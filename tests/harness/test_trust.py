@@ -12,8 +12,8 @@ from tests.harness.test_processes import ON_LINUX
 from tests.support.suite import REPOSITORY, environment
 
 PARTS = {
-    "kills": ["--kills", "2"],
-    "generation": ["--kills", "2"],
+    "kills": ["--kills", "1"],
+    "generation": ["--kills", "1"],
     "odd": ["--minutes", "0"],
 }
 

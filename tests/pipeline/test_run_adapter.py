@@ -283,8 +283,8 @@ def test_killed_runs_leave_no_half_task_and_a_rerun_finishes(data: Data, tmp_pat
 
     moments = random.Random(20)
     started = 0
-    for attempt in range(20):
-        if attempt % 5 == 0:
+    for attempt in range(8):
+        if attempt % 4 == 0:
             shutil.rmtree(tmp_path / "tasks", ignore_errors=True)
         overwrite = ["--overwrite"] if attempt % 2 else []
         before = changed_at(tmp_path / "tasks")
