@@ -24,7 +24,7 @@ from harness.host.processes import Finished, Limits, LineVerdict, Running, run_p
 from harness.host.variables import passed_variables, tool_environment
 from harness.sandbox import reaper
 from harness.sandbox.container import ENGINE_ERRORS, LOST, Contained, one_line
-from harness.sandbox.place import DEFAULT_BASE_IMAGE, SandboxError
+from harness.sandbox.place import DEFAULT_BASE_IMAGE, NEWEST, SandboxError
 
 DOCKERFILE = Path(__file__).with_name("Dockerfile")
 LABEL = "harness.sandbox"
@@ -41,18 +41,25 @@ class DockerSandbox:
     """Each command in a fresh container, which is removed when the command or the harness ends."""
 
     def __init__(
-        self, image: str | None = None, *, base_image: str = DEFAULT_BASE_IMAGE, say: Callable[[str], None] = print
+        self,
+        image: str | None = None,
+        *,
+        base_image: str = DEFAULT_BASE_IMAGE,
+        claude_version: str = NEWEST,
+        say: Callable[[str], None] = print,
     ) -> None:
         """Choose an image; nothing is asked of the engine yet.
 
         Args:
             image: one with the claude CLI and what the checks need; None is built from `Dockerfile`.
             base_image: what that one starts from, a Debian or Ubuntu.
+            claude_version: of the claude CLI in it, a version or tag of npm's; the newest is that of when it is built.
             say: told that the image is being built.
         """
         self.base_image = base_image
         self.is_own = image is None
-        self.image = image or f"harness-sandbox:{_digest(base_image)}"
+        self.claude_version = claude_version
+        self.image = image or f"harness-sandbox:{_digest(base_image, claude_version)}"
         self._say = say
         self._lock = threading.Lock()
         self._ready: dict[str, None] = {}
@@ -163,7 +170,7 @@ class DockerSandbox:
                 fileobj=_context(),
                 custom_context=True,
                 tag=self.image,
-                buildargs={"BASE_IMAGE": self.base_image},
+                buildargs={"BASE_IMAGE": self.base_image, "CLAUDE_VERSION": self.claude_version},
                 rm=True,
                 forcerm=True,
             )
@@ -191,8 +198,9 @@ class DockerSandbox:
             raise InputError(f"{program} does not run in {self.image} ({lines[-1]}); name another --sandbox-image")
 
 
-def _digest(base_image: str) -> str:
-    return hashlib.sha256(DOCKERFILE.read_bytes() + base_image.encode()).hexdigest()[:12]
+def _digest(base_image: str, claude_version: str) -> str:
+    chosen = base_image if claude_version == NEWEST else f"{base_image} {claude_version}"
+    return hashlib.sha256(DOCKERFILE.read_bytes() + chosen.encode()).hexdigest()[:12]
 
 
 def _context() -> io.BytesIO:

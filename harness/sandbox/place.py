@@ -14,6 +14,8 @@ from harness.host.variables import passed_variables, tool_environment
 
 DEFAULT_BASE_IMAGE = "debian:bookworm-slim"
 """What the image of the Docker sandbox starts from."""
+NEWEST = "latest"
+"""The version of the claude CLI in that image, unless another one is asked for."""
 
 
 CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")
