@@ -30,7 +30,7 @@ from harness.models import (
     ToolCall,
 )
 from harness.models.tools import mcp_name
-from harness.sandbox.place import Sandbox, SandboxError, ThisMachine
+from harness.sandbox.place import Command, Sandbox, SandboxError, ThisMachine
 from harness.suite.resolved import ResolvedConfig, read_servers, resolve
 
 SILENCE_SECONDS = 660.0
@@ -160,15 +160,17 @@ class ClaudeExecutor(Executor):
             argv = self._build_command(config, expected.servers, mcp_file, user.given, Path(log) if log else None)
             try:
                 finished = self.sandbox.run(
-                    argv,
-                    cwd=working_dir,
-                    env=env,
-                    limits=limits,
-                    stdin=prompt.encode("utf-8", errors="replace"),
-                    on_line=watch,
-                    cancelled=self._cancelled,
-                    writes=_folders(env_override or {}),
-                    reads=[mcp_file] if mcp_file else [],
+                    Command(
+                        argv,
+                        cwd=working_dir,
+                        env=env,
+                        limits=limits,
+                        stdin=prompt.encode("utf-8", errors="replace"),
+                        on_line=watch,
+                        cancelled=self._cancelled,
+                        writes=_folders(env_override or {}),
+                        reads=[mcp_file] if mcp_file else [],
+                    )
                 )
             except SandboxError as error:
                 lost = Ending(Outcome.INFRA_ERROR, ErrorKind.NO_RESULT, f"the sandbox failed: {error}")

@@ -50,7 +50,7 @@ COMMANDS: dict[str, Entry] = {
     "explain": Entry("harness.cli.report", "Everything about one run."),
     "diff": Entry("harness.cli.report", "Two sets of results side by side."),
     "compare": Entry("harness.cli.report", "Did B do better than A, by how much, how sure, at what cost?"),
-    "trend": Entry("harness.cli.trend", "How rewards move over several jobs, and which tasks."),
+    "trend": Entry("harness.cli.report", "How rewards move over several jobs, and which tasks."),
     "regression": Entry("harness.cli.report", "Is the current version worse than the baseline?"),
     "power": Entry("harness.cli.design", "How many tasks and runs it takes to find an effect."),
     "plan": Entry("harness.cli.design", "Two Harbor jobs, without and with a server, from a budget."),

@@ -10,7 +10,7 @@ import click
 
 from common.secrets import is_secret_name
 from harness.claude.version import installed_version
-from harness.cli.options import docker_sandbox, sandbox_base_option
+from harness.cli.options import docker_sandbox, sandbox_base_option, sandbox_claude_option
 from harness.executor import ClaudeExecutor
 from harness.graders.composite_grader import refuse_ungradable
 from harness.host.variables import PASSED_VARIABLES
@@ -88,9 +88,10 @@ def ls(kind: str, path: str | None) -> None:
 
 @click.command()
 @sandbox_base_option
-def sandbox_image(sandbox_base: str) -> None:
+@sandbox_claude_option
+def sandbox_image(sandbox_base: str, sandbox_claude: str) -> None:
     """Build the image of --sandbox docker where it is not there yet, try it, and print its name."""
-    sandbox = docker_sandbox(None, sandbox_base)
+    sandbox = docker_sandbox(None, sandbox_base, sandbox_claude)
     sandbox.prepare("claude")
     click.echo(sandbox.image)
 

@@ -1,4 +1,4 @@
-"""The commands that read results: report, analyze, explain, diff, compare, regression."""
+"""The commands that read results: report, analyze, explain, diff, compare, regression, trend."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from pathlib import Path
 
 import click
 
-from harness.cli.options import METRIC, PATH, RESULTS_HELP, ArmOptions, arm_options, verdict_code
+from harness.cli.arms import ArmOptions, arm_options, verdict_code
+from harness.cli.options import METRIC, PATH, RESULTS_HELP
 from harness.cli.output import keep_sources, write_text
 from harness.compare.arms import ArmsComparison
 from harness.compare.comparison import compare as compare_results
+from harness.compare.trend import Trend, find_trend
 from harness.compare.verdicts import Comparison, MetricChoice
 from harness.errors import InputError
-from harness.models import EvalResult
+from harness.models import SCHEMA_VERSION, EvalResult
 from harness.report import exports
 from harness.report.console import say
 from harness.reporter import Reporter, regression_evidence
@@ -180,3 +182,30 @@ def html_page(
     from harness.report import html  # its figures' matplotlib takes half a second to import
 
     return html.render([html.Arm(label, results) for label, results in arms], comparison, title, pack_for)
+
+
+@click.command()
+@click.argument("jobs", type=PATH, nargs=-1, required=True)
+@click.option("--json", "json_path", type=PATH, help="Also write the trend as data.")
+@click.option("--html", type=PATH, help="Also write a page with a picture.")
+def trend(jobs: tuple[Path, ...], json_path: Path | None, html: Path | None) -> None:
+    """Mean reward of each of JOBS in the order of time, its slope over the last ten, and the tasks that moved."""
+    if len(jobs) < 2:
+        raise InputError(f"{jobs[0]}: one job shows no trend; name two or more")
+    keep_sources(jobs, json_path, html)
+    names = [path.stem for path in jobs]
+    found = find_trend([(path.stem if names.count(path.stem) == 1 else str(path), load_source(path)) for path in jobs])
+    Reporter().print_trend(found)
+    write_text(json_path, lambda: _trend_data(found))
+    write_text(html, lambda: _trend_page(found))
+
+
+def _trend_data(found: Trend) -> str:
+    data = {"schema_version": SCHEMA_VERSION, **found.model_dump(mode="json")}
+    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+
+
+def _trend_page(found: Trend) -> str:
+    from harness.report import trend_page  # its figure's matplotlib takes half a second to import
+
+    return trend_page.render(found)

@@ -13,7 +13,7 @@ from harness.graders.grading_folder import GradedTest, GradingFolder, grading_fo
 from harness.host import scratch, trees
 from harness.host.processes import Finished, Limits, StopCause
 from harness.sandbox.bubblewrap import place_of_checks
-from harness.sandbox.place import Sandbox
+from harness.sandbox.place import Command, Sandbox
 
 SETUP_SECONDS = 600
 """For all commands of a task's `setup` together."""
@@ -113,11 +113,13 @@ class Commands:
 
     def _run(self, command: str, folder: GradingFolder, seconds: float) -> Finished:
         return self._sandbox.run(
-            [*SHELL, folder.script(command)],
-            cwd=folder.project,
-            env={**self._sandbox.tool_variables(), **folder.variables},
-            limits=Limits(wall=seconds, grace=1.0),
-            writes=[folder.root],
+            Command(
+                [*SHELL, folder.script(command)],
+                cwd=folder.project,
+                env={**self._sandbox.tool_variables(), **folder.variables},
+                limits=Limits(wall=seconds, grace=1.0),
+                writes=[folder.root],
+            )
         )
 
     def expected(self, command: str, limit: int) -> frozenset[tuple[str, str]]:

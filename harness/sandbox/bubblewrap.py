@@ -8,12 +8,12 @@ import shutil
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from harness.errors import InputError
-from harness.host.processes import Finished, Limits, LineVerdict, StopCause, run_process
-from harness.sandbox.place import CAPABILITIES, Sandbox, SandboxError, ThisMachine, outermost
+from harness.host.processes import Finished, Limits, StopCause
+from harness.sandbox.place import CAPABILITIES, Command, Sandbox, SandboxError, ThisMachine, outermost
 
 PROGRAM = "bwrap"
 OWN_ERROR = b"bwrap: "
@@ -45,30 +45,16 @@ class Bubblewrap(ThisMachine):
         with self._lock:
             self._hidden.update(path.absolute() for path in paths)
 
-    def run(
-        self,
-        argv: Sequence[str],
-        *,
-        cwd: Path,
-        env: Mapping[str, str],
-        limits: Limits,
-        stdin: bytes = b"",
-        on_line: Callable[[bytes], LineVerdict] | None = None,
-        cancelled: threading.Event | None = None,
-        writes: Sequence[Path] = (),
-        reads: Sequence[Path] = (),
-    ) -> Finished:
+    def run(self, command: Command) -> Finished:
         """Run a command below a guardian, in namespaces of its own; SandboxError when they cannot be made."""
         with self._lock:
             hidden = sorted(self._hidden)
-        path = os.pathsep.join([str(Path(argv[0]).parent), env.get("PATH", "")])
-        command = fence(cwd, path, writes, reads, hidden)
-        finished = run_process(
-            [*command, *argv], cwd=cwd, env=env, limits=limits, stdin=stdin, on_line=on_line, cancelled=cancelled
-        )
+        path = os.pathsep.join([str(Path(command.argv[0]).parent), command.env.get("PATH", "")])
+        before = fence(command.cwd, path, command.writes, command.reads, hidden)
+        finished = command.run(before)
         # The command may have said so itself, to be taken for no fault of its own: whether the fence can be made tells.
         if finished.returncode == 1 and finished.stderr.startswith(OWN_ERROR):
-            probe = run_process([*command, "true"], cwd=cwd, env=env, limits=Limits(wall=10.0))
+            probe = Command(["true"], command.cwd, command.env, Limits(wall=10.0)).run(before)
             if probe.cause is StopCause.EXITED and probe.returncode != 0:
                 raise SandboxError(probe.stderr.decode(errors="replace").strip())
         return finished

@@ -20,11 +20,11 @@ from docker.errors import BuildError, ImageNotFound
 
 from harness.errors import InputError
 from harness.host import scratch
-from harness.host.processes import Finished, Limits, LineVerdict, Running, run_process
+from harness.host.processes import Finished, Limits, Running
 from harness.host.variables import passed_variables, tool_environment
 from harness.sandbox import reaper
 from harness.sandbox.container import ENGINE_ERRORS, LOST, Contained, one_line
-from harness.sandbox.place import DEFAULT_BASE_IMAGE, SandboxError
+from harness.sandbox.place import DEFAULT_BASE_IMAGE, NEWEST, Command, SandboxError
 
 DOCKERFILE = Path(__file__).with_name("Dockerfile")
 LABEL = "harness.sandbox"
@@ -41,18 +41,25 @@ class DockerSandbox:
     """Each command in a fresh container, which is removed when the command or the harness ends."""
 
     def __init__(
-        self, image: str | None = None, *, base_image: str = DEFAULT_BASE_IMAGE, say: Callable[[str], None] = print
+        self,
+        image: str | None = None,
+        *,
+        base_image: str = DEFAULT_BASE_IMAGE,
+        claude_version: str = NEWEST,
+        say: Callable[[str], None] = print,
     ) -> None:
         """Choose an image; nothing is asked of the engine yet.
 
         Args:
             image: one with the claude CLI and what the checks need; None is built from `Dockerfile`.
             base_image: what that one starts from, a Debian or Ubuntu.
+            claude_version: of the claude CLI in it, a version or tag of npm's; the newest is that of when it is built.
             say: told that the image is being built.
         """
         self.base_image = base_image
         self.is_own = image is None
-        self.image = image or f"harness-sandbox:{_digest(base_image)}"
+        self.claude_version = claude_version
+        self.image = image or f"harness-sandbox:{_digest(base_image, claude_version)}"
         self._say = say
         self._lock = threading.Lock()
         self._ready: dict[str, None] = {}
@@ -91,41 +98,18 @@ class DockerSandbox:
         """Language and the way out."""
         return _without_machine(tool_environment())
 
-    def run(
-        self,
-        argv: Sequence[str],
-        *,
-        cwd: Path,
-        env: Mapping[str, str],
-        limits: Limits,
-        stdin: bytes = b"",
-        on_line: Callable[[bytes], LineVerdict] | None = None,
-        cancelled: threading.Event | None = None,
-        writes: Sequence[Path] = (),
-        reads: Sequence[Path] = (),
-    ) -> Finished:
+    def run(self, command: Command) -> Finished:
         """Run a command in a container of its own; SandboxError when it cannot be started or is lost."""
-        named = [Path(value) for value in env.values() if value.startswith("/") and Path(value).is_file()]
+        named = [Path(value) for value in command.env.values() if value.startswith("/") and Path(value).is_file()]
         client, labels = self._connected(), {LABEL: self._label}
 
         def start(argv: Sequence[str], /, *, cwd: Path, env: Mapping[str, str]) -> Running:
-            files = [*reads, *named]
-            return Contained(
-                argv, cwd=cwd, env=env, client=client, image=self.image, labels=labels, writes=writes, reads=files
-            )
+            mounts = {"writes": command.writes, "reads": [*command.reads, *named]}
+            return Contained(argv, cwd=cwd, env=env, client=client, image=self.image, labels=labels, **mounts)
 
         # `timeout` is the first process: it ends the container even if the harness, its reaper and the engine are gone.
-        bounded = ["timeout", "-k", "5", str(int(limits.wall) + SPARE_SECONDS), *argv]
-        finished = run_process(
-            bounded,
-            cwd=cwd,
-            env=env,
-            limits=limits,
-            stdin=stdin,
-            on_line=on_line,
-            cancelled=cancelled,
-            start=start,
-        )
+        bound = ["timeout", "-k", "5", str(int(command.limits.wall) + SPARE_SECONDS)]
+        finished = command.run(bound, start)
         if finished.returncode == LOST:
             raise SandboxError("the container was lost before its command ended")
         return finished
@@ -163,7 +147,7 @@ class DockerSandbox:
                 fileobj=_context(),
                 custom_context=True,
                 tag=self.image,
-                buildargs={"BASE_IMAGE": self.base_image},
+                buildargs={"BASE_IMAGE": self.base_image, "CLAUDE_VERSION": self.claude_version},
                 rm=True,
                 forcerm=True,
             )
@@ -178,10 +162,10 @@ class DockerSandbox:
         with scratch.folder("probe_") as folder:
             number = secrets.token_hex(8)
             (folder / "number").write_text(number)
-            command = ["sh", "-c", 'cat number; exec "$0" --version', program]
+            argv = ["sh", "-c", 'cat number; exec "$0" --version', program]
             env = {**self.tool_variables(), "HOME": str(folder)}
             try:
-                finished = self.run(command, cwd=folder, env=env, limits=Limits(wall=60.0))
+                finished = self.run(Command(argv, folder, env, Limits(wall=60.0)))
             except SandboxError as error:
                 raise InputError(f"no container can be started of {self.image} ({error})") from None
         if not finished.stdout.startswith(number.encode()):
@@ -191,8 +175,9 @@ class DockerSandbox:
             raise InputError(f"{program} does not run in {self.image} ({lines[-1]}); name another --sandbox-image")
 
 
-def _digest(base_image: str) -> str:
-    return hashlib.sha256(DOCKERFILE.read_bytes() + base_image.encode()).hexdigest()[:12]
+def _digest(base_image: str, claude_version: str) -> str:
+    chosen = base_image if claude_version == NEWEST else f"{base_image} {claude_version}"
+    return hashlib.sha256(DOCKERFILE.read_bytes() + chosen.encode()).hexdigest()[:12]
 
 
 def _context() -> io.BytesIO:

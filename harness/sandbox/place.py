@@ -6,14 +6,18 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from harness.host.processes import Finished, Limits, LineVerdict, run_process
+from harness.host.guarded import Guarded
+from harness.host.processes import Finished, Limits, LineVerdict, Start, run_process
 from harness.host.variables import passed_variables, tool_environment
 
 DEFAULT_BASE_IMAGE = "debian:bookworm-slim"
 """What the image of the Docker sandbox starts from."""
+NEWEST = "latest"
+"""The version of the claude CLI in that image, unless another one is asked for."""
 
 
 CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")
@@ -22,6 +26,42 @@ CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "
 
 class SandboxError(Exception):
     """The sandbox itself refused, failed or stopped answering. The message is one line."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command and what it needs of the place that it runs in."""
+
+    argv: Sequence[str]
+    cwd: Path
+    """Where it runs, and may write."""
+    env: Mapping[str, str]
+    limits: Limits
+    stdin: bytes = b""
+    on_line: Callable[[bytes], LineVerdict] | None = None
+    cancelled: threading.Event | None = None
+    writes: Sequence[Path] = ()
+    """Folders besides `cwd` that it may write to."""
+    reads: Sequence[Path] = ()
+    """Files and folders that it needs to read."""
+
+    def run(self, before: Sequence[str] = (), start: Start = Guarded) -> Finished:
+        """Run it to its end or a limit, as `processes.run_process` does.
+
+        Args:
+            before: what is put before its arguments.
+            start: how it is started.
+        """
+        return run_process(
+            [*before, *self.argv],
+            cwd=self.cwd,
+            env=self.env,
+            limits=self.limits,
+            stdin=self.stdin,
+            on_line=self.on_line,
+            cancelled=self.cancelled,
+            start=start,
+        )
 
 
 class Sandbox(Protocol):
@@ -48,24 +88,8 @@ class Sandbox(Protocol):
         """The variables that a grader's command gets from it: no credentials."""
         ...
 
-    def run(
-        self,
-        argv: Sequence[str],
-        *,
-        cwd: Path,
-        env: Mapping[str, str],
-        limits: Limits,
-        stdin: bytes = b"",
-        on_line: Callable[[bytes], LineVerdict] | None = None,
-        cancelled: threading.Event | None = None,
-        writes: Sequence[Path] = (),
-        reads: Sequence[Path] = (),
-    ) -> Finished:
-        """Run a command to its end or a limit, as `processes.run_process` does.
-
-        Args:
-            writes: folders besides `cwd` that the command may write to.
-            reads: files and folders that it needs to read.
+    def run(self, command: Command) -> Finished:
+        """Run a command to its end or a limit.
 
         Raises:
             OSError: it cannot be started.
@@ -95,21 +119,9 @@ class ThisMachine:
         path = os.pathsep.join([variables.get("PATH", os.defpath), str(Path(sys.executable).parent)])
         return {**variables, "PATH": path}
 
-    def run(
-        self,
-        argv: Sequence[str],
-        *,
-        cwd: Path,
-        env: Mapping[str, str],
-        limits: Limits,
-        stdin: bytes = b"",
-        on_line: Callable[[bytes], LineVerdict] | None = None,
-        cancelled: threading.Event | None = None,
-        writes: Sequence[Path] = (),
-        reads: Sequence[Path] = (),
-    ) -> Finished:
+    def run(self, command: Command) -> Finished:
         """Run a command below a guardian."""
-        return run_process(argv, cwd=cwd, env=env, limits=limits, stdin=stdin, on_line=on_line, cancelled=cancelled)
+        return command.run()
 
 
 def outermost(paths: Sequence[Path], within: Sequence[Path] = ()) -> list[Path]:

@@ -272,6 +272,7 @@ def test_the_server_answers_to_the_name_that_containers_use(url: str) -> None:
         post(url, message, Host="elsewhere.example:8765")
 
 
+@pytest.mark.slow
 def test_the_server_says_in_one_line_why_it_cannot_start(tmp_path: Path, folder: Path, url: str) -> None:
     taken = url.split(":")[2].split("/")[0]
     for arguments, reason in (((tmp_path,), "--mirror_repos"), ((folder, "--port", taken), "--port")):

@@ -13,7 +13,7 @@ import pytest
 from harness.graders.code_graders import CodeGrader
 from harness.host.processes import Finished, Limits, StopCause
 from harness.sandbox.bubblewrap import Bubblewrap, works
-from harness.sandbox.place import SandboxError
+from harness.sandbox.place import Command, SandboxError
 from tests.support.suite import make_suite, matrix
 
 pytestmark = pytest.mark.skipif(not works(), reason="bubblewrap is not installed, or may make no namespaces here")
@@ -23,7 +23,7 @@ NO_PROGRAMS = {"PATH": "/usr/bin:/bin"}
 
 def run(script: str, cwd: Path, *, place: Bubblewrap | None = None, seconds: float = 20.0, **more: Any) -> Finished:
     place, limits = place or Bubblewrap(), Limits(wall=seconds, grace=0.1)
-    return place.run(["sh", "-c", script], cwd=cwd, env=NO_PROGRAMS, limits=limits, **more)
+    return place.run(Command(["sh", "-c", script], cwd=cwd, env=NO_PROGRAMS, limits=limits, **more))
 
 
 def test_it_writes_to_its_folders_and_nowhere_else(tmp_path: Path) -> None:

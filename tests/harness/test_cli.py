@@ -156,6 +156,7 @@ def test_matrix_stopped_by_an_error_tells_how_to_go_on(tmp_path: Path) -> None:
     assert (saved.complete, saved.num_results) == (False, 1)
 
 
+@pytest.mark.slow
 def test_ctrl_c_saves_and_tells_how_to_go_on(tmp_path: Path) -> None:
     root = make_suite(tmp_path / "s", fake=FakeClaude(writes={"answer.txt": "right"}, delay=0.2))
     process = _start(root, "-r", "10", "-o", "out.json")
@@ -290,6 +291,7 @@ def test_ci_mode_and_mcp_servers_can_be_given_on_the_command_line(tmp_path: Path
     assert call["mcp"] == servers
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_a_bar_with_passes_and_cost(tmp_path: Path) -> None:
     root = make_suite(tmp_path / "s", tasks=2, configs=1)
     command = matrix_command(root, "-r", "1", "-o", "out.json")

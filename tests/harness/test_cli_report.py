@@ -430,6 +430,7 @@ def test_a_place_that_cannot_be_written_is_one_line(
     assert "steady.json/x: cannot be written" in one_line(call(*arguments))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [

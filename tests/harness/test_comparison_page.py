@@ -260,6 +260,7 @@ def test_in_a_browser_nothing_but_tables_and_figures_is_wider_than_the_window(
     assert opened.problems == []
 
 
+@pytest.mark.slow
 def test_in_a_browser_a_win_opens_and_leads_to_its_run(browser: Any, tmp_path: Path) -> None:
     (tmp_path / "r.html").write_text(page(20, 2), encoding="utf-8")
     opened = Page(browser, tmp_path / "r.html")

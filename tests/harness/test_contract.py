@@ -109,6 +109,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_run_a_matrix_and_its_results_file(checkout: Path) -> None:
     names: dict[str, object] = {}
     exec(RUN, names)

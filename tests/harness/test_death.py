@@ -46,6 +46,7 @@ def started(root: Path, command: str) -> tuple[subprocess.Popen[str], list[int]]
     return process, [call["pid"] for call in working]
 
 
+@pytest.mark.slow
 @ON_LINUX
 @pytest.mark.parametrize(
     ("command", "number"),
@@ -68,6 +69,7 @@ def test_the_agent_ends_with_the_command_that_started_it(tmp_path: Path, command
     assert process.returncode == (-signal.SIGKILL if number is signal.SIGKILL else 130)
 
 
+@pytest.mark.slow
 def test_an_interrupted_confirmation_has_no_verdict_and_goes_on(tmp_path: Path) -> None:
     root = suite(tmp_path, FakeClaude(writes={"answer.txt": "right"}, delay=0.2))
     process, _ = started(root, "confirm")
@@ -111,6 +113,7 @@ def test_grade_carries_out_the_checks_that_could_not_be(tmp_path: Path) -> None:
     assert (graded.passed, graded.measured) == (True, True)
 
 
+@pytest.mark.slow
 @ON_LINUX
 def test_a_disk_that_gets_full_ends_a_matrix_in_one_line_and_it_goes_on_where_it_was(tmp_path: Path) -> None:
     """A limit on the size of files fails a write in its middle, as a full disk does."""

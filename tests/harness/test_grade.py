@@ -331,6 +331,7 @@ def test_a_formula_that_the_task_has_no_key_for_is_one_line(tmp_path: Path) -> N
     assert "has no key for the scoring evidence" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_killed_grading_of_80_trials_is_resumed_without_paying_twice(tmp_path: Path) -> None:
     make_job(tmp_path, trials=80, tasks=4)
     command = [sys.executable, "-m", "harness", "grade", "jobs/with-search", "-o", "out.json", "--quiet"]

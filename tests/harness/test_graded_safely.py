@@ -14,6 +14,7 @@ from harness.graders.commands import GraderError
 from harness.host.processes import Limits, run_process
 from harness.models import Config, EvalResult, ExecutionTrace
 from harness.runner import EvalRunner
+from tests.support import quick_pytest
 from tests.support.attacks import ATTACKS, BROKEN, PYTEST, RIGHT, UNITTEST, write_suite, write_task
 
 pytestmark = pytest.mark.slow
@@ -46,10 +47,15 @@ def graded(root: Path, script: str, command: str) -> EvalResult:
     return EvalRunner(Script(script)).run_single(task, Config(name="c"))
 
 
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return quick_pytest.install(tmp_path_factory.mktemp("quick") / "bin")
+
+
 @pytest.fixture(autouse=True)
-def one_python(monkeypatch: pytest.MonkeyPatch) -> None:
+def one_python(monkeypatch: pytest.MonkeyPatch, quick: Path) -> None:
     """The agent and the graders' commands have the same interpreter."""
-    monkeypatch.setenv("PATH", PATH)
+    monkeypatch.setenv("PATH", f"{quick}:{PATH}")
 
 
 @pytest.mark.parametrize("name", ATTACKS)
@@ -155,7 +161,8 @@ def test_settings_of_a_runner_in_a_shared_file_are_the_tasks(tmp_path: Path) -> 
     assert code.grade_command_succeeds(work, "grep name pyproject.toml").passed
 
 
-def test_a_distribution_that_the_agent_plants_brings_no_plugin(tmp_path: Path) -> None:
+def test_a_distribution_that_the_agent_plants_brings_no_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", PATH)  # pytest loads the plugins that it finds
     code, work = grader(tmp_path)
     (work / "money.py").write_text(BROKEN)
     (work / "evil.egg-info").mkdir()

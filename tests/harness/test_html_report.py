@@ -228,6 +228,7 @@ def test_run_pages_open_link_to_each_other_and_back(opened: Page) -> None:
     opened.page.wait_for_selector("#overview:not([hidden])")
 
 
+@pytest.mark.slow
 def test_hostile_text_runs_nothing_in_a_browser(browser: Any, tmp_path: Path) -> None:
     hostile = run(HOSTILE, trace={"result": HOSTILE, "claude_prompt": HOSTILE})
     (tmp_path / "r.html").write_text(render([Arm("r", [hostile])], title="mine"), encoding="utf-8")

@@ -46,6 +46,7 @@ RUN = COMMAND.format(arguments='["run", "-t", task, "-c", config]')
 MATRIX = COMMAND.format(arguments='["matrix", "-t", task, "-c", config, "-r", "2", "-m", "m1,m2"]')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", [SINGLE, RUN, MATRIX], ids=["run_single", "run", "matrix"])
 def test_the_mcp_file_is_opened_once(tmp_path: Path, run: str) -> None:
     (tmp_path / "mcp.json").write_text('{"mcpServers": {"search": {"command": "x"}}}')

@@ -16,6 +16,7 @@ def test_claim_stands_in_the_ground_truth(claim: Claim) -> None:
     assert " ".join(claim.says.split()) in truth_of(claim.scenario)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", [claim for claim in claims() if not claim.image], ids=str)
 def test_claim_holds(claim: Claim) -> None:
     outcome = run_here(claim)

@@ -209,6 +209,7 @@ def test_page_refers_to_nothing_outside_itself() -> None:
     assert b"default-src 'none'" in content
 
 
+@pytest.mark.slow
 def test_same_input_gives_the_same_bytes_whatever_matplotlib_is_set_to(
     data: Data, tmp_path: Path, script: Script
 ) -> None:

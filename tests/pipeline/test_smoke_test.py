@@ -64,6 +64,7 @@ def test_a_task_that_pays_for_nothing_fails_and_the_others_still_run(tasks: Path
     assert "3 tasks: 2 ok, 1 not" in result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("missing", "reason"),
     [

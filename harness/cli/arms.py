@@ -1,0 +1,130 @@
+"""Options that say which arms are compared, and what their comparison's exit code is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from harness.cli.options import METRIC, PATH, gathered
+from harness.compare.arms import ArmsComparison, compare_arms
+from harness.compare.comparison import UnclearPairing
+from harness.compare.comparison import compare as compare_results
+from harness.compare.verdicts import Comparison, MetricChoice, Verdict
+from harness.errors import InputError
+from harness.models import EvalResult
+from harness.results.sources import choose, is_table, load_source, load_two_arms
+
+GOT_WORSE, CANNOT_TELL = 1, 2
+"""Exit codes of the commands that end in a verdict."""
+
+
+@dataclass(frozen=True)
+class ArmOptions:
+    """What the two arms of a comparison are, and what is compared."""
+
+    a: Path
+    b: Path | None
+    config_a: str | None
+    config_b: str | None
+    model_a: str | None
+    model_b: str | None
+    label_a: str | None
+    label_b: str | None
+    metric: MetricChoice
+    threshold: float
+    treatment: tuple[str, ...]
+    pool: bool
+
+    def compare(self) -> tuple[Comparison, list[EvalResult], list[EvalResult]]:
+        """The comparison, and the results of both arms."""
+        results_a, results_b, label_a, label_b = self._arms()
+        try:
+            comparison = compare_results(
+                results_a,
+                results_b,
+                label_a=label_a,
+                label_b=label_b,
+                metric=self.metric,
+                threshold=self.threshold,
+                treatment=self.treatment,
+                pool=self.pool,
+            )
+        except UnclearPairing as error:
+            raise InputError(f"{error} with --model-a and --model-b") from error
+        return comparison, results_a, results_b
+
+    def compare_with(self, more: Sequence[Path]) -> tuple[ArmsComparison, list[tuple[str, list[EvalResult]]]]:
+        """The comparisons of B and of `more` with A, and all arms by label."""
+        if self.b is None:
+            raise InputError("several arms need a path each")
+        if any((self.config_a, self.config_b, self.model_a, self.model_b, self.label_a, self.label_b)):
+            raise InputError("with more than two paths, --config-a, --model-a, --label-a and those of B do not apply")
+        paths = [self.a, self.b, *more]
+        names = [path.stem for path in paths]
+        arms = [(path.stem if names.count(path.stem) == 1 else str(path), load_source(path)) for path in paths]
+        try:
+            found = compare_arms(
+                arms, metric=self.metric, threshold=self.threshold, treatment=self.treatment, pool=self.pool
+            )
+        except UnclearPairing as error:
+            raise InputError(f"{error}; compare two paths at a time, with --model-a and --model-b") from error
+        return found, arms
+
+    def _arms(self) -> tuple[list[EvalResult], list[EvalResult], str, str]:
+        """Results of both arms and their labels."""
+        a, b = self.a, self.b or self.a
+        chosen_a, chosen_b = (self.config_a, self.model_a), (self.config_b, self.model_b)
+        if self.b is None and is_table(a) and chosen_a == chosen_b == (None, None):
+            (name_a, results_a), (name_b, results_b) = load_two_arms(a).items()
+            return results_a, results_b, self.label_a or name_a, self.label_b or name_b
+        if self.b is None and chosen_a == chosen_b:
+            raise InputError(f"{a}: compare it with a second file, or name --config-a and --config-b")
+        source = load_source(a)
+        results_b = source if self.b is None else load_source(b)
+        return choose(source, *chosen_a, a), choose(results_b, *chosen_b, b), *self._labels()
+
+    def _labels(self) -> tuple[str, str]:
+        one_model = self.model_a == self.model_b
+        label_a = self.label_a or self.config_a or (None if one_model else self.model_a) or self.a.stem
+        label_b = self.label_b or self.config_b or (None if one_model else self.model_b) or (self.b or self.a).stem
+        return (f"{label_a} (A)", f"{label_b} (B)") if label_a == label_b else (label_a, label_b)
+
+
+arm_options = gathered(
+    "arms",
+    ArmOptions,
+    click.argument("a", type=PATH),
+    click.argument("b", type=PATH, required=False),
+    click.option("--config-a", help="Only this config of A."),
+    click.option("--config-b", help="Only this config of B."),
+    click.option("--model-a", help="Only this model of A."),
+    click.option("--model-b", help="Only this model of B."),
+    click.option("--label-a", help="Name of A in the report."),
+    click.option("--label-b", help="Name of B in the report."),
+    click.option(
+        "--metric",
+        default="auto",
+        show_default=True,
+        type=METRIC,
+        help="What the verdict is about; auto: the score, unless all scores are 0 or 1.",
+    ),
+    click.option(
+        "--threshold",
+        default=0.0,
+        show_default=True,
+        type=click.FloatRange(0, 1),
+        help="Smallest change that counts, 0 to 1.",
+    ),
+    click.option("--treatment", multiple=True, help="Tools that B is about, as a pattern such as mcp__*."),
+    click.option("--pool", is_flag=True, help="Pair runs by task alone; configs become groups."),
+)
+
+
+def verdict_code(*comparisons: Comparison) -> int:
+    """Exit code of comparisons: GOT_WORSE, any as a whole or in a single task; CANNOT_TELL, any; else 0."""
+    if any(comparison.got_worse for comparison in comparisons):
+        return GOT_WORSE
+    return CANNOT_TELL if any(c.verdict is Verdict.NOT_ENOUGH_DATA for c in comparisons) else 0
