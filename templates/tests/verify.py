@@ -47,7 +47,7 @@ SCORING = {
     # untrue of the code base, where it is true of it]; and what is left of an answer to another question.
     "topic_floor": [0.175, 0.36],
     "topic_full": [0.205, 0.43],
-    "off_topic": 0.15,
+    "off_topic": 0.08,
     # How much the words decide at most that a true truth adds to the task, and the agreement for any and for all of it.
     "truth_weight": 0.9,
     "truth_floor": 0.22,
