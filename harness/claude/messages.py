@@ -157,7 +157,7 @@ class Turn(Message):
 class ApiRetry(Message):
     """The CLI's own retry of a request."""
 
-    error_status: int | None = None
+    error_status: Whole | None = None
 
 
 class Denial(Told):
@@ -171,7 +171,7 @@ class Result(Message):
 
     subtype: str = "success"
     is_error: Truth = False
-    api_error_status: int | None = None
+    api_error_status: Whole | None = None
     terminal_reason: str = ""
     result: Annotated[str, BeforeValidator(lambda value: "" if value is None else str(value))] = ""
     errors: Strings = []

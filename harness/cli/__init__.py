@@ -215,7 +215,7 @@ def cli(ctx: click.Context, env_file: Path | None) -> None:
     """Run coding agents on tasks, grade what they do, and compare configurations.
 
     Exit codes: 0 done, 1 a run failed or something got worse, 2 could not be measured or wrong input,
-    130 interrupted, 141 who read the output did not read all of it.
+    130 interrupted, 141 the output was closed before its end.
     """
     ctx.obj = load_env_file(env_file)
 

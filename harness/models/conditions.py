@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.models.traces import Record
+from harness.models.traces import Record, Whole
 
 
 class Conditions(Record):
@@ -20,19 +20,19 @@ class Conditions(Record):
     scoring_version: str | None = None
     agent_timeout_seconds: float | None = None
     cpus: float | None = None
-    memory_mb: int | None = None
+    memory_mb: Whole | None = None
 
 
 class Batch(Record):
     """The job or matrix that a run was a part of; None where it was not recorded."""
 
     name: str
-    planned: int | None = None
+    planned: Whole | None = None
     """Runs it was to make."""
-    present: int | None = None
+    present: Whole | None = None
     """Runs of it that left a result."""
     finished: bool | None = None
-    retries: int | None = None
+    retries: Whole | None = None
     """Runs that were made again after a failure."""
 
     @property

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, FiniteFloat, RootMod
 
 from common.validation import first_problem
 from harness.errors import InputError
+from harness.models.traces import Whole
 
 REWARD = "reward"
 """The reward key that counts; other keys of a verifier are shown as criteria."""
@@ -75,7 +76,7 @@ class EnvironmentConfig(HarborFile):
     """Limits of the container that the job sets in place of the task's."""
 
     override_cpus: float | None = None
-    override_memory_mb: int | None = None
+    override_memory_mb: Whole | None = None
 
 
 class TrialConfig(HarborFile):
@@ -104,9 +105,9 @@ class AgentInfo(HarborFile):
 class AgentResult(HarborFile):
     """What the agent spent; cached tokens are among the input tokens."""
 
-    n_input_tokens: int | None = None
-    n_cache_tokens: int | None = None
-    n_output_tokens: int | None = None
+    n_input_tokens: Whole | None = None
+    n_cache_tokens: Whole | None = None
+    n_output_tokens: Whole | None = None
     cost_usd: FiniteFloat | None = None
 
 
@@ -230,7 +231,7 @@ class TaskMetadata(HarborFile):
     task_category: str = ""
     difficulty: str = ""
     language: str = ""
-    context_length: int | None = None
+    context_length: Whole | None = None
     content_fingerprint: str = ""
     """The generator's fingerprint of the task without the servers it offers."""
 
@@ -238,13 +239,13 @@ class TaskMetadata(HarborFile):
 class JobStats(HarborFile):
     """Counts of a job."""
 
-    n_retries: int | None = None
+    n_retries: Whole | None = None
 
 
 class Job(HarborFile):
     """<job>/result.json."""
 
-    n_total_trials: int | None = None
+    n_total_trials: Whole | None = None
     finished_at: Time | None = None
     stats: JobStats | None = None
 

@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from common import toml
 from common.validation import first_problem
 from harness.errors import InputError
+from harness.models.traces import Whole
 from harness.results.harbor_files import HarborFile, McpServer, TaskMetadata, Trial, read
 
 SINGLE_FILES = ("README.md", "instruction.md", "task.toml", "trajectory.json")
@@ -40,7 +41,7 @@ class TaskLimits(HarborFile):
     timeout_sec: float | None = None
     environment_mode: str | None = None
     cpus: float | None = None
-    memory_mb: int | None = None
+    memory_mb: Whole | None = None
     docker_image: str | None = None
     mcp_servers: tuple[McpServer, ...] = ()
 

@@ -19,7 +19,6 @@ PROGRAM = "bwrap"
 OWN_ERROR = b"bwrap: "
 """Begins what bubblewrap says when it cannot start a command; its exit code is 1 then."""
 
-TEMPORARY = (Path("/tmp"), Path("/var/tmp"))
 NAMESPACES = ("--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts")
 
 
@@ -73,11 +72,12 @@ def fence(cwd: Path, path: str, writes: Sequence[Path], reads: Sequence[Path], h
     privileges = ["--cap-drop", "ALL", *(word for name in CAPABILITIES for word in ("--cap-add", f"CAP_{name}"))]
     command = [PROGRAM, *NAMESPACES, *(privileges if os.geteuid() == 0 else [])]
     command += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
-    for folder in TEMPORARY:
+    temporary = _temporary()
+    for folder in temporary:
         command += ["--tmpfs", str(folder)]
     folders = outermost([cwd, *writes])
     programs = [Path(entry).parent for entry in path.split(os.pathsep) if entry.startswith("/")]
-    in_sight = [place for place in programs if any(place.is_relative_to(folder) for folder in TEMPORARY)]
+    in_sight = [place for place in programs if any(place.is_relative_to(folder) for folder in temporary)]
     for place in outermost([*in_sight, *reads], folders):
         command += ["--ro-bind-try", str(place), str(place)]
     for place in hidden:
@@ -88,6 +88,12 @@ def fence(cwd: Path, path: str, writes: Sequence[Path], reads: Sequence[Path], h
     for folder in folders:
         command += ["--bind", str(folder), str(folder)]
     return [*command, "--chdir", str(cwd), "--"]
+
+
+def _temporary() -> list[Path]:
+    """Where temporary files are, the folders of other runs among them."""
+    ours = Path(tempfile.gettempdir()).resolve()
+    return outermost([Path("/tmp"), Path("/var/tmp"), *([] if ours == Path.cwd() else [ours])])
 
 
 def works() -> bool:

@@ -49,6 +49,12 @@ def test_temporary_files_of_others_are_out_of_sight_and_its_own_are_gone_afterwa
     assert not mark.exists()
 
 
+def test_the_folder_for_temporary_files_may_be_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = Path(__file__).parents[1] / "fixtures"
+    monkeypatch.setattr("tempfile.tempdir", str(place))
+    assert run(f"ls {place} | wc -l", tmp_path).stdout == b"0\n"
+
+
 def test_what_it_needs_to_read_stays_in_sight(tmp_path: Path) -> None:
     work, given = tmp_path / "work", tmp_path / "given"
     work.mkdir()

@@ -396,6 +396,8 @@ def test_a_folder_without_trials_is_bad_input(tmp_path: Path) -> None:
         ("result.json", "[" * 100_000, "Invalid JSON"),
         ("result.json", '{"trial_name": "x", "task_name": "t", "agent_result": {"n_input_tokens": "abc"}}',
          r"agent_result\.n_input_tokens: Input should be a valid integer"),
+        ("result.json", '{"trial_name": "x", "task_name": "t", "agent_result": {"n_output_tokens": 9007199254740993}}',
+         r"agent_result\.n_output_tokens: Input should be less than or equal to"),
         ("result.json", '{"trial_name": "x", "task_name": "t", "verifier_result": {"rewards": {"reward": NaN}}}',
          r"verifier_result\.rewards\.reward: Input should be a finite number"),
         ("agent/trajectory.json", '{"steps": [{"tool_calls": [{"function_name": 1}]}]}',

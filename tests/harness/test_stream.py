@@ -43,6 +43,13 @@ def test_a_cost_that_is_none_is_unknown(odd: object) -> None:
     assert parse({**RESULT, "total_cost_usd": odd}).cost_usd is None
 
 
+@pytest.mark.parametrize("odd", [10**30, "bad", 1.5])
+def test_a_status_that_is_none_is_not_told(odd: object) -> None:
+    retry = {"type": "system", "subtype": "api_retry", "error_status": odd, "error": "overloaded_error"}
+    for lines in ([{**RESULT, "is_error": True, "api_error_status": odd}], [retry]):
+        assert parse(*lines, code=1).error_status is None
+
+
 @pytest.mark.parametrize("odd", ["soon", 1e300, 1_767_225_600_000, None, -5])
 def test_a_reset_that_is_no_time_is_unknown(odd: object) -> None:
     """Milliseconds would be a wait of 50,000 years."""
