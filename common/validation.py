@@ -7,6 +7,9 @@ from pydantic import ValidationError
 # Kinds of error whose message needs no value beside it; what stands under an unknown key may be a secret.
 _SPEAK_FOR_THEMSELVES = ("missing", "value_error", "extra_forbidden")
 
+LARGEST_COUNT = 2**53
+"""The largest whole number that arithmetic with fractions holds exactly: a count beyond it is damage."""
+
 
 def explain(error: ValidationError) -> str:
     """Say in one line which fields are wrong and why."""

@@ -8,10 +8,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from common.validation import LARGEST_COUNT
 from harness.models.outcomes import ErrorKind, Outcome
 
-Whole = Annotated[int, Field(ge=-(2**53), le=2**53)]
-"""A whole number that arithmetic with fractions holds exactly: a count with more digits is damage."""
+Whole = Annotated[int, Field(ge=-LARGEST_COUNT, le=LARGEST_COUNT)]
+"""A whole number that arithmetic with fractions holds exactly."""
 
 
 class Record(BaseModel):

@@ -16,7 +16,7 @@ from pydantic import (
 )
 
 from common.markdown import as_markdown
-from common.validation import explain
+from common.validation import LARGEST_COUNT, explain
 from pipeline.dataset.catalog import CATEGORIES, DIFFICULTIES, parse_id
 from pipeline.dataset.records import RecordError
 
@@ -43,9 +43,9 @@ class Scenario(BaseModel):
     description: StrictStr
     context_files: tuple[StrictStr, ...]
     """Paths below generated/<project_id>/ with `/` between folders. Some do not exist on disk."""
-    context_length: StrictInt = Field(ge=0)
+    context_length: StrictInt = Field(ge=0, le=LARGEST_COUNT)
     """Characters of decoded text in the context files (not tokens)."""
-    files_count: StrictInt = Field(ge=0)
+    files_count: StrictInt = Field(ge=0, le=LARGEST_COUNT)
     """Number of context files."""
     task_prompt: Any
     expected_approach: Any = ""

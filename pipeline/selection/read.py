@@ -8,7 +8,7 @@ from pydantic_core import SchemaValidator, ValidationError
 from pydantic_core.core_schema import int_schema, literal_schema, str_schema, typed_dict_field, typed_dict_schema
 
 from common.errors import InputError
-from common.validation import explain
+from common.validation import LARGEST_COUNT, explain
 from pipeline.dataset.catalog import CATEGORIES, DIFFICULTIES, LANGUAGES
 from pipeline.dataset.records import BYTE_ORDER_MARK, RecordError, parse_object
 from pipeline.selection.select import Candidate
@@ -24,8 +24,8 @@ _FIELDS = SchemaValidator(
                 "task_category": literal_schema(list(CATEGORIES)),
                 "difficulty": literal_schema(list(DIFFICULTIES)),
                 "language": literal_schema(list(LANGUAGES)),
-                "context_length": int_schema(strict=True, ge=0),
-                "files_count": int_schema(strict=True, ge=0),
+                "context_length": int_schema(strict=True, ge=0, le=LARGEST_COUNT),
+                "files_count": int_schema(strict=True, ge=0, le=LARGEST_COUNT),
                 "title": str_schema(strict=True),
             }.items()
         }

@@ -101,6 +101,7 @@ BROKEN = {
     "unknown category": ((NAME, but(task_category="poetry")), "task_category: unknown category"),
     "unknown difficulty": ((NAME, but(difficulty=3)), "difficulty: "),
     "no title": ((NAME, but(without="title")), "title: Field required"),
+    "length beyond counting": ((NAME, but(context_length=10**30)), "context_length: "),
     "length as text": ((NAME, but(context_length="1")), "context_length: "),
     "negative length": ((NAME, but(context_length=-1)), "context_length: "),
     "files as text": ((NAME, but(context_files="a.py")), "context_files: "),

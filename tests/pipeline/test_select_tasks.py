@@ -167,6 +167,7 @@ def test_dataset_is_not_replaced_by_what_is_made_from_it(data: Data, tmp_path: P
         ({"difficulty": "lunatic"}, "difficulty: Input should be 'easy'"),
         ({"language": "latin"}, "language: Input should be 'c'"),
         ({"context_length": -1}, "context_length: Input should be greater than or equal to 0"),
+        ({"context_length": 10**30}, "context_length: Input should be less than or equal to 9007199254740992"),
         ({"files_count": "6"}, "files_count: Input should be a valid integer"),
         ({"title": None}, "title: Input should be a valid string"),
     ],
