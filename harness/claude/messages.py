@@ -175,7 +175,7 @@ class Result(Message):
     terminal_reason: str = ""
     result: Annotated[str, BeforeValidator(lambda value: "" if value is None else str(value))] = ""
     errors: Strings = []
-    num_turns: Annotated[int, Field(ge=0, strict=True)] | None = None
+    num_turns: Annotated[Whole, Field(ge=0, strict=True)] | None = None
     duration_ms: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     total_cost_usd: Annotated[float, Field(ge=0, strict=True, allow_inf_nan=False)] | None = None
     usage: Usage | None = None

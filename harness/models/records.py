@@ -228,9 +228,9 @@ class EvalResult(Record):
 class ResultsFile(Record):
     """The file that holds the results of one or more matrices."""
 
-    schema_version: int = SCHEMA_VERSION
+    schema_version: Whole = SCHEMA_VERSION
     timestamp: datetime
-    num_results: int
+    num_results: Whole
     complete: bool = True
     """False when the matrix was stopped before all its runs were done."""
     stop_reason: str = ""
@@ -240,7 +240,7 @@ class ResultsFile(Record):
 class ClaudeConfigSnapshot(Record):
     """Snapshot of a Claude Code configuration for CI reproducibility, without secrets."""
 
-    schema_version: int = SCHEMA_VERSION
+    schema_version: Whole = SCHEMA_VERSION
     claude_version: str = ""
     snapshot_timestamp: datetime
     global_claude_md: str | None = None

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import copy
 import json
+from types import ModuleType
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
+from harness.claude import messages
 from harness.executor import ClaudeExecutor
-from harness.models import EvalResult, ExecutionTrace, Offered, Outcome
+from harness.models import EvalResult, ExecutionTrace, Offered, Outcome, conditions, records, traces
+from harness.results import harbor_files, harbor_tasks
 from tests.harness.test_models import result as made_result
 from tests.support.fake_claude import RECORDED, parse_recorded
 
@@ -41,6 +45,21 @@ def test_odd_totals_per_model_leave_those_of_the_main_loop() -> None:
 @pytest.mark.parametrize("odd", ["free", True, -1, float("nan"), float("inf"), [], 10**400])
 def test_a_cost_that_is_none_is_unknown(odd: object) -> None:
     assert parse({**RESULT, "total_cost_usd": odd}).cost_usd is None
+
+
+@pytest.mark.parametrize("module", [messages, harbor_files, harbor_tasks, traces, records, conditions])
+def test_every_whole_number_that_is_read_has_an_end(module: ModuleType) -> None:
+    """Else one beyond what arithmetic holds gets in here, and breaks whatever counts with it."""
+    endless = []
+    for model in vars(module).values():
+        if isinstance(model, type) and issubclass(model, BaseModel) and model.__module__ == module.__name__:
+            schema = model.model_json_schema()
+            for name, field in schema.get("properties", {}).items():
+                kinds = [field, *field.get("anyOf", [])]
+                endless += [
+                    f"{model.__name__}.{name}" for k in kinds if k.get("type") == "integer" and "maximum" not in k
+                ]
+    assert endless == []
 
 
 @pytest.mark.parametrize("odd", [10**30, "bad", 1.5])
