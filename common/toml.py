@@ -10,9 +10,13 @@ def loads(text: str) -> dict[str, Any]:
     """Return the document.
 
     Raises:
-        tomllib.TOMLDecodeError: the text is no TOML, or nested more deeply than can be read.
+        tomllib.TOMLDecodeError: the text is no TOML, or nested more deeply or a number longer than can be read.
     """
     try:
         return tomllib.loads(text)
     except RecursionError:
         raise tomllib.TOMLDecodeError("nested too deeply") from None
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError as error:
+        raise tomllib.TOMLDecodeError(str(error)) from None

@@ -6,12 +6,12 @@ import difflib
 import glob
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.comments import CommentedMap, CommentedSeq, TaggedScalar
 from ruamel.yaml.constructor import ConstructorError, DuplicateKeyError, RoundTripConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import ScalarNode
@@ -105,7 +105,7 @@ def _load(path: Path, model: type[Model]) -> Model:
 
 
 class _Constructor(RoundTripConstructor):
-    """Says where a key that is given twice was given first, and refuses one that is a list or a mapping."""
+    """Says where a key that is given twice was given first, and refuses one that is no text, and tags."""
 
     def check_mapping_key(self, node: Any, key_node: Any, mapping: Any, key: Any, value: Any) -> bool:
         if not isinstance(key_node, ScalarNode):
@@ -115,6 +115,13 @@ class _Constructor(RoundTripConstructor):
             text = f"{key}: key is given twice (first in line {first})"
             raise DuplicateKeyError("", node.start_mark, text, key_node.start_mark)
         return True
+
+
+def _refuse_tag(constructor: RoundTripConstructor, node: Any) -> NoReturn:
+    raise ConstructorError(problem=f"the tag {node.tag} means nothing here", problem_mark=node.start_mark)
+
+
+_Constructor.add_constructor(None, _refuse_tag)
 
 
 def _parse(path: Path) -> Any:
@@ -155,7 +162,7 @@ def _plain(data: Any, path: Path) -> Any:
         if left[0] < 0:
             raise InputError(f"{path}: its aliases make more than {LARGEST_DEFINITION:,} values of it")
         if isinstance(value, dict):
-            return {key: plain(item) for key, item in value.items()}
+            return {_scalar(key): plain(item) for key, item in value.items()}
         if isinstance(value, list):
             return [plain(item) for item in value]
         return _scalar(value)
@@ -164,6 +171,8 @@ def _plain(data: Any, path: Path) -> Any:
 
 
 def _scalar(value: Any) -> Any:
+    if isinstance(value, TaggedScalar):  # of !!str, the one tag of a scalar that ruamel keeps
+        return value.value
     for kind in (bool, int, float, str):
         if isinstance(value, kind):
             return kind(value)
