@@ -28,6 +28,7 @@ def test_a_drop_of_20_points_over_20_tasks_and_5_runs_is_found() -> None:
     assert simulate(tasks=20, runs=5, baseline=0.8, change=-0.2, repetitions=1000).regression >= 0.85
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("others", [0.5, 0.8, 0.95])
 def test_one_broken_task_of_20_is_named_at_6_runs(others: float) -> None:
     rates = simulate(tasks=20, runs=6, baseline=others, change=0.0, repetitions=300, broken=1)

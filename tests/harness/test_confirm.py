@@ -52,6 +52,7 @@ def confirm(place: Path, a: str, b: str, *more: str) -> Result:
     return CliRunner().invoke(cli, [*arguments, *more])
 
 
+@pytest.mark.slow
 def test_only_suspects_are_run_again_in_both_configs(place: Path) -> None:
     result = confirm(place, "a.json", "b.json")
     fresh = load_results(place / "fresh.json")
@@ -67,6 +68,7 @@ def test_the_same_config_is_run_again_on_the_current_side_alone(place: Path) -> 
     assert result.exit_code == 1
 
 
+@pytest.mark.slow
 def test_models_of_the_arms_are_run_again_in_one_journal(place: Path) -> None:
     other = arm({"broken": 0, "steady": 5}, 5, config="base", model="m2")
     (place / "other.json").write_text(results_json(other))

@@ -83,6 +83,7 @@ def test_a_byte_order_mark_and_line_ends_of_windows_are_no_mistake(folder: Path)
     assert harness(folder, "report", "-r", "marked.json").returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "words"),
     [

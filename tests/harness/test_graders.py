@@ -108,6 +108,7 @@ def test_tests_run_by_the_given_command(tmp_path: Path) -> None:
     assert not CodeGrader().grade_tests_pass(tmp_path, "python3 -m unittest missing").passed
 
 
+@pytest.mark.slow
 def test_pytest_is_the_default_test_command(tmp_path: Path) -> None:
     (tmp_path / "test_x.py").write_text("def test_x(): assert 1 + 1 == 2\n")
     assertion = CodeAssertion.model_validate({"check": "tests_pass"})
@@ -218,6 +219,7 @@ def test_endless_output_is_kept_in_its_beginning_and_its_end(tmp_path: Path) -> 
     assert not result.passed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", ["file_contains", "file_not_contains"])
 def test_a_pattern_that_backtracks_for_ever_is_ended_and_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, check: str

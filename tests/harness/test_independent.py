@@ -52,6 +52,7 @@ def test_difference_interval_and_p_agree_to_three_digits(metric: Literal["score"
     assert [found.interval.low, found.interval.high] == pytest.approx([interval.low, interval.high], abs=5e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tasks", "runs", "effect"), [(12, 3, 0.1), (30, 1, 0.1), (30, 3, -0.05)])
 def test_power_of_scores_by_formula_is_that_of_simulated_comparisons_within_3_points(
     tasks: int, runs: int, effect: float

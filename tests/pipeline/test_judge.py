@@ -116,6 +116,7 @@ def test_no_answer_is_zero_without_a_call(task: Path, tmp_path: Path, answer: st
     assert service.requests == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reply", "env", "problem"),
     [

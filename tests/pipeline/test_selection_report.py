@@ -178,6 +178,7 @@ def test_ids_in_the_page_are_unique() -> None:
     assert len(ids) == len(set(ids)) > 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["title", "id", "dataset"])
 def test_text_of_the_data_stays_text(place: str) -> None:
     clean = Reader(page([candidate("a")]))
@@ -228,11 +229,13 @@ def test_same_input_gives_the_same_bytes_whatever_matplotlib_is_set_to(
     assert pages[0] == pages[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("top_n", [50, 8_000])
 def test_page_of_the_full_dataset_stays_below_3_mb(top_n: int) -> None:
     assert len(page(many(8_000), Criteria(top_n=top_n))) < 3_000_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tasks", "criteria"),
     [

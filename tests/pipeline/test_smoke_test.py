@@ -154,6 +154,7 @@ def test_without_an_engine_one_line_tells_of_local(task: Path, tmp_path: Path, s
     assert "--local" in result.stderr
 
 
+@pytest.mark.slow
 def test_the_report_has_a_row_for_each_task(tasks: Path, tmp_path: Path, script: Script) -> None:
     script("smoke_test.py", tasks, "--local", "--quiet", "--report", tmp_path / "report.md")
 

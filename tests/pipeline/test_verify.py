@@ -294,6 +294,7 @@ def test_any_bytes_are_scored(content: bytes) -> None:
     assert 0.0 <= reward(content.decode("utf-8", "replace")) <= 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     [
