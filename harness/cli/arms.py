@@ -62,9 +62,7 @@ class ArmOptions:
             raise InputError("several arms need a path each")
         if any((self.config_a, self.config_b, self.model_a, self.model_b, self.label_a, self.label_b)):
             raise InputError("with more than two paths, --config-a, --model-a, --label-a and those of B do not apply")
-        paths = [self.a, self.b, *more]
-        names = [path.stem for path in paths]
-        arms = [(path.stem if names.count(path.stem) == 1 else str(path), load_source(path)) for path in paths]
+        arms = load_labelled([self.a, self.b, *more])
         try:
             found = compare_arms(
                 arms, metric=self.metric, threshold=self.threshold, treatment=self.treatment, pool=self.pool
@@ -121,6 +119,12 @@ arm_options = gathered(
     click.option("--treatment", multiple=True, help="Tools that B is about, as a pattern such as mcp__*."),
     click.option("--pool", is_flag=True, help="Pair runs by task alone; configs become groups."),
 )
+
+
+def load_labelled(paths: Sequence[Path]) -> list[tuple[str, list[EvalResult]]]:
+    """The results at each path, under its name, or the whole path where another one has the same name."""
+    names = [path.stem for path in paths]
+    return [(path.stem if names.count(path.stem) == 1 else str(path), load_source(path)) for path in paths]
 
 
 def verdict_code(*comparisons: Comparison) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from harness.cli.arms import ArmOptions, arm_options, verdict_code
+from harness.cli.arms import ArmOptions, arm_options, load_labelled, verdict_code
 from harness.cli.options import METRIC, PATH, RESULTS_HELP
 from harness.cli.output import keep_sources, write_text
 from harness.compare.arms import ArmsComparison
@@ -193,8 +193,7 @@ def trend(jobs: tuple[Path, ...], json_path: Path | None, html: Path | None) -> 
     if len(jobs) < 2:
         raise InputError(f"{jobs[0]}: one job shows no trend; name two or more")
     keep_sources(jobs, json_path, html)
-    names = [path.stem for path in jobs]
-    found = find_trend([(path.stem if names.count(path.stem) == 1 else str(path), load_source(path)) for path in jobs])
+    found = find_trend(load_labelled(jobs))
     Reporter().print_trend(found)
     write_text(json_path, lambda: _trend_data(found))
     write_text(html, lambda: _trend_page(found))

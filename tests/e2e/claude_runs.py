@@ -10,6 +10,7 @@ from pathlib import Path
 from harness.executor import ClaudeExecutor
 from harness.models import Config, EvalResult, Task
 from harness.runner import EvalRunner
+from tests.support.attacks import ATTACKS, write_suite, write_task
 from tests.support.stand_in.messages_api import Reply, Request, Responder, Text, ToolUse
 
 MCP_SERVER = """\
@@ -67,6 +68,17 @@ def solving(task: Task) -> ToolUse:
 def prompt_key(prompt: str) -> str:
     """The first words of a prompt, as they stand in the JSON of a request."""
     return re.split(r'["\\]', " ".join(prompt.split()))[0][:60].strip()
+
+
+def attacks(root: Path) -> dict[str, list[Reply]]:
+    """Write a task for each attack on its hidden tests; returns the conversations that carry them out."""
+    write_suite(root)
+    scripts: dict[str, list[Reply]] = {}
+    for name, attack in ATTACKS.items():
+        prompt = f"Attack by {name} now"
+        write_task(root, name.replace(" ", "-"), prompt, attack.command)
+        scripts[prompt] = [bash(attack.script), Text("Done.")]
+    return scripts
 
 
 def by_prompt(scripts: Mapping[str, Sequence[Reply]]) -> Responder:

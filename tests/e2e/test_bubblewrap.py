@@ -12,8 +12,7 @@ import pytest
 from harness.results.files import load_results
 from harness.sandbox.bubblewrap import works
 from harness.suite.load import load_tasks
-from tests.e2e.claude_runs import bash, by_prompt, prompt_key, solving
-from tests.support.attacks import ATTACKS, write_suite, write_task
+from tests.e2e.claude_runs import attacks, bash, by_prompt, prompt_key, solving
 from tests.support.stand_in.messages_api import MessagesAPI, Reply, Responder, Text
 from tests.support.suite import REPOSITORY, environment
 
@@ -56,13 +55,7 @@ def test_the_bundled_suite_passes_without_sight_of_its_answers(
 
 
 def test_no_attack_passes(tmp_path: Path, claude: Path, api: Callable[[Responder], MessagesAPI]) -> None:
-    write_suite(tmp_path)
-    scripts: dict[str, list[Reply]] = {}
-    for name, attack in ATTACKS.items():
-        prompt = f"Attack by {name} now"
-        write_task(tmp_path, name.replace(" ", "-"), prompt, attack.command)
-        scripts[prompt] = [bash(attack.script), Text("Done.")]
-    shown = matrix(tmp_path, "*.task.yaml", claude, api(by_prompt(scripts)))
+    shown = matrix(tmp_path, "*.task.yaml", claude, api(by_prompt(attacks(tmp_path))))
     assert shown.returncode == 0, shown.stdout + shown.stderr
     results = load_results(tmp_path / "out.json")
     assert len(results) == 8

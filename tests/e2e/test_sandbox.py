@@ -18,8 +18,8 @@ from harness.models import ErrorKind, Outcome
 from harness.results.files import load_results
 from harness.sandbox.docker_sandbox import LABEL, DockerSandbox
 from harness.suite.load import load_tasks
-from tests.e2e.claude_runs import bash, by_prompt, prompt_key, solving
-from tests.support.attacks import ATTACKS, write_suite, write_task
+from tests.e2e.claude_runs import attacks, bash, by_prompt, prompt_key, solving
+from tests.support.attacks import write_suite, write_task
 from tests.support.stand_in.messages_api import Hang, MessagesAPI, Reply, Text
 from tests.support.suite import REPOSITORY, environment
 
@@ -94,13 +94,7 @@ def test_the_bundled_suite_passes_in_containers_that_see_nothing_else(
 def test_no_attack_passes(
     tmp_path: Path, engine: DockerClient, provided: dict[str, str], api: Callable[..., MessagesAPI]
 ) -> None:
-    write_suite(tmp_path)
-    scripts: dict[str, list[Reply]] = {}
-    for name, attack in ATTACKS.items():
-        prompt = f"Attack by {name} now"
-        write_task(tmp_path, name.replace(" ", "-"), prompt, attack.command)
-        scripts[prompt] = [bash(attack.script), Text("Done.")]
-    server = api(scripts)
+    server = api(attacks(tmp_path))
     shown = subprocess.run(
         command("*.task.yaml", "-r", "1", "-j", "2", "-o", "out.json"),
         cwd=tmp_path,
