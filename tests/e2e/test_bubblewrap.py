@@ -40,7 +40,7 @@ def test_the_bundled_suite_passes_without_sight_of_its_answers(
     scripts: dict[str, list[Reply]] = {}
     for task in load_tasks(pattern):
         look = f"ls {task.hidden_path} {task.solution_path} | grep -vE ':$|^$' | wc -l; ls /proc | grep -c '^[0-9]'"
-        touch = f"touch {REPOSITORY}/written-by-an-agent {Path.home()}/written-by-an-agent 2>&1 | grep -c Read-only"
+        touch = f"touch /etc/written-by-an-agent {Path.home()}/written-by-an-agent 2>&1 | grep -c Read-only"
         scripts[prompt_key(task.prompt)] = [bash(f"{look}; {touch}"), solving(task), Text("Done.")]
     shown = matrix(tmp_path, pattern, claude, api(by_prompt(scripts)))
     assert shown.returncode == 0, shown.stdout + shown.stderr
@@ -51,7 +51,7 @@ def test_the_bundled_suite_passes_without_sight_of_its_answers(
         files, processes, refused = map(int, (result.trace.tool_calls[0].output or "").split())
         assert (files, refused) == (0, 2)
         assert processes < 12
-    assert not (REPOSITORY / "written-by-an-agent").exists()
+    assert not Path("/etc/written-by-an-agent").exists()
 
 
 def test_no_attack_passes(tmp_path: Path, claude: Path, api: Callable[[Responder], MessagesAPI]) -> None:
