@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DEMO := demo
 MINUTES ?= 30
 KILLS ?= 40
-# One process a processor; who has nothing left to do takes over from the others.
+# Who has nothing left to do takes over from the others; tests/conftest.py says how many there are.
 PARALLEL := -n auto --dist worksteal --quiet
 
 .PHONY: help demo test quick coverage check docs lock format e2e validity bench bench-images power-table picture fuzz trust clean

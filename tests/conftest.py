@@ -56,6 +56,11 @@ def shown_on_a_terminal(command: list[str], **options: Any) -> bytes:
     return shown
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than processors: a quarter of the tests' time is waiting, for a limit or a browser."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run slow tests first, so that with several workers none is left alone with one at the end."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)

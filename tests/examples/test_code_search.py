@@ -24,8 +24,12 @@ CODE = "def first():\n    return 1\n\n\ndef second():\n    return 'Première'\n"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
+    return repositories(tmp_path)
+
+
+def repositories(place: Path) -> Path:
     """Two repositories as run_adapter.py --mirror_repos leaves them, and a secret beside them."""
-    folder = tmp_path / "repos"
+    folder = place / "repos"
     for name, files in {
         "alpha": {"src/main.py": CODE, "src/deep/util.py": "first = None\n", "README.md": "first of all\n"},
         "beta": {"main.go": "func first() {}\r\n", ".git/config": "first\n"},
@@ -35,7 +39,7 @@ def folder(tmp_path: Path) -> Path:
             (folder / name / path).write_text(text, newline="")
     entries = [{"path": "alpha", "language": "python"}, {"path": "beta", "language": "go"}]
     (folder / module.INDEX_FILE).write_text(json.dumps(entries))
-    (tmp_path / "secret.txt").write_text("first secret\n")
+    (place / "secret.txt").write_text("first secret\n")
     return folder
 
 
@@ -226,10 +230,10 @@ def serve(*arguments: str | Path) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-@pytest.fixture
-def url(folder: Path) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a running server over the two repositories."""
-    process = serve(folder, "--port", "0")
+    process = serve(repositories(tmp_path_factory.mktemp("served")), "--port", "0")
     assert process.stdout is not None
     yield process.stdout.readline().split()[-1]
     process.terminate()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import resource
 import signal
 import subprocess
@@ -71,7 +72,8 @@ def test_the_agent_ends_with_the_command_that_started_it(tmp_path: Path, command
 
 @pytest.mark.slow
 def test_an_interrupted_confirmation_has_no_verdict_and_goes_on(tmp_path: Path) -> None:
-    root = suite(tmp_path, FakeClaude(writes={"answer.txt": "right"}, delay=0.2))
+    agent = FakeClaude(writes={"answer.txt": "right"})
+    root = suite(tmp_path, dataclasses.replace(agent, delay=0.2))
     process, _ = started(root, "confirm")
     process.send_signal(signal.SIGTERM)
     stdout, stderr = process.communicate(timeout=30)
@@ -79,6 +81,7 @@ def test_an_interrupted_confirmation_has_no_verdict_and_goes_on(tmp_path: Path) 
     assert "verdict" not in stdout.lower()
     assert "no evidence" not in stdout
     assert "--resume" in stderr
+    agent.install(root / "bin")
     shown = harness(root, *COMMANDS["confirm"], "--claude", str(root / "bin/claude"), "--resume")
     assert shown.returncode == 0, shown.stderr
     assert load_results_file(root / "out.json").num_results == 20

@@ -178,15 +178,11 @@ def test_ids_in_the_page_are_unique() -> None:
     assert len(ids) == len(set(ids)) > 10
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("place", ["title", "id", "dataset"])
-def test_text_of_the_data_stays_text(place: str) -> None:
+def test_text_of_the_data_stays_text() -> None:
     clean = Reader(page([candidate("a")]))
-    task = candidate(HOSTILE if place == "id" else "a", **({"title": HOSTILE} if place == "title" else {}))
-    read = Reader(page([task], dataset=HOSTILE if place == "dataset" else "d.jsonl"))
+    read = Reader(page([candidate(f"{HOSTILE}id", title=f"{HOSTILE}title")], dataset=f"{HOSTILE}dataset"))
     assert [tag for tag, _ in read.elements if tag != "wbr"] == [tag for tag, _ in clean.elements if tag != "wbr"]
-    shown = read.ranked[0][2]
-    assert shown == {"title": f"{HOSTILE}|a", "id": f"Title of {HOSTILE}|{HOSTILE}", "dataset": "Title of a|a"}[place]
+    assert read.ranked[0][2] == f"{HOSTILE}title|{HOSTILE}id"
 
 
 def test_controls_and_changes_of_direction_become_visible() -> None:
