@@ -90,6 +90,7 @@ _WORD = re.compile(r"[^\W\d]\w*")
 _WORD_OR_NUMBER = re.compile(r"[^\W\d]\w*|\d+(?:[.,:]\d+)*%?")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _PATH = re.compile(r"[\w.+@~#$%&\-/\\]+", re.ASCII)
+_NUMBERED = re.compile(r"[A-Za-z]{2,}_\d+")
 _LONGEST_PATH = 4096
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f](?:(?<=\x1b)\[[0-9;?]*[ -/]*[@-~])?")
 _FENCE = re.compile(r"^[ \t>]*(?:[-*+] +|\d+[.)] +)?(`{3,}|~{3,})(.*)$")
@@ -266,13 +267,13 @@ def spellings(files):
     """Return (names, rare): a map from every way to name one of `files` to it, and the names that _PATH does not take.
 
     A file's names are its path and those of its endings that no other file shares. A base name that is an identifier
-    of several parts (`OrderBook.java`, `price_cache.py`) does without its extension.
+    of several parts (`OrderBook.java`, `price_cache.py`, `module_7.c`) does without its extension.
     """
     names, shared = {}, set()
     for path in files:
         base = path.rpartition("/")[2]
         short = base.partition(".")[0]
-        endings = [short] if short != base and symbol(short) else []
+        endings = [short] if short != base and (symbol(short) or _NUMBERED.fullmatch(short)) else []
         ending = path
         while ending := ending.partition("/")[2]:
             endings.append(ending)

@@ -119,6 +119,12 @@ def test_files_count_by_path_unique_ending_or_unique_name(text: str, named: set[
     assert verify.mentioned_files(text, FILES, ["store"]) == named
 
 
+def test_a_numbered_file_does_without_its_extension() -> None:
+    files = ["src/module_7.txt", "src/module_70.txt", "src/step2.c", "lib/part_1.c", "lib/part_1.h"]
+    said = "`module_7::rest` and _70 follow Step2; module_700 and part_1 (which of two?) do not"
+    assert verify.mentioned_files(said, files) == {"src/module_7.txt"}
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [
