@@ -231,6 +231,8 @@ def _oracle(text: str, index: CodeIndex, passages: Sequence[Passage], key: dict[
             some = names[start : start + NAMES_A_STATEMENT]
             # Words that were not said before, from the passage: without them it would be a list.
             fresh, around = around[:WORDS_A_STATEMENT], around[WORDS_A_STATEMENT:]
+            if not fresh:
+                break
             said.update(fresh)
             place = passage.path if "`" in passage.path else f"`{passage.path}`"
             spelled = ", ".join(f"`{index.names[name]}`" for name in some)
