@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -94,6 +95,16 @@ def fenced_code(text: str) -> str:
 
 def evidence(answer: str) -> Any:
     return verify.Evidence(answer, KEY, verify.Index.read(KEY["index"]))
+
+
+def test_the_oracle_says_something_of_its_own_in_each_statement_however_few_words_the_code_has() -> None:
+    stems = "anchor beacon cable depot ember flume gauge hatch ingot kiln ladder marsh".split()
+    threes = enumerate(itertools.permutations(stems, 3))
+    lines = [f"{one}_{two}[{number}] = {three}_{one}({number})" for number, (one, two, three) in threes]
+    code = {**CODE, **{f"src/made_{part}.py": "\n".join(lines[part::20]) for part in range(20)}}
+    oracle = grading(code=code).oracle
+    assert "around them: ." not in oracle
+    assert "around them: " in oracle
 
 
 @pytest.mark.parametrize(
