@@ -8,6 +8,7 @@ import sys
 import tomllib
 
 import pytest
+from ruamel.yaml import YAML
 
 from tests.conftest import REPOSITORY
 
@@ -43,3 +44,14 @@ def test_every_library_is_pinned() -> None:
 def test_constraints_are_versions_and_nothing_of_a_machine() -> None:
     pinned = re.compile(r"[a-z0-9-]+==[\w.]+( ; [\w ='<>!.()]+)?")
     assert [line for line in CONSTRAINTS if not pinned.fullmatch(line)] == []
+
+
+def test_the_hooks_before_a_commit_take_every_file_that_git_has() -> None:
+    """They name files, which the linter then takes although its settings leave them out, unless it is told."""
+    (repo,) = YAML(typ="safe").load(REPOSITORY / ".pre-commit-config.yaml")["repos"]
+    entries = [hook["entry"].split() for hook in repo["hooks"] if hook.get("pass_filenames", True)]
+    tracked = subprocess.run(["git", "ls-files", "*.py"], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    for _, *arguments in entries:
+        command = [sys.executable, "-m", "ruff", *arguments, *tracked.stdout.splitlines()]
+        done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout
