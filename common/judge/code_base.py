@@ -19,6 +19,8 @@ MOST_LINES, AROUND, FARTHEST_HEAD = 45, 3, 80
 WIDESPREAD = 60
 
 WORD = re.compile(r"[A-Za-z_$][\w$]*")
+# Such a file is called by this, without its extension.
+_NUMBERED = re.compile(r"[A-Za-z]{2,}_\d+")
 _DEFINES = re.compile(
     r"^\s*(?:@\w+\s+)?(?:(?:export|default|public|private|protected|internal|static|final|abstract|async|override|virtual"
     r"|sealed|partial|inline|extern|pub(?:\([\w:]+\))?|unsafe|const|readonly|declare|suspend|open|data)\s+)*"
@@ -53,6 +55,9 @@ class Code:
             parts = path.split("/")
             for start in range(len(parts)):
                 self._ends["/".join(parts[start:])].add(path)
+            stem = parts[-1].partition(".")[0]
+            if _NUMBERED.fullmatch(stem):
+                self._ends[stem].add(path)
         self.extensions = {os.path.splitext(path)[1] for path in self.lines} - {""}
 
     @classmethod
@@ -77,7 +82,10 @@ class Code:
         return cls(files)
 
     def files_named(self, name: str) -> list[str]:
-        """Return the paths that end in `name`, which may carry folders from before the project's own."""
+        """Return the paths that end in `name`, which may carry folders from before the project's own.
+
+        Numbered files do without their extension: `module_7` names `src/module_7.c`.
+        """
         parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
         for start in range(len(parts)):
             found = self._ends.get("/".join(parts[start:]))

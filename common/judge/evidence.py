@@ -71,7 +71,10 @@ class Statement:
             self.names += WORD.findall(span) if len(span) <= 80 else []
         self.names += _COMPOUND.findall(_SPAN.sub(" ", rest))
         self.files += [path for name in self.names for path in code.files_named(name)[:1] if path not in self.files]
-        self.names = list(dict.fromkeys(n for n in self.names if len(n) > 2 and not code.files_named(n)))
+        # `_7` is short for `module_7` where several are listed, and no name.
+        self.names = list(
+            dict.fromkeys(n for n in self.names if len(n) > 2 and n.strip("_$0123456789") and not code.files_named(n))
+        )
 
 
 def statements(answer: str) -> tuple[list[str], list[str]]:

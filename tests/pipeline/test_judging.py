@@ -208,3 +208,12 @@ def test_an_endless_word_is_looked_up_like_any_other(word: str) -> None:
     """Patterns for paths took time by the cube of it: without the bound this test does not end."""
     pack = evidence(f"{word * 15_000}\n\n`lookup_price` is here.", Code({"a.py": "def lookup_price(): ...\n"}))
     assert "a.py:1" in pack
+
+
+def test_a_numbered_file_is_found_without_its_extension_and_is_no_identifier() -> None:
+    code = Code({"src/module_7.txt": "fn evict_expired() {}\n", "src/module_8.txt": "fn reload() {}\n"})
+    pack = evidence("Eviction is in `module_7::evict_expired`; the others (_8, `module_9`) have none.", code)
+    assert "`evict_expired`: defined src/module_7.txt:1" in pack
+    assert "`module_7`" not in pack
+    assert "`_8`" not in pack
+    assert "- identifiers (a proposal of something new is no error): `module_9`\n" in pack
