@@ -11,6 +11,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from tests.conftest import REPOSITORY
+from tests.support.checkout import python_files
 
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
 CONSTRAINTS = (REPOSITORY / "constraints.txt").read_text().splitlines()
@@ -50,8 +51,7 @@ def test_the_hooks_before_a_commit_take_every_file_that_git_has() -> None:
     """They name files, which the linter then takes although its settings leave them out, unless it is told."""
     (repo,) = YAML(typ="safe").load(REPOSITORY / ".pre-commit-config.yaml")["repos"]
     entries = [hook["entry"].split() for hook in repo["hooks"] if hook.get("pass_filenames", True)]
-    tracked = subprocess.run(["git", "ls-files", "*.py"], cwd=REPOSITORY, capture_output=True, text=True, check=True)
     for _, *arguments in entries:
-        command = [sys.executable, "-m", "ruff", *arguments, *tracked.stdout.splitlines()]
+        command = [sys.executable, "-m", "ruff", *arguments, *map(str, python_files())]
         done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout

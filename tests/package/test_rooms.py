@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
-import pytest
-
 from tests.conftest import REPOSITORY
+from tests.support.checkout import python_files
 
 MOST_LINES = 330
 MOST_MODULES = 12
@@ -17,15 +15,8 @@ ROOMS = ("common", "pipeline", "harness", "examples", "templates")
 
 
 def tracked() -> list[Path]:
-    """Python files of the product; those of a checkout that git does not know are nobody's."""
-    if not (REPOSITORY / ".git").exists():
-        pytest.skip("no git checkout")
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py"],
-        cwd=REPOSITORY, capture_output=True, text=True, check=True,
-    ).stdout.splitlines()  # fmt: skip
-    paths = (Path(line) for line in listed)
-    return [path for path in paths if (len(path.parts) == 1 or path.parts[0] in ROOMS) and (REPOSITORY / path).exists()]
+    """Python files of the product."""
+    return [path for path in python_files() if len(path.parts) == 1 or path.parts[0] in ROOMS]
 
 
 def test_no_module_is_longer_than_can_be_read_in_one_go() -> None:
