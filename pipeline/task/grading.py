@@ -227,12 +227,11 @@ def _oracle(text: str, index: CodeIndex, passages: Sequence[Passage], key: dict[
         names = names[: None if evidence < enough["evidence"] else NAMES_A_STATEMENT]
         used.update(names)
         around = [word for word in index.plain_words_in(passage) if word not in said] if names else []
-        for start in range(0, len(names), NAMES_A_STATEMENT):
-            some = names[start : start + NAMES_A_STATEMENT]
-            # Words that were not said before, from the passage: without them it would be a list.
-            fresh, around = around[:WORDS_A_STATEMENT], around[WORDS_A_STATEMENT:]
-            if not fresh:
-                break
+        # Some names each, with words of the passage that were not said before: without them it would be a list.
+        starts = zip(range(0, len(names), NAMES_A_STATEMENT), range(0, len(around), WORDS_A_STATEMENT), strict=False)
+        for first_name, first_word in starts:
+            some = names[first_name : first_name + NAMES_A_STATEMENT]
+            fresh = around[first_word : first_word + WORDS_A_STATEMENT]
             said.update(fresh)
             place = passage.path if "`" in passage.path else f"`{passage.path}`"
             spelled = ", ".join(f"`{index.names[name]}`" for name in some)

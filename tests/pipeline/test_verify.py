@@ -98,20 +98,7 @@ def evidence(answer: str) -> Any:
 
 
 def test_the_oracle_says_something_of_its_own_in_each_statement_however_few_words_the_code_has() -> None:
-    stems = [
-        "anchor",
-        "beacon",
-        "cable",
-        "depot",
-        "ember",
-        "flume",
-        "gauge",
-        "hatch",
-        "ingot",
-        "kiln",
-        "ladder",
-        "marsh",
-    ]
+    stems = ["anchor", "beacon", "cable", "depot", "ember", "flume", "gauge", "hatch", "ingot", "kiln", "ladder"]
     threes = enumerate(itertools.permutations(stems, 3))
     lines = [f"{one}_{two}[{number}] = {three}_{one}({number})" for number, (one, two, three) in threes]
     code = {**CODE, **{f"src/made_{part}.py": "\n".join(lines[part::20]) for part in range(20)}}
