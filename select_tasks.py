@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from pipeline import cli
-from pipeline.dataset.catalog import CATEGORIES, DIFFICULTIES, LANGUAGES
+from pipeline.dataset.catalog import ALL_CATEGORIES, DIFFICULTIES, LANGUAGES
 from pipeline.selection.select import SCORE_DIGITS, Criteria, Selection, select
 
 
@@ -55,7 +55,7 @@ def build_parser() -> cli.Parser:
             default=getattr(default, name),
             help=f"weight of the {part} part; the three sum to 1",
         )
-    for name, known in (("categories", CATEGORIES), ("languages", LANGUAGES), ("difficulties", DIFFICULTIES)):
+    for name, known in (("categories", ALL_CATEGORIES), ("languages", LANGUAGES), ("difficulties", DIFFICULTIES)):
         parser.flag(
             name,
             nargs="+",

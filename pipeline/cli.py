@@ -29,9 +29,10 @@ WORKPLACE = Path() if IS_INSTALLED else REPOSITORY
 DATASET_FILE = WORKPLACE / "locobench_dataset.jsonl"
 SELECTION_FILE = WORKPLACE / "selected_tasks.json"
 TASKS_FOLDER = WORKPLACE / "tasks"
+DERIVED_FOLDER = WORKPLACE / "data" / "derived"
 
 # Where one of these is not found, something is broken that no installation mends.
-OWN_MODULES = ("adapter", "common", "pipeline")
+OWN_MODULES = ("adapter", "common", "pipeline", "locobench")
 
 T = TypeVar("T")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -17,8 +17,37 @@ from pydantic import (
 
 from common.markdown import as_markdown
 from common.validation import LARGEST_COUNT, explain
-from pipeline.dataset.catalog import CATEGORIES, DIFFICULTIES, parse_id
+from pipeline.dataset.catalog import ALL_CATEGORIES, DIFFICULTIES, parse_id
 from pipeline.dataset.records import RecordError
+
+
+class Derived(BaseModel):
+    """What a question with an exact answer is like."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: StrictStr
+    """What is asked for, such as `users_in_steps`."""
+    family: Literal["structure", "history"]
+    tier: Literal["syntax", "scip", "history"]
+    """Where the answer comes from: the strict rule, an index, or a commit."""
+    checked: bool
+    """Whether this kind was compared with independent resolvers in this language."""
+    control_group: bool
+    """Whether one grep nearly answers it, so that a tool can hardly help."""
+    grep_f1: float = Field(ge=0, le=1)
+    """F1 of one grep's answer."""
+    greps: int = Field(ge=1)
+    """Words to grep for, to find everything."""
+    hits: int = Field(ge=0)
+    """Lines that these greps show."""
+    depth: int = Field(ge=0)
+    """Steps from the target to the answer; 0 for any number."""
+    items: int = Field(ge=1)
+    files: int = Field(ge=1)
+    """Files in the answer."""
+    repository_files: int = Field(ge=1)
+    repository_lines: int = Field(ge=0)
 
 
 class Scenario(BaseModel):
@@ -52,12 +81,14 @@ class Scenario(BaseModel):
     ground_truth: Any
     evaluation_criteria: Any = ()
     metadata: dict[str, Any] = Field(default_factory=dict)
+    derived: Derived | None = None
+    """Of a question with an exact answer, which derive_scenarios.py made."""
 
     @field_validator("task_category")
     @classmethod
     def _known_category(cls, value: str) -> str:
-        if value not in CATEGORIES:
-            raise ValueError(f"unknown category {value!r:.60} (known: {', '.join(CATEGORIES)})")
+        if value not in ALL_CATEGORIES:
+            raise ValueError(f"unknown category {value!r:.60} (known: {', '.join(ALL_CATEGORIES)})")
         return value
 
     @field_validator("difficulty")

@@ -11,8 +11,10 @@ from typing import Literal
 
 from common.errors import InputError
 from pipeline.dataset.catalog import REPOSITORY, TEMPLATES
+from pipeline.dataset.scenario import Scenario
 
 DETERMINISTIC: Literal["deterministic"] = "deterministic"
+EXACT: Literal["exact"] = "exact"
 JUDGE: Literal["judge"] = "judge"
 
 # A constant of a custom verifier that says so: its oracle must score 1.0 and silence 0.0.
@@ -56,7 +58,7 @@ class CustomVerifier:
         return cls(path.name, content, _says_true(tree, ORACLE_CHECK))
 
 
-Grader = CustomVerifier | Literal["deterministic", "judge"]
+Grader = CustomVerifier | Literal["deterministic", "exact", "judge"]
 
 
 def grader_name(grader: Grader) -> str:
@@ -66,7 +68,7 @@ def grader_name(grader: Grader) -> str:
 
 def needs_code(grader: Grader) -> bool:
     """Whether it looks into the project; the deterministic verifier has an index of it in its key."""
-    return grader != DETERMINISTIC
+    return grader not in (DETERMINISTIC, EXACT)
 
 
 def grader_files(grader: Grader) -> dict[str, bytes]:
@@ -74,10 +76,17 @@ def grader_files(grader: Grader) -> dict[str, bytes]:
     files = {"tests/test.sh": _template("test.sh"), "tests/verify.py": _template("verify.py")}
     if isinstance(grader, CustomVerifier):
         files["tests/verify.py"] = grader.content
+    elif grader == EXACT:
+        files["tests/verify.py"] = _template("exact.py")
     elif grader == JUDGE:
         files["tests/judge.py"] = _template("judge.py")
         files |= {place: path.read_bytes() for place, path in JUDGE_FILES.items()}
     return files
+
+
+def grader_of(task: Scenario, chosen: Grader) -> Grader:
+    """Return what grades a task: a question with an exact answer is not graded by its words."""
+    return EXACT if task.derived is not None and chosen == DETERMINISTIC else chosen
 
 
 @cache
