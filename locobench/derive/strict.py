@@ -32,6 +32,9 @@ from locobench.derive.index import (
 )
 
 
+_FACE = re.compile(r"(^|/)(__init__|index)\.\w+$")
+
+
 class Item(NamedTuple):
     """Something an answer names: a symbol, or a file's top level."""
 
@@ -70,6 +73,7 @@ class Strict:
         for number, symbol in enumerate(index.symbols):
             if symbol.kind != "container":
                 self._by_name[symbol.name].append(number)
+        self._faces = [number for number, path in enumerate(index.files) if _FACE.search(path)]
         # Names that this file's imports bring.
         self._imported: dict[int, set[int]] = defaultdict(set)
         for row in range(len(index.name)):
@@ -231,13 +235,24 @@ class Strict:
         if "." in symbol.qualified:
             return word == symbol.qualified.split(".")[-2]
         if index.language.visibility == "import":
-            known = index.name_ids.get(word, -1) in self._imported[file]
-            return known and word in _parts(index.files[symbol.file])
+            if index.name_ids.get(word, -1) not in self._imported[file]:
+                return False
+            path = index.files[symbol.file]
+            return word == path.rpartition("/")[2].partition(".")[0] or self._hands_on(word, symbol.name, path)
         if index.language.visibility == "folder":
             return word == _folder(index.files[symbol.file]).rpartition("/")[2]
         if index.language.name == "rust":
             return word in ("crate", "super") or word in _parts(index.files[symbol.file]) | index.namespaces
         return word in index.namespaces
+
+    def _hands_on(self, package: str, name: str, path: str) -> bool:
+        """Whether a package above a file takes the name into its own: by its __init__.py, or its index file."""
+        folder = path
+        while folder := _folder(folder):
+            if folder.rpartition("/")[2] == package:
+                face = next((f for f in self._faces if _folder(self.index.files[f]) == folder), None)
+                return face is not None and self.index.name_ids[name] in self._imported[face]
+        return False
 
     def _is_ours(self, row: int) -> bool:
         """Whether an import can be of this repository."""

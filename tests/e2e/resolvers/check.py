@@ -104,7 +104,8 @@ class Resolved:
         text = self.index.texts[self.index.file[row]][name_start : self.index.start[row]]
         if self.index.language.name == "php" and re.search(rb"\buse\s+[\w\\, ]*$", text):
             return True
-        return b"{" not in text and b":\n" not in text
+        # A type's argument is no supertype.
+        return b"{" not in text and b":\n" not in text and text.count(b"<") <= text.count(b">")
 
 
 @dataclass
@@ -248,6 +249,7 @@ class _Served:
         # A server that reads files when it is told of them has to know all of them.
         for path in self.index.files:
             self.server.open(path)
+            self.server.request("textDocument/documentSymbol", {"textDocument": {"uri": (root / path).as_uri()}})
         self.starts = [[0, *(m.end() for m in re.finditer(rb"\n", text))] for text in self.index.texts]
         self.numbers = {path: number for number, path in enumerate(self.index.files)}
         self.known: dict[Place, set[Place]] = {}
