@@ -15,8 +15,8 @@ from pathlib import Path
 
 from scipy.stats import spearmanr
 
-from pipeline.dataset.catalog import REPOSITORY
-from pipeline.task.verifier import verifier
+from locobench.dataset.catalog import REPOSITORY
+from locobench.scoring.verifier import verifier
 from tests.bench.answers import Case
 
 FIXTURES = REPOSITORY / "tests" / "fixtures" / "answers"

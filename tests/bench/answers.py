@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from adapter import LoCoBenchTask
-from common.markdown import as_markdown, fence
-from pipeline.task.code_index import CodeIndex
-from pipeline.task.grading import Grading
-from pipeline.task.project import Mapping
-from pipeline.task.verifier import verifier
+
+from locobench.generate.project import Mapping
+from locobench.scoring.code_index import CodeIndex
+from locobench.scoring.grading import Grading
+from locobench.scoring.verifier import verifier
+from locobench.shared.markdown import as_markdown, fence
 
 # Frequent words of program texts and of writing about them: what a dictionary attack would hold.
 PROGRAMMING_WORDS = """

@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from common.errors import InputError
-from pipeline import cli
-from pipeline.dataset.catalog import REPOSITORY, load_languages
-from pipeline.smoke.containers import BuildError, Engine, EngineError, NoEngine
-from pipeline.task.make import BASE_IMAGE, dockerfile_of
+from locobench.commands import cli
+from locobench.dataset.catalog import REPOSITORY, load_languages
+from locobench.generate.make import BASE_IMAGE, dockerfile_of
+from locobench.shared.errors import InputError
+from locobench.smoke.containers import BuildError, Engine, EngineError, NoEngine
 
 TAG = "bench-images"
 SAMPLES = REPOSITORY / "data" / "sample" / "generated"

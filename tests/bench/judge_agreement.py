@@ -16,17 +16,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from adapter import LoCoBenchAdapter, LoCoBenchLoader, LoCoBenchTask
 from scipy.stats import spearmanr
 
-from adapter import LoCoBenchAdapter, LoCoBenchLoader, LoCoBenchTask
-from common.files import write_whole
-from common.judge import judging
-from common.judge.code_base import Code
-from common.judge.evidence import evidence
-from common.markdown import as_markdown
-from pipeline.dataset.catalog import REPOSITORY
-from pipeline.dataset.extract import extract
-from pipeline.task.verifier import verifier
+from locobench.dataset.catalog import REPOSITORY
+from locobench.dataset.extract import extract
+from locobench.scoring.judge import judging
+from locobench.scoring.judge.code_base import Code
+from locobench.scoring.judge.evidence import evidence
+from locobench.scoring.verifier import verifier
+from locobench.shared.files import write_whole
+from locobench.shared.markdown import as_markdown
 from tests.bench.agreement import CLEAR, FIXTURES, KINDS, Graded, beats, mean
 
 REPLIES = REPOSITORY / "tests" / "fixtures" / "judging" / "replies"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pipeline.dataset.catalog import CATEGORIES, LANGUAGES
+from locobench.dataset.catalog import CATEGORIES, LANGUAGES
 
 PROJECTS = 1000
 WHOLE_PROJECTS = 125

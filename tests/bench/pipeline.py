@@ -23,8 +23,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from pipeline.dataset.catalog import REPOSITORY
-from pipeline.selection.read import read_candidates
+from locobench.dataset.catalog import REPOSITORY
+from locobench.selection.read import read_candidates
 from tests.bench import made_data
 
 CACHE = REPOSITORY / ".cache" / "bench"

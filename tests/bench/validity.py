@@ -18,12 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from adapter import LoCoBenchAdapter, LoCoBenchLoader
-from common.files import write_whole
-from common.markdown import as_markdown
-from pipeline.dataset.catalog import REPOSITORY
-from pipeline.task.make import grade, render_instruction
-from pipeline.task.project import Project
-from pipeline.task.verifier import verifier
+
+from locobench.dataset.catalog import REPOSITORY
+from locobench.generate.make import grade, render_instruction
+from locobench.generate.project import Project
+from locobench.scoring.verifier import verifier
+from locobench.shared.files import write_whole
+from locobench.shared.markdown import as_markdown
 from tests.bench import agreement, answers
 from tests.bench.agreement import FIXTURES
 from tests.bench.answers import Case

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from adapter import LoCoBenchTask
-from pipeline.smoke.task import read_task_folder
-from pipeline.task.project import Project
+
+from locobench.generate.project import Project
+from locobench.smoke.task import read_task_folder
 
 CLAIMS = Path(__file__).resolve().parent
 SAMPLE = CLAIMS.parents[1] / "data" / "sample"

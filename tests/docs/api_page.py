@@ -59,7 +59,7 @@ SECTIONS = {
         "harness.host.redaction.redact",
         "harness.host.redaction.redact_text",
     ],
-    "Errors": ["common.errors", "harness.errors"],
+    "Errors": ["locobench.shared.errors", "harness.errors"],
 }
 
 WIDEST = 110

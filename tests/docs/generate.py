@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from common.files import write_whole
+from locobench.shared.files import write_whole
 from tests.docs.api_page import api_page
 from tests.docs.commands_page import commands_page
 

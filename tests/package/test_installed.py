@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from common.version import version
+from locobench.shared.version import version
 from tests.conftest import REPOSITORY, SAMPLE
 
 pytestmark = pytest.mark.slow
@@ -35,8 +35,8 @@ harness.reporter: Reporter AggregatedMetrics
 harness.config_exporter: ConfigExporter
 harness.config_importer: ConfigImporter
 harness.statistics: pass_at_k pass_hat_k wilson_interval
-common.errors: InputError
-pipeline.dataset.catalog: LANGUAGES
+locobench.shared.errors: InputError
+locobench.dataset.catalog: LANGUAGES
 """
 
 

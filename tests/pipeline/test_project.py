@@ -1,4 +1,4 @@
-"""pipeline/project.py: which files of a project a task gets, under which paths."""
+"""locobench/generate/project.py: which files of a project a task gets, under which paths."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.task.copying import LinkMode, copy_file
-from pipeline.task.project import Mapping, Project
+from locobench.generate.copying import LinkMode, copy_file
+from locobench.generate.project import Mapping, Project
 from tests.conftest import SAMPLE
 from tests.support.data_builder import FILES, PROJECT, Data, tree
 
@@ -69,6 +69,7 @@ def test_every_existing_context_file_of_the_real_data_is_found_at_its_new_path(r
 
 def check_context_files(data_dir: Path, tmp_path: Path) -> None:
     from adapter import LoCoBenchLoader
+
     from tests.support.data_builder import extract
 
     extract(data_dir, tmp_path / "d.jsonl")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.task.verifier import verifier
+from locobench.scoring.verifier import verifier
 from tests.bench import agreement, answers
 from tests.bench.answers import Case
 from tests.bench.validity import check, load_cases, measure

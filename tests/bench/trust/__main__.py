@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from common.files import write_whole
+from locobench.shared.files import write_whole
 from tests.bench.trust import floods, full_disk, generation, kills
 from tests.bench.trust.faults import Fault, adopt_orphans, table
 from tests.bench.trust.scenes import installed_claude

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pipeline.generate.run import LOCK_FILE, STATE_FILE
+from locobench.generate.run import LOCK_FILE, STATE_FILE
 from tests.bench.trust.faults import Fault, left_running
 from tests.bench.trust.kills import SIGNALS, run_killed, wrong_end
 from tests.support.reflinks import with_reflinks
