@@ -156,7 +156,7 @@ def failures_of(replies: list[Reply]) -> str:
 
 
 def request_cost(model: str, usage: TokenUsage) -> float | None:
-    """US$ of one request by the list prices of locobench/scoring/judge/prices.py; None for a model whose price is not known."""
+    """US$ of one request by the judge's list prices; None for a model whose price is not known."""
     prompt = usage.total_tokens_with_cache - usage.output_tokens
     price = price_of(model, prompt)
     return price.of(prompt, usage.output_tokens) if price else None

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Turn LoCoBench-Agent's raw scenarios into one JSONL file: a validated, self-contained record a line, sorted by id."""
 
 from __future__ import annotations
@@ -53,7 +52,3 @@ def main(argv: list[str] | None) -> int:
 def command() -> NoReturn:
     """Run as a program: a script of the checkout or an installed command."""
     cli.run(main)
-
-
-if __name__ == "__main__":
-    command()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Generate Harbor task directories from the JSONL dataset and, usually, a selection of it."""
 
 from __future__ import annotations
@@ -179,7 +178,3 @@ def main(argv: list[str] | None) -> int:
 def command() -> NoReturn:
     """Run as a program: a script of the checkout or an installed command."""
     cli.run(main)
-
-
-if __name__ == "__main__":
-    command()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Select the tasks where code search should matter most: thresholds, a weighted score, the top N."""
 
 from __future__ import annotations
@@ -163,7 +162,3 @@ def way_out(selection: Selection) -> str:
 def command() -> NoReturn:
     """Run as a program: a script of the checkout or an installed command."""
     cli.run(main)
-
-
-if __name__ == "__main__":
-    command()

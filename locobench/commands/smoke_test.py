@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Prove generated tasks: build the images, run oracle and nop, look for toolchains and for leaked answers."""
 
 from __future__ import annotations
@@ -112,7 +111,3 @@ def main(argv: list[str] | None) -> int:
 def command() -> NoReturn:
     """Run as a program: a script of the checkout or an installed command."""
     cli.run(main)
-
-
-if __name__ == "__main__":
-    command()

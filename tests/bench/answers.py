@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from adapter import LoCoBenchTask
-
 from locobench.generate.project import Mapping
 from locobench.scoring.code_index import CodeIndex
 from locobench.scoring.grading import Grading

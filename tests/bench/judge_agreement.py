@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from adapter import LoCoBenchAdapter, LoCoBenchLoader, LoCoBenchTask
 from scipy.stats import spearmanr
 
+from adapter import LoCoBenchAdapter, LoCoBenchLoader, LoCoBenchTask
 from locobench.dataset.catalog import REPOSITORY
 from locobench.dataset.extract import extract
 from locobench.scoring.judge import judging

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from adapter import LoCoBenchAdapter, LoCoBenchLoader
-
 from locobench.dataset.catalog import REPOSITORY
 from locobench.generate.make import grade, render_instruction
 from locobench.generate.project import Project

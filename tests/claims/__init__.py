@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from adapter import LoCoBenchTask
-
 from locobench.generate.project import Project
 from locobench.smoke.task import read_task_folder
 

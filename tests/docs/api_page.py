@@ -69,7 +69,7 @@ WIDEST = 110
 def api_page(root: Path) -> str:
     """Return the page for the code in `root`."""
     code = griffe.GriffeLoader(search_paths=[root], docstring_parser=griffe.Parser.google)
-    for package in ("adapter", "common", "pipeline", "harness"):
+    for package in ("adapter", "locobench", "harness"):
         code.load(package)
     parts = [
         "# API reference",

@@ -53,7 +53,7 @@ def _script(module: str, installed: str, root: Path) -> list[str]:
         shown = "" if default in (None, False, argparse.SUPPRESS) else f"`{default}`"
         rows.append(f"| `{_cell(name)}` | {shown} | {_cell(action.help or '')} |")
     table = "\n".join(["| Flag | Default | Meaning |", "|---|---|---|", *rows])
-    return [f"### {module}.py", f"Installed: `{installed}`. {parser.description}", table]
+    return [f"### {module.rpartition('.')[2]}.py", f"Installed: `{installed}`. {parser.description}", table]
 
 
 def _metavar(action: argparse.Action) -> str:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from adapter import DatasetError, LoCoBenchAdapter, LoCoBenchLoader, LoCoBenchTask, UnknownTaskError
 
+from adapter import DatasetError, LoCoBenchAdapter, LoCoBenchLoader, LoCoBenchTask, UnknownTaskError
 from locobench.dataset.catalog import LANGUAGES
 from locobench.dataset.records import RecordError
 from locobench.generate.fingerprint import generator_files

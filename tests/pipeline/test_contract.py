@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from adapter import LoCoBenchAdapter
 
+from adapter import LoCoBenchAdapter
 from locobench.dataset.catalog import CATEGORY_BONUSES
 from tests.conftest import REPOSITORY
 from tests.support.data_builder import Data

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import smoke_test
 
+import smoke_test
 from locobench.scoring.grader import CustomVerifier
 from locobench.shared.errors import InputError
 from locobench.smoke.task import read_task_folder

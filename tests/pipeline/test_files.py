@@ -1,4 +1,4 @@
-"""locobench/shared/files.py: a file is written whole or not at all, wherever its name leads, and never in its input's place."""
+"""`shared/files.py`: a file is written whole or not at all, wherever its name leads, and never in its input's place."""
 
 from __future__ import annotations
 
@@ -69,7 +69,10 @@ def test_pipe_is_written_into_and_stays(tmp_path: Path) -> None:
 
 
 def test_new_file_has_the_permissions_that_the_umask_leaves(tmp_path: Path) -> None:
-    code = "import sys, pathlib\nfrom locobench.shared.files import write_whole\nwrite_whole(pathlib.Path(sys.argv[1]), '')"
+    code = (
+        "import sys, pathlib; from locobench.shared.files import write_whole\n"
+        "write_whole(pathlib.Path(sys.argv[1]), '')"
+    )
     subprocess.run([sys.executable, "-c", code, tmp_path / "file"], umask=0o027, check=True)
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o640
 

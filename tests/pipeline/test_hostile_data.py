@@ -17,8 +17,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from adapter import LoCoBenchAdapter, LoCoBenchLoader, Outcome
 
+from adapter import LoCoBenchAdapter, LoCoBenchLoader, Outcome
 from locobench.dataset.catalog import CATEGORIES, DIFFICULTIES, TEMPLATES, parse_id
 from locobench.generate.project import Project
 from locobench.generate.run import LOCK_FILE, STATE_FILE

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import smoke_test
 
+import smoke_test
 from harness.results.judged_task import JudgedTask
 from locobench.generate.make import Options
 from locobench.scoring.grader import JUDGE_FILES

@@ -69,7 +69,6 @@ def test_every_existing_context_file_of_the_real_data_is_found_at_its_new_path(r
 
 def check_context_files(data_dir: Path, tmp_path: Path) -> None:
     from adapter import LoCoBenchLoader
-
     from tests.support.data_builder import extract
 
     extract(data_dir, tmp_path / "d.jsonl")

@@ -8,10 +8,10 @@ import shutil
 import time
 from pathlib import Path
 
-import extract_dataset
 import pytest
-import run_adapter
 
+import extract_dataset
+import run_adapter
 from locobench.smoke.report import print_table
 from locobench.smoke.task import TaskError, read_reward, read_task_folder
 from locobench.smoke.trial import run_locally

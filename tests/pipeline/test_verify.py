@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from adapter import LoCoBenchTask
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adapter import LoCoBenchTask
 from locobench.dataset.catalog import TEMPLATES
 from locobench.scoring.code_index import CodeIndex
 from locobench.scoring.grading import Grading, GradingError, grade_as_published, grade_key

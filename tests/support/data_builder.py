@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from adapter import LoCoBenchTask
-
 from locobench.dataset import extract as extraction
 
 PROJECT = "python_web_shop_easy_001"

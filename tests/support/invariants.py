@@ -13,7 +13,6 @@ from pathlib import Path
 
 import extract_dataset
 import run_adapter
-
 from locobench.commands import cli
 from locobench.generate.run import LOCK_FILE, STATE_FILE
 from locobench.scoring.verifier import verifier
