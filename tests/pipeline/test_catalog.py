@@ -14,8 +14,8 @@ from locobench.dataset.catalog import LANGUAGES, load_language, load_languages
 from locobench.generate import make
 from locobench.selection.select import Candidate, Criteria, select
 from locobench.shared.errors import InputError
-from tests.bench.images import all_in_one
 from tests.support.suite import REPOSITORY
+from tools.bench.images import all_in_one
 
 KOTLIN = """
 [kotlin]

@@ -11,9 +11,9 @@ from pathlib import Path
 import psutil
 
 from harness.results.files import load_results_file
-from tests.bench.trust.faults import Fault, left_running, torn
 from tests.support.fake_claude import RECORDED
 from tests.support.suite import environment
+from tools.bench.trust.faults import Fault, left_running, torn
 
 MOST_BYTES = 400_000_000
 WORKERS = 8

@@ -1,7 +1,7 @@
 """Claims of the sample's ground truths that a program decides: `<scenario id>.toml` beside this file holds them.
 
 Each says, in the truth's own words, what it shows, and runs in a copy of the project: in the project's own image, or
-anywhere with a POSIX shell and Python (`image = false`). `python -m tests.claims [PART OF AN ID]` runs them.
+anywhere with a POSIX shell and Python (`image = false`). `python -m tools.claims [PART OF AN ID]` runs them.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Cold means that no layer is in a cache; the packages come from whatever mirror t
 Every image is built once a round, and its seconds are the median of the rounds. The layers stay in Docker's build
 cache, gigabytes a round; `docker builder prune` clears it. The promise: the median of the single images takes at most
 half the time and 0.6 of the size of the one with everything. Exit code 1 when it is broken.
-Usage: python -m tests.bench.images [--base_image IMAGE] [--rounds N]
+Usage: python -m tools.bench.images [--base_image IMAGE] [--rounds N]
 """
 
 from __future__ import annotations

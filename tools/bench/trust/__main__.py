@@ -1,4 +1,4 @@
-"""Try faults on the real commands and write what held: `python -m tests.bench.trust` (`make trust`).
+"""Try faults on the real commands and write what held: `python -m tools.bench.trust` (`make trust`).
 
 Kills at random moments, agents that print and write without end, odd input, and full disks. Each part rewrites its
 table of docs/TRUST.md when it is done. Exit code 1 when something did not hold.
@@ -16,11 +16,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from locobench.shared.files import write_whole
-from tests.bench.trust import floods, full_disk, generation, kills
-from tests.bench.trust.faults import Fault, adopt_orphans, table
-from tests.bench.trust.scenes import installed_claude
-from tests.fuzz import odd_inputs
 from tests.support.suite import REPOSITORY
+from tools.bench.trust import floods, full_disk, generation, kills
+from tools.bench.trust.faults import Fault, adopt_orphans, table
+from tools.bench.trust.scenes import installed_claude
+from tools.fuzz import odd_inputs
 
 PAGE = REPOSITORY / "docs" / "TRUST.md"
 PARTS = ("kills", "generation", "disks", "floods", "odd")

@@ -1,7 +1,7 @@
 """Search for input that a command cannot stand: every file that one reads, changed at random.
 
 Whatever is in a file, a command ends with one of its exit codes, prints no traceback, takes less than a minute, and
-leaves what it was given as it was. `python -m tests.fuzz` searches on, `make trust` counts.
+leaves what it was given as it was. `python -m tools.fuzz` searches on, `make trust` counts.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from types import FrameType
 from harness.executor import ClaudeExecutor
 from harness.models import EvalResult, ResultsFile
 from harness.results.files import results_json
-from tests.bench.trust.faults import Fault
-from tests.fuzz.mutate import mutate
 from tests.support.fake_claude import RECORDED
 from tests.support.in_process import run_in_process
 from tests.support.judged_job import make_job
 from tests.support.results import arm, judge_failed
 from tests.support.results import run as made_run
 from tests.support.suite import REPOSITORY, environment, make_suite
+from tools.bench.trust.faults import Fault
+from tools.fuzz.mutate import mutate
 
 CODES = (0, 1, 2)
 LONGEST = 60

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.bench.trust.faults import Fault, left_running, names, torn
-from tests.bench.trust.scenes import SCENES, Scene
+from tools.bench.trust.faults import Fault, left_running, names, torn
+from tools.bench.trust.scenes import SCENES, Scene
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 LONGEST_END = 30.0

@@ -1,7 +1,7 @@
 """Does the judge agree with expert readers? Replies to its exact prompts, kept verbatim, against the same blind grades.
 
 The project's own machines reach no model: language models that were handed the prompts replied (tests/fixtures/judging
-says how). Beside the judge stands what verify.py gives the same answers. `python -m tests.bench.judge_agreement` writes
+says how). Beside the judge stands what verify.py gives the same answers. `python -m tools.bench.judge_agreement` writes
 the table in docs/VERIFIER.md; `… --record FOLDER KEY` takes in replies.
 """
 
@@ -27,7 +27,7 @@ from locobench.scoring.judge.evidence import evidence
 from locobench.scoring.verifier import verifier
 from locobench.shared.files import write_whole
 from locobench.shared.markdown import as_markdown
-from tests.bench.agreement import CLEAR, FIXTURES, KINDS, Graded, beats, mean
+from tools.bench.agreement import CLEAR, FIXTURES, KINDS, Graded, beats, mean
 
 REPLIES = REPOSITORY / "tests" / "fixtures" / "judging" / "replies"
 DOCUMENT = REPOSITORY / "docs" / "VERIFIER.md"

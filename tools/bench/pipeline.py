@@ -1,4 +1,4 @@
-"""Time and memory of the pipeline beside plain ways of doing the same: `python -m tests.bench.pipeline`.
+"""Time and memory of the pipeline beside plain ways of doing the same: `python -m tools.bench.pipeline`.
 
 Contenders take turns in one run, every figure is the median of its rounds, and the input is in the page cache.
 Prints one table and leaves nothing but the made data in .cache/bench; until then it takes 5 GB there for each round.
@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from locobench.dataset.catalog import REPOSITORY
 from locobench.selection.read import read_candidates
-from tests.bench import made_data
+from tools.bench import made_data
 
 CACHE = REPOSITORY / ".cache" / "bench"
 SCRIPTS = ("extract_dataset.py", "select_tasks.py", "run_adapter.py", "smoke_test.py")
@@ -307,7 +307,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="times that each contender runs (default: 3)")
     rounds = parser.parse_args().rounds
     # In a process of its own: the peak of a small process is what its children's begin with.
-    made = subprocess.run([sys.executable, "-m", "tests.bench.made_data", CACHE], cwd=REPOSITORY, check=False)
+    made = subprocess.run([sys.executable, "-m", "tools.bench.made_data", CACHE], cwd=REPOSITORY, check=False)
     if made.returncode != 0:
         raise SystemExit("the data could not be made")
     bench = Bench(rounds)

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from harness.results.files import results_json
-from tests.bench.trust.faults import Fault, left_running, torn
-from tests.bench.trust.generation import SAMPLE
-from tests.bench.trust.kills import run_killed
-from tests.bench.trust.scenes import SCENES, Scene
 from tests.support.results import arm
 from tests.support.suite import REPOSITORY, environment
+from tools.bench.trust.faults import Fault, left_running, torn
+from tools.bench.trust.generation import SAMPLE
+from tools.bench.trust.kills import run_killed
+from tools.bench.trust.scenes import SCENES, Scene
 
 DISK_BYTES = 16_000_000
 PAGE = 4096

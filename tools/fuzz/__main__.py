@@ -1,6 +1,6 @@
 """Search for data that breaks extraction or generation, and for files that break a command.
 
-`python -m tests.fuzz --minutes N`: three quarters of the time for the former, which knows what data may look like.
+`python -m tools.fuzz --minutes N`: three quarters of the time for the former, which knows what data may look like.
 
 Every round draws new data; failing examples are kept in .cache/fuzz and tried first in the next run. Exit code 1
 when something broke, with the smallest example found on stdout.
@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 from hypothesis.database import DirectoryBasedExampleDatabase
 
 from locobench.dataset.catalog import REPOSITORY
-from tests.fuzz import odd_inputs
 from tests.support.invariants import check_extraction, check_generation
 from tests.support.strategies import Entry, flags, projects, scenarios
+from tools.fuzz import odd_inputs
 
 KEPT = REPOSITORY / ".cache" / "fuzz"
 EXAMPLES_PER_ROUND = 100

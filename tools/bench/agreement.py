@@ -17,7 +17,7 @@ from scipy.stats import spearmanr
 
 from locobench.dataset.catalog import REPOSITORY
 from locobench.scoring.verifier import verifier
-from tests.bench.answers import Case
+from tools.bench.answers import Case
 
 FIXTURES = REPOSITORY / "tests" / "fixtures" / "answers"
 KINDS = ("thorough", "skim", "brief", "bluff", "shortbluff", "wrong")

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from locobench.shared.files import write_whole
-from tests.docs.api_page import api_page
-from tests.docs.commands_page import commands_page
+from tools.docs.api_page import api_page
+from tools.docs.commands_page import commands_page
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {"docs/API_REFERENCE.md": api_page, "docs/CLI_REFERENCE.md": commands_page}

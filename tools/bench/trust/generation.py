@@ -11,10 +11,10 @@ import sys
 from pathlib import Path
 
 from locobench.generate.run import LOCK_FILE, STATE_FILE
-from tests.bench.trust.faults import Fault, left_running
-from tests.bench.trust.kills import SIGNALS, run_killed, wrong_end
 from tests.support.reflinks import with_reflinks
 from tests.support.suite import REPOSITORY
+from tools.bench.trust.faults import Fault, left_running
+from tools.bench.trust.kills import SIGNALS, run_killed, wrong_end
 
 SAMPLE = REPOSITORY / "data" / "sample"
 

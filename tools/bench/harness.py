@@ -1,6 +1,6 @@
 """How much time the harness itself takes: per run, to load results, and with eight workers.
 
-python -m tests.bench.harness        exit code 1 when a bound is not met
+python -m tools.bench.harness        exit code 1 when a bound is not met
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How well the verifier tells knowledge from pretence: scores answers of known worth and checks the bounds.
 
-`python -m tests.bench.validity` measures the bundled sample and, where $LOCOBENCH_REAL names a folder that holds their
-materialize.py, the real scenarios with their code; answers that expert readers graded, too (tests/bench/agreement.py).
+`python -m tools.bench.validity` measures the bundled sample and, where $LOCOBENCH_REAL names a folder that holds their
+materialize.py, the real scenarios with their code; answers that expert readers graded, too (tools/bench/agreement.py).
 It rewrites the tables and the figure of docs/. Exit code 1 when a bound is missed.
 """
 
@@ -24,10 +24,10 @@ from locobench.generate.project import Project
 from locobench.scoring.verifier import verifier
 from locobench.shared.files import write_whole
 from locobench.shared.markdown import as_markdown
-from tests.bench import agreement, answers
-from tests.bench.agreement import FIXTURES
-from tests.bench.answers import Case
 from tests.support.data_builder import extract
+from tools.bench import agreement, answers
+from tools.bench.agreement import FIXTURES
+from tools.bench.answers import Case
 
 DOCS = REPOSITORY / "docs"
 
