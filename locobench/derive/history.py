@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from common.errors import InputError
 from locobench.derive.index import TOP_LEVEL, build
 from locobench.derive.kinds import MOST_ITEMS
 from locobench.derive.languages import Language
 from locobench.derive.tree import LARGEST_SOURCE, Blob, Repository
+from locobench.shared.errors import InputError
 
 MOST_COMMITS = 3000
 """How far back is looked: older trees often need tools that nobody has any more."""
@@ -31,10 +31,19 @@ _OTHER = re.compile(
     r"version|release|copyright|spelling|CI|javadocs?|upgrade[sd]?|dependenc\w+|various|misc\w*|several)\b",
     re.IGNORECASE,
 )
-_TRAILER = re.compile(r"^(signed-off-by|co-authored-by|reviewed-by|change-id|pr-url|cc|git-svn-id|refs?|closes|fixes|see)\b.*$", re.I | re.M)
-_REFERENCE = re.compile(r"\s*\(?(?:\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?|refs?|see|pr|issue)s?:?\s+)?(?:[\w.-]+/[\w.-]+)?(?:#|GH-|[A-Z]{2,}-)\d+\)?", re.I)
+_TRAILER = re.compile(
+    r"^(signed-off-by|co-authored-by|reviewed-by|change-id|pr-url|cc|git-svn-id|refs?|closes|fixes|see)\b.*$",
+    re.I | re.M,
+)
+_REFERENCE = re.compile(
+    r"\s*\(?(?:\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?|refs?|see|pr|issue)s?:?\s+)?(?:[\w.-]+/[\w.-]+)?(?:#|GH-|[A-Z]{2,}-)\d+\)?",
+    re.I,
+)
 # A sentence that has an issue's number for one of its words, or a link.
-_LEANING = re.compile(r"\b(in|of|by|as|to|for|from|with|see|per|after|since|than|like)\s+(?:[\w.-]+/[\w.-]+)?(?:\(?#\d|GH-\d|https?:)|^\W*$", re.I)
+_LEANING = re.compile(
+    r"\b(in|of|by|as|to|for|from|with|see|per|after|since|than|like)\s+(?:[\w.-]+/[\w.-]+)?(?:\(?#\d|GH-\d|https?:)|^\W*$",
+    re.I,
+)
 _LINK = re.compile(r"\S*https?://\S+")
 _SECOND_PURPOSE = re.compile(r"^\s*[-*+]\s", re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
@@ -179,9 +188,7 @@ def grep_for(change: Change, language: Language, files: Sequence[tuple[str, byte
 
 
 _PLAIN = frozenset(
-    "this that with from when into than then them they have been were will would should could also only more most some"
-    " such make makes made does done allow allows instead which where while there their about after before because"
-    .split()
+    ["this", "that", "with", "from", "when", "into", "than", "then", "them", "they", "have", "been", "were", "will", "would", "should", "could", "also", "only", "more", "most", "some", "such", "make", "makes", "made", "does", "done", "allow", "allows", "instead", "which", "where", "while", "there", "their", "about", "after", "before", "because"]
 )  # fmt: skip
 
 
@@ -253,7 +260,9 @@ def _names(message: str, part: str) -> bool:
     if name in {word.lower() for word in _WORD.findall(message)}:
         return True
     codes = [word.lower() for word in _WORD.findall(message) if "_" in word or re.search(r"[a-z][A-Z]", word)]
-    return any(len(word) > 4 and len(name) > 4 and (word in name or name in word) for word in codes) or f"{name}(" in low
+    return (
+        any(len(word) > 4 and len(name) > 4 and (word in name or name in word) for word in codes) or f"{name}(" in low
+    )
 
 
 def _stem(path: str) -> str:

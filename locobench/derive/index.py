@@ -250,7 +250,9 @@ class _Reader:
         head, _, rest = self.text[node.start_byte : node.start_byte + 400].partition(b"\n")
         name = head.split()[1:2]
         return b"__cplusplus" in head or (
-            head.startswith(b"#ifndef") and bool(name) and rest.split()[:2] == [b"#define", name[0]]
+            head.startswith(b"#ifndef")
+            and bool(name)
+            and rest.split()[:2] == [b"#define", name[0]]
             and not self.text[node.end_byte :].strip()
         )
 

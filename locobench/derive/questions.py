@@ -36,7 +36,9 @@ def difficulty(grep_f1: float) -> str:
     return next(name for most, name in _DIFFICULTY if grep_f1 <= most)
 
 
-def choose(findings: Iterable[Finding], listings: Sequence[Sequence[str]], most: int) -> tuple[list[Finding], Counter[str]]:
+def choose(
+    findings: Iterable[Finding], listings: Sequence[Sequence[str]], most: int
+) -> tuple[list[Finding], Counter[str]]:
     """Return the questions to ask, at most one a target, and why the others are not asked.
 
     Args:
@@ -152,9 +154,7 @@ def asked(finding: Finding, language: Language, *, with_tests: bool) -> Question
         ]
     else:
         title = f"Which subtypes of `{name}` do not override `{member}`?"
-        first = (
-            f"Which subtypes of `{name}` (`{path}`), direct or not, do not define a method `{member}` themselves?"
-        )
+        first = f"Which subtypes of `{name}` (`{path}`), direct or not, do not define a method `{member}` themselves?"
         more = [
             "A type is a subtype where its declaration extends, implements or uses another one.",
             f"A type that only inherits `{member}` is part of the answer.",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from common.errors import InputError
+from locobench.dataset.catalog import AGREEMENT, STRUCTURE
 from locobench.derive import questions, scenarios
 from locobench.derive.history import Change, History, grep_for
 from locobench.derive.index import Index, build
@@ -17,7 +17,7 @@ from locobench.derive.scope import Scope, scopes, texts
 from locobench.derive.strict import Resolver, Strict
 from locobench.derive.structure import Finding, Structure
 from locobench.derive.tree import Repository, Tree
-from pipeline.dataset.catalog import AGREEMENT, STRUCTURE
+from locobench.shared.errors import InputError
 
 FEWEST_FILES = 3
 """An answer lies in three files at least."""
@@ -143,7 +143,9 @@ class _Deriver:
         found, unknown = scopes(tree, with_tests=choice.with_tests)
         report = Report(repository.name, commit, unknown=unknown, submodules=len(tree.submodules))
         if tree.submodules:
-            report.notes.append(f"{len(tree.submodules)} submodules are not looked into: {', '.join(tree.submodules[:3])}")
+            report.notes.append(
+                f"{len(tree.submodules)} submodules are not looked into: {', '.join(tree.submodules[:3])}"
+            )
         wanted = [scope for name, scope in sorted(found.items()) if not choice.languages or name in choice.languages]
         largest = max(wanted, key=lambda scope: sum(blob.size for blob in scope.blobs), default=None)
         for scope in wanted:
@@ -173,7 +175,9 @@ class _Deriver:
             return
         project_id = self._project(language.name, own.lines, tree, index.files)
         characters = sum(len(text.decode("utf-8", "replace")) for text in index.texts)
-        names = {path: [index.symbols[one].qualified for one in index.items_in(n)] for n, path in enumerate(index.files)}
+        names = {
+            path: [index.symbols[one].qualified for one in index.items_in(n)] for n, path in enumerate(index.files)
+        }
         for one in chosen:
             derived = {
                 **self._derived(one.kind, language.name, one.tier, one.grep_f1, own),
@@ -220,7 +224,9 @@ class _Deriver:
         found, _ = scopes(tree, with_tests=self.choice.with_tests)
         files = list(texts(self.repository, found[language.name]))
         grep = grep_for(change, language, files)
-        finding = Finding("changed_functions", change.commit, grep.word, "change", 1, change.answer, grep.answer, (), "history")
+        finding = Finding(
+            "changed_functions", change.commit, grep.word, "change", 1, change.answer, grep.answer, (), "history"
+        )
         if finding.grep_f1 > HARD:
             history.reasons["one grep answers it"] += 1
             return False

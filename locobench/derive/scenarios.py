@@ -8,10 +8,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from common.errors import InputError
-from common.files import write_whole
 from locobench.derive.questions import Question
 from locobench.derive.tree import Repository, Tree, write_tree
+from locobench.shared.errors import InputError
+from locobench.shared.files import write_whole
 
 MARK = "derived.json"
 """What tells a folder that this program wrote."""
@@ -47,7 +47,9 @@ class Folder:
     def __exit__(self, *_: object) -> None:
         shutil.rmtree(self.building, ignore_errors=True)
 
-    def add_project(self, project_id: str, root: str, repository: Repository, tree: Tree, facts: dict[str, Any]) -> None:
+    def add_project(
+        self, project_id: str, root: str, repository: Repository, tree: Tree, facts: dict[str, Any]
+    ) -> None:
         """Write a project: the commit's files below one root folder, and project_metadata.json beside it."""
         folder = self.building / "generated" / project_id
         try:

@@ -31,7 +31,6 @@ from locobench.derive.index import (
     Index,
 )
 
-
 _FACE = re.compile(r"(^|/)(__init__|index)\.\w+$")
 
 
@@ -262,12 +261,20 @@ class Strict:
             return True
         text, start = index.texts[index.file[row]], index.start[row]
         if name == "python":
-            begin = max(text.rfind(b"from ", 0, start), text.rfind(b"import ", 0, start) if _is_plain(text, start) else -1)
+            begin = max(
+                text.rfind(b"from ", 0, start), text.rfind(b"import ", 0, start) if _is_plain(text, start) else -1
+            )
             module = text[begin:start].partition(b" ")[2].lstrip()
             return module.startswith(b".") or _first_word(module) in index.places
-        begin = max(text.rfind(b"use ", 0, start), text.rfind(b"import ", 0, start), text.rfind(b"namespace ", 0, start))
+        begin = max(
+            text.rfind(b"use ", 0, start), text.rfind(b"import ", 0, start), text.rfind(b"namespace ", 0, start)
+        )
         begin = max(begin, text.rfind(b"package ", 0, start))
-        head = re.sub(r"^(use|import|namespace|package)\s+(static\s+|function\s+|const\s+)*", "", text[begin:start].decode("utf-8", "replace"))
+        head = re.sub(
+            r"^(use|import|namespace|package)\s+(static\s+|function\s+|const\s+)*",
+            "",
+            text[begin:start].decode("utf-8", "replace"),
+        )
         if name == "java":
             return any(head.startswith(space) for space in index.namespaces if "." in space)
         first = _first_word(head.encode())

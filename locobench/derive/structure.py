@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
-from bisect import bisect_right
 
 from locobench.derive.imports import ImportGraph
 from locobench.derive.index import FUNCTIONS, IMPORT, TOP_LEVEL, Index
@@ -98,7 +98,9 @@ class Structure:
 
     def _of_users(self, number: int, direct: frozenset[Item]) -> Iterator[Finding | None]:
         kind = self.index.symbols[number].kind
-        control = {"class": "class_users", "type": "class_users", "constant": "constant_users"}.get(kind, "direct_users")
+        control = {"class": "class_users", "type": "class_users", "constant": "constant_users"}.get(
+            kind, "direct_users"
+        )
         grep = partial(self._enclosing, number)
         name = self.index.symbols[number].name
         yield self._finding(control, number, 1, direct, grep, [name])
@@ -146,7 +148,9 @@ class Structure:
 
     def _expandable(self, items: Iterable[Item]) -> list[int]:
         kinds = (*FUNCTIONS, "mixed")
-        return sorted({item.symbol for item in items if item.symbol >= 0 and self.index.symbols[item.symbol].kind in kinds})
+        return sorted(
+            {item.symbol for item in items if item.symbol >= 0 and self.index.symbols[item.symbol].kind in kinds}
+        )
 
     def _grepped(self, symbol: int) -> str:
         one = self.index.symbols[symbol]

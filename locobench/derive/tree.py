@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from common.errors import InputError
+from locobench.shared.errors import InputError
 
 LFS_MARK = b"version https://git-lfs.github.com/spec/"
 LARGEST_SOURCE = 1_000_000

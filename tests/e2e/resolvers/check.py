@@ -81,7 +81,9 @@ class Resolved:
             fresh = {item for item in reached - found if item.symbol != symbol}
             found |= fresh
             kinds = FUNCTIONS | {"mixed"}
-            front = [item.symbol for item in fresh if item.symbol >= 0 and self.index.symbols[item.symbol].kind in kinds]
+            front = [
+                item.symbol for item in fresh if item.symbol >= 0 and self.index.symbols[item.symbol].kind in kinds
+            ]
         return found
 
     def subtypes(self, symbol: int) -> set[int]:
@@ -137,7 +139,9 @@ def findings_of(repository: Repository, language: str) -> tuple[Index, list[Find
     return index, chosen
 
 
-def compare(index: Index, findings: list[Finding], resolved: Resolved, imports: set[tuple[str, str]]) -> dict[str, Score]:
+def compare(
+    index: Index, findings: list[Finding], resolved: Resolved, imports: set[tuple[str, str]]
+) -> dict[str, Score]:
     """Compare findings with what a resolver says.
 
     Args:
@@ -154,7 +158,9 @@ def compare(index: Index, findings: list[Finding], resolved: Resolved, imports: 
             kind = by_name[f"{path}: {one.extra['type']}" if one.extra else one.target]
             types = resolved.subtypes(kind)
             member = one.extra.get("member")
-            having = {n for n, s in enumerate(index.symbols) if s.kind == "method" and s.name == member and s.owner in types}
+            having = {
+                n for n, s in enumerate(index.symbols) if s.kind == "method" and s.name == member and s.owner in types
+            }
             if one.kind == "overriders":
                 types = having
             elif one.kind == "non_overriders":
@@ -168,7 +174,9 @@ def compare(index: Index, findings: list[Finding], resolved: Resolved, imports: 
         score.found += len(truth)
         score.common += len(answer & truth)
         if answer != truth:
-            more = "; ".join([*(f"+{item}" for item in sorted(answer - truth)), *(f"-{item}" for item in sorted(truth - answer))])
+            more = "; ".join(
+                [*(f"+{item}" for item in sorted(answer - truth)), *(f"-{item}" for item in sorted(truth - answer))]
+            )
             score.differences.append(f"{one.kind} {one.target} (depth {one.depth}): {more}")
     return scores
 
@@ -237,7 +245,9 @@ class _Served:
     def __enter__(self) -> Uses:
         modules, root = MODULES, self.root.resolve()
         if self.language == "python":
-            self.server = LanguageServer(["node", str(modules / "pyright/langserver.index.js"), "--stdio"], root, "python")
+            self.server = LanguageServer(
+                ["node", str(modules / "pyright/langserver.index.js"), "--stdio"], root, "python"
+            )
         elif self.language == "php":
             self.server = LanguageServer(
                 ["node", str(modules / "intelephense/lib/intelephense.js"), "--stdio"], root, "php",

@@ -17,7 +17,7 @@ def imports(root: Path, files: Sequence[str]) -> Iterator[tuple[str, str]]:
         package = Path(file).parent
         # A module's full name begins at the outermost folder that is a package.
         top = package
-        while (root / top / "__init__.py").exists() and top != Path("."):
+        while (root / top / "__init__.py").exists() and top != Path():
             top = top.parent
         own = parts[len(top.parts) :]
         if own[-1] == "__init__":
