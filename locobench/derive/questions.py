@@ -50,7 +50,8 @@ def choose(
     hard: dict[str, list[Finding]] = defaultdict(list)
     control: list[Finding] = []
     for one in findings:
-        if any(_listing_f1(one, listing) > LISTING for listing in listings):
+        # A path is scored whole: a list of everything is no path.
+        if one.kind != "call_path" and any(_listing_f1(one, listing) > LISTING for listing in listings):
             reasons["a list of everything would score"] += 1
         elif KINDS[one.kind].control:
             if one.grep_f1 > HARD:
@@ -112,7 +113,7 @@ def asked(finding: Finding, language: Language, *, with_tests: bool) -> Question
     if finding.target_kind == "class":
         word = _TYPE_WORDS.get(language.name, "class")
     target = f"the {word} `{name}` (`{path}`)"
-    steps = {0: "in any number of steps", 1: "", 2: "in up to 2 steps", 3: "in up to 3 steps"}[finding.depth]
+    steps = f"in up to {finding.depth} steps" if finding.depth else "in any number of steps"
     kind = finding.kind
     if kind in ("users_in_steps", "all_users"):
         title = f"Who uses `{name}`, directly or {steps}?"

@@ -17,6 +17,9 @@ from locobench.derive.strict import Item, Resolver, Unclear
 
 Reasons = Counter[str]
 
+PATH_STEPS, MOST_STEPS = 3, 12
+"""A shorter path is seen at once; a longer search ends in what everything hangs on."""
+
 _WORD_BYTES = frozenset(bytes([one]) for one in b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$")
 
 
@@ -101,6 +104,8 @@ class Structure:
         control = {"class": "class_users", "type": "class_users", "constant": "constant_users"}.get(
             kind, "direct_users"
         )
+        if kind == "method" and self.resolver.tier == "scip" and len(self._methods[self.index.symbols[number].name]) > 1:
+            control = "same_name_callers"
         grep = partial(self._enclosing, number)
         name = self.index.symbols[number].name
         yield self._finding(control, number, 1, direct, grep, [name])
@@ -131,7 +136,46 @@ class Structure:
         else:
             if depth > 1:
                 yield self._finding("all_users", number, 0, found, grep, expanded)
+        if self.resolver.tier == "scip":
+            yield self._path_to(number, direct)
         yield from deeper
+
+    def _path_to(self, end: int, direct: frozenset[Item]) -> Finding | None:
+        """Return the question for a path of PATH_STEPS or more uses to a function, from the farthest that there is."""
+        before: dict[int, set[int]] = {}
+        front, steps = {end}, 0
+        reached = {end: 0}
+        while front and steps < MOST_STEPS:
+            steps += 1
+            further: set[int] = set()
+            for one in sorted(front):
+                try:
+                    users = direct if one == end else self.users_of(one)
+                except Unclear:
+                    # Who uses it cannot be told; the paths that can be told hold, but others may hold as well.
+                    return None
+                before[one] = set(self._expandable(users))
+                further |= before[one] - reached.keys()
+            reached |= dict.fromkeys(further, steps)
+            front = further
+        if front:
+            return None
+        far = max(reached.values())
+        if far < PATH_STEPS:
+            return None
+        start = min(one for one, step in reached.items() if step == far)
+        path = [start]
+        while path[-1] != end:
+            path.append(min(one for one, users in before.items() if path[-1] in users and reached[one] < reached[path[-1]]))
+        names = {one: self.say(self._item(one)) for one in reached}
+        if len({self.index.symbols[one].file for one in path}) < FEWEST_FILES:
+            return None
+        symbol = self.index.symbols[start]
+        return Finding(
+            "call_path", names[start], symbol.name, symbol.kind, far, tuple(names[one] for one in path), (),
+            tuple(sorted({self.index.symbols[one].name for one in path})), "scip", {"end": names[end]},
+            tuple(sorted((names[user], names[one]) for one, users in before.items() for user in users)),
+        )  # fmt: skip
 
     def users_of(self, symbol: int) -> frozenset[Item]:
         """Return the next step: who uses a function; for a constructor, who names its class.
