@@ -18,8 +18,8 @@ def build_parser() -> cli.Parser:
     parser.flag("revision", default="HEAD", metavar="REV", help="commit to look at")
     parser.flag("scip", type=Path, metavar="FILE", help="SCIP index of that commit, which makes more questions exact")
     parser.flag("languages", nargs="+", metavar="NAME", help="languages to look at (default: all that are there)")
-    parser.flag("max_questions", type=cli.count, default=40, help="hard questions of a language, at most")
-    parser.flag("history", type=cli.count, default=10, help="questions from the history of a repository, at most")
+    parser.flag("max_questions", type=cli.count, default=60, help="hard questions of a language, at most")
+    parser.flag("history", type=cli.count, default=15, help="questions from the history of a repository, at most")
     parser.flag("with_tests", action="store_true", help="look at tests, too")
     parser.flag("quiet", action="store_true", help="no progress and no summary")
     return parser

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import NamedTuple
 
 from locobench.derive.index import TOP_LEVEL, build
@@ -59,6 +60,8 @@ class Change:
     message: str
     """Without numbers of issues, links and trailers."""
     answer: tuple[str, ...]
+    names: dict[str, list[str]]
+    """What the files of the answer define."""
 
     @property
     def paths(self) -> frozenset[str]:
@@ -139,10 +142,11 @@ class History:
             return "in files that cannot be parsed"
         diff = self.repository.git("diff", "-U0", "--no-color", "--no-ext-diff", parent, commit, "--", *index.files)
         answer = set()
+        starts = [list(accumulate(map(len, text.splitlines(keepends=True)), initial=0)) for text in index.texts]
         for number, first, last in _old_lines(diff, index.files):
             text = index.texts[number]
             for line in range(first, last + 1):
-                item = index.item_at(number, _offset(text, line))
+                item = index.item_at(number, _offset(text, starts[number], line))
                 if item is not None and item != TOP_LEVEL:
                     symbol = index.symbols[item]
                     answer.add((index.files[number], symbol.qualified, symbol.kind))
@@ -152,7 +156,9 @@ class History:
         if any(_names(message, part) for path, name, _ in answer for part in (*name.split("."), _stem(path))):
             return "the message names the answer"
         items = tuple(sorted(f"{path}: {name}" for path, name, _ in answer))
-        return Change(commit, parent, message, items)
+        names = {path: sorted(index.symbols[one].qualified for one in index.items_in(n)) for n, path in enumerate(index.files)}
+        paths = {path for path, _, _ in answer}
+        return Change(commit, parent, message, items, {path: names[path] for path in sorted(paths)})
 
 
 class Grep(NamedTuple):
@@ -244,14 +250,12 @@ def _old_lines(diff: str, files: list[str]) -> Iterator[tuple[int, int, int]]:
             yield number, max(1, start), max(1, start + count - 1 if count else start)
 
 
-def _offset(text: bytes, line: int) -> int:
+def _offset(text: bytes, starts: list[int], line: int) -> int:
     """Return where the text of a line begins, behind its indentation."""
-    start = 0
-    for _ in range(line - 1):
-        start = text.find(b"\n", start) + 1
-    end = text.find(b"\n", start)
-    content = text[start : end if end >= 0 else len(text)]
-    return min(start + len(content) - len(content.lstrip()), max(start, len(text) - 1))
+    if line >= len(starts):
+        return max(0, len(text) - 1)
+    content = text[starts[line - 1] : starts[line]].rstrip()
+    return starts[line - 1] + len(content) - len(content.lstrip())
 
 
 def _names(message: str, part: str) -> bool:

@@ -32,9 +32,9 @@ class Choice:
     revision: str = "HEAD"
     languages: Sequence[str] = ()
     """Those to look at; all where there are none."""
-    max_questions: int = 40
+    max_questions: int = 60
     """Hard questions about the structure, of each language of a repository."""
-    history: int = 10
+    history: int = 15
     """Questions from the history, of each repository."""
     with_tests: bool = False
     scip: Path | None = None
@@ -158,6 +158,8 @@ class _Deriver:
                 own.not_asked["fewer than three files"] += 1
             if scope is largest and choice.history:
                 self._history(scope, commit, report, own)
+        if choice.scip and report.tier != "scip":
+            raise InputError(f"{choice.scip}: says nothing of the files of {repository.folder}; --scip wants its own index")
         return report
 
     def _structure(self, scope: Scope, tree: Tree, report: Report, own: LanguageReport) -> None:
@@ -201,7 +203,6 @@ class _Deriver:
 
         resolver = read_index(self.choice.scip, index)
         if resolver is None:
-            report.notes.append(f"{self.choice.scip}: says nothing of the {index.language.title} files")
             return Strict(index)
         report.tier = "scip"
         return resolver
@@ -230,11 +231,6 @@ class _Deriver:
         if finding.grep_f1 > HARD:
             history.reasons["one grep answers it"] += 1
             return False
-        named = build(language, [(path, text) for path, text in files if path in change.paths], mentions=False)
-        names = {
-            path: [named.symbols[one].qualified for one in named.items_in(number)]
-            for number, path in enumerate(named.files)
-        }
         lines = sum(text.count(b"\n") for _, text in files)
         paths = [path for path, _ in files]
         project_id = self._project(language.name, lines, tree, paths)
@@ -244,7 +240,7 @@ class _Deriver:
             "greps": 1, "hits": grep.hits, "depth": 1, "items": len(change.answer), "files": change.files,
         }  # fmt: skip
         truth = {
-            "measure": "f2", "items": list(change.answer), "names": _names_of(change.answer, names), "edges": [],
+            "measure": "f2", "items": list(change.answer), "names": change.names, "edges": [],
             "grep": list(grep.answer),
         }  # fmt: skip
         question = questions.asked_change(change, language, with_tests=self.choice.with_tests)

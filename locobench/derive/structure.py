@@ -136,7 +136,7 @@ class Structure:
         else:
             if depth > 1:
                 yield self._finding("all_users", number, 0, found, grep, expanded)
-        if self.resolver.tier == "scip":
+        if self.resolver.tier == "scip" and kind in FUNCTIONS:
             yield self._path_to(number, direct)
         yield from deeper
 
