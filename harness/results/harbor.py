@@ -114,7 +114,8 @@ def _result(
         category=metadata.category or metadata.task_category,
         difficulty=metadata.difficulty,
         language=metadata.language,
-        groups={} if metadata.context_length is None else {"context_length": str(metadata.context_length)},
+        groups=({} if metadata.context_length is None else {"context_length": str(metadata.context_length)})
+        | (metadata.derived.groups if metadata.derived else {}),
         conditions=_conditions(trial, task, grade.verifier if grade else None),
         batch=batch,
         source=str(folder),

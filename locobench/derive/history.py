@@ -156,7 +156,10 @@ class History:
         if any(_names(message, part) for path, name, _ in answer for part in (*name.split("."), _stem(path))):
             return "the message names the answer"
         items = tuple(sorted(f"{path}: {name}" for path, name, _ in answer))
-        names = {path: sorted(index.symbols[one].qualified for one in index.items_in(n)) for n, path in enumerate(index.files)}
+        names = {
+            path: sorted(index.symbols[one].qualified for one in index.items_in(n))
+            for n, path in enumerate(index.files)
+        }
         paths = {path for path, _, _ in answer}
         return Change(commit, parent, message, items, {path: names[path] for path in sorted(paths)})
 

@@ -159,7 +159,9 @@ class _Deriver:
             if scope is largest and choice.history:
                 self._history(scope, commit, report, own)
         if choice.scip and report.tier != "scip":
-            raise InputError(f"{choice.scip}: says nothing of the files of {repository.folder}; --scip wants its own index")
+            raise InputError(
+                f"{choice.scip}: says nothing of the files of {repository.folder}; --scip wants its own index"
+            )
         return report
 
     def _structure(self, scope: Scope, tree: Tree, report: Report, own: LanguageReport) -> None:

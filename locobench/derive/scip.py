@@ -114,7 +114,9 @@ class Scip:
         """What the index defines anywhere in the repository."""
         numbers = {name: number for number, name in enumerate(index.files)}
         starts = {
-            (one.file, one.name_start): one.symbol for one in index.definitions if one.symbol >= 0 and one.name_start >= 0
+            (one.file, one.name_start): one.symbol
+            for one in index.definitions
+            if one.symbol >= 0 and one.name_start >= 0
         }
         placed = misplaced = 0
         for document in message.documents:
@@ -267,4 +269,3 @@ def _is_there(text: bytes, offset: int | None, symbol: str) -> bool:
         return True
     shown = text[offset : offset + len(name.encode()) + 2].strip(b"'\"`#")
     return shown.startswith(name.encode()) or re.search(r"\d+$", name) is not None
-

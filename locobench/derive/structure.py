@@ -104,7 +104,11 @@ class Structure:
         control = {"class": "class_users", "type": "class_users", "constant": "constant_users"}.get(
             kind, "direct_users"
         )
-        if kind == "method" and self.resolver.tier == "scip" and len(self._methods[self.index.symbols[number].name]) > 1:
+        if (
+            kind == "method"
+            and self.resolver.tier == "scip"
+            and len(self._methods[self.index.symbols[number].name]) > 1
+        ):
             control = "same_name_callers"
         grep = partial(self._enclosing, number)
         name = self.index.symbols[number].name
@@ -166,7 +170,9 @@ class Structure:
         start = min(one for one, step in reached.items() if step == far)
         path = [start]
         while path[-1] != end:
-            path.append(min(one for one, users in before.items() if path[-1] in users and reached[one] < reached[path[-1]]))
+            path.append(
+                min(one for one, users in before.items() if path[-1] in users and reached[one] < reached[path[-1]])
+            )
         names = {one: self.say(self._item(one)) for one in reached}
         if len({self.index.symbols[one].file for one in path}) < FEWEST_FILES:
             return None
