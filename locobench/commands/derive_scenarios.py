@@ -36,7 +36,7 @@ def main(argv: list[str] | None) -> int:
     """
     parser = build_parser()
     options = parser.parse_args(argv)
-    from locobench.derive.languages import LANGUAGES
+    from locobench.derive.code.languages import LANGUAGES
     from locobench.derive.run import Choice, derive
     from locobench.derive.scenarios import PAGE
     from locobench.derive.words import why_none
@@ -61,9 +61,8 @@ def main(argv: list[str] | None) -> int:
         for note in report.notes:
             cli.complain(f"{report.name}: {note}")
         if report.asked:
-            say(
-                f"{report.name}: {report.count(hard=True)} questions and {report.count(hard=False)} of the control group"
-            )
+            beside = report.count(hard=False)
+            say(f"{report.name}: {report.count(hard=True)} questions, and {beside} beside them as a control group")
         else:
             cli.complain(f"{report.name}: no question: {why_none(report)}")
     total = sum(len(report.asked) for report in reports)

@@ -1,4 +1,4 @@
-"""Which functions had to change? Questions from commits: the parent's tree, the message, and what the commit touched."""
+"""Which functions had to change? The parent's tree, a commit's message, and what it touched."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple
 
-from locobench.derive.index import TOP_LEVEL, build
+from locobench.derive.code.index import build
+from locobench.derive.code.languages import Language
+from locobench.derive.code.rows import TOP_LEVEL
+from locobench.derive.code.tree import LARGEST_SOURCE, Blob, Repository
 from locobench.derive.kinds import MOST_ITEMS
-from locobench.derive.languages import Language
-from locobench.derive.tree import LARGEST_SOURCE, Blob, Repository
 from locobench.shared.errors import InputError
 
 MOST_COMMITS = 3000
@@ -197,8 +198,42 @@ def grep_for(change: Change, language: Language, files: Sequence[tuple[str, byte
 
 
 _PLAIN = frozenset(
-    ["this", "that", "with", "from", "when", "into", "than", "then", "them", "they", "have", "been", "were", "will", "would", "should", "could", "also", "only", "more", "most", "some", "such", "make", "makes", "made", "does", "done", "allow", "allows", "instead", "which", "where", "while", "there", "their", "about", "after", "before", "because"]
-)  # fmt: skip
+    {
+        *(
+            "this",
+            "that",
+            "with",
+            "from",
+            "when",
+            "into",
+            "than",
+            "then",
+            "them",
+            "they",
+            "have",
+            "been",
+            "were",
+            "will",
+        ),
+        *("would", "should", "could", "also", "only", "more", "most", "some", "such", "make", "makes", "made", "does"),
+        *(
+            "done",
+            "allow",
+            "allows",
+            "instead",
+            "which",
+            "where",
+            "while",
+            "there",
+            "their",
+            "about",
+            "after",
+            "before",
+        ),
+        *("because",),
+    }
+)
+"""Words that nobody greps for."""
 
 
 def cleaned(text: str) -> str:
@@ -242,7 +277,7 @@ def _changed(listed: str) -> list[tuple[str, str, str]]:
 
 
 def _old_lines(diff: str, files: list[str]) -> Iterator[tuple[int, int, int]]:
-    """Yield the file's number, first and last line of each hunk's old side; an insertion counts to the line before it."""
+    """Yield file number, first and last line of each hunk's old side; an insertion counts to the line before it."""
     number = None
     for line in diff.split("\n"):
         if line.startswith("--- "):

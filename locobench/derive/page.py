@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import jinja2
 
+from locobench.derive.code.languages import LANGUAGES
 from locobench.derive.kinds import KINDS, UNCHECKED
-from locobench.derive.languages import LANGUAGES
 
 if TYPE_CHECKING:
     from locobench.derive.run import Asked, Choice, Report

@@ -7,9 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from locobench.derive.code.languages import Language
 from locobench.derive.history import Change
 from locobench.derive.kinds import HARD, KINDS
-from locobench.derive.languages import Language
 from locobench.derive.structure import Finding
 
 LISTING = 0.3
@@ -187,9 +187,9 @@ def asked_change(change: Change, language: Language, *, with_tests: bool) -> Que
 
 def _use_rules(name: str, word: str) -> list[str]:
     return [
-        f"A use is the name in the text of a function, where it means this {word}: a call, a function passed as a value,"
-        " a mention in a signature, a default or a decorator. Comments, strings, import and export lines and `__all__`"
-        " do not count.",
+        f"A use is the name in the text of a function, where it means this {word}: a call, a function passed as a"
+        " value, a mention in a signature, a default or a decorator. Comments, strings, import and export lines and"
+        " `__all__` do not count.",
         "Give the outermost named function or method, with its class: nested functions, lambdas and callbacks belong to"
         " it. What stands in a class and in none of its methods counts for the class; what stands in neither counts for"
         " `<top level>` of its file.",
@@ -201,10 +201,10 @@ def _use_rules(name: str, word: str) -> list[str]:
 _IMPORT_RULES = {
     "python": "A file imports another one where an import statement, wherever it stands, names that module or takes a"
     " name out of it. That Python also runs the `__init__.py` of the packages above does not count.",
-    "javascript": "A file imports another one where an import or export statement, `require(…)` or `import(…)`, wherever"
-    " it stands, names it.",
-    "typescript": "A file imports another one where an import or export statement, `require(…)` or `import(…)`, wherever"
-    " it stands, names it. Imports of types count.",
+    "javascript": "A file imports another one where an import or export statement, `require(…)` or `import(…)`,"
+    " wherever it stands, names it.",
+    "typescript": "A file imports another one where an import or export statement, `require(…)` or `import(…)`,"
+    " wherever it stands, names it. Imports of types count.",
 }
 
 

@@ -10,13 +10,13 @@ from typing import Any
 
 from locobench.dataset.catalog import AGREEMENT, STRUCTURE
 from locobench.derive import questions, scenarios
+from locobench.derive.code.index import Index, build
+from locobench.derive.code.scope import Scope, scopes, texts
+from locobench.derive.code.tree import Repository, Tree
 from locobench.derive.history import Change, History, grep_for
-from locobench.derive.index import Index, build
 from locobench.derive.kinds import HARD, KINDS, is_checked
-from locobench.derive.scope import Scope, scopes, texts
-from locobench.derive.strict import Resolver, Strict
+from locobench.derive.resolve.strict import Resolver, Strict
 from locobench.derive.structure import Finding, Structure
-from locobench.derive.tree import Repository, Tree
 from locobench.shared.errors import InputError
 
 FEWEST_FILES = 3
@@ -201,7 +201,7 @@ class _Deriver:
     def _resolver(self, index: Index, report: Report) -> Resolver:
         if self.choice.scip is None:
             return Strict(index)
-        from locobench.derive.scip import read_index
+        from locobench.derive.resolve.scip import read_index
 
         resolver = read_index(self.choice.scip, index)
         if resolver is None:

@@ -8,8 +8,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from locobench.derive.code.tree import Repository, Tree, write_tree
 from locobench.derive.questions import Question
-from locobench.derive.tree import Repository, Tree, write_tree
 from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole
 
@@ -87,12 +87,12 @@ class Folder:
 
 def check_place(output_dir: Path) -> None:
     """Raise InputError where a folder would be replaced that this program did not write."""
-    if output_dir.exists() and not (output_dir / MARK).is_file():
-        if not output_dir.is_dir() or any(output_dir.iterdir()):
-            raise InputError(
-                f"{output_dir}: is there and holds no {MARK}, so it was not derived; move it away or name another"
-                " --output_dir"
-            )
+    if not output_dir.exists() or (output_dir / MARK).is_file():
+        return
+    if not output_dir.is_dir() or any(output_dir.iterdir()):
+        raise InputError(
+            f"{output_dir}: is there and was not derived (no {MARK}); move it away or name another --output_dir"
+        )
 
 
 def plain_name(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Which questions does the structure of the code hold? Targets, their exact answers, and what one grep makes of them."""
+"""Which questions does the structure of the code hold? Targets, exact answers, and what one grep makes of them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
 
-from locobench.derive.imports import ImportGraph
-from locobench.derive.index import FUNCTIONS, IMPORT, TOP_LEVEL, Index
+from locobench.derive.code.imports import ImportGraph
+from locobench.derive.code.index import Index
+from locobench.derive.code.rows import FUNCTIONS, IMPORT, TOP_LEVEL
 from locobench.derive.kinds import FEWEST_FILES, FEWEST_ITEMS, KINDS, MOST_ITEMS
-from locobench.derive.strict import Item, Resolver, Unclear
+from locobench.derive.resolve.strict import Item, Resolver, Unclear
 
 Reasons = Counter[str]
 
@@ -214,9 +215,9 @@ class Structure:
             while pending:
                 one = pending.pop()
                 asked.append(index.symbols[one].name)
-                for below in self.resolver.subtypes(one) - found:
-                    found.add(below)
-                    pending.append(below)
+                fresh = self.resolver.subtypes(one) - found
+                found |= fresh
+                pending += sorted(fresh)
         except Unclear:
             return
         if not found:
@@ -313,7 +314,7 @@ class Structure:
         return self._hits[name]
 
     def _enclosing(self, number: int) -> set[Item]:
-        """Return the items around a grep's hits, without imports, the definition and what stands in the target itself."""
+        """Return the items around a grep's hits, without imports, the definition and the target itself."""
         index, symbol = self.index, self.index.symbols[number]
         imports = {
             (index.file[row], index.start[row]) for row in index.mentions(symbol.name) if index.role[row] == IMPORT

@@ -1,4 +1,4 @@
-"""The answer key of a question with an exact answer, and its oracle: made from the scenario, checked with its verifier."""
+"""Key and oracle of a question with an exact answer: made from the scenario, checked with its verifier."""
 
 from __future__ import annotations
 

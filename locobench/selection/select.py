@@ -1,7 +1,8 @@
 """Which tasks are selected: thresholds, a weighted score, the top N.
 
 score = w_context * context_length / max + w_files * files_count / max + w_category * bonus, each part 0-1, the maxima
-taken over the tasks that pass the thresholds and filters. The bonus of a question with an exact answer is 1 - grep F1. context_length counts characters, not tokens.
+taken over the tasks that pass the thresholds and filters. The bonus is the category's; that of a question with an exact
+answer is 1 - grep F1. context_length counts characters, not tokens.
 
 Imports nothing heavy: the flags of select_tasks.py have these criteria as their defaults.
 """

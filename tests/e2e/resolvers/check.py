@@ -1,6 +1,6 @@
 """How well do the answers agree with independent resolvers? Precision and recall of items, by kind and language.
 
-`python -m tests.e2e.resolvers.check REPOS [NAME...]` prints a table and the cause of each difference: REPOS holds checkouts.
+`python -m tests.e2e.resolvers.check REPOS [NAME...]` prints a table and each difference: REPOS holds checkouts.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from locobench.derive.index import ALIASED, DECLARATION, DEFINITION, FOREIGN, FUNCTIONS, IMPORT, Index, build
+from locobench.derive.code.index import Index, build
+from locobench.derive.code.languages import LANGUAGES
+from locobench.derive.code.rows import ALIASED, DECLARATION, DEFINITION, FOREIGN, FUNCTIONS, IMPORT
+from locobench.derive.code.scope import scopes, texts
+from locobench.derive.code.tree import Repository
 from locobench.derive.kinds import KINDS
-from locobench.derive.languages import LANGUAGES
 from locobench.derive.questions import choose
+from locobench.derive.resolve.strict import Item, Strict
 from locobench.derive.run import _listings
-from locobench.derive.scope import scopes, texts
-from locobench.derive.strict import Item, Strict
 from locobench.derive.structure import Finding, Structure
-from locobench.derive.tree import Repository
 from tests.e2e.resolvers.lsp import LanguageServer
 
 HERE = Path(__file__).parent
@@ -96,10 +97,11 @@ class Resolved:
                 if scope < 0 or self.index.role[row] in (IMPORT, FOREIGN, DEFINITION):
                     continue
                 one = self.index.definitions[scope]
-                if one.kind in ("class", "container") and one.symbol >= 0 and self._in_header(one.name_start, row):
-                    if one.symbol not in found:
-                        found.add(one.symbol)
-                        pending.append(one.symbol)
+                if one.kind not in ("class", "container") or not self._in_header(one.name_start, row):
+                    continue
+                if one.symbol >= 0 and one.symbol not in found:
+                    found.add(one.symbol)
+                    pending.append(one.symbol)
         return found
 
     def _in_header(self, name_start: int, row: int) -> bool:
@@ -200,7 +202,7 @@ def resolver(language: str, root: Path, index: Index) -> AbstractContextManager[
         done = subprocess.run(["go", "run", HERE / "uses.go", root], capture_output=True, text=True, check=True)
         return nullcontext(_table(index, done.stdout, in_bytes=True))
     if language in ("typescript", "javascript"):
-        command = ["node", "--max-old-space-size=4000", HERE / "uses.js", MODULES, root]
+        command = ["node", "--max-old-space-size=4000", str(HERE / "uses.js"), str(MODULES), str(root)]
         done = subprocess.run(command, input=listed, capture_output=True, text=True, check=True)
         return nullcontext(_table(index, done.stdout, in_bytes=False))
     if language == "java":
@@ -245,6 +247,8 @@ class _Served:
     def __enter__(self) -> Uses:
         modules, root = MODULES, self.root.resolve()
         if self.language == "python":
+            # Code for another system is code, too.
+            (root / "pyrightconfig.json").write_text('{"pythonPlatform": "All"}', encoding="utf-8")
             self.server = LanguageServer(
                 ["node", str(modules / "pyright/langserver.index.js"), "--stdio"], root, "python"
             )
@@ -289,7 +293,7 @@ class _Served:
 def imports_of(language: str, root: Path, index: Index) -> set[tuple[str, str]]:
     """Return who imports whom, by the TypeScript compiler or by Python's own rules."""
     if language in ("typescript", "javascript"):
-        command = ["node", HERE / "uses.js", MODULES, root, "--imports"]
+        command = ["node", str(HERE / "uses.js"), str(MODULES), str(root), "--imports"]
         done = subprocess.run(command, input="\n".join(index.files), capture_output=True, text=True, check=True)
         return {(a, b) for a, _, b in (line.partition("\t") for line in done.stdout.splitlines()) if a != b and b}
     if language == "python":
@@ -317,10 +321,8 @@ def lines(scores: dict[str, Score], name: str, language: str) -> Iterator[str]:
     for kind in KINDS:
         if kind in scores:
             score = scores[kind]
-            title = LANGUAGES[language].title
-            yield (
-                f"| {title} | {name} | {kind} | {score.questions} | {score.items} | {score.precision:.3f} | {score.recall:.3f} |"
-            )
+            cells = (LANGUAGES[language].title, name, kind, score.questions, score.items)
+            yield f"| {' | '.join(map(str, cells))} | {score.precision:.3f} | {score.recall:.3f} |"
 
 
 def main(arguments: list[str]) -> int:

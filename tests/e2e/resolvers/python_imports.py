@@ -1,4 +1,4 @@
-"""Which of these Python files import which? By the ast module and the import system's rules of where modules are found."""
+"""Which of these Python files import which? By the ast module and the import system's rules."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 
 def imports(root: Path, files: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield (importer, imported) of files below `root`."""
-    known = {}
-    names = {}
+    known: dict[tuple[str, str], str] = {}
+    names: dict[str, tuple[str, str]] = {}
     for file in files:
         parts = list(Path(file).with_suffix("").parts)
-        package = Path(file).parent
+        folder = Path(file).parent
         # A module's full name begins at the outermost folder that is a package.
-        top = package
+        top = folder
         while (root / top / "__init__.py").exists() and top != Path():
             top = top.parent
         own = parts[len(top.parts) :]
@@ -26,7 +26,7 @@ def imports(root: Path, files: Sequence[str]) -> Iterator[tuple[str, str]]:
         names[file] = (str(top), ".".join(own))
     tops = sorted({top for top, _ in known})
     for file in files:
-        top, name = names[file]
+        home, name = names[file]
         package = name if file.endswith("__init__.py") else name.rpartition(".")[0]
         for node in ast.walk(ast.parse((root / file).read_bytes())):
             wanted: list[tuple[str, list[str]]] = []
@@ -38,8 +38,8 @@ def imports(root: Path, files: Sequence[str]) -> Iterator[tuple[str, str]]:
                     base = resolve_name("." * node.level + base, package) if package else base
                 wanted = [(base, [alias.name for alias in node.names])]
             for module, taken in wanted:
-                for place in [top, *tops]:
-                    found = [known.get((place, one)) for one in (module, *(f"{module}.{name}" for name in taken))]
+                for place in [home, *tops]:
+                    found = [known.get((place, one)) for one in (module, *(f"{module}.{one}" for one in taken))]
                     hits = [one for one in found if one and one != file]
                     if hits:
                         yield from ((file, one) for one in hits)

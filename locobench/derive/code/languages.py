@@ -149,7 +149,7 @@ LANGUAGES = {
         ),
         Language(
             "csharp", "C#", (".cs",), {"": ("tree_sitter_c_sharp", "language")},
-            _FOLDERS + r"|/[^/]*\.?(Unit)?Tests?(\.[^/]*)?/|/[^/]*(Performance|Approval)\w*Tests?/|Tests?\.cs$|/[^/]*TestSupport/",
+            _FOLDERS + r"|/[^/]*Tests?(\.[^/]*)?/|Tests?\.cs$|/[^/]*TestSupport/",
             frozenset({"this"}), "anywhere", implicit_self=True,
             special="Main|ToString|Equals|GetHashCode|Dispose|GetEnumerator|MoveNext|Invoke",
         ),

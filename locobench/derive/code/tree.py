@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,8 +116,6 @@ class Repository:
         command = ["git", "-C", str(self.folder), "cat-file", "--batch", "--buffer"]
         wanted = list(blobs)
         # A file, not a pipe: the list is written at once, and git answers while it reads.
-        import tempfile
-
         with tempfile.TemporaryFile() as ids:
             ids.write("".join(f"{blob.object_id}\n" for blob in wanted).encode())
             ids.seek(0)
@@ -141,7 +140,7 @@ class Repository:
                 process.wait()
 
     def stream(self, *arguments: str) -> Iterator[list[str]]:
-        """Run git, whose output begins each entry with \\x01 and ends its head with \\x02; yield the entries' parts.
+        r"""Run git, whose output begins each entry with \x01 and ends its head with \x02; yield the entries' parts.
 
         The parts of a head stand between NULs; what follows it is the last part.
         """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from typing import Any
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import DecodeError
 
-from locobench.derive.index import (
+from locobench.derive.code.index import Index
+from locobench.derive.code.rows import (
     ALIASED,
     DECLARATION,
     DEFINITION,
@@ -25,15 +27,14 @@ from locobench.derive.index import (
     NOWHERE,
     REFERENCE,
     UNCLEAR,
-    Index,
 )
-from locobench.derive.strict import Item, Unclear
+from locobench.derive.resolve.strict import Item, Unclear
 from locobench.shared.errors import InputError
 
 IS_DEFINITION = 1
 """Of the bits in `symbol_roles`."""
 MOST_MISPLACED = 0.02
-"""Share of definitions that may not be where the index says; indexers name some things otherwise than they are spelled."""
+"""Share of definitions that may not be where the index says: indexers name some things in their own way."""
 _UTF8, _UTF32 = 1, 3
 _LAST_NAME = re.compile(r"(?:`((?:[^`]|``)+)`|([\w$+-]+))(?:\([^()]*\)\.|[#.:/!])$")
 
@@ -149,8 +150,8 @@ class Scip:
                         self._subtypes[related.symbol].add(information.symbol)
         if misplaced > MOST_MISPLACED * max(placed, 1):
             raise InputError(
-                f"{path}: of another commit: {misplaced} of {placed} definitions are not where it says; index the commit"
-                " that --revision names"
+                f"{path}: of another commit: {misplaced} of {placed} definitions are not where it says;"
+                " index the commit that --revision names"
             )
         self._packages = {_package(symbol) for symbol in self._own}
         self._constructors(index)
@@ -244,18 +245,18 @@ def _spans(place: Any) -> bool:
     return (len(place) == 3 and place[2] > place[1]) or len(place) == 4
 
 
-def _offset(text: bytes, lines: list[int], place: Any, encoding: int) -> int | None:
+def _offset(text: bytes, lines: list[int], place: Sequence[int], encoding: int) -> int | None:
     if len(place) < 3 or not 0 <= place[0] < len(lines) or place[1] < 0:
         return None
-    start = lines[place[0]]
+    start, column = lines[place[0]], place[1]
     end = lines[place[0] + 1] if place[0] + 1 < len(lines) else len(text)
     line = text[start:end]
     if encoding == _UTF8 or line.isascii():
-        return start + place[1] if place[1] <= len(line) else None
+        return start + column if column <= len(line) else None
     decoded = line.decode("utf-8", "replace")
     if encoding == _UTF32:
-        return start + len(decoded[: place[1]].encode())
-    return start + len(decoded.encode("utf-16-le")[: 2 * place[1]].decode("utf-16-le", "ignore").encode())
+        return start + len(decoded[:column].encode())
+    return start + len(decoded.encode("utf-16-le")[: 2 * column].decode("utf-16-le", "ignore").encode())
 
 
 def _is_there(text: bytes, offset: int | None, symbol: str) -> bool:

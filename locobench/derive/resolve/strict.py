@@ -1,7 +1,7 @@
 """Which names mean one thing only, and who uses them? The strict rule, for repositories without an index.
 
-A symbol takes part when every mention of its name in the repository is explained: the definition, an import, or a use that
-can mean nothing else. One mention that could mean something else, and the symbol takes no part.
+A symbol takes part when every mention of its name in the repository is explained: the definition, an import, or a use
+that can mean nothing else. One mention that could mean something else, and the symbol takes no part.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections import defaultdict
 from functools import cache
 from typing import NamedTuple, Protocol
 
-from locobench.derive.index import (
+from locobench.derive.code.index import Index
+from locobench.derive.code.rows import (
     ALIASED,
     BINDING,
     COMPLEX,
@@ -28,8 +29,8 @@ from locobench.derive.index import (
     NOWHERE,
     TOP_LEVEL,
     UNCLEAR,
-    Index,
 )
+from locobench.derive.resolve.origins import is_ours
 
 _FACE = re.compile(r"(^|/)(__init__|index)\.\w+$")
 
@@ -121,6 +122,8 @@ class Strict:
             raise Unclear("defined more than once")
         if symbol.kind in ("mixed", "constructor"):
             raise Unclear("a constructor, or of two kinds")
+        if symbol.kind == "method" and symbol.owner < 0 and index.language.visibility == "import":
+            raise Unclear("a method of an object, not of a class")
         if symbol.name in index.murky:
             raise Unclear("named in a broken file or a macro")
         if symbol.name in self._library:
@@ -144,7 +147,7 @@ class Strict:
         if role in (ALIASED, FOREIGN):
             raise Unclear("imported under another name, or from elsewhere")
         if role == IMPORT:
-            if not self._is_ours(row):
+            if not is_ours(index, row):
                 raise Unclear("imported under another name, or from elsewhere")
             return False
         if is_method and language.called and not self._is_called(row):
@@ -253,33 +256,6 @@ class Strict:
                 return face is not None and self.index.name_ids[name] in self._imported[face]
         return False
 
-    def _is_ours(self, row: int) -> bool:
-        """Whether an import can be of this repository."""
-        index = self.index
-        name = index.language.name
-        if name in ("javascript", "typescript", "csharp", "go"):
-            return True
-        text, start = index.texts[index.file[row]], index.start[row]
-        if name == "python":
-            begin = max(
-                text.rfind(b"from ", 0, start), text.rfind(b"import ", 0, start) if _is_plain(text, start) else -1
-            )
-            module = text[begin:start].partition(b" ")[2].lstrip()
-            return module.startswith(b".") or _first_word(module) in index.places
-        begin = max(
-            text.rfind(b"use ", 0, start), text.rfind(b"import ", 0, start), text.rfind(b"namespace ", 0, start)
-        )
-        begin = max(begin, text.rfind(b"package ", 0, start))
-        head = re.sub(
-            r"^(use|import|namespace|package)\s+(static\s+|function\s+|const\s+)*",
-            "",
-            text[begin:start].decode("utf-8", "replace"),
-        )
-        if name == "java":
-            return any(head.startswith(space) for space in index.namespaces if "." in space)
-        first = _first_word(head.encode())
-        return not first or first in index.places or first in ("crate", "self", "super")
-
     def _is_called(self, row: int) -> bool:
         index = self.index
         text, start = index.texts[index.file[row]], index.start[row]
@@ -333,17 +309,6 @@ def _parts(path: str) -> frozenset[str]:
 
 def _folder(path: str) -> str:
     return path.rpartition("/")[0]
-
-
-def _first_word(text: bytes) -> str:
-    found = re.match(rb"[\w]+", text.lstrip(b"\\ "))
-    return found[0].decode() if found else ""
-
-
-def _is_plain(text: bytes, start: int) -> bool:
-    """Whether the line's statement is `import a` and not `from a import b`."""
-    line = text.rfind(b"\n", 0, start) + 1
-    return text[line:start].lstrip().startswith(b"import ")
 
 
 __all__ = ["TOP_LEVEL", "Item", "Resolver", "Strict", "Unclear"]

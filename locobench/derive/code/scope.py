@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from locobench.derive.languages import LANGUAGES, Language
-from locobench.derive.tree import LARGEST_SOURCE, LFS_MARK, Blob, Repository, Tree, is_link
+from locobench.derive.code.languages import LANGUAGES, Language
+from locobench.derive.code.tree import LARGEST_SOURCE, LFS_MARK, Blob, Repository, Tree, is_link
 
 _VENDORED = re.compile(
     r"(^|/)(vendor|vendored|third[_-]?party|node_modules|bower_components|_vendor|dist|\.yarn)/"
