@@ -28,20 +28,23 @@ class Folder:
         """Begin a folder.
 
         Raises:
-            InputError: something that this program did not write is there, or nothing can be written.
+            InputError: something that this program did not write is there.
         """
         self.output_dir = output_dir
         check_place(output_dir)
         self.building = output_dir.absolute().with_name(_BUILDING + output_dir.absolute().name)
+
+    def __enter__(self) -> Folder:
         try:
             if self.building.exists():
                 shutil.rmtree(self.building)
             (self.building / "output" / "scenarios").mkdir(parents=True)
             (self.building / "generated").mkdir()
         except OSError as error:
-            raise InputError(f"{output_dir}: {error.strerror}; name another --output_dir") from None
-
-    def __enter__(self) -> Folder:
+            raise InputError(f"{self.output_dir}: {error.strerror}; name another --output_dir") from None
+        except KeyboardInterrupt:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:

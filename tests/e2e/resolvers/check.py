@@ -131,13 +131,13 @@ class Score:
         return self.common / self.found if self.found else 1.0
 
 
-def findings_of(repository: Repository, language: str) -> tuple[Index, list[Finding]]:
+def findings_of(repository: Repository, language: str, most: int) -> tuple[Index, list[Finding]]:
     """Return the index and every finding that fits, asked or not."""
     tree = repository.tree(repository.commit())
     scope = scopes(tree)[0][language]
     index = build(scope.language, texts(repository, scope))
     structure = Structure(index, Strict(index))
-    chosen, _ = choose(structure.findings(), _listings(index), 10_000)
+    chosen, _ = choose(structure.findings(), _listings(index), most)
     return index, chosen
 
 
@@ -303,9 +303,9 @@ def imports_of(language: str, root: Path, index: Index) -> set[tuple[str, str]]:
     return set()
 
 
-def check(root: Path, language: str) -> dict[str, Score]:
-    """Check a repository's questions in a language."""
-    index, findings = findings_of(Repository(root), language)
+def check(root: Path, language: str, most: int = 10_000) -> dict[str, Score]:
+    """Check a repository's questions in a language, at most so many hard ones."""
+    index, findings = findings_of(Repository(root), language, most)
     with resolver(language, root.resolve(), index) as uses:
         return compare(index, findings, Resolved(index, uses), imports_of(language, root.resolve(), index))
 
