@@ -21,10 +21,10 @@ from scipy.stats import spearmanr
 from adapter import LoCoBenchAdapter, LoCoBenchLoader, LoCoBenchTask
 from locobench.dataset.catalog import REPOSITORY
 from locobench.dataset.extract import extract
+from locobench.scoring import verify
 from locobench.scoring.judge import judging
 from locobench.scoring.judge.code_base import Code
 from locobench.scoring.judge.evidence import evidence
-from locobench.scoring.verifier import verifier
 from locobench.shared.files import write_whole
 from locobench.shared.markdown import as_markdown
 from tools.bench.agreement import CLEAR, FIXTURES, KINDS, Graded, beats, mean
@@ -86,7 +86,7 @@ def compare() -> tuple[list[Graded], list[Graded], int]:
                 overall = judging.parse(kept["reply"])["overall"]
                 graded = Graded(task_id, kind, "", grades[task_id][kind]["overall"], overall / 100)
                 by_judge.append(graded)
-                by_verifier.append(replace(graded, reward=verifier().score(answer, key)["reward"]))
+                by_verifier.append(replace(graded, reward=verify.score(answer, key)["reward"]))
     return by_judge, by_verifier, same
 
 
