@@ -16,6 +16,8 @@ PROSE, HEADING, CODE = "prose", "heading", "code"
 # A code span may contain line ends, but not a blank line: blocks end there.
 SPAN = re.compile(r"(?<!`)(`+)(?!`)([^`]+)(?<!`)\1(?!`)")
 WORD = re.compile(r"[^\W\d]\w*")
+# The base name of a numbered file, which answers use without its extension: `module_7`.
+NUMBERED = re.compile(r"[A-Za-z]{2,}_\d+")
 
 # Control characters and the terminal's colours.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f](?:(?<=\x1b)\[[0-9;?]*[ -/]*[@-~])?")
@@ -32,7 +34,6 @@ _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _MEMBER = re.compile(r"(?:(?<=::)|(?<=->)|(?<=[\w\])]\.))[A-Za-z_]\w*|\b[A-Za-z_]\w*(?=\()")
 _CALLED = re.compile(r"\b[A-Za-z_]\w*(?=\()")
 _PATH = re.compile(r"[\w.+@~#$%&\-/\\]+", re.ASCII)
-_NUMBERED = re.compile(r"[A-Za-z]{2,}_\d+")
 _LONGEST_PATH = 4096
 
 
@@ -146,7 +147,7 @@ class Files:
         for path in paths:
             endings = {path[place + 1 :] for place, character in enumerate(path) if character == "/"}
             stem = path.rpartition("/")[2].partition(".")[0]
-            if is_compound(stem) or _NUMBERED.fullmatch(stem):
+            if is_compound(stem) or NUMBERED.fullmatch(stem):
                 endings.add(stem)
             shared.update(name for name in endings - {path} if self._by_name.setdefault(name, path) != path)
         for name in shared:

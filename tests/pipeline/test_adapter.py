@@ -113,7 +113,8 @@ def test_task_directory_holds_what_harbor_needs(data: Data, tmp_path: Path) -> N
     task = generate(data, tmp_path)
     assert sorted(tree(task)) == sorted(
         [
-            "instruction.md", "task.toml", "environment/Dockerfile", "tests/test.sh", "tests/verify.py", "tests/locobench/reading.py",
+            "instruction.md", "task.toml", "environment/Dockerfile", "tests/test.sh", "tests/verify.py",
+            "tests/locobench/reading.py",
             "tests/ground_truth.json", "tests/task_metadata.json", "solution/solve.sh", "solution/solution.md",
             *(f"environment/project/{path}" for path in FILES),
         ]

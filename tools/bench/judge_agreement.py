@@ -2,7 +2,7 @@
 
 The project's own machines reach no model: language models that were handed the prompts replied (tests/fixtures/judging
 says how). Beside the judge stands what verify.py gives the same answers. `python -m tools.bench.judge_agreement` writes
-the table in docs/VERIFIER.md; `… --record FOLDER KEY` takes in replies.
+the table in docs/JUDGE.md; `… --record FOLDER KEY` takes in replies.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from locobench.shared.markdown import as_markdown
 from tools.bench.agreement import CLEAR, FIXTURES, KINDS, Graded, beats, mean
 
 REPLIES = REPOSITORY / "tests" / "fixtures" / "judging" / "replies"
-DOCUMENT = REPOSITORY / "docs" / "VERIFIER.md"
+DOCUMENT = REPOSITORY / "docs" / "JUDGE.md"
 MARK = re.compile(r"(<!-- judge agreement -->\n).*?(<!-- end judge agreement -->)", re.DOTALL)
 
 

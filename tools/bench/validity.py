@@ -81,7 +81,7 @@ def honest(case: Case, cases: Sequence[Case]) -> dict[str, list[str]]:
     )
     return {
         "oracle": [case.grading.oracle],
-        **{f"oracle: {kind}": [text] for kind, text in answers.presentations(case).items()},
+        "oracle, presented otherwise": list(answers.presentations(case).values()),
         "half the oracle's answer": [answers.part_of_oracle(case, 0.5)],
         "quarter of the oracle's answer": [answers.part_of_oracle(case, 0.25)],
         **{kind: [path.read_text(encoding="utf-8") for path in written.glob(f"{name}.md")] for name, kind in kinds},
@@ -92,10 +92,22 @@ def honest(case: Case, cases: Sequence[Case]) -> dict[str, list[str]]:
     }
 
 
-def score_table(scores: Scores) -> str:
-    lines = ["| answer | mean | highest | answers |", "|---|---|---|---|"]
-    for kind, found in scores.items():
-        lines.append(f"| {kind} | {statistics.mean(found):.3f} | {max(found):.3f} | {len(found)} |")
+def score_table(sets: dict[str, Scores], least: float = 0.0) -> str:
+    """Return the mean and the highest reward of each kind in each set; kinds that stay below `least` are counted."""
+    kinds = list(dict.fromkeys(kind for scores in sets.values() for kind in scores))
+    shown = [kind for kind in kinds if max(max(scores.get(kind, [0.0])) for scores in sets.values()) >= least]
+    lines = [
+        f"| answer | {' | '.join(f'{name}: mean, highest' for name in sets)} |",
+        f"|---|{'---|' * len(sets)}",
+    ]
+    for kind in shown:
+        cells = [
+            f"{statistics.mean(found):.2f}, {max(found):.2f}" if (found := scores.get(kind)) else ""
+            for scores in sets.values()
+        ]
+        lines.append(f"| {kind} | {' | '.join(cells)} |")
+    if len(shown) < len(kinds):
+        lines.append(f"| {len(kinds) - len(shown)} other kinds | {' | '.join([f'below {least:g}'] * len(sets))} |")
     return "\n".join(lines)
 
 
@@ -262,7 +274,7 @@ def main() -> int:
             sets["real"] = lambda score: agreement.kit_answers(cases["real"], kit, score)
     else:
         print("LOCOBENCH_REAL names no folder with real scenarios: the bundled sample only")
-    kept = all(_measure_set(name, found) for name, found in cases.items())
+    kept = _worth(cases)
     for name, graded in sets.items():
         kept &= _agreement(name, graded(Case.reward))
         changes = changes_of(name, cases[name], kit)
@@ -283,17 +295,21 @@ def _put(section: str, table: str, page: str = PAGE) -> None:
     replace_section(DOCS / page, section, table)
 
 
-def _measure_set(name: str, cases: list[Case]) -> bool:
-    frauds = measure(cases, lambda case: {kind: [text] for kind, text in answers.frauds(case).items()})
-    programs = measure(cases, lambda case: {kind: [text] for kind, text in answers.programs(case).items()})
-    others = measure(cases, lambda case: honest(case, cases))
-    _put(f"frauds {name}", score_table(frauds))
-    _put(f"programs {name}", score_table(programs))
-    _put(f"others {name}", score_table(others))
-    _put(f"truths {name}", truths(cases), "DATA_EXPLORATION.md")
-    if paying := frauds_that_pay(frauds):
-        print(f"{name}: earn more than is promised: {', '.join(paying)}")
-    return not paying and set(others["oracle"]) == {1.0}
+def _worth(cases: dict[str, list[Case]]) -> bool:
+    """Measure answers of known worth in every set; return whether the promises about them are kept."""
+    frauds, programs, others = {}, {}, {}
+    for name, found in cases.items():
+        frauds[name] = measure(found, lambda case: {kind: [text] for kind, text in answers.frauds(case).items()})
+        programs[name] = measure(found, lambda case: {kind: [text] for kind, text in answers.programs(case).items()})
+        others[name] = measure(found, lambda case, found=found: honest(case, found))  # type: ignore[misc]
+        _put(f"truths {name}", truths(found), "DATA_EXPLORATION.md")
+    _put("frauds", score_table(frauds, 0.01))
+    _put("programs", score_table(programs))
+    _put("others", score_table(others))
+    paying = {kind for scores in frauds.values() for kind in frauds_that_pay(scores)}
+    if paying:
+        print(f"earn more than is promised: {', '.join(sorted(paying))}")
+    return not paying and all(set(scores["oracle"]) == {1.0} for scores in others.values())
 
 
 def _agreement(name: str, found: list[Graded]) -> bool:

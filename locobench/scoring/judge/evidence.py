@@ -12,7 +12,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
-from locobench.reading import CODE, read_blocks
+from locobench.reading import CODE, SPAN, is_compound, read_blocks
 from locobench.scoring.judge.code_base import MOST_LINES, WIDESPREAD, WORD, Code
 
 MAX_TOKENS = 12_000
@@ -22,8 +22,6 @@ CHARACTERS_A_TOKEN = 3
 SHARE_OF_MISSING, SHARE_OF_NAMES, SHARE_OF_CALLS, SHARE_OF_ABSENCES = 0.1, 0.18, 0.12, 0.05
 LONGEST_SHOWN_LINE = 180
 
-_SPAN = re.compile(r"`([^`\n]{1,200})`")
-_COMPOUND = re.compile(r"\b(?:[A-Za-z]\w*_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*)\b|\b[A-Za-z_]\w+(?=\(\))")
 _FILE = re.compile(r"[\w.@+-]*(?:/[\w.@+ -]*\w)*[\w-]+\.[A-Za-z][\w+]{0,9}(?![\w(])|(?:[\w.@+-]+/)+[\w.@+-]+")
 # No name, no path; and looking for paths takes time by the square of it and more.
 _ENDLESS = re.compile(r"[\w.@+/-]{300,}")
@@ -67,9 +65,10 @@ class Statement:
                 rest = rest.replace(match[0], " ")
         if len(self.files) == 1:
             self.ranges += [(self.files[0], int(m[1]), int(m[2] or m[1])) for m in _LINES_SAID.finditer(text)]
-        for span in _SPAN.findall(rest):
+        for _, span in SPAN.findall(rest):
             self.names += WORD.findall(span) if len(span) <= 80 else []
-        self.names += _COMPOUND.findall(_SPAN.sub(" ", rest))
+        bare = SPAN.sub(" ", rest)
+        self.names += [m[0] for m in WORD.finditer(bare) if is_compound(m[0]) or bare.startswith("()", m.end())]
         self.files += [path for name in self.names for path in code.files_named(name)[:1] if path not in self.files]
         # `_7` is short for `module_7` where several are listed, and no name.
         self.names = list(
