@@ -19,7 +19,8 @@ CONTROL_SHARE = 0.25
 # Grep's F1 up to which a question is of this difficulty.
 _DIFFICULTY = ((0.3, "expert"), (0.6, "hard"), (HARD, "medium"), (1.0, "easy"))
 
-_TYPE_WORDS = {"go": "type", "rust": "type", "c": "type"}
+_TYPE_WORDS = dict.fromkeys(("go", "rust", "c", "java", "csharp", "php"), "type")
+"""Languages whose types are not all classes."""
 _TARGET_WORDS = {"constant": "constant", "type": "type", "class": "class", "method": "method"}
 
 

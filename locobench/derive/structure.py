@@ -126,7 +126,7 @@ class Structure:
             except Unclear:
                 break
             expanded += [self._grepped(one) for one in front]
-            fresh = reached - found - {Item(self.index.symbols[number].file, number)}
+            fresh = {item for item in reached - found if not self.index.is_inside(item.symbol, number)}
             if not fresh:
                 # Nothing new: what was found so far is all there is.
                 if depth > 2:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Sequence
 from functools import cache
 from types import ModuleType
 from typing import Any, Literal
@@ -41,7 +42,7 @@ def exact_verifier() -> ModuleType:
     return module
 
 
-def as_answer(items: tuple[str, ...]) -> str:
+def as_answer(items: Sequence[str]) -> str:
     """Return an answer as an agent hands it in."""
     return "```answer\n" + "\n".join(items) + "\n```\n"
 

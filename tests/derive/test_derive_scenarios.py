@@ -195,7 +195,13 @@ def test_interrupted_it_leaves_nothing(shop: Path, tmp_path: Path) -> None:
 
     from tests.conftest import REPOSITORY, default_signals
 
-    command = [sys.executable, REPOSITORY / "derive_scenarios.py", shop, "--output_dir", tmp_path / "data"]
+    command = [
+        sys.executable,
+        str(REPOSITORY / "derive_scenarios.py"),
+        str(shop),
+        "--output_dir",
+        str(tmp_path / "data"),
+    ]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=default_signals)
     while not (tmp_path / ".building-data").exists() and process.poll() is None:
         time.sleep(0.005)

@@ -88,6 +88,14 @@ class Index:
                 found = NOWHERE
         return None if found == NOWHERE else found
 
+    def is_inside(self, item: int, symbol: int) -> bool:
+        """Whether an item is a symbol, or a part of it."""
+        while item >= 0:
+            if item == symbol:
+                return True
+            item = self.symbols[item].owner
+        return False
+
     def innermost(self, file: int, offset: int) -> int:
         """Return the innermost definition around an offset, by number; TOP_LEVEL where there is none."""
         numbers = self.by_file[file]

@@ -195,7 +195,7 @@ class Scip:
                 item = index.item_of(index.scope[row]) if index.scope[row] != NOWHERE else None
                 if item is None:
                     raise Unclear("used where no function can be told")
-                if not self._is_inside(item, symbol):
+                if not index.is_inside(item, symbol):
                     found.add(Item(index.file[row], item))
         return frozenset(found)
 
@@ -211,13 +211,6 @@ class Scip:
         if any(one not in self._defined and one != "local" and _package(one) in self._packages for one in meant):
             # The same code, found where it is installed and not where it lies.
             raise Unclear("an installed copy of the package")
-
-    def _is_inside(self, item: int, symbol: int) -> bool:
-        while item >= 0:
-            if item == symbol:
-                return True
-            item = self.index.symbols[item].owner
-        return False
 
     def subtypes(self, symbol: int) -> frozenset[int]:
         """Return the types that the index calls implementations of this one, or whose headers name it.

@@ -106,7 +106,7 @@ class Strict:
             item = index.item_of(index.scope[row]) if index.scope[row] != NOWHERE else None
             if item is None:
                 raise Unclear("used where no function can be told")
-            if item != number and not self._is_inside(item, number):
+            if item != number and not index.is_inside(item, number):
                 found.add(Item(index.file[row], item))
         return frozenset(found)
 
@@ -280,13 +280,6 @@ class Strict:
 
     def _starts(self, number: int) -> set[int]:
         return {self.index.definitions[one].name_start for one in self.index.symbols[number].definitions}
-
-    def _is_inside(self, item: int, number: int) -> bool:
-        while item >= 0:
-            if item == number:
-                return True
-            item = self.index.symbols[item].owner
-        return False
 
     def subtypes(self, symbol: int) -> frozenset[int]:
         """Return the types that name this one as a supertype.

@@ -58,16 +58,9 @@ class Resolved:
             if index.role[row] in (IMPORT, FOREIGN, ALIASED, DEFINITION, DECLARATION):
                 continue
             item = index.item_of(index.scope[row])
-            if item is not None and not self._inside(item, symbol):
+            if item is not None and not index.is_inside(item, symbol):
                 items.add(Item(index.file[row], item))
         return items
-
-    def _inside(self, item: int, symbol: int) -> bool:
-        while item >= 0:
-            if item == symbol:
-                return True
-            item = self.index.symbols[item].owner
-        return False
 
     def closure(self, symbol: int, depth: int) -> set[Item]:
         """Return the users in so many steps, 0 for any number."""
@@ -79,7 +72,7 @@ class Resolved:
             for one in front:
                 owner = self.index.symbols[one].owner
                 reached |= self.users(owner if self.index.symbols[one].kind == "constructor" else one)
-            fresh = {item for item in reached - found if item.symbol != symbol}
+            fresh = {item for item in reached - found if not self.index.is_inside(item.symbol, symbol)}
             found |= fresh
             kinds = FUNCTIONS | {"mixed"}
             front = [
