@@ -63,7 +63,7 @@ class Reporter:
         self.console = console or report_console()
 
     def print_summary(self, results: list[EvalResult]) -> None:
-        """Rates with 95 % intervals, pass@k, cost and lost runs of every config and model, then by task."""
+        """Rates with intervals, pass@k, cost and lost runs of every config and model, then by task."""
         print_table(self.console, summary_table(results))
         print_table(self.console, means_by_task(results))
         metrics = aggregate(results)

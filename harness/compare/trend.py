@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from harness.compare.findings import Frozen
 from harness.compare.metrics import by_task
-from harness.compare.wording import points
+from harness.compare.wording import LEVEL, points
 from harness.models import EvalResult
-from harness.statistics import Interval
+from harness.statistics import CONFIDENCE, Interval
 
 LAST = 10
 """How many jobs the slope goes over."""
@@ -35,7 +35,7 @@ class TrendPoint(Frozen):
     mean: float | None
     """Mean over tasks of their mean reward, 0 to 1; None without a measured run."""
     interval: Interval | None
-    """95 % bootstrap interval of the mean, over tasks and their runs; None below two tasks."""
+    """Bootstrap interval of the mean, over tasks and their runs; None below two tasks."""
 
 
 class TaskDrift(Frozen):
@@ -64,7 +64,7 @@ class Trend(Frozen):
     None below three."""
     slope_jobs: int
     slope_interval: Interval | None
-    """95 % bootstrap interval of the slope: each job's tasks and runs drawn again."""
+    """Bootstrap interval of the slope: each job's tasks and runs drawn again."""
     moved: tuple[TaskDrift, ...]
     """From one job to the next, the largest changes first: every run of one job above every run of the other."""
     attempts: tuple[TaskDrift, ...]
@@ -167,7 +167,7 @@ def _draw_means(rewards: dict[str, list[float]], random: np.random.Generator) ->
 
 
 def _interval(draws: NDArray[np.float64]) -> Interval:
-    low, high = np.quantile(draws, (0.025, 0.975))
+    low, high = np.quantile(draws, (0.5 - CONFIDENCE / 2, 0.5 + CONFIDENCE / 2))
     return Interval(float(low), float(high))
 
 
@@ -195,5 +195,5 @@ def slope_sentence(trend: Trend) -> str:
     sure = "" if low > 0 or high < 0 else " That is no evidence of a trend."
     return (
         f"Over the last {trend.slope_jobs} jobs the mean reward changed by {points(trend.slope)} from one job to the "
-        f"next (95 % interval {100 * low:+.1f} to {100 * high:+.1f}).{sure}"
+        f"next ({LEVEL} interval {100 * low:+.1f} to {100 * high:+.1f}).{sure}"
     )

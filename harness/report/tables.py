@@ -14,6 +14,7 @@ from harness.compare.metrics import aggregate, by_arm, by_task, resolve_metric
 from harness.compare.trend import TaskDrift, Trend
 from harness.compare.verdicts import Comparison, Metric, UnitComparison, Verdict
 from harness.compare.wording import (
+    LEVEL,
     UNKNOWN,
     arm_values,
     cost_text,
@@ -56,9 +57,9 @@ def new_table(title: str, *columns: str) -> Table:
 
 
 def summary_table(results: Sequence[EvalResult]) -> Table:
-    """Rates with 95 % intervals, pass@k, cost and lost runs of every config and model."""
+    """Rates with intervals, pass@k, cost and lost runs of every config and model."""
     table = new_table("Summary", "config", "model")
-    for name in ("passed", "rate", "95 %", "score"):
+    for name in ("passed", "rate", LEVEL, "score"):
         table.add_column(name, justify="right", no_wrap=True)
     for name in ("pass@k", "pass^k"):
         table.add_column(name)
@@ -87,7 +88,7 @@ def summary_table(results: Sequence[EvalResult]) -> Table:
 def metrics_table(comparison: Comparison) -> Table:
     """Every quantity of a comparison in both arms, with its difference and the interval of that."""
     table = new_table("Means over tasks", "")
-    for name in (comparison.label_a, comparison.label_b, "difference", "95 %", "tasks"):
+    for name in (comparison.label_a, comparison.label_b, "difference", LEVEL, "tasks"):
         table.add_column(plain(name), justify="right", no_wrap=True)
     for m in comparison.metrics:
         cells = (number(m, m.mean_a), number(m, m.mean_b), signed(m), interval_text(m), str(m.tasks))
@@ -98,9 +99,9 @@ def metrics_table(comparison: Comparison) -> Table:
 def slices_table(slices: Sequence[Slice], a: str, b: str, *, means: bool = True) -> Table:
     """The difference in points within every group, with its corrected interval and p-value; with `means` both arms'."""
     table = new_table("By group", "")
-    names = ("tasks", *((a, b) if means else ()), "points", "95 % of all", "adjusted p")
+    names = ("tasks", *((a, b) if means else ()), "points", f"{LEVEL} of all", "adjusted p")
     for name in names:
-        table.add_column(plain(name), justify="right", no_wrap=name in ("tasks", "points", "95 % of all"))
+        table.add_column(plain(name), justify="right", no_wrap=name in ("tasks", "points", f"{LEVEL} of all"))
     shown = ""
     for s in slices:
         if s.dimension != shown:
@@ -115,7 +116,7 @@ def slices_table(slices: Sequence[Slice], a: str, b: str, *, means: bool = True)
 def arms_table(found: ArmsComparison) -> Table:
     """Every arm: the metric, its difference from the first arm with interval and p, and the cost."""
     table = new_table("Arms", "")
-    for name in ("tasks", "runs", metric_name(found.metric), "against the first", "95 %", "adjusted p", "cost/run"):
+    for name in ("tasks", "runs", metric_name(found.metric), "against the first", LEVEL, "adjusted p", "cost/run"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("")
     for at, arm in enumerate(found.arms):
@@ -155,7 +156,7 @@ def _mean(runs: Sequence[EvalResult], metric: Metric) -> Text:
 def trend_table(trend: Trend) -> Table:
     """Every job of a trend."""
     table = new_table("Jobs in the order of time", "job", "started")
-    for name in ("tasks", "runs", "lost", "mean reward", "95 %"):
+    for name in ("tasks", "runs", "lost", "mean reward", LEVEL):
         table.add_column(name, justify="right", no_wrap=True)
     for p in trend.points:
         table.add_row(
@@ -181,7 +182,7 @@ def drift_table(title: str, drifts: Sequence[TaskDrift]) -> Table:
 
 def assertion_table(results: Sequence[EvalResult]) -> Table:
     """How often each assertion of each task passes; one that always or never does cannot tell two arms apart."""
-    table = new_table("Assertions", "task", "assertion", "passed", "95 %")
+    table = new_table("Assertions", "task", "assertion", "passed", LEVEL)
     for task, runs in by_task(results).items():
         grades = [g for run in runs if run.measured for g in run.grades]
         for name in dict.fromkeys(g.assertion_id for g in grades):

@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from harness import statistics
-from harness.compare.verdicts import SUITE_ALPHA, UnitComparison, UnitKey, Verdict, decide, decide_without
+from harness.compare.decision import decide
+from harness.compare.verdicts import UnitComparison, UnitKey, Verdict
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "STATISTICS.md"
 BEGIN, END = "<!-- power table: begin -->", "<!-- power table: end -->"
@@ -54,15 +55,11 @@ def simulate(
         chance_a[:broken], chance_b[:broken] = 1, 0
         counts = zip(rng.binomial(runs, chance_a), rng.binomial(runs, chance_b), strict=True)
         units = [_unit(i, int(a), int(b), runs) for i, (a, b) in enumerate(counts)]
-        if broken:
-            decision = decide(units)
-            verdict = decision.verdict
-            regressed = {unit.key.task_id for unit in decision.having(Verdict.REGRESSION)}
-            named += all(str(i) in regressed for i in range(broken))
-        else:
-            verdict, _ = decide_without(units, (), threshold=0.0)  # the same verdict, sooner
-        if verdict in found:
-            found[verdict] += 1
+        decision = decide(units)
+        regressed = {unit.key.task_id for unit in decision.having(Verdict.REGRESSION)}
+        named += all(str(i) in regressed for i in range(broken))
+        if decision.verdict in found:
+            found[decision.verdict] += 1
     return Rates(found[Verdict.REGRESSION] / repetitions, found[Verdict.IMPROVEMENT] / repetitions, named / repetitions)
 
 
@@ -111,7 +108,9 @@ def table(repetitions: int) -> str:
             )
 
         unchanged = made(0.0)
-        formula = statistics.paired_power(0.2, statistics.design_sd(0.8, -0.2, runs), tasks, SUITE_ALPHA)
+        formula = statistics.paired_power(
+            0.2, statistics.difference_sd(statistics.pass_sd(0.8), statistics.pass_sd(0.6), runs), tasks
+        )
         cells = [
             unchanged.regression,
             unchanged.improvement,
@@ -125,21 +124,19 @@ def table(repetitions: int) -> str:
     return "\n".join(lines)
 
 
+def write_table(document: Path, begin: str, end: str, text: str) -> None:
+    """Put `text` between the two marks of a document."""
+    before, rest = document.read_text(encoding="utf-8").split(begin)
+    _, after = rest.split(end)
+    document.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")
+    print(f"wrote {document}")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repetitions", type=int, default=1000)
-    parser.add_argument("--check", action="store_true", help="compare with the document instead of writing it")
-    arguments = parser.parse_args()
-    text = DOCUMENT.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
-    made = f"{before}{BEGIN}\n{arguments.repetitions} simulated comparisons a cell.\n\n"
-    made += f"{table(arguments.repetitions)}\n{END}{after}"
-    if arguments.check:
-        print("the table is current" if made == text else f"{DOCUMENT}: run `make power-table`")
-        return int(made != text)
-    DOCUMENT.write_text(made, encoding="utf-8")
-    print(f"wrote {DOCUMENT}")
+    repetitions = parser.parse_args().repetitions
+    write_table(DOCUMENT, BEGIN, END, f"{repetitions} simulated comparisons a cell.\n\n{table(repetitions)}")
     return 0
 
 
