@@ -74,7 +74,7 @@ class Reporter:
     def print_regression_comparison(self, baseline: list[EvalResult], current: list[EvalResult]) -> None:
         """Verdict of current against baseline, with every task."""
         self.print_comparison(
-            compare(baseline, current, label_a="baseline", label_b="current", metric="pass_rate", threshold=0.05),
+            compare(baseline, current, label_a="baseline", label_b="current", metric="pass_rate", threshold=0.05, fixed_tasks=True),
             all_tasks=True,
         )
 
@@ -155,7 +155,7 @@ class Reporter:
         print_table(self.console, trend_table(trend))
         self.console.print(plain(slope_sentence(trend)))
         for title, drifts in (
-            ("Tasks that moved: all runs of one job above all of the other", trend.moved),
+            ("Tasks that moved, by more than chance explains over all tasks and steps", trend.moved),
             ("Tasks with another number of runs", trend.attempts),
         ):
             if drifts:
@@ -185,13 +185,22 @@ class Reporter:
     ) -> tuple[bool, dict[str, Any]]:
         """Whether `current` is worse than `baseline`, and the evidence.
 
-        A regression needs both: a pass rate that fell by more than `threshold` (0 to 1), for the suite or for
-        one task, and a difference that chance does not explain (see `harness.compare.comparison.compare`). Tasks of
+        A regression needs both: a pass rate that fell by more than `threshold` (0 to 1), over the tasks that changed
+        or for one task, and a fall that chance does not explain: the runs of each task dealt out anew rarely fall as
+        far. Tasks that came out the same in both change neither, however many there are. Tasks of
         one side only are listed under `unmatched` and never count as a change. `decided` is False, and `verdict`
         "not enough data", when these runs cannot tell; then False means nothing.
         """
         evidence = regression_evidence(
-            compare(baseline, current, label_a="baseline", label_b="current", metric="pass_rate", threshold=threshold)
+            compare(
+                baseline,
+                current,
+                label_a="baseline",
+                label_b="current",
+                metric="pass_rate",
+                threshold=threshold,
+                fixed_tasks=True,
+            )
         )
         return evidence["has_regressions"], evidence
 
@@ -265,7 +274,7 @@ def regression_evidence(comparison: Comparison) -> dict[str, Any]:
         "evidence": verdict_sentence(comparison),
         "delta": decision.difference,
         "interval": [primary.interval.low, primary.interval.high] if primary and primary.interval else None,
-        "p_value": decision.suite.less,
+        "p_value": (decision.these_tasks or decision.suite).less,
         "minimal_detectable_effect": comparison.detectable,
         "suspects": [decision.name(unit) for unit in decision.units if unit.suspect],
         "unmatched": {"baseline": list(comparison.only_a), "current": list(comparison.only_b)},

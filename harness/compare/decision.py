@@ -13,6 +13,8 @@ from harness.statistics import CONFIDENCE, TIE, Interval, OneSided
 
 TASK_Q = 0.01
 """False discovery rate over single tasks."""
+WORSE_ALPHA = 0.035
+"""Level of the question whether these very tasks got worse, which is asked one-sided: with TASK_Q below 5 % in all."""
 
 
 def decide(
@@ -43,11 +45,11 @@ def decide(
     tail, count = (1 - confidence) / 2, len(set(clusters))
     if these_tasks:
         moved = [unit.difference for unit in judged if abs(unit.difference) > TIE]
-        verdict = _called(fmean(moved or [0.0]), these_tasks, tail, threshold)
+        verdict = _called(fmean(moved or [0.0]), these_tasks, WORSE_ALPHA / comparisons, tail, threshold)
         alone = [unit.verdict for unit in judged if unit.verdict.decided]
         if alone and not verdict.decided:
             verdict = Verdict.REGRESSION if Verdict.REGRESSION in alone else Verdict.IMPROVEMENT
-        enough = prod(1 / comb(len(u.scores_a) + len(u.scores_b), len(u.scores_a)) for u in judged) <= tail
+        enough = prod(1 / comb(len(u.scores_a) + len(u.scores_b), len(u.scores_a)) for u in judged) <= WORSE_ALPHA
     else:
         verdict = beyond(shift.interval, fmean(differences or [0.0]), threshold)
         enough = 2.0**-count <= tail
@@ -90,10 +92,10 @@ def beyond(interval: Interval | None, difference: float, threshold: float) -> Ve
     return Verdict.NO_EVIDENCE
 
 
-def _called(difference: float, p: OneSided, tail: float, threshold: float) -> Verdict:
-    if p.less <= tail and difference < -threshold:
+def _called(difference: float, p: OneSided, worse: float, better: float, threshold: float) -> Verdict:
+    if p.less <= worse and difference < -threshold:
         return Verdict.REGRESSION
-    return Verdict.IMPROVEMENT if p.greater <= tail and difference > threshold else Verdict.NO_EVIDENCE
+    return Verdict.IMPROVEMENT if p.greater <= better and difference > threshold else Verdict.NO_EVIDENCE
 
 
 def _judge_units(units: Sequence[UnitComparison], threshold: float, q: float = TASK_Q) -> list[UnitComparison]:

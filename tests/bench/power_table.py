@@ -40,6 +40,7 @@ def simulate(
     repetitions: int,
     broken: int = 0,
     spread: bool = False,
+    fixed_tasks: bool = False,
 ) -> Rates:
     """Compare `repetitions` made pairs of arms: tasks pass with `baseline`, in B with `baseline + change`.
 
@@ -55,7 +56,7 @@ def simulate(
         chance_a[:broken], chance_b[:broken] = 1, 0
         counts = zip(rng.binomial(runs, chance_a), rng.binomial(runs, chance_b), strict=True)
         units = [_unit(i, int(a), int(b), runs) for i, (a, b) in enumerate(counts)]
-        decision = decide(units)
+        decision = decide(units, fixed_tasks=fixed_tasks)
         regressed = {unit.key.task_id for unit in decision.having(Verdict.REGRESSION)}
         named += all(str(i) in regressed for i in range(broken))
         if decision.verdict in found:
