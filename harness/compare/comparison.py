@@ -135,6 +135,9 @@ def compare(
         influence=find_influence(units, decide_units),
         zero_clusters=find_zero_clusters(units),
         cost=cost_effect(paired_a, paired_b, QUANTITIES[chosen][1], clusters, confidence),
+        time=cost_effect(
+            paired_a, paired_b, QUANTITIES[chosen][1], clusters, confidence, lambda run: run.trace.duration_seconds
+        ),
         tools_a=tool_use(results_a),
         tools_b=tool_use(results_b),
         association=tool_association(runs_b, QUANTITIES[chosen][1], treatment_tools(results_a, results_b, treatment)),

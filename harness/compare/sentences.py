@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import ceil, log2
 
-from harness.compare.findings import Influence, ZeroCluster
+from harness.compare.findings import CostEffect, Influence, ZeroCluster
 from harness.compare.verdicts import Comparison, Verdict
 from harness.compare.wording import (
     cost_text,
@@ -140,8 +140,26 @@ def verdict_sentence(comparison: Comparison) -> str:
     if primary.interval:
         lost = ", lost runs included" if comparison.loss.worst else ""
         change += f" ({interval_name(comparison)} {interval_text(primary)}{lost})"
-    parts = [f"{change}.", *_reasons(comparison), bounds_sentence(comparison)]
-    return " ".join(part for part in parts if part)
+    return " ".join([f"{change}.", *reasons(comparison)])
+
+
+def reasons(comparison: Comparison) -> list[str]:
+    """Why the verdict is what it is, and what could be different: the sentences after the numbers."""
+    return [text for text in [*_reasons(comparison), bounds_sentence(comparison)] if text]
+
+
+def price_text(effect: CostEffect, text: Callable[[float | None], str]) -> str:
+    """What one more point of the metric takes a run; empty where the difference is not clear of 0.
+
+    Args:
+        effect: of dollars or of seconds.
+        text: how an amount of it reads.
+    """
+    if effect.per_point is None or effect.per_point_interval is None:
+        return ""
+    low, high = effect.per_point_interval.low, effect.per_point_interval.high
+    mid, low_text, high_text = (("-" if value < 0 else "") + text(abs(value)) for value in (effect.per_point, low, high))
+    return f"{mid} for each further point ({low_text} to {high_text})"
 
 
 def _reasons(comparison: Comparison) -> Iterator[str]:

@@ -23,7 +23,12 @@ FEWEST_TASKS = 5
 
 
 def cost_effect(
-    runs_a: Runs, runs_b: Runs, value: Value, clusters: Mapping[str, str], confidence: float
+    runs_a: Runs,
+    runs_b: Runs,
+    value: Value,
+    clusters: Mapping[str, str],
+    confidence: float,
+    spent: Value = lambda run: run.cost_usd,
 ) -> CostEffect | None:
     """What the metric cost in both arms, and what a further point of it costs; None when costs are not recorded.
 
@@ -36,12 +41,13 @@ def cost_effect(
         value: the metric of a run, 0 to 1.
         clusters: the project of each task, or the task itself.
         confidence: of the interval.
+        spent: what is paid for the metric: US$ of a run, or its seconds; None where a run did not record it.
     """
     rows: dict[str, list[tuple[float, float, float, float]]] = {}
     for key in runs_a.keys() & runs_b.keys():
-        known_a, known_b = ([r for r in runs[key] if r.cost_usd is not None] for runs in (runs_a, runs_b))
+        known_a, known_b = ([r for r in runs[key] if spent(r) is not None] for runs in (runs_a, runs_b))
         if known_a and known_b:
-            means = (_mean(known_a, _cost), _mean(known_b, _cost), _mean(known_a, value), _mean(known_b, value))
+            means = (_mean(known_a, spent), _mean(known_b, spent), _mean(known_a, value), _mean(known_b, value))
             rows.setdefault(key.task_id, []).append(means)
     if not rows:
         return None
@@ -63,10 +69,6 @@ def cost_effect(
         per_point=(cost_b - cost_a) / (100 * (mean_b - mean_a)) if interval else None,
         per_point_interval=interval,
     )
-
-
-def _cost(result: EvalResult) -> float | None:
-    return result.cost_usd
 
 
 def _mean(runs: Sequence[EvalResult], value: Value) -> float:

@@ -207,6 +207,8 @@ class Comparison(Frozen):
     zero_clusters: tuple[ZeroCluster, ...] = ()
     cost: CostEffect | None = None
     """None when no task has a recorded cost in both arms."""
+    time: CostEffect | None = None
+    """The same with seconds in place of dollars."""
     tools_a: ToolUse | None = None
     """None when no run of A recorded its tool calls."""
     tools_b: ToolUse | None = None
