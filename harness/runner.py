@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from common.files import whole_file, write_whole
 from harness.claude.trace import snapshot_of
 from harness.config_importer import ConfigImporter
 from harness.errors import IsolationError
@@ -24,6 +23,7 @@ from harness.results.journal import Journal
 from harness.run.matrix import Callback, Matrix, PlannedRun, RetryPolicy, plan, refuse_other_user_level
 from harness.run.repair import repair
 from harness.suite import load
+from locobench.shared.files import whole_file, write_whole
 
 DEFAULT_RESULTS_DIR = Path("evals/results")
 

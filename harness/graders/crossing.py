@@ -16,8 +16,8 @@ from typing import Any
 
 import pathspec
 
-from common import toml
 from harness.host import directory, trees
+from locobench.shared import toml
 
 STEERING = (
     *("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", ".coveragerc"),

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from common.secrets import is_secret_name, is_strong_name
 from harness.host.secret_shapes import replace_shapes
+from locobench.shared.secrets import is_secret_name, is_strong_name
 
 REDACTED = "[REDACTED]"
 

@@ -9,11 +9,11 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from common.svg import inline_svg, page_style, stand_ins
 from harness.compare.metrics import by_task
 from harness.compare.verdicts import Metric
 from harness.compare.wording import metric_name
 from harness.models import EvalResult
+from locobench.shared.svg import inline_svg, page_style, stand_ins
 
 COLOURS = stand_ins(
     "var(--ink)",

@@ -12,9 +12,9 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, FiniteFloat, RootModel, ValidationError
 
-from common.validation import first_problem
 from harness.errors import InputError
 from harness.models.traces import Whole
+from locobench.shared.validation import first_problem
 
 REWARD = "reward"
 """The reward key that counts; other keys of a verifier are shown as criteria."""
