@@ -74,7 +74,15 @@ class Reporter:
     def print_regression_comparison(self, baseline: list[EvalResult], current: list[EvalResult]) -> None:
         """Verdict of current against baseline, with every task."""
         self.print_comparison(
-            compare(baseline, current, label_a="baseline", label_b="current", metric="pass_rate", threshold=0.05, fixed_tasks=True),
+            compare(
+                baseline,
+                current,
+                label_a="baseline",
+                label_b="current",
+                metric="pass_rate",
+                threshold=0.05,
+                fixed_tasks=True,
+            ),
             all_tasks=True,
         )
 

@@ -112,7 +112,10 @@ def power(
     for sign in possible:
         change = sign * effect
         table = new_table(
-            "", "runs per task and arm", *(f"{count} tasks" for count in TASKS), f"tasks for {100 * statistics.TARGET_POWER:.0f} %"
+            "",
+            "runs per task and arm",
+            *(f"{count} tasks" for count in TASKS),
+            f"tasks for {100 * statistics.TARGET_POWER:.0f} %",
         )
         for count in RUNS:
             sd = noise.sd(change, count)

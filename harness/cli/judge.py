@@ -162,7 +162,9 @@ def calibrate(source: Path, labels: Path | None, template_path: Path | None) -> 
     if found.agreement:
         same = found.both_pass + found.both_fail
         share = percent(same / found.compared)
-        console.print(f"agreement {same}/{found.compared} = {share} ({LEVEL} interval {rate_interval(found.agreement)})")
+        console.print(
+            f"agreement {same}/{found.compared} = {share} ({LEVEL} interval {rate_interval(found.agreement)})"
+        )
     kappa = "undefined, since only one label occurs" if found.kappa is None else f"{found.kappa:.2f}"
     console.print(f"Cohen's kappa {kappa}; {counted(found.judge_errors, 'labelled assertion')} without a verdict")
     for verdict in found.disagreements:

@@ -239,4 +239,3 @@ def _metric_difference(
         interval=shift.interval,
         p=shift.p,
     )
-

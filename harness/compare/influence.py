@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import statistics
+from harness.compare.decision import decide, decide_without, per_task
 from harness.compare.findings import Influence, ZeroCluster
 from harness.compare.slices import dimensions
-from harness.compare.decision import decide, decide_without, per_task
 from harness.compare.verdicts import PROJECTS, Decision, UnitComparison
 
 LEVEL = 0.025

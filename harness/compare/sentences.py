@@ -158,7 +158,9 @@ def price_text(effect: CostEffect, text: Callable[[float | None], str]) -> str:
     if effect.per_point is None or effect.per_point_interval is None:
         return ""
     low, high = effect.per_point_interval.low, effect.per_point_interval.high
-    mid, low_text, high_text = (("-" if value < 0 else "") + text(abs(value)) for value in (effect.per_point, low, high))
+    mid, low_text, high_text = (
+        ("-" if value < 0 else "") + text(abs(value)) for value in (effect.per_point, low, high)
+    )
     return f"{mid} for each further point ({low_text} to {high_text})"
 
 

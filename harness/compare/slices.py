@@ -107,9 +107,7 @@ def task_shares(units: Sequence[UnitComparison]) -> TaskShares:
     return TaskShares(better=better, same=len(differences) - better - worse, worse=worse)
 
 
-def find_slices(
-    units: Sequence[UnitComparison], runs_a: Runs, runs_b: Runs, confidence: float
-) -> tuple[Slice, ...]:
+def find_slices(units: Sequence[UnitComparison], runs_a: Runs, runs_b: Runs, confidence: float) -> tuple[Slice, ...]:
     """The difference in every group of every dimension, and in every component of the score.
 
     The p-values are corrected by Holm's method for all of them together, the intervals by Bonferroni's, which is

@@ -190,11 +190,7 @@ def _moved(steps: Sequence[tuple[TaskDrift, list[float], list[float]]]) -> list[
     tests = [statistics.mean_permutation_test(before, after) for _, before, after in steps]
     less = statistics.discrete_benjamini_hochberg([p.less for p in tests], [p.steps_less for p in tests])
     greater = statistics.discrete_benjamini_hochberg([p.greater for p in tests], [p.steps_greater for p in tests])
-    return [
-        drift
-        for (drift, _, _), down, up in zip(steps, less, greater, strict=True)
-        if min(down, up) <= MOVED_Q / 2
-    ]
+    return [drift for (drift, _, _), down, up in zip(steps, less, greater, strict=True) if min(down, up) <= MOVED_Q / 2]
 
 
 def slope_sentence(trend: Trend) -> str:

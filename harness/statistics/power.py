@@ -8,7 +8,6 @@ from scipy import special  # scipy.stats takes most of a second to import
 
 from harness.statistics.resampling import CONFIDENCE, TIE
 
-
 ALPHA = (1 - CONFIDENCE) / 2
 """Level of the one-sided test that a comparison makes in each direction."""
 TARGET_POWER = 0.8

@@ -10,7 +10,7 @@ import argparse
 import os
 import random
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,8 +19,8 @@ from statistics import fmean
 from harness.compare.comparison import compare
 from harness.compare.verdicts import Comparison, Verdict
 from harness.models import EvalResult, Outcome
-from tools.bench.power_table import DOCUMENT, write_table
 from tests.support.results import run
+from tools.bench.power_table import DOCUMENT, write_table
 
 BEGIN, END = "<!-- verdict table: begin -->", "<!-- verdict table: end -->"
 FRESH = 1_000_000
@@ -185,11 +185,18 @@ def table(repetitions: int, first_seed: int = FRESH) -> str:
     experiments = UNCHANGED | CHANGED
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         seeds = range(first_seed, first_seed + repetitions)
-        drawn = {name: pool.map(partial(_one, experiment), seeds, chunksize=10) for name, experiment in experiments.items()}
+        drawn = {
+            name: pool.map(partial(_one, experiment), seeds, chunksize=10) for name, experiment in experiments.items()
+        }
         for name, experiment in experiments.items():
             row = _row(experiment, list(drawn[name]))
             shares = [row.improvement, row.regression, row.too_little]
-            cells = [*map(_percent, shares), f"{100 * row.difference:+.1f}", _percent(row.covered), _percent(row.group_named)]
+            cells = [
+                *map(_percent, shares),
+                f"{100 * row.difference:+.1f}",
+                _percent(row.covered),
+                _percent(row.group_named),
+            ]
             lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

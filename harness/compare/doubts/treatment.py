@@ -80,7 +80,11 @@ def treatment_in_baseline(
     (in_a, runs_a), (in_b, runs_b) = counts
     if in_a:
         cure = "if that is what B is about, say so with --treatment, and" if guessed else "what is compared is"
-        rest = f"{cure} offer it to {labels[1]} alone" if guessed else f"{cure} more of it with less; offer it to {labels[1]} alone"
+        rest = (
+            f"{cure} offer it to {labels[1]} alone"
+            if guessed
+            else f"{cure} more of it with less; offer it to {labels[1]} alone"
+        )
         yield (
             f"The baseline had the treatment: {some(tools)} was called in {in_a} of {runs_a} runs of {labels[0]} and "
             f"{in_b} of {runs_b} of {labels[1]}; {rest}."
