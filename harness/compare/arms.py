@@ -48,6 +48,7 @@ def compare_arms(
     threshold: float = 0.0,
     treatment: Sequence[str] = (),
     pool: bool = False,
+    fixed_tasks: bool = False,
 ) -> ArmsComparison:
     """Compare every arm with the first.
 
@@ -60,6 +61,7 @@ def compare_arms(
         threshold: of the metric, 0 to 1; a smaller change is never called.
         treatment: the tools that the other arms are about, as glob patterns.
         pool: pair by task and model alone, as in `compare`.
+        fixed_tasks: which question is asked, as in `compare`.
 
     Raises:
         InputError: fewer than two arms, or two of one name.
@@ -80,6 +82,7 @@ def compare_arms(
             threshold=threshold,
             treatment=treatment,
             pool=pool,
+            fixed_tasks=fixed_tasks,
             comparisons=len(others),
         )
         for label, results in others

@@ -48,7 +48,8 @@ def cost_sentence(comparison: Comparison) -> str:
         return f"{text}. The price of a further point is not given: the difference is not clear of 0."
     low, high = (_dollars(end) for end in (effect.per_point_interval.low, effect.per_point_interval.high))
     note = "; less than nothing, since the better arm was the cheaper one" if effect.per_point < 0 else ""
-    return f"{text}. A further point costs {_dollars(effect.per_point)} a run ({interval_name(comparison)} {low} to {high}{note})."
+    at = interval_name(comparison)
+    return f"{text}. A further point costs {_dollars(effect.per_point)} a run ({at} {low} to {high}{note})."
 
 
 def _dollars(value: float) -> str:

@@ -29,12 +29,10 @@ class Noise:
 
     def sd(self, change: float, runs: int) -> float:
         """Standard deviation of one task's difference when B's mean is `change` more than A's."""
-        sds = (
-            (self.run_sd, self.run_sd)
-            if self.run_sd is not None
-            else [statistics.pass_sd(mean, self.task_sd) for mean in (self.mean, self.mean + change)]
-        )
-        return statistics.difference_sd(*sds, runs, self.effect_sd)
+        if self.run_sd is not None:
+            return statistics.difference_sd(self.run_sd, self.run_sd, runs, self.effect_sd)
+        sd_a, sd_b = (statistics.pass_sd(mean, self.task_sd) for mean in (self.mean, self.mean + change))
+        return statistics.difference_sd(sd_a, sd_b, runs, self.effect_sd)
 
 
 def spread_of_runs(tasks: Iterable[Sequence[float]]) -> float | None:

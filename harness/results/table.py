@@ -61,7 +61,7 @@ def load_table(path: Path, pass_score: float = PASS_SCORE) -> dict[str, list[Eva
 
 
 def _refuse_copies(path: Path, rows: Counter[tuple[str, ...]]) -> None:
-    """InputError where every row stands there as often as the others, or a multiple of that: a table that was copied."""
+    """InputError where every row stands there several times, each as often as the others or a multiple of that."""
     copies = math.gcd(*rows.values())
     if copies > 1:
         raise InputError(

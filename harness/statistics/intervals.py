@@ -100,7 +100,8 @@ def cluster_sums(
         return values, np.ones(len(values))
     places = {cluster: at for at, cluster in enumerate(dict.fromkeys(clusters))}
     where = [places[cluster] for cluster in clusters]
-    return np.bincount(where, weights=values), np.bincount(where).astype(float)
+    sums: NDArray[np.float64] = np.bincount(where, weights=values).astype(np.float64)
+    return sums, np.bincount(where).astype(np.float64)
 
 
 def _resampled_means(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -128,7 +128,7 @@ def stratified_test(tasks: Sequence[tuple[Sequence[float], Sequence[float]]]) ->
             drawn = True
             break
         sums, at = np.unique(np.round(np.add.outer(sums, values).ravel(), 9), return_inverse=True)
-        chances = np.bincount(at, weights=np.outer(chances, chance).ravel())
+        chances = np.bincount(at, weights=np.outer(chances, chance).ravel()).astype(np.float64)
     extra = 0.0
     if drawn:
         rng = np.random.default_rng(SEED)
