@@ -265,7 +265,10 @@ def regression_evidence(comparison: Comparison) -> dict[str, Any]:
     """What `check_regression` tells about a comparison of a baseline (A) with the current state (B)."""
     decision = comparison.decision
     rows = {unit.key: _regression_row(unit) for unit in decision.units}
-    regressed = [rows[unit.key] for unit in decision.having(Verdict.REGRESSION)]
+    fell = decision.having(Verdict.REGRESSION)
+    if comparison.verdict is Verdict.REGRESSION and not fell:  # as a whole; these are what it looks to rest on
+        fell = [unit for unit in decision.units if unit.suspect and unit.difference < 0]
+    regressed = [rows[unit.key] for unit in fell]
     improved = [rows[unit.key] for unit in decision.having(Verdict.IMPROVEMENT)]
     primary = comparison.primary
     return {

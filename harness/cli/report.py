@@ -21,7 +21,6 @@ from harness.report import exports
 from harness.report.console import say
 from harness.reporter import Reporter
 from harness.results.harbor import load_jobs
-from harness.results.judged_task import pack_for
 from harness.results.sources import load_source
 
 
@@ -148,6 +147,7 @@ def html_page(
 ) -> str:
     """The HTML report of arms by label, and of their comparison."""
     from harness.report import html  # its figures' matplotlib takes half a second to import
+    from harness.results.judged_task import pack_for
 
     return html.render([html.Arm(label, results) for label, results in arms], comparison, title, pack_for)
 

@@ -15,6 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean
+from typing import Any
 
 from harness.compare.comparison import compare
 from harness.compare.verdicts import Comparison, Verdict
@@ -96,7 +97,7 @@ def _run(experiment: Experiment, rng: random.Random, task: int, index: int, mean
     lost = rng.random() < experiment.lost[arm] and (not experiment.failing_only or score < PASS_MARK)
     outcome = Outcome.INFRA_ERROR if lost else Outcome.TIMEOUT if ended else Outcome.COMPLETED
     score = score if outcome is Outcome.COMPLETED else 0.0
-    more = {} if outcome is Outcome.COMPLETED else {"grades": []}
+    more: dict[str, Any] = {} if outcome is Outcome.COMPLETED else {"grades": []}
     return run(
         f"t{task:03}", "ab"[arm], passed=score == 1, score=score, index=index, groups=groups, outcome=outcome, **more
     )
@@ -128,8 +129,9 @@ Told = tuple[Verdict, float, tuple[float, float] | None, bool]
 
 def _told(comparison: Comparison) -> Told:
     interval = comparison.decision.interval
+    ends = (interval.low, interval.high) if interval else None
     named = bool(comparison.influence or comparison.zero_clusters)
-    return comparison.verdict, comparison.decision.difference, interval and (interval.low, interval.high), named
+    return comparison.verdict, comparison.decision.difference, ends, named
 
 
 def _row(experiment: Experiment, found: Sequence[Told]) -> Row:
