@@ -6,7 +6,7 @@ import base64
 import gzip
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -38,6 +38,7 @@ MANY_BYTES = 1_000_000
 TEXT_CHARS = 40_000
 """Longest single text of a run (prompt, answer, diff, tool output), when all fit."""
 LEAST_CHARS = 100
+"""From here on a run's page has its grades and its answer, and of its tools the names alone."""
 WHY_CHARS = 160
 LONGEST_SECRET = 4000
 """Characters beyond a cut that are looked at, so that half a secret is not left before it."""
@@ -171,7 +172,12 @@ def _runs(arms: Sequence[Arm], pack_for: PackFor) -> Runs:
     limit, most = TEXT_CHARS, MANY_BYTES if len(by_name) > MANY_TASKS else MAX_BYTES
     while True:
         packs = [
-            _pack(json.dumps([_run_page(n, results[n][1], evidence_of[n], limit) for n in own], ensure_ascii=False))
+            _pack(
+                json.dumps(
+                    [_run_page(n, results[n][1], evidence_of[n], limit) for n in own],
+                    ensure_ascii=False,
+                )
+            )
             for own in by_name.values()
         ]
         size = sum(map(len, packs))
@@ -203,7 +209,8 @@ def _line(arm: str, result: EvalResult, pack: int, place: int) -> list[object]:
 
 def _run_page(index: int, result: EvalResult, pack: str | None, limit: int) -> str:
     template = _environment().get_template("run.html.j2")
-    return template.render(number=index, r=result, evidence=pack, clip=partial(_clip, limit=limit))
+    names = Counter(call.name for call in result.trace.tool_calls) if limit <= LEAST_CHARS else None
+    return template.render(number=index, r=result, evidence=pack, clip=partial(_clip, limit=limit), names=names)
 
 
 def _clip(content: object, limit: int = ANSWER_CHARS) -> str:

@@ -40,6 +40,7 @@ class Experiment:
     passes: float | None = None
     """Mean pass rate; None for scores, whose runs vary by RUN_SD."""
     projects: int | None = None
+    projects_named: bool = True
     project_sd: float = 0.0
     """How much the change differs by project; its mean over projects is `change`."""
     timeouts: float = 0.0
@@ -59,6 +60,12 @@ PASS_MARK = 0.5
 
 def made(experiment: Experiment, seed: int) -> Comparison:
     """One experiment: both arms, drawn and compared."""
+    a, b = arms_of(experiment, seed)
+    return compare(a, b, fixed_tasks=experiment.fixed_tasks)
+
+
+def arms_of(experiment: Experiment, seed: int) -> tuple[list[EvalResult], list[EvalResult]]:
+    """Draw both arms."""
     rng = random.Random(seed)
     chances = [_level(experiment, rng) for _ in range(experiment.tasks)]
     count = experiment.projects or experiment.tasks
@@ -72,7 +79,7 @@ def made(experiment: Experiment, seed: int) -> Comparison:
             for index in range(experiment.runs):
                 results.append(_run(experiment, rng, task, index, 0.0 if broken else mean, arm))
         arms.append(results)
-    return compare(arms[0], arms[1], fixed_tasks=experiment.fixed_tasks)
+    return arms[0], arms[1]
 
 
 def _level(experiment: Experiment, rng: random.Random) -> float:
@@ -88,7 +95,7 @@ def _run(experiment: Experiment, rng: random.Random, task: int, index: int, mean
     else:
         score = float(rng.random() < mean)
     groups = {}
-    if experiment.projects:
+    if experiment.projects and experiment.projects_named:
         groups["project"] = f"p{task % experiment.projects}"
     if experiment.repositories:
         later = max(0, task - experiment.broken)
