@@ -189,7 +189,7 @@ def test_verdict_and_interval_never_disagree() -> None:
 
 def test_effects_that_differ_by_project_are_not_called_an_improvement() -> None:
     """Every project has an effect of its own, on average none; tasks of one project share it."""
-    experiment = Experiment(projects=12, project_sd=0.15)
+    experiment = Experiment(projects=12, project_sd=0.3)
     told = [made(experiment, seed) for seed in range(60)]
     assert sum(comparison.verdict.decided for comparison in told) <= 3
     assert {comparison.decision.clusters for comparison in told} == {12}
