@@ -15,6 +15,7 @@ from harness.compare.metrics import AggregatedMetrics, aggregate
 from harness.compare.sentences import (
     association_sentence,
     cost_sentence,
+    loss_sentence,
     shares_sentence,
     tools_sentence,
     verdict_sentence,
@@ -36,7 +37,7 @@ from harness.report.tables import (
     new_table,
     passed_text,
     slices_table,
-    summary_table,
+    summary_tables,
     trend_table,
     unit_table,
 )
@@ -51,6 +52,9 @@ PREVIEW_CHARS = 300
 WIDE = 100
 """Columns from which the groups of a comparison are shown with the means of both arms."""
 
+WIDE_SUMMARY = 120
+"""Columns from which a summary has a line for each config and model."""
+
 MOST_DRIFTS = 20
 """Of the tasks of a trend on the terminal."""
 
@@ -64,8 +68,10 @@ class Reporter:
 
     def print_summary(self, results: list[EvalResult]) -> None:
         """Rates with intervals, pass@k, cost and lost runs of every config and model, then by task."""
-        print_table(self.console, summary_table(results))
-        print_table(self.console, means_by_task(results))
+        wide = self.console.width >= WIDE_SUMMARY
+        for table in summary_tables(results, wide=wide):
+            print_table(self.console, table)
+        print_table(self.console, means_by_task(results, wide=wide))
         metrics = aggregate(results)
         spent = total_cost_text(metrics.total_cost, metrics.unknown_costs)
         note = "" if metrics.total_cost is None else " (judges and lost runs included)"
@@ -140,7 +146,7 @@ class Reporter:
         self.console.print(plain(verdict_sentence(comparison)))
         print_table(self.console, metrics_table(comparison))
         if comparison.decision.units:
-            sentences = (shares_sentence, cost_sentence, tools_sentence, association_sentence)
+            sentences = (loss_sentence, shares_sentence, cost_sentence, tools_sentence, association_sentence)
             for text in filter(None, (sentence(comparison) for sentence in sentences)):
                 self.console.print(plain(text))
         if comparison.slices:

@@ -56,33 +56,39 @@ def new_table(title: str, *columns: str) -> Table:
     return table
 
 
-def summary_table(results: Sequence[EvalResult]) -> Table:
-    """Rates with intervals, pass@k, cost and lost runs of every config and model."""
-    table = new_table("Summary", "config", "model")
-    for name in ("passed", "rate", LEVEL, "score"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for name in ("pass@k", "pass^k"):
-        table.add_column(name)
-    for name in ("tokens", "cost/run", "time/run"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("lost", justify="right")
-    for (config, model), runs in by_arm(results).items():
-        m = aggregate(runs)
-        table.add_row(
-            plain(config),
-            plain(model),
-            passes(m.passed, m.total_runs),
-            plain(percent(m.pass_rate), style=_colour(m.pass_rate)) if m.total_runs else UNKNOWN,
-            rate_interval(m.pass_interval),
-            f"{m.avg_score:.2f}" if m.total_runs else UNKNOWN,
-            ks_text(m.pass_at_k),
-            ks_text(m.pass_hat_k),
-            count_text(m.avg_tokens),
-            cost_text(m.avg_cost),
-            seconds_text(m.avg_duration),
-            errors_text(m.errors),
-        )
-    return table
+def summary_tables(results: Sequence[EvalResult], *, wide: bool = True) -> list[Table]:
+    """Rates with intervals, pass@k, cost and lost runs: a line for every config and model, or not `wide` a table."""
+    arms = {arm: _summary_of(runs) for arm, runs in by_arm(results).items()}
+    if wide:
+        table = new_table("Summary", "config", "model")
+        for name in next(iter(arms.values()), {}):
+            table.add_column(name, justify="right", no_wrap=not name.startswith("pass"))
+        for (config, model), cells in arms.items():
+            table.add_row(plain(config), plain(model), *cells.values())
+        return [table]
+    tables = []
+    for (config, model), cells in arms.items():
+        table = new_table("", config, model)
+        for name, cell in cells.items():
+            table.add_row(name, cell)
+        tables.append(table)
+    return tables
+
+
+def _summary_of(runs: Sequence[EvalResult]) -> dict[str, Text | str]:
+    m = aggregate(runs)
+    return {
+        "passed": passes(m.passed, m.total_runs),
+        "rate": plain(percent(m.pass_rate), style=_colour(m.pass_rate)) if m.total_runs else UNKNOWN,
+        LEVEL: rate_interval(m.pass_interval),
+        "score": f"{m.avg_score:.2f}" if m.total_runs else UNKNOWN,
+        "pass@k": ks_text(m.pass_at_k),
+        "pass^k": ks_text(m.pass_hat_k),
+        "tokens": count_text(m.avg_tokens),
+        "cost/run": cost_text(m.avg_cost),
+        "time/run": seconds_text(m.avg_duration),
+        "lost": errors_text(m.errors),
+    }
 
 
 def metrics_table(comparison: Comparison) -> Table:
@@ -131,15 +137,25 @@ def arms_table(found: ArmsComparison) -> Table:
     return table
 
 
-def means_by_task(results: Sequence[EvalResult]) -> Table:
-    """Task x config and model: passed of measured runs, or the mean score where scores lie between; and lost runs."""
+def means_by_task(results: Sequence[EvalResult], *, wide: bool = True) -> Table:
+    """Passed of measured runs of each task, or the mean score where scores lie between; and lost runs.
+
+    A column for each config and model, or not `wide` a line.
+    """
     metric = resolve_metric("auto", results)
     arms = list(by_arm(results))
     title = "Passed of measured runs by task" if metric == "pass_rate" else "Mean score by task"
-    table = new_table(title, "task", *(f"{config}\n{model}" for config, model in arms))
+    several = not wide and len(arms) > 1
+    columns = ["mean"] if not wide else [f"{config}\n{model}" for config, model in arms]
+    table = new_table(title, "task", *columns)
     for task, of_task in by_task(results).items():
         cells = by_arm(of_task)
-        table.add_row(plain(task), *(_mean(cells.get(arm, []), metric) for arm in arms))
+        if several:
+            table.add_row(plain(task), "")
+            for arm, runs in cells.items():
+                table.add_row(plain(f"  {' | '.join(arm)}"), _mean(runs, metric))
+        else:
+            table.add_row(plain(task), *(_mean(cells.get(arm, []), metric) for arm in arms))
     return table
 
 

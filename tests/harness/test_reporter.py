@@ -213,3 +213,13 @@ def test_four_tasks_of_eight_that_broke_are_a_regression_however_many_others_sta
         assert found is True
         assert report["p_value"] == pytest.approx(1 / 160_000)
         assert [row["task_id"] for row in report["regressions"]] == list(broken)
+
+
+def test_a_summary_fits_80_columns() -> None:
+    name = "python_data_pipeline_expert_042_architectural_understanding_expert_01"
+    for configs in (["with-search"], ["with-search", "without-search"]):
+        out = io.StringIO()
+        results = [r for config in configs for r in arm({name: 2, "b": 3}, 3, config=config, model="claude-x-20260101")]
+        Reporter(Console(file=out, width=80)).print_summary(results)
+        assert max(map(len, out.getvalue().splitlines())) <= 80
+        assert name in out.getvalue()

@@ -109,7 +109,7 @@ def test_the_smoke_test_judges_the_oracle_only_then(data: Data, tmp_path: Path, 
     [
         ("raise KeyError('truth')\n", "the verifier raised KeyError: 'truth'"),
         (GENEROUS % 7.0, "test.sh wrote the reward 7, which is not between 0 and 1"),
-        (ANSWERED.replace("0.1", "0.5"), "oracle and nop both earn 0.5: the verifier does not tell an answer from none"),
+        (ANSWERED.replace("0.1", "0.5"), "oracle and nop both earn 0.5: the verifier does not tell an answer"),
         ("raise SystemExit('no')\n", "oracle and nop both earn 0.0"),
     ],
 )
