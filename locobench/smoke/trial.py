@@ -92,14 +92,17 @@ def run_in_container(engine: Engine, image: str, task: TaskFolder, agent: Agent,
 
 def _bash(script: Path, root: Path, timeout: float, *arguments: str, output: Path | None = None) -> int:
     """Run `script` with `root` before /app, /logs and /tests; leave no process of it behind."""
-    with (output or Path(os.devnull)).open("wb") as said, subprocess.Popen(
-        ["bash", str(script.resolve()), str(root), *arguments],
-        cwd=root / "app",
-        stdin=subprocess.DEVNULL,
-        stdout=said,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    ) as process:
+    with (
+        (output or Path(os.devnull)).open("wb") as said,
+        subprocess.Popen(
+            ["bash", str(script.resolve()), str(root), *arguments],
+            cwd=root / "app",
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        ) as process,
+    ):
         try:
             return process.wait(timeout)
         finally:

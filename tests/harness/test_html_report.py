@@ -242,7 +242,7 @@ def test_a_reward_lists_its_runs(opened: Page) -> None:
 
 def test_tasks_are_sorted_and_filtered_by_result_and_group(opened: Page) -> None:
     def column(number: int) -> list[str]:
-        return opened.page.locator(f"#task-rows tr:visible td:nth-child({number})").all_inner_texts()
+        return list(opened.page.locator(f"#task-rows tr:visible td:nth-child({number})").all_inner_texts())
 
     opened.page.click("#tasks th button >> text=task")
     assert column(1) == sorted(column(1), reverse=True)
