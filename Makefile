@@ -78,6 +78,7 @@ bench-images: $(VENV)/installed-dev  ## one image with all toolchains against te
 
 power-table: $(VENV)/installed-dev  ## simulate the comparison's error rates; rewrites the table in docs/STATISTICS.md
 	$(BIN)/python -m tools.bench.power_table
+	$(BIN)/python -m tools.bench.verdict_table
 
 picture: $(VENV)/installed-dev  ## docs/comparison.png: a comparison page of made data (needs Chromium)
 	$(BIN)/python -m tools.bench.picture

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from harness.claude.version import installed_version
-from harness.cli.options import docker_sandbox, sandbox_base_option, sandbox_claude_option
+from harness.cli.run_options import docker_sandbox, sandbox_base_option, sandbox_claude_option
 from harness.executor import ClaudeExecutor
 from harness.graders.composite_grader import refuse_ungradable
 from harness.host.variables import PASSED_VARIABLES

@@ -9,9 +9,9 @@ import click
 
 from harness.cli import INTERRUPTED
 from harness.cli.arms import CANNOT_TELL, ArmOptions, arm_options, verdict_code
-from harness.cli.options import BatchOptions, RunOptions, batch_options, run_options
 from harness.cli.output import refuse_existing, refuse_unwritable, results_and_journal, save_results, say_stopped
 from harness.cli.progress import Progress, line_of
+from harness.cli.run_options import BatchOptions, RunOptions, batch_options, run_options
 from harness.compare.wording import counted
 from harness.errors import InputError
 from harness.models import EvalResult, Task

@@ -133,12 +133,13 @@ def _kind(failure: judging.JudgeError) -> ErrorKind:
     return KINDS.get(failure.status, ErrorKind.API_ERROR)
 
 
-def record_of(models: list[str], replies: list[Reply], scores: list[float]) -> JudgeRecord:
+def record_of(models: list[str], version: str, replies: list[Reply], scores: list[float]) -> JudgeRecord:
     """What the judges of one grade cost and how far they agree; `scores`, 0 to 1, are those of usable verdicts."""
     known = [reply.cost_usd for reply in replies if reply.cost_usd is not None]
     fatal = [reply.error_kind for reply in replies if reply.error_kind.stops_matrix]
     return JudgeRecord(
         model=", ".join(models),
+        version=version,
         usage=TokenUsage(
             **{name: sum(getattr(reply.usage, name) for reply in replies) for name in TokenUsage.model_fields}
         ),

@@ -42,6 +42,14 @@ class Batch(Record):
         return fewer or self.finished is False
 
 
+class VerifierJudge(Record):
+    """Who graded, as templates/tests/judge.py tells it."""
+
+    model: str = ""
+    version: str = ""
+    """Of the prompt."""
+
+
 class VerifierMetrics(Record):
     """What a reward is made of, as verifier/metrics.json of this project's tasks tells it; None: not told."""
 
@@ -57,3 +65,5 @@ class VerifierMetrics(Record):
     placed_identifiers: dict[str, list[str]] | None = None
     """Names of the code base to the files in which the answer found them."""
     invented_identifiers: list[str] | None = None
+    judge: VerifierJudge | None = None
+    """Of a task whose verifier is a judge."""

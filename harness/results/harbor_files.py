@@ -133,6 +133,7 @@ class ExceptionInfo(HarborFile):
 class Trial(HarborFile):
     """<trial>/result.json."""
 
+    id: str | None = None
     trial_name: str
     task_name: str
     task_id: TaskId | str | None = None
@@ -148,6 +149,11 @@ class Trial(HarborFile):
     verifier_environment_mode: str | None = None
     agent_execution: Span | None = None
     verifier: Span | None = None
+
+    @property
+    def run_id(self) -> str:
+        """The same in every copy of the trial's folder: Harbor's own id, else its name and when it began."""
+        return self.id or f"{self.trial_name} {self.started_at.isoformat() if self.started_at else ''}".strip()
 
     @property
     def is_utility_agent(self) -> bool:
@@ -231,6 +237,7 @@ class TaskMetadata(HarborFile):
     task_category: str = ""
     difficulty: str = ""
     language: str = ""
+    project_id: str = ""
     context_length: Whole | None = None
     content_fingerprint: str = ""
     """The generator's fingerprint of the task without the servers it offers."""

@@ -207,6 +207,8 @@ def _judge(task: TaskFolder, image: ImageCheck, trials: dict[Agent, Trial], *, s
         elif task.oracle_check and trial.reward != EXPECTED_REWARD[agent]:
             faults.append(f"{agent}: reward {trial.reward}, not {EXPECTED_REWARD[agent]}")
     rewards = {agent: trial.reward for agent, trial in trials.items()}
+    if not faults and len(rewards) == len(EXPECTED_REWARD) and len(set(rewards.values())) == 1:
+        faults.append(f"oracle and nop both earn {rewards['nop']}: the verifier does not tell an answer from none")
     return Row(task.name, task.language, image, shares_image, rewards, tuple(faults))
 
 
