@@ -6,14 +6,13 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
 from pathlib import Path
 
 from common.files import check_output, write_whole
 from harness.errors import InputError
 from harness.models import EvalResult
 from harness.report.console import say
-from harness.runner import DEFAULT_RESULTS_DIR, EvalRunner
+from harness.runner import DEFAULT_RESULTS_DIR, EvalRunner, unused
 
 
 def refuse_existing(*paths: Path | None, way_out: str = "name another with -o") -> None:
@@ -61,7 +60,7 @@ def results_and_journal(output: Path | None, resume: bool) -> tuple[Path, Path]:
     Raises:
         InputError: there is a file that is not to be resumed, or none that is.
     """
-    path = output or DEFAULT_RESULTS_DIR / f"results_{datetime.now():%Y%m%d_%H%M%S}.json"
+    path = output or unused(DEFAULT_RESULTS_DIR, "results", ".json")
     path = path.expanduser().absolute()
     journal = journal_of(path)
     if resume and not journal.exists():

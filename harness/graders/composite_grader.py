@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 import traceback
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from harness.errors import InputError
-from harness.graders.code_graders import TIMEOUTS, CodeGrader
-from harness.graders.commands import SHELL
+from harness.graders.code_graders import DEFAULT_TEST_COMMAND, TIMEOUTS, CodeGrader
+from harness.graders.commands import SHELL, GraderError, not_installed, programs
 from harness.graders.llm_graders import LLMGrader
 from harness.models import (
     LLM_WEIGHT_KEY,
@@ -24,7 +24,7 @@ from harness.models import (
     weighted_score,
 )
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
-from harness.sandbox.place import Sandbox
+from harness.sandbox.place import Sandbox, SandboxError, ThisMachine
 
 
 class CompositeGrader:
@@ -40,7 +40,7 @@ class CompositeGrader:
     ) -> None:
         """`llm_grader` replaces the judge that the first two describe, which is made at first use.
 
-        `sandbox` is where commands of checks run; default this machine, behind bubblewrap where it works.
+        `sandbox` is where commands of checks run; default this machine.
         """
         self.llm_model = llm_model
         self.api_key = api_key
@@ -78,6 +78,62 @@ class CompositeGrader:
         grade = self._judge().grade(assertion, task, trace, env_path)
         return grade.model_copy(update={"assertion_name": grade.assertion_name or LLM_WEIGHT_KEY})
 
+    def prepare(self, tasks: Iterable[Task]) -> None:
+        """See that everything can be graded where checks run, before an agent is paid for.
+
+        Raises:
+            InputError: bash or a program that a check calls is not installed, or a judge has no key.
+        """
+        place, tasks = self.sandbox or ThisMachine(), list(tasks)
+        commands = {task.id: [a for a in task.code_assertions if a.check in TIMEOUTS] for task in tasks}
+        called = {
+            task.id: {
+                name
+                for text in [*task.setup, *(a.command or DEFAULT_TEST_COMMAND for a in commands[task.id])]
+                for name in programs(text)
+            }
+            for task in tasks
+        }
+        for task in tasks:
+            judge = self._judge() if task.llm_assertions else None
+            if isinstance(judge, LLMGrader) and not judge.service.key:
+                raise InputError(f"task {task.id}: {judge.service.no_key}")
+        try:
+            missing = not_installed({name for names in called.values() for name in names}, place)
+            for task in tasks:
+                if called[task.id] & missing:
+                    self._code_grader(task).refuse_missing(commands[task.id])
+        except FileNotFoundError:
+            first = next(name for name, words in called.items() if words)
+            text = f"task {first}: its commands need {SHELL[0]}, which is not on PATH; install it"
+            raise InputError(text) from None
+        except (GraderError, SandboxError) as error:
+            raise InputError(str(error)) from None
+
+    def unproven(self, task: Task) -> list[str]:
+        """The commands of a task's checks for which exit code 0 alone says that the work is good.
+
+        Raises:
+            InputError: the reference solution does not pass.
+        """
+        try:
+            return [
+                a.command or DEFAULT_TEST_COMMAND
+                for a in task.code_assertions
+                if a.check in TIMEOUTS and not self._code_grader(task).proof(a)
+            ]
+        except GraderError as error:
+            raise InputError(f"task {task.id}: {error}") from None
+
+    @property
+    def judge_model(self) -> str:
+        """The model that judges."""
+        return self._llm_grader.model if self._llm_grader is not None else self.llm_model
+
+    def one_copy(self, task: Task, env_path: Path) -> AbstractContextManager[None]:
+        """Within, all commands of a task with `setup` share one copy of this work, which is set up once."""
+        return self._code_grader(task).one_copy(env_path)
+
     def _code_grader(self, task: Task) -> CodeGrader:
         """One for all runs of a task, since it remembers what the reference solution passes."""
         made = CodeGrader(
@@ -109,16 +165,20 @@ def not_graded(assertion: CodeAssertion | LLMAssertion, error: Exception) -> Gra
     )
 
 
-def refuse_ungradable(tasks: Iterable[Task]) -> None:
-    """Refuse what this installation cannot grade, before an agent is paid for.
-
-    Raises:
-        InputError: a command needs bash, and it is not there.
-    """
-    for task in tasks:
-        commands = [*task.setup, *(a for a in task.code_assertions if a.check in TIMEOUTS)]
-        if commands and shutil.which(SHELL[0]) is None:
-            raise InputError(f"task {task.id}: its commands need {SHELL[0]}, which is not on PATH; install it")
+def ungraded(task: Task) -> list[GradeResult]:
+    """Grades that are still to be given."""
+    return [
+        GradeResult(
+            assertion_id=name,
+            assertion_type=assertion.type.value,
+            assertion_name=assertion.check.value if isinstance(assertion, CodeAssertion) else LLM_WEIGHT_KEY,
+            passed=False,
+            score=0.0,
+            status="grading_error" if isinstance(assertion, CodeAssertion) else "judge_error",
+            details="not graded yet",
+        )
+        for name, assertion in zip(assertion_ids(task.assertions), task.assertions, strict=True)
+    ]
 
 
 def has_passed(trace: ExecutionTrace, grades: list[GradeResult], score: float) -> bool:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tarfile
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -86,9 +86,6 @@ class DockerSandbox:
             self._provide_image(client)
             self._try(program)
             self._ready[program] = None
-
-    def hide(self, paths: Iterable[Path]) -> None:
-        """Nothing to do: a container sees what it is given."""
 
     def agent_variables(self) -> dict[str, str]:
         """Language, the way out and who pays; files that they name are mounted."""

@@ -1,11 +1,11 @@
-"""Where a command runs: on this machine below a guardian, behind `bubblewrap`, or in a container (`docker_sandbox`)."""
+"""Where a command runs: on this machine below a guardian, or in a container (`docker_sandbox`)."""
 
 from __future__ import annotations
 
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -76,10 +76,6 @@ class Sandbox(Protocol):
         """Make ready to run the program, before anything is paid for; InputError says what is missing."""
         ...
 
-    def hide(self, paths: Iterable[Path]) -> None:
-        """Let no later command see these files and folders, where the place can tell what is seen."""
-        ...
-
     def agent_variables(self) -> dict[str, str]:
         """The variables that an agent gets from the user's environment."""
         ...
@@ -105,9 +101,6 @@ class ThisMachine:
 
     def prepare(self, program: str) -> None:
         """Nothing to do: a program that is not there is an outcome of its run."""
-
-    def hide(self, paths: Iterable[Path]) -> None:
-        """Nothing can be hidden."""
 
     def agent_variables(self) -> dict[str, str]:
         """Where tools are, language, the way out, and who pays."""
