@@ -132,7 +132,8 @@ def _be_the_command(
     """Run the program, tell how it ended, and end; never returns."""
     me = os.getpid()
     tests: list[list[str]] = []
-    if runner:
+    if runner:  # before anything of the project's can be found in their place
+        importlib.import_module("unittest")
         importlib.import_module(runner)
     code: Any = 1
     left = False

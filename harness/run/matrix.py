@@ -238,6 +238,8 @@ class Matrix:
         self._interrupted = False
         self._closed = False
         self._done: dict[Key, EvalResult] = {}
+        self._waiting: dict[Key, EvalResult] = {}
+        """Runs that were paid for and not graded yet."""
         self._lost: dict[Key, float] = {}
         """What earlier calls paid for runs that are to be made again."""
         self._finished: queue.Queue[tuple[EvalResult, int] | None] = queue.Queue()
@@ -272,7 +274,8 @@ class Matrix:
             self._closed = True
         if self._fault is not None:
             raise self._fault
-        results = [done[run.key] for run in runs if run.key in done]
+        known = self._waiting | done
+        results = [known[run.key] for run in runs if run.key in known]
         if self._stop_reason:
             raise MatrixStopped(self._stop_reason, results, interrupted=self._interrupted)
         return results
@@ -301,6 +304,8 @@ class Matrix:
             if finished:
                 self._done[run.key] = result
                 self._finished.put((result, len(self._done)))
+            else:
+                self._waiting[run.key] = result
 
     def _work(self, left: deque[PlannedRun]) -> None:
         try:
