@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterable
 from typing import cast
@@ -22,6 +23,8 @@ from detect_secrets.plugins.square_oauth import SquareOAuthDetector
 from detect_secrets.plugins.stripe import StripeDetector
 from detect_secrets.plugins.telegram_token import TelegramBotTokenDetector
 from detect_secrets.plugins.twilio import TwilioKeyDetector
+
+logging.captureWarnings(False)  # detect-secrets sends every warning of this process to a log that nobody reads
 
 DETECTORS: tuple[tuple[type[RegexBasedDetector], str], ...] = (
     (AWSKeyDetector, "A"),
@@ -118,6 +121,26 @@ OWN_SHAPES: tuple[tuple[str, str], ...] = (
     ("8Q~", r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}"),  # Azure AD
     ("Key=", r"\b(?:AccountKey|SharedAccessKey)=[A-Za-z0-9+/=]{20,}"),  # Azure
     ("sig=", r"[?&]sig=[A-Za-z0-9%+/=]{20,}"),
+    ("EZ", r"\bEZ[AT]K[A-Za-z0-9]{50,}"),  # EasyPost
+    ("LTAI", r"\bLTAI[A-Za-z0-9]{16,24}\b"),  # Alibaba
+    ("p8e-", r"\bp8e-[A-Za-z0-9]{32}\b"),  # Adobe
+    ("CLOJARS_", r"\bCLOJARS_[A-Za-z0-9]{50,}"),
+    ("duffel_", r"\bduffel_(?:test|live)_[A-Za-z0-9_=-]{40,}"),
+    ("dt0c01.", r"\bdt0c01\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{60,}"),  # Dynatrace
+    ("FLW", r"\bFLW(?:PUB|SEC)K(?:_TEST)?-[A-Za-z0-9]{12,}(?:-X)?"),  # Flutterwave
+    ("fio-u-", r"\bfio-u-[A-Za-z0-9_=-]{60,}"),  # Frame.io
+    ("GR1348941", r"\bGR1348941[A-Za-z0-9_-]{20}"),  # GitLab's runners
+    ("pnu_", r"\bpnu_[A-Za-z0-9]{36}\b"),  # Prefect
+    ("rdme_", r"\brdme_[A-Za-z0-9]{60,}"),  # ReadMe
+    ("shippo_", r"\bshippo_(?:live|test)_[a-f0-9]{40}\b"),
+    ("tfp_", r"\btfp_[A-Za-z0-9_.=-]{50,}"),  # Typeform
+    ("pk.", r"\bpk\.[A-Za-z0-9]{60}\.[A-Za-z0-9]{22}"),  # Mapbox
+    ("NRJS-", r"\bNRJS-[a-f0-9]{19}\b"),
+    ("SK", r"\bSK[0-9a-f]{32}\b"),  # Twilio
+    ("AAAAAAAA", r"\bA{22}[A-Za-z0-9%]{80,100}"),  # Twitter
+    ("sq0", r"\bsq0[a-z]{3}-[^\s\"']{22,}"),
+    ("BUNDLE_", r"\bBUNDLE_[A-Z0-9_]+__[A-Z0-9_]+[\"']?\s*[=:]\s*[\"']?[^\s\"':]+:[^\s\"';]+"),  # Bundler
+    ("lient", r"(?<=lient)_?[Ii][Dd][\"']?\s*[:=]+\s*[\"'](?:[0-9a-f]{40,}|[0-9A-Fa-f-]{36})[\"']"),
     ("X-Amz-", r"\bX-Amz-(?:Signature|Security-Token)=[A-Za-z0-9%+/=]{20,}"),
     ("eyJ", r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),  # JSON web tokens
     (
