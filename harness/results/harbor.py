@@ -24,9 +24,12 @@ from harness.models import (
     Outcome,
     VerifierMetrics,
 )
-from harness.results.harbor_files import REWARD, AgentInfo, AnyJson, Trial, read, read_job, trials
+from harness.results.harbor_files import REWARD, AgentInfo, AnyJson, Trial, left_by_agent, read, read_job, trials
 from harness.results.harbor_tasks import TaskFolder, TaskFolders, TaskLimits, task_id
 from harness.results.harbor_trace import trace_of
+
+MOST_OUTPUT_BYTES = 4_000_000
+"""Of what the tests printed, and of the verifier's metrics."""
 
 UNLIKE_SETTINGS = {
     "name",
@@ -168,7 +171,7 @@ def _grade(folder: Path, trial: Trial, pass_score: float) -> GradeResult | None:
     score = min(1.0, max(0.0, reward))
     metrics = _metrics(folder)
     components = metrics.components if metrics else {}
-    output = folder / "verifier/test-stdout.txt"
+    output = left_by_agent(folder, "verifier/test-stdout.txt", MOST_OUTPUT_BYTES, cut=True) or b""
     return GradeResult(
         assertion_id=REWARD,
         assertion_type="code",
@@ -176,7 +179,7 @@ def _grade(folder: Path, trial: Trial, pass_score: float) -> GradeResult | None:
         passed=score >= pass_score,
         score=score,
         details=f"reward {reward:g}" + ("" if score == reward else f", outside of 0 to 1, counted as {score:g}"),
-        full_output=output.read_text(encoding="utf-8", errors="replace") if output.exists() else "",
+        full_output=output.decode("utf-8", errors="replace"),
         criteria_scores=[
             CriterionScore(criterion=name, score=float(value))
             for name, value in (components or trial.rewards).items()
@@ -190,10 +193,11 @@ def _grade(folder: Path, trial: Trial, pass_score: float) -> GradeResult | None:
 
 def _metrics(folder: Path) -> VerifierMetrics | None:
     """What the verifier tells beside its reward; None without the file, or when it is another benchmark's."""
-    path = folder / "verifier/metrics.json"
-    if not path.exists():
+    path = "verifier/metrics.json"
+    content = left_by_agent(folder, path, MOST_OUTPUT_BYTES)
+    if content is None:
         return None
-    told = read(path, AnyJson).root
+    told = read(folder / path, AnyJson, content).root
     try:
         return VerifierMetrics.model_validate(told)
     except ValidationError:

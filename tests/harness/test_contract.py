@@ -12,8 +12,8 @@ import pytest
 from harness.models import EvalResult
 from harness.runner import EvalRunner
 from harness.suite.load import load_task
-from tests.support.stand_in.messages_api import AUTH, MessagesAPI, always
 from tests.support.fake_claude import FakeClaude
+from tests.support.stand_in.messages_api import AUTH, MessagesAPI, always
 from tests.support.suite import REPOSITORY, harness
 
 RUN = """\

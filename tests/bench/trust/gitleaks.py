@@ -1,8 +1,8 @@
 """How many secrets of another project's tests are redacted? `python -m tests.bench.trust.gitleaks SOURCES`.
 
-SOURCES is the folder of gitleaks 8.16.0, which Debian serves (`apt-get source --download-only gitleaks`). Its rules hold
-examples that they must find, partly drawn anew from a regular expression, and lines that they must not. None of them
-is in this repository, and none was chosen here.
+SOURCES is the folder of gitleaks 8.16.0, which Debian serves (`apt-get source --download-only gitleaks`). Its rules
+hold examples that they must find, partly drawn anew from a regular expression, and lines that they must not. None of
+them is in this repository, and none was chosen here.
 """
 
 from __future__ import annotations
