@@ -48,10 +48,10 @@ check: $(VENV)/installed-dev  ## linter, formatter, types, directions of imports
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m tests.docs.generate --check
+	$(BIN)/python -m tools.docs.generate --check
 
 docs: $(VENV)/installed-dev  ## write the reference pages in docs/ from the code
-	$(BIN)/python -m tests.docs.generate
+	$(BIN)/python -m tools.docs.generate
 
 lock: $(VENV)/installed-dev  ## choose the newest versions of all libraries; rewrites constraints.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check uv
@@ -66,27 +66,27 @@ e2e: $(VENV)/installed-dev  ## the real Harbor, Docker and claude CLI; brings up
 	bash tests/e2e/run.sh
 
 validity: $(VENV)/installed-dev  ## how well the verifier tells knowledge from pretence; rewrites the tables in docs/
-	$(BIN)/python -m tests.bench.validity
+	$(BIN)/python -m tools.bench.validity
 
 bench: $(VENV)/installed-dev  ## speed and memory, side by side with plain ways of doing the same
-	$(BIN)/python -m tests.bench.pipeline
-	$(BIN)/python -m tests.bench.harness
-	$(BIN)/python -m tests.bench.bench_reports
+	$(BIN)/python -m tools.bench.pipeline
+	$(BIN)/python -m tools.bench.harness
+	$(BIN)/python -m tools.bench.bench_reports
 
 bench-images: $(VENV)/installed-dev  ## one image with all toolchains against ten single ones
-	$(BIN)/python -m tests.bench.images
+	$(BIN)/python -m tools.bench.images
 
 power-table: $(VENV)/installed-dev  ## simulate the comparison's error rates; rewrites the table in docs/STATISTICS.md
-	$(BIN)/python -m tests.bench.power_table
+	$(BIN)/python -m tools.bench.power_table
 
 picture: $(VENV)/installed-dev  ## docs/comparison.png: a comparison page of made data (needs Chromium)
-	$(BIN)/python -m tests.bench.picture
+	$(BIN)/python -m tools.bench.picture
 
 fuzz: $(VENV)/installed-dev  ## search MINUTES (30) for data that breaks extraction or generation, and files that break a command
-	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
+	$(BIN)/python -m tools.fuzz --minutes $(MINUTES)
 
 trust: $(VENV)/installed-dev  ## KILLS (40) at random moments, floods, full disks, MINUTES (30) of odd input; rewrites docs/TRUST.md
-	$(BIN)/python -m tests.bench.trust --kills $(KILLS) --minutes $(MINUTES)
+	$(BIN)/python -m tools.bench.trust --kills $(KILLS) --minutes $(MINUTES)
 
 clean:  ## remove what the targets above made
 	rm -rf $(VENV) $(DEMO) .cache build dist *.egg-info

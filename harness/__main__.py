@@ -8,7 +8,7 @@ if __name__ == "__main__":
     try:
         from harness.cli import cli
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] in ("harness", "common"):
+        if error.name is None or error.name.partition(".")[0] in ("harness", "locobench"):
             raise
         print(f"error: this Python lacks {error.name}; install the package with pip install -e .", file=sys.stderr)
         raise SystemExit(2) from None

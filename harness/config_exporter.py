@@ -12,7 +12,6 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from common.files import write_whole
 from harness.claude.layout import (
     FOLDERS,
     REDACTIONS_FILE,
@@ -26,6 +25,7 @@ from harness.errors import InputError
 from harness.host.redaction import redact, redact_text
 from harness.models import ClaudeConfigSnapshot
 from harness.suite.skills import find_skills
+from locobench.shared.files import write_whole
 
 
 class ConfigExporter:

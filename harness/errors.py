@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from common.errors import InputError as InputError
+from locobench.shared.errors import InputError as InputError
 
 
 class IsolationError(RuntimeError):

@@ -9,7 +9,6 @@ from typing import Any
 
 from rich.console import Console
 
-from common.files import write_whole
 from harness.compare.arms import ArmsComparison
 from harness.compare.comparison import compare
 from harness.compare.metrics import AggregatedMetrics, aggregate
@@ -41,6 +40,7 @@ from harness.report.tables import (
     trend_table,
     unit_table,
 )
+from locobench.shared.files import write_whole
 
 __all__ = ["AggregatedMetrics", "Reporter", "aggregate"]
 

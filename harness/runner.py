@@ -11,8 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from common.files import whole_file, write_whole
-from common.judge.prices import price_of
 from harness.claude.trace import snapshot_of
 from harness.config_importer import ConfigImporter
 from harness.errors import InputError, IsolationError
@@ -37,6 +35,8 @@ from harness.run.matrix import (
 )
 from harness.run.repair import repair
 from harness.suite import fingerprint, load
+from locobench.scoring.judge.prices import price_of
+from locobench.shared.files import whole_file, write_whole
 
 DEFAULT_RESULTS_DIR = Path("evals/results")
 

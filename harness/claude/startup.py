@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from common.files import read_below
 from harness.claude.layout import AGENTS_MD_RULE, ambient_memory
 from harness.claude.messages import Init
 from harness.claude.user_files import UserFiles
 from harness.models.tools import ToolRule, canonical
 from harness.suite.resolved import ResolvedConfig
 from harness.suite.skills import Skill
+from locobench.shared.files import read_below
 
 INSTRUCTIONS_HOOK_SINCE = (2, 1, 69)
 """First CLI version that tells which memory files it loads."""

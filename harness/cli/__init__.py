@@ -16,9 +16,9 @@ from typing import IO, Any, NamedTuple
 
 import click
 
-from common.terminal import printable, printable_line
-from common.version import version
 from harness.errors import InputError
+from locobench.shared.terminal import printable, printable_line
+from locobench.shared.version import version
 
 INTERRUPTED, CLOSED_PIPE = 130, 141
 
@@ -130,7 +130,7 @@ def _errors_shown() -> Iterator[None]:
         except OSError as error:
             raise BadInput(f"{error.filename or 'output'}: {error.strerror or error}") from error
         except ModuleNotFoundError as error:
-            if error.name is None or error.name.partition(".")[0] in ("harness", "common"):
+            if error.name is None or error.name.partition(".")[0] in ("harness", "locobench"):
                 raise
             raise BadInput(f"this Python lacks {error.name}; install the package with pip install -e .") from error
     except click.ClickException as error:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import click
 
-from common.secrets import is_secret_name
 from harness.claude.version import installed_version
 from harness.cli.options import docker_sandbox, sandbox_base_option, sandbox_claude_option
 from harness.executor import ClaudeExecutor
@@ -18,6 +17,7 @@ from harness.host.variables import CLOUDS, PASSED_VARIABLES
 from harness.report.console import say, say_lines
 from harness.run.oracle import Check, nop, oracle
 from harness.suite import load as loading
+from locobench.shared.secrets import is_secret_name
 
 TASKS = "evals/tasks/**/*.task.yaml"
 CONFIGS = "evals/configs/*/config.yaml"

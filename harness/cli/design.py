@@ -8,8 +8,6 @@ from pathlib import Path
 
 import click
 
-from common.files import write_whole
-from common.mcp import McpServer
 from harness import statistics
 from harness.cli.options import METRIC, PATH, RESULTS_HELP
 from harness.compare.verdicts import SUITE_ALPHA, MetricChoice
@@ -21,6 +19,8 @@ from harness.errors import InputError
 from harness.report.console import print_table, report_console, say, say_lines
 from harness.report.tables import new_table
 from harness.results.sources import load_source
+from locobench.harbor.mcp import McpServer
+from locobench.shared.files import write_whole
 
 RUNS = (1, 3, 5, 10)
 TASKS = (10, 20, 50, 100, 200)

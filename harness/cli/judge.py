@@ -8,7 +8,6 @@ from typing import TextIO
 
 import click
 
-from common.files import check_output, write_whole
 from harness.agreement import calibration
 from harness.cli.asking import JudgeOptions, judge_options, say_unfinished, say_verdicts
 from harness.cli.options import PATH
@@ -27,6 +26,7 @@ from harness.run.repair import repair
 from harness.run.rescore import Scoring, rescore
 from harness.runner import EvalRunner
 from harness.suite.load import load_tasks
+from locobench.shared.files import check_output, write_whole
 
 
 @click.command()

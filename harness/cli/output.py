@@ -8,11 +8,11 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from common.files import check_output, write_whole
 from harness.errors import InputError
 from harness.models import EvalResult
 from harness.report.console import say
 from harness.runner import DEFAULT_RESULTS_DIR, EvalRunner, unused
+from locobench.shared.files import check_output, write_whole
 
 
 def refuse_existing(*paths: Path | None, way_out: str = "name another with -o") -> None:

@@ -7,11 +7,11 @@ from types import TracebackType
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
-from common.terminal import printable_line
 from harness.compare.metrics import by_arm
 from harness.compare.wording import cost_text, seconds_text
 from harness.models import EvalResult
 from harness.report.console import plain, report_console, say
+from locobench.shared.terminal import printable_line
 
 
 def verdict_of(result: EvalResult) -> str:

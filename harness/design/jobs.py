@@ -14,13 +14,13 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 from ruamel.yaml import YAML
 
-from common import toml
-from common.mcp import McpServer
 from harness import statistics
 from harness.compare.verdicts import SUITE_ALPHA
 from harness.design.noise import measured_by_task, spread_of_runs
 from harness.errors import InputError
 from harness.models import EvalResult
+from locobench.harbor.mcp import McpServer
+from locobench.shared import toml
 
 MOST_ATTEMPTS = 10
 """Of what a budget is spent on when nobody says how many; more tasks tell more than an eleventh attempt."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from common.judge import judging
 from harness.graders.service import Question, Reply, failures_of, record_of
 from harness.models import AssertionType, CriterionScore, GradeResult
+from locobench.scoring.judge import judging
 
 JUDGE_ID = "judge"
 """Assertion id of the grade."""

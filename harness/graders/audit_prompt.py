@@ -7,9 +7,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from common.judge import judging
-from common.judge.judging import JudgeError
 from harness.graders.service import Question
+from locobench.scoring.judge import judging
+from locobench.scoring.judge.judging import JudgeError
 
 VERSION = "audit-1"
 """Of the prompt and the reply: audits of different versions are not to be compared."""

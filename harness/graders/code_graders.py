@@ -11,13 +11,13 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from common.files import read_below
 from harness.graders import pattern_search
 from harness.graders.commands import DETAIL_LINES, NOT_FOUND, Commands, SetupError, output_of
 from harness.host import trees
 from harness.host.processes import Limits, StopCause, run_process
 from harness.models import CodeAssertion, CodeCheckType, GradeResult
 from harness.sandbox.place import Sandbox
+from locobench.shared.files import read_below
 
 DEFAULT_TEST_COMMAND = "pytest"
 TIMEOUTS = {CodeCheckType.TESTS_PASS: 120, CodeCheckType.COMMAND_SUCCEEDS: 60}

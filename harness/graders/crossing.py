@@ -15,9 +15,9 @@ from typing import Any
 
 import pathspec
 
-from common import toml
-from common.files import opened_below, read_below
 from harness.host import directory, trees
+from locobench.shared import toml
+from locobench.shared.files import opened_below, read_below
 
 STEERING = (
     *("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", ".coveragerc"),

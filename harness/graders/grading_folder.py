@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from common.files import read_below
 from harness.graders import witness
 from harness.graders.crossing import rebuild
 from harness.host import scratch, trees
+from locobench.shared.files import read_below
 
 NAMES = ("python", "python3", "pytest", "py.test")
 """Commands whose place the witness takes."""

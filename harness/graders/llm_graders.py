@@ -10,8 +10,6 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from common.judge.judging import JudgeError
-from common.validation import first_problem
 from harness.graders.judge_prompt import VERSION, build_prompt, digest
 from harness.graders.service import Question, Reply, Service, failures_of, record_of
 from harness.models import (
@@ -25,6 +23,8 @@ from harness.models import (
     Task,
 )
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL, retirement_warning
+from locobench.scoring.judge.judging import JudgeError
+from locobench.shared.validation import first_problem
 
 ROUNDING = 0.05
 """How far an overall score may lie outside of its criteria's, 0 to 1."""

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from common.judge import asking, judging
-from common.judge.prices import price_of
 from harness.errors import InputError
 from harness.models import ErrorKind, JudgeRecord, TokenUsage
 from harness.models.traces import Record
+from locobench.scoring.judge import asking, judging
+from locobench.scoring.judge.prices import price_of
 
 TIME_LIMIT_SECONDS = 600.0
 """Of one verdict, with the waits for a busy service."""
@@ -160,7 +160,7 @@ def failures_of(replies: list[Reply]) -> str:
 
 
 def request_cost(model: str, usage: TokenUsage) -> float | None:
-    """US$ of one request by the list prices of common/judge/prices.py; None for a model whose price is not known."""
+    """US$ of one request by the judge's list prices; None for a model whose price is not known."""
     prompt = usage.total_tokens_with_cache - usage.output_tokens
     price = price_of(model, prompt)
     return price.of(prompt, usage.output_tokens) if price else None

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from common.files import opened_below
 from harness.host.trees import walk
 from harness.models import FileChange
+from locobench.shared.files import opened_below
 
 IGNORED_DIRS = frozenset(
     {

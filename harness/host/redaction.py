@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus
 
-from common.files import read_below
-from common.secrets import is_secret_name, is_strong_name
 from harness.host.secret_shapes import replace_shapes
+from locobench.shared.files import read_below
+from locobench.shared.secrets import is_secret_name, is_strong_name
 
 REDACTED = "[REDACTED]"
 

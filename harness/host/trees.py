@@ -16,7 +16,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from common.files import FILE, FOLDER, opened_below
+from locobench.shared.files import FILE, FOLDER, opened_below
 
 MAX_COPIED_BYTES = 4_000_000_000
 MAX_COPIED_FILES = 200_000

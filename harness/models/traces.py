@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from common.validation import LARGEST_COUNT
 from harness.models.outcomes import ErrorKind, Outcome
+from locobench.shared.validation import LARGEST_COUNT
 
 Whole = Annotated[int, Field(ge=-LARGEST_COUNT, le=LARGEST_COUNT)]
 """A whole number that arithmetic with fractions holds exactly."""

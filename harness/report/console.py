@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from common.terminal import printable, printable_line
+from locobench.shared.terminal import printable, printable_line
 
 PIPE_WIDTH = 160
 """Columns where nobody's terminal says how many there are: a summary fits into one line a row."""

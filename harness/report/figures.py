@@ -10,11 +10,11 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from common.svg import inline_svg, page_style, stand_ins
 from harness.compare.metrics import by_task
 from harness.compare.verdicts import Comparison, Metric, Verdict
 from harness.compare.wording import metric_name, points
 from harness.models import EvalResult
+from locobench.shared.svg import inline_svg, page_style, stand_ins
 
 COLOURS = stand_ins(
     "var(--ink)",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from common.svg import inline_svg, page_style, stand_ins
 from harness.compare.trend import Trend, slope_sentence
 from harness.report.environment import template_environment
+from locobench.shared.svg import inline_svg, page_style, stand_ins
 
 INK, FAINT, LINE = COLOURS = stand_ins("var(--ink)", "var(--faint)", "var(--accent)")
 

@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from common.validation import first_problem
 from harness.errors import InputError
 from harness.host.redaction import Redactor
 from harness.models import SCHEMA_VERSION, EvalResult, ExecutionTrace, ResultsFile
 from harness.suite.load import read_text
+from locobench.shared.validation import first_problem
 
 R = TypeVar("R", bound=BaseModel)
 

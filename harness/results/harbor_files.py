@@ -12,10 +12,10 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, FiniteFloat, RootModel, ValidationError
 
-from common.files import read_below
-from common.validation import first_problem
 from harness.errors import InputError
 from harness.models.traces import Whole
+from locobench.shared.files import read_below
+from locobench.shared.validation import first_problem
 
 REWARD = "reward"
 """The reward key that counts; other keys of a verifier are shown as criteria."""

@@ -17,11 +17,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from common import toml
-from common.validation import first_problem
 from harness.errors import InputError
 from harness.models.traces import Whole
 from harness.results.harbor_files import HarborFile, McpServer, TaskMetadata, Trial, read
+from locobench.shared import toml
+from locobench.shared.validation import first_problem
 
 SINGLE_FILES = ("README.md", "instruction.md", "task.toml", "trajectory.json")
 FOLDERS = ("environment", "solution", "steps", "tests")

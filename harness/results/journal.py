@@ -10,10 +10,10 @@ from typing import Generic, TypeVar
 from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
-from common.files import write_all
 from harness.errors import InputError
 from harness.models import EvalResult
 from harness.models.traces import Record
+from locobench.shared.files import write_all
 
 Entry = TypeVar("Entry", bound=Record)
 

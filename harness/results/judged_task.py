@@ -10,15 +10,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from common.judge import judging
-from common.judge.code_base import Code
-from common.judge.evidence import evidence
-from common.markdown import as_markdown
 from harness.errors import InputError
 from harness.graders.answer_judge import Asked
 from harness.host.deadline import time_limit
 from harness.models import EvalResult
 from harness.results.harbor_files import Trial, left_by_agent, read
+from locobench.scoring.judge import judging
+from locobench.scoring.judge.code_base import Code
+from locobench.scoring.judge.evidence import evidence
+from locobench.shared.markdown import as_markdown
 
 TASK_FILE = "task.toml"
 PROJECTS = ("environment/project", "tests/project")

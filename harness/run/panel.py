@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from common.judge.evidence import CHARACTERS_A_TOKEN
-from common.judge.prices import price_of
 from harness.errors import InputError
 from harness.graders.service import Question, Reply, Service
 from harness.host.redaction import Redactor
+from locobench.scoring.judge.evidence import CHARACTERS_A_TOKEN
+from locobench.scoring.judge.prices import price_of
 
 EXPECTED_REPLY_TOKENS = 2_500
 """Of a verdict with its checks, thinking included: an assumption of the estimate, and no limit."""

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from common.validation import first_problem
 from harness.errors import InputError
 from harness.models import SCHEMA_VERSION, ClaudeConfigSnapshot
+from locobench.shared.validation import first_problem
 
 
 def load_snapshot(path: Path) -> ClaudeConfigSnapshot:

@@ -18,9 +18,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import verify
 
-from common.judge import asking, judging, prices
-from common.judge.code_base import Code
-from common.judge.evidence import evidence
+from locobench.scoring.judge import asking, judging, prices
+from locobench.scoring.judge.code_base import Code
+from locobench.scoring.judge.evidence import evidence
 
 # Seconds for looking the answer up in the code, and for all attempts at asking; task.toml allows for both.
 LOOK_UP_SECONDS = 60

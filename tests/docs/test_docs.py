@@ -9,8 +9,8 @@ import pytest
 
 from harness.cli import COMMANDS
 from harness.suite.load import load_config, load_task
-from tests.docs import generate
 from tests.support.suite import REPOSITORY
+from tools.docs import generate
 
 EXAMPLE = re.compile(r"```yaml\n(.*?)```", re.DOTALL)
 

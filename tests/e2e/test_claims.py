@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.claims import built_images, claims, run_in_images
+from tools.claims import built_images, claims, run_in_images
 
 pytestmark = pytest.mark.e2e
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.task.verifier import verifier
+from locobench.scoring.verifier import verifier
 from tests.e2e.conftest import REPOSITORY, script, task_folders
 from tests.e2e.tamperings import AT_THE_ANSWER, BESIDE_THE_ANSWER
 from tests.e2e.test_harbor import run_all

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from pipeline.dataset.catalog import load_languages
+from locobench.dataset.catalog import load_languages
 
 pytestmark = pytest.mark.e2e
 

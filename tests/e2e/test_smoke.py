@@ -13,7 +13,7 @@ import docker
 import pytest
 from docker.models.containers import Container
 
-from pipeline.smoke.task import read_task_folder
+from locobench.smoke.task import read_task_folder
 from tests.e2e.conftest import script, task_folders
 from tests.e2e.proxy import FragileSocket
 

@@ -8,8 +8,8 @@ from harness.compare.comparison import compare
 from harness.compare.verdicts import Verdict
 from harness.errors import InputError
 from harness.models import EvalResult, Outcome
-from tests.bench.power_table import simulate
 from tests.support.results import arm, judge_failed, run
+from tools.bench.power_table import simulate
 
 TASKS = [f"t{i:02}" for i in range(20)]
 

@@ -20,9 +20,9 @@ from harness.report.figures import task_differences
 from harness.report.forest import forest
 from harness.report.html import Arm, render
 from harness.reporter import Reporter
-from tests.bench.picture import BANNER, page
 from tests.harness.test_html_report import HOSTILE, Page, browser, pages
 from tests.support.results import arm, run
+from tools.bench.picture import BANNER, page
 
 __all__ = ["browser"]
 

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from common.secrets import is_secret_name
 from harness.config_exporter import ConfigExporter
 from harness.config_importer import ConfigImporter
 from harness.errors import InputError
 from harness.host.redaction import REDACTED, redact_text
 from harness.models import ClaudeConfigSnapshot
+from locobench.shared.secrets import is_secret_name
 from tests.support.suite import harness
 
 WORD = "abcdefghijklmnopqrstuvwxyz"

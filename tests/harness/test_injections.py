@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from common.judge import judging
-from common.judge.code_base import Code
-from common.judge.evidence import evidence
 from harness.graders import service
 from harness.graders.answer_judge import Asked, answer_question
 from harness.graders.service import Service
+from locobench.scoring.judge import judging
+from locobench.scoring.judge.code_base import Code
+from locobench.scoring.judge.evidence import evidence
 from tests.support.stand_in.messages_api import MessagesAPI, Reply, Request, Text
 from tests.support.suite import REPOSITORY
 

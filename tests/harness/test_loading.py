@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from common.files import write_whole
 from harness.errors import InputError
 from harness.models import CodeAssertion, CodeCheckType, LLMAssertion, Task, TaskCategory
 from harness.runner import EvalRunner
 from harness.suite.resolved import resolve
+from locobench.shared.files import write_whole
 
 TASK = """\
 id: fix

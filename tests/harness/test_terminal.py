@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from common.terminal import printable, printable_line
 from harness.cli import cli
 from harness.models import CriterionScore, FileChange, GradeResult, Outcome, ToolCall
 from harness.results.files import results_json
+from locobench.shared.terminal import printable, printable_line
 from tests.conftest import shown_on_a_terminal
 from tests.support.fake_claude import FakeClaude
 from tests.support.results import run

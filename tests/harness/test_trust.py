@@ -22,7 +22,7 @@ PARTS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
 def test_faults_are_tried_and_hold(tmp_path: Path, part: str) -> None:
-    command = [sys.executable, "-m", "tests.bench.trust", "--dry-run", "--only", part, *PARTS[part], "--seed", "1"]
+    command = [sys.executable, "-m", "tools.bench.trust", "--dry-run", "--only", part, *PARTS[part], "--seed", "1"]
     shown = subprocess.run(
         command,
         cwd=REPOSITORY,

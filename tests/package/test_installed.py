@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from common.version import version
+from locobench.shared.version import version
 from tests.conftest import REPOSITORY, SAMPLE
 
 pytestmark = pytest.mark.slow
@@ -21,7 +21,7 @@ SCRIPTS = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"][
 
 # Every public path of the harness's and the adapter's specification.
 PUBLIC = """
-adapter: LoCoBenchAdapter LoCoBenchLoader LoCoBenchTask
+locobench.adapter: LoCoBenchAdapter LoCoBenchLoader LoCoBenchTask
 harness.models: Task TaskCategory TaskDifficulty Config Assertion AssertionType CodeAssertion CodeCheckType LLMAssertion
 harness.models: ExecutionTrace TokenUsage ToolCall FileChange GradeResult CriterionScore EvalResult
 harness.models: ConfigSnapshot ClaudeConfigSnapshot
@@ -35,9 +35,18 @@ harness.reporter: Reporter AggregatedMetrics
 harness.config_exporter: ConfigExporter
 harness.config_importer: ConfigImporter
 harness.statistics: pass_at_k pass_hat_k wilson_interval
-common.errors: InputError
-pipeline.dataset.catalog: LANGUAGES
+locobench.shared.errors: InputError
+locobench.dataset.catalog: LANGUAGES
 """
+
+
+LIBRARIES = "libraries.pth"
+
+
+def packages_of(environment: Path) -> Path:
+    """Where an environment has its packages."""
+    scheme = {"base": str(environment), "platbase": str(environment)}
+    return Path(sysconfig.get_path("purelib", "venv", vars=scheme))
 
 
 class Installation:
@@ -45,6 +54,7 @@ class Installation:
 
     def __init__(self, folder: Path, elsewhere: Path) -> None:
         self.bin = folder / "bin"
+        self.packages = packages_of(folder)
         self.elsewhere = elsewhere
 
     def run(self, command: str, *arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -70,22 +80,25 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
     (wheel,) = root.glob("*.whl")
     folder = root / "venv"
     venv.create(folder, with_pip=False, symlinks=True)
-    scheme = {"base": str(folder), "platbase": str(folder)}
-    packages = Path(sysconfig.get_path("purelib", "venv", vars=scheme))
     python = folder / "bin" / "python"
     install = [*pip, "--python", python, "install", "--no-deps", "--no-index", wheel]
     subprocess.run(list(map(str, install)), check=True, capture_output=True, timeout=300)
     # The libraries alone: a path file is not read for what it adds, so an editable checkout does not come along.
-    (packages / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    (packages_of(folder) / LIBRARIES).write_text(sysconfig.get_path("purelib") + "\n")
     elsewhere = root / "elsewhere"
     elsewhere.mkdir()
     return Installation(folder, elsewhere)
 
 
+def test_two_packages_are_installed_and_nothing_beside_them(installed: Installation) -> None:
+    names = {path.name for path in installed.packages.iterdir() if path.suffix != ".dist-info"}
+    assert names - {LIBRARIES} == {"harness", "locobench"}
+
+
 def test_public_paths_are_imported_from_the_package(installed: Installation) -> None:
     lines = [line.split(": ") for line in PUBLIC.strip().splitlines()]
     program = "\n".join(f"from {module} import {', '.join(names.split())}" for module, names in lines)
-    program += "\nimport adapter, common, pipeline\nprint(adapter.__file__, common.__file__, pipeline.__file__)"
+    program += "\nimport harness, locobench\nprint(harness.__file__, locobench.__file__)"
     shown = installed.run("python", "-c", program)
     assert shown.stderr == ""
     assert all(str(installed.bin.parent) in path for path in shown.stdout.split())

@@ -11,7 +11,7 @@ MOST_LINES = 330
 MOST_MODULES = 12
 ONE_FILE_BY_CONTRACT = {"templates/tests/verify.py"}
 """A task's verifier is a single file, so that it can be read, replaced and copied as one."""
-ROOMS = ("common", "pipeline", "harness", "examples", "templates")
+ROOMS = ("locobench", "harness", "examples", "templates")
 
 
 def tracked() -> list[Path]:

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from adapter import DatasetError, LoCoBenchAdapter, LoCoBenchLoader, LoCoBenchTask, UnknownTaskError
-from pipeline.dataset.catalog import LANGUAGES
-from pipeline.dataset.records import RecordError
-from pipeline.task.fingerprint import generator_files
-from pipeline.task.make import Options, render_instruction
-from pipeline.task.project import Project
-from pipeline.task.scoring import Scoring
-from pipeline.task.verifier import verifier
+from locobench.dataset.catalog import LANGUAGES
+from locobench.dataset.records import RecordError
+from locobench.generate.fingerprint import generator_files
+from locobench.generate.make import Options, render_instruction
+from locobench.generate.project import Project
+from locobench.scoring.scoring import Scoring
+from locobench.scoring.verifier import verifier
 from tests.conftest import REPOSITORY
 from tests.support.data_builder import FILES, PROJECT, TRUTH, Data, extract, tree
 
@@ -318,12 +318,11 @@ def test_scoring_that_nobody_set_is_the_verifiers_own() -> None:
 
 def test_a_fingerprint_covers_all_code_that_takes_part_in_making_a_task() -> None:
     program = (
-        "import sys, adapter, pipeline.task.make, pipeline.task.fingerprint\n"
-        "rooms = ('adapter', 'common', 'pipeline')\n"
-        "print(*(module.__file__ for name, module in sys.modules.items() if name.partition('.')[0] in rooms))"
+        "import sys, locobench.adapter, locobench.generate.make, locobench.generate.fingerprint\n"
+        "print(*(module.__file__ for name, module in sys.modules.items() if name.partition('.')[0] == 'locobench'))"
     )
     loaded = subprocess.check_output([sys.executable, "-c", program], cwd=REPOSITORY, text=True).split()
     covered = {str(path) for path in generator_files().values()}
     outside = {str(Path(path).relative_to(REPOSITORY)) for path in loaded if path not in covered}
     # How outcomes are named; not what is in a task.
-    assert outside == {"pipeline/__init__.py", "pipeline/generate/__init__.py", "pipeline/generate/maker.py"}
+    assert outside == {"locobench/__init__.py", "locobench/generate/__init__.py", "locobench/generate/maker.py"}

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import InputError
-from pipeline.dataset import catalog
-from pipeline.dataset.catalog import LANGUAGES, load_language, load_languages
-from pipeline.selection.select import Candidate, Criteria, select
-from pipeline.task import make
-from tests.bench.images import all_in_one
+from locobench.dataset import catalog
+from locobench.dataset.catalog import LANGUAGES, load_language, load_languages
+from locobench.generate import make
+from locobench.selection.select import Candidate, Criteria, select
+from locobench.shared.errors import InputError
 from tests.support.suite import REPOSITORY
+from tools.bench.images import all_in_one
 
 KOTLIN = """
 [kotlin]
@@ -101,7 +101,7 @@ def test_a_category_without_a_bonus_is_an_error_that_says_where_to_add_one(monke
 
 @pytest.mark.parametrize("script_name", ["extract_dataset.py", "select_tasks.py", "run_adapter.py", "smoke_test.py"])
 def test_a_broken_table_is_one_line_with_its_position(script_name: str, tmp_path: Path) -> None:
-    for name in ("common", "pipeline", "templates", "adapter.py", script_name):
+    for name in ("locobench", "templates", script_name):
         source, copy = REPOSITORY / name, tmp_path / name
         shutil.copytree(source, copy) if source.is_dir() else shutil.copyfile(source, copy)
     table = tmp_path / "templates/environment/languages.toml"

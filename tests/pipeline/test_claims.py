@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
-from tests.claims import Claim, claims, run_here, truth_of
 from tests.conftest import REPOSITORY
+from tools.claims import Claim, claims, run_here, truth_of
 
 
 @pytest.mark.parametrize("claim", claims(), ids=str)

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from common.errors import InputError
-from common.mcp import McpServer
-from pipeline.selection.measured import read_audit, read_rewards, with_measures
-from pipeline.selection.page import selection_page
-from pipeline.selection.select import Candidate, Criteria, select
+from locobench.harbor.mcp import McpServer
+from locobench.selection.measured import read_audit, read_rewards, with_measures
+from locobench.selection.page import selection_page
+from locobench.selection.select import Candidate, Criteria, select
+from locobench.shared.errors import InputError
 from tests.conftest import Script
 from tests.pipeline.test_adapter import generate, local_reward
 from tests.pipeline.test_selection_report import Reader

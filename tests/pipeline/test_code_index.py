@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.task.code_index import CodeIndex
-from pipeline.task.code_words import PASSAGE_SIZE, Vocabulary
-from pipeline.task.verifier import verifier
+from locobench.scoring.code_index import CodeIndex
+from locobench.scoring.code_words import PASSAGE_SIZE, Vocabulary
+from locobench.scoring.verifier import verifier
 
 verify = verifier()
 ALPHABET = string.ascii_letters + string.digits + "_$éßIJK\N{KELVIN SIGN}\N{LATIN SMALL LETTER LONG S}"

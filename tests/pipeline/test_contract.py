@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from adapter import LoCoBenchAdapter
-from pipeline.dataset.catalog import CATEGORY_BONUSES
+from locobench.dataset.catalog import CATEGORY_BONUSES
 from tests.conftest import REPOSITORY
 from tests.support.data_builder import Data
 
@@ -68,7 +68,7 @@ def checkout(tmp_path: Path) -> tuple[Path, list[str]]:
     """The adapter in benchmarks/locobench_agent/ with data that passes the thresholds, and the ids in it."""
     home = tmp_path / "benchmarks/locobench_agent"
     home.mkdir(parents=True)
-    for name in ("common", "pipeline", "templates", "adapter.py", *SCRIPTS):
+    for name in ("locobench", "templates", *SCRIPTS):
         source, copy = REPOSITORY / name, home / name
         shutil.copytree(source, copy) if source.is_dir() else shutil.copyfile(source, copy)
     data = Data(home / "data")

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import smoke_test
-from common.errors import InputError
-from pipeline.smoke.task import read_task_folder
-from pipeline.smoke.trial import run_locally
-from pipeline.task.grader import CustomVerifier
+from locobench.scoring.grader import CustomVerifier
+from locobench.shared.errors import InputError
+from locobench.smoke.task import read_task_folder
+from locobench.smoke.trial import run_locally
 from tests.conftest import REPOSITORY, Script
 from tests.pipeline.test_adapter import generate
 from tests.pipeline.test_judge import verify

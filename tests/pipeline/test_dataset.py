@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from pipeline.generate.dataset import FILES
-from pipeline.generate.digest import content_digest, refer, refer_all
-from pipeline.smoke.task import find_task_folders
+from locobench.generate.dataset import FILES
+from locobench.harbor.digest import content_digest, refer, refer_all
+from locobench.smoke.task import find_task_folders
 from tests.conftest import REPOSITORY, Script
 from tests.support.data_builder import Data, tree
 

@@ -1,4 +1,4 @@
-"""common/files.py: a file is written whole or not at all, wherever its name leads, and never in its input's place."""
+"""`shared/files.py`: a file is written whole or not at all, wherever its name leads, and never in its input's place."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import InputError
-from common.files import check_output, whole_file, write_whole
+from locobench.shared.errors import InputError
+from locobench.shared.files import check_output, whole_file, write_whole
 
 
 def names(folder: Path) -> list[str]:
@@ -69,7 +69,10 @@ def test_pipe_is_written_into_and_stays(tmp_path: Path) -> None:
 
 
 def test_new_file_has_the_permissions_that_the_umask_leaves(tmp_path: Path) -> None:
-    code = "import sys, pathlib\nfrom common.files import write_whole\nwrite_whole(pathlib.Path(sys.argv[1]), '')"
+    code = (
+        "import sys, pathlib; from locobench.shared.files import write_whole\n"
+        "write_whole(pathlib.Path(sys.argv[1]), '')"
+    )
     subprocess.run([sys.executable, "-c", code, tmp_path / "file"], umask=0o027, check=True)
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o640
 
@@ -112,7 +115,7 @@ def test_output_beside_its_inputs_is_accepted(tmp_path: Path) -> None:
 
 def test_what_a_killed_process_left_of_a_file_is_removed_and_what_another_is_writing_stays(tmp_path: Path) -> None:
     code = (
-        "import os, signal, sys; from pathlib import Path; from common.files import whole_file\n"
+        "import os, signal, sys; from pathlib import Path; from locobench.shared.files import whole_file\n"
         "with whole_file(Path('file')) as stream:\n"
         "    stream.write(b'half'); stream.flush(); os.kill(os.getpid(), signal.SIGKILL)"
     )

@@ -19,9 +19,9 @@ from pathlib import Path
 import pytest
 
 from adapter import LoCoBenchAdapter, LoCoBenchLoader, Outcome
-from pipeline.dataset.catalog import CATEGORIES, DIFFICULTIES, TEMPLATES, parse_id
-from pipeline.generate.run import LOCK_FILE, STATE_FILE
-from pipeline.task.project import Project
+from locobench.dataset.catalog import CATEGORIES, DIFFICULTIES, TEMPLATES, parse_id
+from locobench.generate.project import Project
+from locobench.generate.run import LOCK_FILE, STATE_FILE
 from tests.conftest import Script
 from tests.support.data_builder import CATEGORY, FILES, PROJECT, Data, extract, tree
 from tests.support.invariants import check_task

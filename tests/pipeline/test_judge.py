@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 import smoke_test
-from common.errors import InputError
 from harness.results.judged_task import JudgedTask
-from pipeline.task.grader import JUDGE_FILES
-from pipeline.task.make import Options
+from locobench.generate.make import Options
+from locobench.scoring.grader import JUDGE_FILES
+from locobench.shared.errors import InputError
 from tests.conftest import REPOSITORY, Script
 from tests.pipeline.test_adapter import generate
 from tests.pipeline.test_judging import APIS, GRADE, KEY
@@ -181,7 +181,8 @@ def test_the_harness_asks_about_a_plain_task_with_the_same_words(task: Path) -> 
 
 def test_the_tests_hold_the_very_files_that_the_harness_asks_with(task: Path) -> None:
     modules = {"__init__.py", "asking.py", "code_base.py", "evidence.py", "judging.py", "prices.py"}
-    assert set(JUDGE_FILES) == {"tests/common/__init__.py", *(f"tests/common/judge/{name}" for name in modules)}
+    packages = {"tests/locobench/__init__.py", "tests/locobench/scoring/__init__.py"}
+    assert set(JUDGE_FILES) == packages | {f"tests/locobench/scoring/judge/{name}" for name in modules}
     for place, path in JUDGE_FILES.items():
         assert (task / place).read_bytes() == path.read_bytes()
 
@@ -224,11 +225,11 @@ def test_tasks_without_the_code_give_it_to_the_judge_alone(data: Data, tmp_path:
 def test_a_changed_judge_makes_its_tasks_out_of_date_and_no_others(
     data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pipeline.task import fingerprint as made_from
-    from pipeline.task import grader
+    from locobench.generate import fingerprint as made_from
+    from locobench.scoring import grader
 
     changed = tmp_path / "judging.py"
-    changed.write_text((REPOSITORY / "common/judge/judging.py").read_text() + "# changed\n")
+    changed.write_text((REPOSITORY / "locobench/scoring/judge/judging.py").read_text() + "# changed\n")
 
     def digests() -> dict[str, str]:
         grader.grader_digest.cache_clear()
@@ -239,7 +240,7 @@ def test_a_changed_judge_makes_its_tasks_out_of_date_and_no_others(
         }
 
     before = digests()
-    monkeypatch.setattr(grader, "JUDGE_FILES", {"tests/common/judge/judging.py": changed})
+    monkeypatch.setattr(grader, "JUDGE_FILES", {"tests/locobench/scoring/judge/judging.py": changed})
     after = digests()
     monkeypatch.undo()
     digests()

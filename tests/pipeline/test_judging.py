@@ -11,10 +11,10 @@ from typing import Any, get_args
 
 import pytest
 
-from common.judge.asking import Api, ask
-from common.judge.code_base import Code
-from common.judge.evidence import evidence
-from common.judge.judging import SCHEMA, JudgeError, prompt
+from locobench.scoring.judge.asking import Api, ask
+from locobench.scoring.judge.code_base import Code
+from locobench.scoring.judge.evidence import evidence
+from locobench.scoring.judge.judging import SCHEMA, JudgeError, prompt
 from tests.support.stand_in.messages_api import (
     OUTPUT_TOKENS,
     OVERLOADED,

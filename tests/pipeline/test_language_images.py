@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import InputError
-from pipeline.smoke.language_images import common_layers
+from locobench.shared.errors import InputError
+from locobench.smoke.language_images import common_layers
 from tests.conftest import Script
 from tests.support.data_builder import Data, tree
 

@@ -1,4 +1,4 @@
-"""pipeline/project.py: which files of a project a task gets, under which paths."""
+"""locobench/generate/project.py: which files of a project a task gets, under which paths."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.task.copying import LinkMode, copy_file
-from pipeline.task.project import Mapping, Project
+from locobench.generate.copying import LinkMode, copy_file
+from locobench.generate.project import Mapping, Project
 from tests.conftest import SAMPLE
 from tests.support.data_builder import FILES, PROJECT, Data, tree
 

@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from pipeline.generate.run import LOCK_FILE, STATE_FILE
-from pipeline.task.folder import sweep
+from locobench.generate.folder import sweep
+from locobench.generate.run import LOCK_FILE, STATE_FILE
 from tests.conftest import REPOSITORY, Script, default_signals, shown_on_a_terminal
 from tests.support.data_builder import FILES, Data, tree
 
@@ -78,7 +78,7 @@ def test_a_terminal_shows_a_bar_that_needs_no_thread() -> None:
     """A process that forks must have none: the child would wait for ever for a lock that the thread held."""
     program = """
 import os, threading
-from pipeline.cli import progress
+from locobench.commands.cli import progress
 for _ in progress(range(5), 5, "Generating", quiet=False):
     os.write(1, b"threads:%d " % threading.active_count())
 """
@@ -348,7 +348,7 @@ def test_help_imports_nothing_heavy(name: str) -> None:
     code = (
         "import runpy, sys\nsys.argv = [sys.argv[1], '--help']\n"
         "try: runpy.run_path(sys.argv[0], run_name='__main__')\nexcept SystemExit: pass\n"
-        "print(sorted({'pydantic', 'jinja2', 'rich', 'docker', 'adapter'} & set(sys.modules)))"
+        "print(sorted({'pydantic', 'jinja2', 'rich', 'docker', 'locobench.adapter'} & set(sys.modules)))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, name], cwd=REPOSITORY, capture_output=True, text=True, check=True

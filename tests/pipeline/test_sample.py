@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from common.markdown import as_markdown
-from pipeline.dataset.catalog import CATEGORIES, LANGUAGES
+from locobench.dataset.catalog import CATEGORIES, LANGUAGES
+from locobench.shared.markdown import as_markdown
 from tests.conftest import SAMPLE
 
 SCENARIOS = sorted((SAMPLE / "output" / "scenarios").glob("*.json"))

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from common.errors import InputError
-from pipeline.dataset.catalog import CATEGORY_BONUSES
-from pipeline.selection.read import read_candidates
-from pipeline.selection.select import Candidate, Criteria, select
+from locobench.dataset.catalog import CATEGORY_BONUSES
+from locobench.selection.read import read_candidates
+from locobench.selection.select import Candidate, Criteria, select
+from locobench.shared.errors import InputError
 from tests.conftest import Script
 from tests.support.data_builder import Data, extract
 

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.dataset.catalog import CATEGORIES, DIFFICULTIES, LANGUAGES
-from pipeline.selection.figures import BARS, bars
-from pipeline.selection.page import selection_page
-from pipeline.selection.select import Candidate, Criteria, select
+from locobench.dataset.catalog import CATEGORIES, DIFFICULTIES, LANGUAGES
+from locobench.selection.figures import BARS, bars
+from locobench.selection.page import selection_page
+from locobench.selection.select import Candidate, Criteria, select
 from tests.conftest import Script
 from tests.support.chromium import chromium
 from tests.support.data_builder import Data

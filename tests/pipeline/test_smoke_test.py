@@ -12,9 +12,9 @@ import pytest
 
 import extract_dataset
 import run_adapter
-from pipeline.smoke.report import print_table
-from pipeline.smoke.task import TaskError, read_reward, read_task_folder
-from pipeline.smoke.trial import run_locally
+from locobench.smoke.report import print_table
+from locobench.smoke.task import TaskError, read_reward, read_task_folder
+from locobench.smoke.trial import run_locally
 from tests.conftest import Script
 from tests.support.data_builder import CATEGORY, TRUTH, Data
 

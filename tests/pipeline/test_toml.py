@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from common import toml
+from locobench.shared import toml
 
 
 def test_what_is_nested_too_deeply_is_no_toml() -> None:

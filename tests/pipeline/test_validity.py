@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.task.verifier import verifier
-from tests.bench import agreement, answers
-from tests.bench.answers import Case
-from tests.bench.validity import check, load_cases, measure
+from locobench.scoring.verifier import verifier
 from tests.conftest import SAMPLE
+from tools.bench import agreement, answers
+from tools.bench.answers import Case
+from tools.bench.validity import check, load_cases, measure
 
 
 @cache

@@ -17,11 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapter import LoCoBenchTask
-from pipeline.dataset.catalog import TEMPLATES
-from pipeline.task.code_index import CodeIndex
-from pipeline.task.grading import Grading, GradingError, grade_as_published, grade_key
-from pipeline.task.scoring import Scoring
-from pipeline.task.verifier import verifier
+from locobench.dataset.catalog import TEMPLATES
+from locobench.scoring.code_index import CodeIndex
+from locobench.scoring.grading import Grading, GradingError, grade_as_published, grade_key
+from locobench.scoring.scoring import Scoring
+from locobench.scoring.verifier import verifier
 
 verify = verifier()
 

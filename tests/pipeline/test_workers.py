@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 
-from pipeline.generate.workers import worker_pool
+from locobench.shared.workers import worker_pool
 
 
 def nothing() -> None:

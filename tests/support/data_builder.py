@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from adapter import LoCoBenchTask
-from pipeline.dataset import extract as extraction
+from locobench.dataset import extract as extraction
 
 PROJECT = "python_web_shop_easy_001"
 CATEGORY = "bug_investigation"

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import extract_dataset
 import run_adapter
-from common.errors import InputError
-from pipeline import cli
-from pipeline.generate.run import LOCK_FILE, STATE_FILE
-from pipeline.task.verifier import verifier
+from locobench.commands import cli
+from locobench.generate.run import LOCK_FILE, STATE_FILE
+from locobench.scoring.verifier import verifier
+from locobench.shared.errors import InputError
 from tests.support.data_builder import PROJECT
 from tests.support.strategies import SECRET, Entry, lay_out
 

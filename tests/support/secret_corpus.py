@@ -6,8 +6,8 @@ import sys
 import time
 from pathlib import Path
 
-from common.files import write_whole
 from harness.host.redaction import redact_text
+from locobench.shared.files import write_whole
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "tests" / "fixtures" / "secrets"

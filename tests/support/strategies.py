@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from hypothesis import strategies as st
 
-from pipeline.dataset.catalog import CATEGORIES, DIFFICULTIES
+from locobench.dataset.catalog import CATEGORIES, DIFFICULTIES
 from tests.support.data_builder import CATEGORY, PROJECT, TRUTH
 
 SECRET = "zq-outside-secret-qz"

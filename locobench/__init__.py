@@ -1,0 +1,1 @@
+"""From raw scenarios to proven Harbor task directories."""

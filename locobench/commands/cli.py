@@ -1,0 +1,206 @@
+"""How the scripts talk to a person: flags in both spellings, one-line errors, the data folder, progress.
+
+Imports nothing heavy, so that `--help` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from locobench.dataset.catalog import IS_INSTALLED, REPOSITORY, load_languages
+from locobench.shared.errors import InputError
+from locobench.shared.terminal import printable_line
+from locobench.shared.version import version
+
+DONE, SOME_FAILED, WRONG_USE = 0, 1, 2
+# No task failed, and still there is nothing to go on with.
+NOTHING_DONE = 1
+
+# Where the commands read and write when no flag says otherwise: the checkout, else the current folder.
+WORKPLACE = Path() if IS_INSTALLED else REPOSITORY
+DATASET_FILE = WORKPLACE / "locobench_dataset.jsonl"
+SELECTION_FILE = WORKPLACE / "selected_tasks.json"
+TASKS_FOLDER = WORKPLACE / "tasks"
+
+
+T = TypeVar("T")
+
+
+class _Formatter(argparse.HelpFormatter):
+    """Adds the default to a flag's help where there is one worth showing, with paths relative to the checkout."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        text, default = action.help, action.default
+        if default in (None, False, argparse.SUPPRESS) or text is None:
+            return text
+        if isinstance(default, Path) and default.is_relative_to(REPOSITORY):
+            default = f"{default.relative_to(REPOSITORY)} beside this script"
+        return f"{text} (default: {default})"
+
+
+class _ShowVersion(argparse.Action):
+    """Prints the version; it is looked up only then."""
+
+    def __init__(self, option_strings: list[str], dest: str, **options: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, **options)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        print(f"{parser.prog} {version()}")
+        parser.exit()
+
+
+class Parser(argparse.ArgumentParser):
+    """An ArgumentParser whose `--some_flag` may also be typed `--some-flag`, and whose errors are one line."""
+
+    def __init__(self, description: str) -> None:
+        super().__init__(description=description, formatter_class=_Formatter, allow_abbrev=False)
+        self.add_argument("--version", action=_ShowVersion, help="show the version and exit")
+
+    def flag(self, name: str, **options: Any) -> None:
+        """Add `--name` (underscores) and its dashed spelling."""
+        self.add_argument(f"--{name}", **options)
+        dashed = name.replace("_", "-")
+        if dashed != name:
+            # A second, hidden option with the same destination keeps the help to one spelling.
+            self.add_argument(
+                f"--{dashed}",
+                dest=name,
+                **{**options, "help": argparse.SUPPRESS, "default": argparse.SUPPRESS},
+            )
+
+    def error(self, message: str) -> NoReturn:
+        """Print one line and leave with exit code 2."""
+        complain(f"{self.prog}: {message} (see --help)")
+        raise SystemExit(WRONG_USE)
+
+
+def count(text: str) -> int:
+    """Read a whole number >= 0 (for `type=` of a flag)."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = -1
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"expected a whole number >= 0, got {text!r}")
+    return value
+
+
+def image_name(text: str) -> str:
+    """Read an image reference (for `type=` of a flag): it becomes a line of a Dockerfile."""
+    if not re.fullmatch(r"[A-Za-z0-9][\w.:/@-]*", text, re.ASCII):
+        raise argparse.ArgumentTypeError(f"not an image name: {text!r}")
+    return text
+
+
+def language_image(text: str) -> str:
+    """Read the name of the languages' images (for `type=` of a flag), with `{language}` where theirs goes."""
+    if text.count("{language}") != 1:
+        raise argparse.ArgumentTypeError(f"expected one {{language}} in the name, got {text!r}")
+    image_name(text.replace("{language}", "c"))
+    return text
+
+
+def say(message: str) -> None:
+    r"""Print one line; what would end the line or steer the terminal is shown escaped (`\n`)."""
+    print(printable_line(message))
+
+
+def complain(message: str) -> None:
+    """Print one such line on stderr."""
+    print(printable_line(message), file=sys.stderr)
+
+
+def run(main: Callable[[list[str] | None], int]) -> NoReturn:
+    """Run a script's `main` and leave with its exit code; bad input becomes one line on stderr and exit code 2."""
+    try:
+        load_languages()
+        code = main(None)
+        sys.stdout.flush()
+    except InputError as error:
+        complain(f"{Path(sys.argv[0]).name}: {error}")
+        code = WRONG_USE
+    except ModuleNotFoundError as error:
+        # Where a module of ours is not found, something is broken that no installation mends.
+        if error.name is None or error.name.partition(".")[0] == "locobench":
+            raise
+        complain(
+            f"{Path(sys.argv[0]).name}: this Python lacks {error.name}: `make demo` in {REPOSITORY} installs what is"
+            " needed, then type `. .venv/bin/activate`"
+        )
+        code = WRONG_USE
+    except KeyboardInterrupt:
+        print(f"{Path(sys.argv[0]).name}: interrupted; run the same command again to finish", file=sys.stderr)
+        code = 130
+    except BrokenPipeError:
+        code = _nothing_more_to_print(141)
+    except OSError as error:
+        complain(f"{Path(sys.argv[0]).name}: {error.filename or 'output'}: {error.strerror or error}")
+        code = _nothing_more_to_print(WRONG_USE)
+    raise SystemExit(code)
+
+
+def _nothing_more_to_print(code: int) -> int:
+    """The exit code; what is left in the buffer goes nowhere, or Python would complain about it when it ends."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code
+
+
+def find_data_dir(requested: Path | None, *, needs: str = "output/scenarios", say: Callable[[str], None] = say) -> Path:
+    """Return the folder that holds output/scenarios/ and generated/.
+
+    That is `requested`, else data/ when the benchmark was unpacked there, else the bundled sample (said in one line),
+    which an installed package does not have.
+
+    Args:
+        requested: the folder that the user named.
+        needs: the folder in it that is read.
+        say: prints a line.
+
+    Raises:
+        InputError: the folder has not what is needed.
+    """
+    if requested is None:
+        requested = WORKPLACE / "data"
+        if not (requested / "output" / "scenarios").is_dir() and not IS_INSTALLED:
+            requested = requested / "sample"
+            say(f"No benchmark data in {WORKPLACE / 'data'}: using the bundled sample in {requested}")
+    if not (requested / needs).is_dir():
+        raise InputError(
+            f"{requested}: no {needs}/ in it; --data_dir names the folder that holds generated/ and output/"
+        )
+    return requested
+
+
+def progress(items: Iterable[T], total: int, label: str, *, quiet: bool) -> Iterator[T]:
+    """Pass `items` on: with a bar on a terminal, with a plain line now and then otherwise, silently when `quiet`."""
+    if quiet:
+        yield from items
+        return
+    if sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import Progress
+
+        # Drawn by this thread: workers may be forked at any item, and a fork takes along what another thread holds.
+        drawn = 0.0
+        with Progress(console=Console(stderr=True), auto_refresh=False) as bar:
+            row = bar.add_task(label, total=total)
+            for done, item in enumerate(items, 1):
+                yield item
+                if done == total or time.monotonic() - drawn > 0.1:
+                    bar.update(row, completed=done, refresh=True)
+                    drawn = time.monotonic()
+        return
+    step = max(1, total // 4)
+    for done, item in enumerate(items, 1):
+        yield item
+        if done % step == 0 or done == total:
+            print(f"{label}: {done}/{total}", file=sys.stderr, flush=True)

@@ -1,0 +1,180 @@
+"""Generate Harbor task directories from the JSONL dataset and, usually, a selection of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Literal, NoReturn
+
+from locobench.commands import cli
+
+
+def build_parser() -> cli.Parser:
+    """Return the parser of the flags."""
+    parser = cli.Parser(
+        "Generate Harbor task directories; without --selected_tasks or --task_ids, for the whole dataset."
+    )
+    parser.flag("dataset_path", type=Path, default=cli.DATASET_FILE, help="JSONL written by extract_dataset.py")
+    parser.flag("output_dir", type=Path, default=cli.TASKS_FOLDER, help="folder to write the task directories to")
+    parser.flag("selected_tasks", type=Path, help="JSON written by select_tasks.py; only its tasks are generated")
+    parser.flag("task_ids", nargs="+", metavar="ID", help="generate these tasks only")
+    parser.flag("limit", type=cli.count, help="generate at most this many tasks")
+    parser.flag("data_dir", type=Path, help="folder with generated/ and output/ (default: data/, else data/sample/)")
+    parser.flag(
+        "base_image",
+        type=cli.image_name,
+        default="ubuntu:24.04",
+        help="Debian or Ubuntu image that the tasks' images start from",
+    )
+    parser.flag(
+        "language_image",
+        type=cli.language_image,
+        metavar="NAME",
+        help="prebuilt images to start from instead, e.g. registry/locobench-{language}:1 (smoke_test.py --push)",
+    )
+    parser.flag("overwrite", action="store_true", help="write tasks again even when nothing changed")
+    parser.flag("include_hints", action="store_true", help="put expected approach and criteria into the instruction")
+    parser.flag(
+        "scoring",
+        metavar="FILE",
+        help="TOML file with weights and thresholds (docs/VERIFIER.md), or `published` for the published formula",
+    )
+    parser.flag(
+        "verifier",
+        metavar="judge|FILE",
+        help="grade by a language model (`judge`, docs/VERIFIER.md) or by your own verify.py (docs/CUSTOM_VERIFIER.md)",
+    )
+    parser.flag(
+        "closed_book",
+        action="store_true",
+        help="write the same tasks without the code: what can be answered without reading it",
+    )
+    parser.flag(
+        "shared_verifier",
+        action="store_true",
+        help="score in the agent's container, which it can tamper with, instead of a fresh one",
+    )
+    parser.flag(
+        "mcp_config", type=Path, metavar="FILE", help="MCP servers to give to the agent, as a .mcp.json has them"
+    )
+    parser.flag(
+        "strip_code_fences", action="store_true", help="take the Markdown fence off files that are wrapped in one"
+    )
+    parser.flag(
+        "link_mode",
+        choices=("auto", "copy", "hardlink", "reflink"),
+        default="auto",
+        help="how project files get into the tasks; hardlink: the tasks of a project share one copy",
+    )
+    parser.flag(
+        "dataset_name",
+        type=named_dataset,
+        metavar="ORG/NAME",
+        help="also write dataset.toml and the other files of a Harbor dataset beside the tasks",
+    )
+    parser.flag("mirror_repos", type=Path, metavar="DIR", help="also write the projects as git repositories")
+    parser.flag("quiet", action="store_true", help="no progress and no summary")
+    return parser
+
+
+def named_dataset(text: str) -> str:
+    """Read the name of a dataset (for `type=` of a flag)."""
+    from locobench.generate.dataset import dataset_name
+
+    return dataset_name(text)
+
+
+def main(argv: list[str] | None) -> int:
+    """Run with these arguments, those of the process for None.
+
+    Returns:
+        The exit code: 0 done, 1 some tasks failed or there was none.
+
+    Raises:
+        InputError: the input cannot be read; `cli.run` makes it exit code 2.
+    """
+    options = build_parser().parse_args(argv)
+    from locobench.adapter import LoCoBenchAdapter, LoCoBenchLoader
+    from locobench.dataset.catalog import REPOSITORY
+    from locobench.generate.dataset import MANIFEST, Origin, check_files, is_outdated, publish
+    from locobench.generate.make import Options
+    from locobench.generate.run import generate
+    from locobench.harbor.mcp import McpServer
+    from locobench.scoring.grader import DETERMINISTIC, JUDGE, CustomVerifier, Grader
+    from locobench.scoring.scoring import PUBLISHED, Scoring
+    from locobench.selection.read import read_selection
+
+    say = (lambda _: None) if options.quiet else cli.say
+    data_dir = cli.find_data_dir(options.data_dir, needs="generated", say=say)
+    loader = LoCoBenchLoader(options.dataset_path)
+    if options.selected_tasks and not options.task_ids:
+        chosen = read_selection(options.selected_tasks)
+    else:
+        chosen = options.task_ids or loader.all_ids()
+    task_ids = loader.require(chosen)[: options.limit]
+    if not task_ids:
+        empty = "--limit is 0" if chosen else f"{options.selected_tasks or options.dataset_path} names none"
+        cli.complain(f"{options.output_dir}: no task to generate: {empty}")
+        return cli.NOTHING_DONE
+    scoring: Scoring | Literal["published"] = Scoring.default()
+    if options.scoring:
+        scoring = PUBLISHED if options.scoring == PUBLISHED else Scoring.load(Path(options.scoring))
+    verifier: Grader = DETERMINISTIC
+    if options.verifier:
+        verifier = JUDGE if options.verifier == JUDGE else CustomVerifier.load(Path(options.verifier))
+    adapter = LoCoBenchAdapter(
+        loader,
+        options.output_dir,
+        data_dir,
+        Options(
+            base_image=options.base_image,
+            language_image=options.language_image,
+            include_hints=options.include_hints,
+            shared_verifier=options.shared_verifier,
+            strip_code_fences=options.strip_code_fences,
+            link_mode=options.link_mode,
+            mcp_servers=McpServer.load(options.mcp_config) if options.mcp_config else (),
+            scoring=scoring,
+            verifier=verifier,
+            closed_book=options.closed_book,
+        ),
+        overwrite=options.overwrite,
+    )
+    if options.dataset_name:
+        check_files(options.output_dir)
+    counts: Counter[str] = Counter()
+    for outcome in cli.progress(generate(adapter, task_ids), len(task_ids), "Generating", quiet=options.quiet):
+        counts[outcome.status] += 1
+        for warning in outcome.warnings:
+            cli.complain(f"{outcome.task_id}: {warning}")
+        if outcome.status == "failed":
+            cli.complain(f"{outcome.task_id}: {outcome.reason}; not written")
+    rest = f"{counts['unchanged']} unchanged, {counts['failed']} failed"
+    say(f"{counts['written']} tasks written to {options.output_dir}, {rest}")
+    if options.dataset_name:
+        is_sample = data_dir.resolve() == (REPOSITORY / "data" / "sample").resolve()
+        published = publish(options.output_dir, options.dataset_name, Origin(len(loader.all_ids()), is_sample))
+        for name in published.strangers:
+            cli.complain(f"{options.output_dir / name}: no generated task; not in {MANIFEST}, and Harbor may run it")
+        say(f"dataset {options.dataset_name} of {len(published)} tasks in {options.output_dir / MANIFEST}")
+    elif counts["written"] and is_outdated(options.output_dir):
+        cli.complain(f"{options.output_dir / MANIFEST}: has the digests of before; --dataset_name writes it again")
+    if options.mirror_repos:
+        from locobench.generate.mirror import INDEX_FILE, mirror_repos
+
+        failures = mirror_repos(
+            adapter.group_by_project(task_ids),
+            loader.load,
+            options.mirror_repos,
+            strip_code_fences=options.strip_code_fences,
+        )
+        for project, reason in failures.items():
+            cli.complain(f"{project}: {reason}; not mirrored")
+        counts["failed"] += len(failures)
+        say(f"repositories listed in {options.mirror_repos / INDEX_FILE}, {len(failures)} failed")
+    return cli.SOME_FAILED if counts["failed"] else cli.DONE
+
+
+def command() -> NoReturn:
+    """Run as a program: a script of the checkout or an installed command."""
+    cli.run(main)

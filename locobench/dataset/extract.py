@@ -1,0 +1,83 @@
+"""Extraction: every raw scenario of a data folder, checked, as one line of a JSONL file."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from locobench.dataset.records import RecordError, parse_object, read_bounded
+from locobench.dataset.scenario import Scenario
+from locobench.shared.errors import InputError
+from locobench.shared.files import check_output, whole_file
+
+MakeRecord = Callable[[dict[str, Any], str], Scenario]
+"""Makes the record of a raw scenario and its file's name without .json; raises RecordError when it cannot."""
+
+
+class Extraction(NamedTuple):
+    """What an extraction found."""
+
+    counts: dict[str, Counter[str]]
+    """Number of records by category, by language and by difficulty."""
+    failures: list[tuple[Path, str]]
+    """The files that were skipped, each with its reason."""
+
+    @property
+    def written(self) -> int:
+        """Number of records that were written."""
+        return self.counts["language"].total()
+
+
+def extract(
+    data_dir: Path, output: Path, make: MakeRecord, *, watch: Callable[[list[str]], Iterator[str]] = iter
+) -> Extraction:
+    """Write a record for every good file of `data_dir`/output/scenarios/*.json to `output`, whole or not at all.
+
+    Args:
+        make: makes the records.
+        watch: passes the files' names on and may show how far things are.
+
+    Raises:
+        InputError: there are no scenario files, `output` is one of them, or it cannot be written.
+    """
+    folder = data_dir / "output" / "scenarios"
+    # Strings, not paths: making 8,000 paths takes as long as validating 8,000 records.
+    try:
+        names = sorted(name.removesuffix(".json") for name in os.listdir(folder) if name.endswith(".json"))  # noqa: PTH208
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be read: {error.strerror}; name another --data_dir") from None
+    if not names:
+        raise InputError(f"{folder}: no *.json files; unpack the benchmark's data there or name another --data_dir")
+    target = output.resolve().name
+    check_output(output, [folder / f"{name}.json" for name in names if target == f"{name}.json"])
+    found = Extraction({"category": Counter(), "language": Counter(), "difficulty": Counter()}, [])
+    with whole_file(output) as stream:
+        for name in watch(names):
+            try:
+                task = _read_scenario(folder, name, make)
+            except RecordError as error:
+                found.failures.append((folder / f"{name}.json", str(error)))
+                continue
+            stream.write(task.to_line() + b"\n")
+            found.counts["category"][task.task_category] += 1
+            found.counts["language"][task.language] += 1
+            found.counts["difficulty"][task.difficulty] += 1
+    return found
+
+
+def _read_scenario(folder: Path, name: str, make: MakeRecord) -> Scenario:
+    """Read and validate the raw scenario `folder`/`name`.json.
+
+    Raises:
+        RecordError: the file cannot be read or does not hold a scenario with that name as its id.
+    """
+    data = parse_object(read_bounded(f"{folder}/{name}.json"))
+    scenario_id = data.get("id")
+    if isinstance(scenario_id, str) and scenario_id != name and "/" not in scenario_id:
+        twin = folder / f"{scenario_id[:200]}.json"
+        if "\0" not in scenario_id and twin.is_file():
+            raise RecordError(f"id: duplicate of {twin.name}")
+    return make(data, name)

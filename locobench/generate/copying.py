@@ -1,0 +1,86 @@
+"""Copying one file of a project: as quick as the file system can, never through a link, unwrapped where asked for."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+from pathlib import Path
+from typing import Literal
+
+from locobench.dataset.records import BYTE_ORDER_MARK
+from locobench.shared.files import create, write_all
+
+LinkMode = Literal["auto", "copy", "hardlink", "reflink"]
+_FICLONE = 0x40049409
+
+
+def open_source(path: str | Path) -> int:
+    """Open a regular file for reading without following a link or waiting for a pipe; return its descriptor."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return descriptor
+
+
+def copy_file(source: str, target: str, executable: bool, link_mode: LinkMode, strip_code_fence: bool = False) -> None:
+    """Copy one file's bytes; the kernel shares blocks where the file system can (copy_file_range, FICLONE)."""
+    read = open_source(source)
+    try:
+        stripped = _without_fence(read, source) if strip_code_fence else None
+        write = create(target, 0o755 if executable else 0o644)
+        try:
+            if stripped is not None:
+                write_all(write, stripped)
+            elif link_mode == "reflink":
+                _share_blocks(read, write)
+            else:
+                _copy_bytes(read, write)
+        finally:
+            os.close(write)
+    finally:
+        os.close(read)
+
+
+def _share_blocks(read: int, write: int) -> None:
+    try:
+        fcntl.ioctl(write, _FICLONE, read)
+    except OSError as error:
+        reasons = {errno.EOPNOTSUPP: "this file system has no reflinks", errno.EXDEV: "reflinks need one file system"}
+        if error.errno not in reasons:
+            raise
+        raise OSError(error.errno, f"{reasons[error.errno]}, take --link_mode auto") from None
+
+
+def _copy_bytes(read: int, write: int) -> None:
+    if hasattr(os, "copy_file_range"):
+        try:
+            while os.copy_file_range(read, write, 1 << 30):
+                pass
+            return
+        except OSError as error:
+            # Across file systems, or on one that has no such call; nothing was written then.
+            if error.errno not in (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
+                raise
+    while data := os.read(read, 1 << 20):
+        write_all(write, data)
+
+
+def _without_fence(read: int, path: str) -> bytes | None:
+    """Return the file's content without the Markdown fence around it, or None when there is none.
+
+    A Markdown file may well begin and end with fences of its own: it is unwrapped only from a `markdown` fence.
+    """
+    if not os.pread(read, 16, 0).removeprefix(BYTE_ORDER_MARK).startswith(b"```"):
+        return None
+    size = os.fstat(read).st_size
+    first, _, rest = os.pread(read, size, 0).removeprefix(BYTE_ORDER_MARK).partition(b"\n")
+    body, _, last = rest.rstrip().rpartition(b"\n")
+    language = first.strip().strip(b"`").strip().lower()
+    if last.strip() != b"```" or b" " in language:
+        return None
+    if path.lower().endswith((".md", ".markdown")) and language not in (b"md", b"markdown"):
+        return None
+    return body + b"\n"

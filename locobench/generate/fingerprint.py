@@ -1,0 +1,81 @@
+"""Whether a task is made from the same as before: one digest of its record, its project, the options and this code."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from locobench.dataset.catalog import REPOSITORY, TEMPLATES, load_language
+from locobench.generate.make import Options
+from locobench.scoring.grader import grader_digest
+from locobench.scoring.scoring import Scoring
+
+# The code that decides what is in a task: a change there makes every task out of date.
+TASK_CODE = (
+    "adapter.py",
+    "shared/*.py",
+    "dataset/*.py",
+    "harbor/*.py",
+    "scoring/*.py",
+    *(f"generate/{name}.py" for name in ("copying", "fingerprint", "folder", "make", "project")),
+)
+
+
+def generator_files() -> dict[str, Path]:
+    """Return what makes every task: the templates (not the languages' table) and the code filling them, by name."""
+    # By name inside its folder: an installed package has the templates in another place than a checkout.
+    files = {f"templates/{path.relative_to(TEMPLATES)}": path for path in TEMPLATES.rglob("*") if path.is_file()}
+    files.pop("templates/environment/languages.toml", None)
+    code = REPOSITORY / "locobench"
+    for pattern in TASK_CODE:
+        files |= {f"locobench/{path.relative_to(code)}": path for path in code.glob(pattern)}
+    return {name: path for name, path in files.items() if "__pycache__" not in path.parts}
+
+
+@cache
+def generator_digest() -> str:
+    """Return a digest of `generator_files`."""
+    total = hashlib.sha256()
+    for name, path in sorted(generator_files().items()):
+        total.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return total.hexdigest()
+
+
+def fingerprint(record: bytes, language: str, content: str, options: Options) -> str:
+    """Return the digest of all that a task is made from: its record, its project's content, templates and options."""
+    parts = (hashlib.sha256(record.strip()).hexdigest(), content, generator_digest(), _chosen(language, options))
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def content_fingerprint(record: bytes, language: str, content: str, options: Options) -> str:
+    """Return the fingerprint that the task would have without MCP servers.
+
+    Tasks that differ in their servers alone have it in common, so a comparison can tell them from other tasks.
+    """
+    return fingerprint(record, language, content, replace(options, mcp_servers=()))
+
+
+@cache
+def _chosen(language: str, options: Options) -> str:
+    chosen = {
+        **{
+            name: getattr(options, name)
+            for name in (
+                "base_image",
+                "language_image",
+                "include_hints",
+                "shared_verifier",
+                "strip_code_fences",
+                "closed_book",
+            )
+        },
+        "hardlink": options.link_mode == "hardlink",
+        "scoring": options.scoring.model_dump() if isinstance(options.scoring, Scoring) else options.scoring,
+        "mcp_servers": [server.model_dump() for server in options.mcp_servers],
+        "verifier": grader_digest(options.verifier),
+        "language": load_language(language),
+    }
+    return json.dumps(chosen, sort_keys=True)

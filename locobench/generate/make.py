@@ -1,0 +1,322 @@
+"""The small files of a task: instruction, task.toml, Dockerfile, tests and the oracle's solution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Literal, NamedTuple
+
+import jinja2
+import pydantic_core
+import tomli_w
+
+from locobench.dataset.catalog import TEMPLATES, load_language
+from locobench.dataset.scenario import Scenario
+from locobench.generate.copying import LinkMode
+from locobench.generate.project import Mapping
+from locobench.harbor.config import (
+    JUDGE_ENV,
+    JUDGE_TIMEOUT_SEC,
+    TIMEOUT_SEC,
+    Collect,
+    Environment,
+    Metadata,
+    TaskConfig,
+    TaskInfo,
+    Verifier,
+)
+from locobench.harbor.mcp import McpServer
+from locobench.scoring.grader import (
+    DETERMINISTIC,
+    JUDGE,
+    CustomVerifier,
+    Grader,
+    grader_files,
+    grader_name,
+    needs_code,
+)
+from locobench.scoring.grading import Grading, GradingError, grade_as_published, grade_key
+from locobench.scoring.scoring import Scoring
+from locobench.scoring.verifier import verifier
+from locobench.shared.errors import InputError
+from locobench.shared.markdown import as_markdown
+
+GENERATOR = "locobench-harbor"
+TASK_METADATA = "tests/task_metadata.json"
+PROJECT, PROJECT_FOR_TESTS = "environment/project", "tests/project"
+
+BASE_IMAGE = "ubuntu:24.04"
+
+LANGUAGE_NAMES = {
+    "cpp": "C++",
+    "csharp": "C#",
+    "php": "PHP",
+    "javascript": "JavaScript",
+    "typescript": "TypeScript",
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a benchmark author may choose; every choice is part of a task's fingerprint."""
+
+    base_image: str = BASE_IMAGE
+    language_image: str | None = None
+    """Prebuilt images to start from instead, `{language}` standing for the language's name."""
+    include_hints: bool = False
+    """Put the expected approach and the evaluation criteria into the instruction, as the published tasks do."""
+    shared_verifier: bool = False
+    """Run the tests in the agent's container instead of a fresh one that the agent never touched."""
+    strip_code_fences: bool = False
+    """Take the Markdown fence off project files that are wrapped in one."""
+    link_mode: LinkMode = "auto"
+    scoring: Scoring | Literal["published"] = field(default_factory=Scoring.default)
+    """How answers are scored: by evidence from the code base, or by the published verifier's formula."""
+    mcp_servers: tuple[McpServer, ...] = ()
+    """Tool servers that Harbor gives to the agent."""
+    verifier: Grader = DETERMINISTIC
+    """What grades the answers."""
+    closed_book: bool = False
+    """Leave the code out of the agent's image: the same question for whoever has not read it."""
+
+    def __post_init__(self) -> None:
+        if self.verifier == JUDGE and self.shared_verifier:
+            raise InputError("a judge needs a container of its own, for its key: not with a shared verifier")
+
+    @property
+    def project_place(self) -> str | None:
+        """Where in a task's folder the project is: what agent and tests see, or the tests alone, or nobody."""
+        if not self.closed_book:
+            return PROJECT
+        return PROJECT_FOR_TESTS if needs_code(self.verifier) else None
+
+
+@cache
+def templates() -> jinja2.Environment:
+    """Return the templates; a variable that is not given is an error."""
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+@cache
+def render_dockerfile(
+    language: str, base_image: str, *, language_image: str | None = None, closed_book: bool = False
+) -> str:
+    """Return the Dockerfile for one language.
+
+    Args:
+        language_image: name of an image with the languages' layers, with `{language}` in it; they are left out then.
+
+    Raises:
+        InputError: the language's table cannot be used.
+    """
+    table = load_language(language)
+    return dockerfile_of(language, table, base_image, language_image=language_image, closed_book=closed_book)
+
+
+def dockerfile_of(
+    language: str,
+    table: dict[str, Any],
+    base_image: str,
+    *,
+    language_image: str | None = None,
+    closed_book: bool = False,
+) -> str:
+    """Return the Dockerfile for a language's table, as `load_language` returns it."""
+    return (
+        templates()
+        .get_template("environment/Dockerfile.j2")
+        .render(
+            base_image=base_image,
+            language_image=language_image and language_image.format(language=language),
+            language=language,
+            packages=table["packages"],
+            fallback=table.get("fallback", []),
+            run=table.get("run", []),
+            closed_book=closed_book,
+        )
+    )
+
+
+class Instruction(NamedTuple):
+    """What the agent reads."""
+
+    text: str
+    told: str
+    """The scenario's own words in it."""
+
+
+def render_instruction(
+    task: Scenario, mapping: Mapping, *, hints: bool, closed_book: bool = False, servers: Iterable[str] = ()
+) -> Instruction:
+    """Return the instruction. Nothing of the ground truth enters it.
+
+    Args:
+        closed_book: the agent's container has no code.
+        servers: names of the tool servers through which such an agent can reach it.
+    """
+    template = templates().get_template("instruction.md.j2")
+    context = template.new_context(
+        {
+            "title": task.title,
+            "description": task.description,
+            "prompt": as_markdown(task.task_prompt, level=3),
+            "language": LANGUAGE_NAMES.get(task.language, task.language.title()),
+            "files_count": len(mapping.part.files),
+            "context_files": sorted(mapping.context_files),
+            "hints": hints,
+            "closed_book": closed_book,
+            "servers": sorted(servers),
+            "approach": as_markdown(task.expected_approach, level=3) if hints else "",
+            "criteria": as_markdown(task.evaluation_criteria, level=3) if hints else "",
+        }
+    )
+    told = "\n".join("".join(block(context)) for block in template.blocks.values())
+    return Instruction("".join(template.root_render_func(context)), told)
+
+
+def grade(
+    task: Scenario, mapping: Mapping, instruction: Instruction, scoring: Scoring | Literal["published"]
+) -> Grading:
+    """Return the task's answer key and its oracle's answer.
+
+    Raises:
+        GradingError: the ground truth cannot be scored against.
+        OSError: a file of the project cannot be read.
+    """
+    if not isinstance(scoring, Scoring):
+        return grade_as_published(task)
+    return grade_key(
+        task,
+        mapping.index(),
+        mapping.paths,
+        told=instruction.told,
+        instruction=instruction.text,
+        roots=[mapping.root.rstrip("/")] if mapping.root else [],
+        scoring=scoring,
+    )
+
+
+def render_config(task: Scenario, mapping: Mapping, options: Options, content_digest: str) -> str:
+    """Return task.toml."""
+    config = TaskConfig(
+        task=TaskInfo(
+            name=f"locobench/{task.id.replace('_', '-')}",
+            description=task.title,
+            keywords=(task.language, task.task_category, task.difficulty),
+        ),
+        metadata=Metadata(
+            id=task.id,
+            title=task.title,
+            category=task.task_category,
+            difficulty=task.difficulty,
+            language=task.language,
+            project_id=task.project_id,
+            context_length=task.context_length,
+            files_count=task.files_count,
+            context_files_found=len(mapping.context_files),
+            scoring="evidence" if isinstance(options.scoring, Scoring) else options.scoring,
+            content_fingerprint=content_digest,
+            verifier=grader_name(options.verifier),
+            oracle_check=not isinstance(options.verifier, CustomVerifier) or options.verifier.oracle_check,
+            closed_book=options.closed_book,
+        ),
+        verifier=Verifier(
+            environment_mode="shared" if options.shared_verifier else "separate",
+            collect=(Collect(command=_collect_command()),),
+            timeout_sec=JUDGE_TIMEOUT_SEC if options.verifier == JUDGE else TIMEOUT_SEC,
+            env=JUDGE_ENV if options.verifier == JUDGE else None,
+        ),
+        environment=Environment(mcp_servers=options.mcp_servers),
+    )
+    return tomli_w.dumps(config.model_dump(mode="json", exclude_none=True))
+
+
+@cache
+def _collect_command() -> str:
+    template = templates().get_template("collect.sh.j2")
+    return template.render(max_answer_bytes=verifier().MAX_ANSWER_BYTES)
+
+
+def make_task(task: Scenario, mapping: Mapping, options: Options, digest: str, content_digest: str) -> dict[str, bytes]:
+    """Return every small file of the task by its path; environment/project/ is copied beside them.
+
+    Args:
+        mapping: the part of the project that the task gets.
+        digest: the task's fingerprint.
+        content_digest: the one that leaves its MCP servers out.
+
+    Raises:
+        GradingError: the ground truth cannot be scored against.
+        OSError: a file of the project cannot be read.
+    """
+    # Graded alike whether the agent has the code or not: by what the instruction says with it.
+    asked = render_instruction(task, mapping, hints=options.include_hints)
+    try:
+        grading = grade(task, mapping, asked, options.scoring)
+    except GradingError:
+        if not isinstance(options.verifier, CustomVerifier):
+            raise
+        # What this project's verifier cannot score is no matter to another one.
+        grading = Grading({}, as_markdown(task.ground_truth))
+    instruction = asked
+    if options.closed_book:
+        servers = [server.name for server in options.mcp_servers]
+        instruction = render_instruction(task, mapping, hints=options.include_hints, closed_book=True, servers=servers)
+    metadata: dict[str, Any] = {
+        "id": task.id,
+        "title": task.title,
+        "task_category": task.task_category,
+        "difficulty": task.difficulty,
+        "language": task.language,
+        "project_id": task.project_id,
+        "context_length": task.context_length,
+        "files_count": task.files_count,
+        "context_files": list(mapping.context_files),
+        "missing_context_files": list(mapping.missing),
+        "evaluation_criteria": task.evaluation_criteria,
+        "expected_approach": task.expected_approach,
+        "generator": GENERATOR,
+        "fingerprint": digest,
+        "content_fingerprint": content_digest,
+    }
+    files = {
+        "instruction.md": instruction.text,
+        "task.toml": render_config(task, mapping, options, content_digest),
+        "environment/Dockerfile": render_dockerfile(
+            task.language,
+            options.base_image,
+            language_image=options.language_image,
+            closed_book=options.closed_book,
+        ),
+        "tests/ground_truth.json": as_json({"ground_truth": task.ground_truth, "key": grading.key}),
+        TASK_METADATA: as_json(metadata),
+        "solution/solution.md": grading.oracle,
+    }
+    if options.verifier == JUDGE:
+        files["tests/judge.json"] = as_json(
+            {
+                "instruction": asked.text,
+                "criteria": as_markdown(task.evaluation_criteria),
+                "reference": as_markdown(task.ground_truth),
+            }
+        )
+    programs = {**grader_files(options.verifier), "solution/solve.sh": _solve_script()}
+    return {**{path: text.encode() for path, text in files.items()}, **programs}
+
+
+@cache
+def _solve_script() -> bytes:
+    return (TEMPLATES / "solution" / "solve.sh").read_bytes()
+
+
+def as_json(value: Any) -> str:
+    """Return `value` as indented JSON (json.dumps indents in Python code, at a tenth of the speed)."""
+    return pydantic_core.to_json(value, indent=1).decode() + "\n"

@@ -1,0 +1,278 @@
+"""A benchmark project on disk: which of its files a task gets, and under which paths."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import posixpath
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from locobench.generate.copying import LinkMode, copy_file, open_source
+from locobench.scoring.code_index import LARGEST_FILE, LARGEST_PROJECT, CodeIndex
+
+METADATA_FILE = "project_metadata.json"
+# Version control is no part of the code, and its history could hold what a task asks for.
+LEFT_OUT = frozenset({".git", ".hg", ".svn"})
+
+
+class Known(NamedTuple):
+    """What is remembered of a project between two runs."""
+
+    state: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFile:
+    """A regular file or a symbolic link, by its path below the project folder (`/` between folders)."""
+
+    path: str
+    executable: bool
+    link: str | None
+    """Where a symbolic link points to; None for a regular file."""
+    state: tuple[int, ...]
+    """Size in bytes, modification and change time in ns, inode: tells whether the file was touched."""
+
+
+@dataclass(frozen=True)
+class Project:
+    """What lies in a project's folder."""
+
+    folder: Path
+    files: tuple[ProjectFile, ...]
+    """Sorted by path."""
+    skipped: tuple[tuple[str, str], ...]
+    """(path, reason) of what is neither a regular file nor a link."""
+    known: Known | None = None
+    """State and content digest when the project was last read; spares reading it again while nothing was touched."""
+
+    @classmethod
+    def scan(cls, folder: Path, known: Known | None = None) -> Project:
+        """List a project's folder.
+
+        Raises:
+            OSError: the folder or one below it cannot be read, or the folder is a link, which may lead anywhere.
+        """
+        if folder.is_symlink():
+            raise OSError(
+                errno.ELOOP, "is a symbolic link, which may lead anywhere: put the folder itself there", folder
+            )
+        files, skipped, pending = [], [], [""]
+        while pending:
+            prefix = pending.pop()
+            with os.scandir(folder / prefix) as entries:
+                for entry in entries:
+                    path = prefix + entry.name
+                    if entry.name in LEFT_OUT:
+                        skipped.append((path, "version control"))
+                    elif entry.is_dir(follow_symlinks=False):
+                        pending.append(f"{path}/")
+                    elif entry.is_symlink() or entry.is_file(follow_symlinks=False):
+                        status = entry.stat(follow_symlinks=False)
+                        files.append(
+                            ProjectFile(
+                                path,
+                                bool(status.st_mode & stat.S_IXUSR) and not entry.is_symlink(),
+                                os.readlink(entry.path) if entry.is_symlink() else None,
+                                (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino),
+                            )
+                        )
+                    else:
+                        skipped.append((path, "neither a file nor a folder"))
+        return cls(folder, tuple(sorted(files, key=lambda file: file.path)), tuple(sorted(skipped)), known)
+
+    @cached_property
+    def paths(self) -> frozenset[str]:
+        """The paths of all files, relative to the folder."""
+        return frozenset(file.path for file in self.files)
+
+    @cached_property
+    def state(self) -> str:
+        """A digest of every file's path, mode and state; equal as long as nothing was touched."""
+        return _digest(repr((file.path, file.executable, file.link, file.state)) for file in self.files)
+
+    @cached_property
+    def content(self) -> str:
+        """A digest of every file's path, mode and content; equal wherever the same project lies.
+
+        Raises:
+            OSError: a file cannot be read.
+        """
+        if self.known and self.known.state == self.state:
+            return self.known.content
+        return _digest(f"{file.path}\0{file.executable}\0{self._content_of(file)}" for file in self.files)
+
+    def _content_of(self, file: ProjectFile) -> str:
+        if file.link is not None:
+            return f"-> {file.link}"
+        digest = hashlib.sha256()
+        # A small buffer: most files have a few KB, and hashlib.file_digest would clear 256 KB for each.
+        with os.fdopen(open_source(f"{self.folder}/{file.path}"), "rb", buffering=0) as stream:
+            while data := stream.read(1 << 16):
+                digest.update(data)
+        return digest.hexdigest()
+
+    def root_for(self, context_files: Iterable[str]) -> str:
+        """Return the root folder (`name/`) that all existing context files share, or "" when there is none."""
+        existing = [path for path in context_files if path in self.paths]
+        roots = {path.partition("/")[0] for path in existing if "/" in path}
+        if len(roots) == 1 and all("/" in path for path in existing):
+            return f"{roots.pop()}/"
+        return ""
+
+    def mapping(self, context_files: Iterable[str]) -> Mapping:
+        """Decide which files a task with these context files gets."""
+        wanted = list(dict.fromkeys(context_files))
+        root = self.root_for(wanted)
+        if root not in self._parts:
+            self._parts[root] = self._part(root)
+        part = self._parts[root]
+        # A link to a folder lies there too, and is no file that an answer could be about.
+        kept = {file.path for file in part.files if file.link is None or os.path.isfile(f"{self.folder}/{file.path}")}
+        return Mapping(
+            self,
+            root,
+            part,
+            tuple(path.removeprefix(root) for path in wanted if path in kept),
+            tuple(path for path in wanted if path not in kept),
+        )
+
+    @cached_property
+    def _parts(self) -> dict[str, Part]:
+        """The parts that were asked for, by root: the tasks of a project mostly share one."""
+        return {}
+
+    @cached_property
+    def indexes(self) -> dict[str, CodeIndex]:
+        """The parts' indexes that were asked for, by root."""
+        return {}
+
+    def _part(self, root: str) -> Part:
+        files, skipped = [], [item for item in self.skipped if item[0].startswith(root)]
+        regular = {file.path for file in self.files if file.link is None}
+        targets = regular | {folder for path in regular for folder in _parents(path)}
+        for file in self.files:
+            if not file.path.startswith(root) or file.path == METADATA_FILE:
+                continue
+            if file.link is not None:
+                target = posixpath.normpath(posixpath.join(posixpath.dirname(file.path), file.link))
+                inside = target.startswith(root) and target not in ("..", ".") and not target.startswith("../")
+                if posixpath.isabs(file.link) or not inside or target not in targets:
+                    skipped.append((file.path, f"a link that leads to no file of the project ({file.link})"))
+                    continue
+            files.append(file)
+        folders = {folder for file in files for folder in _parents(file.path.removeprefix(root))}
+        return Part(tuple(files), tuple(sorted(folders)), tuple(skipped))
+
+
+class Part(NamedTuple):
+    """What a project holds below one root folder."""
+
+    files: tuple[ProjectFile, ...]
+    folders: tuple[str, ...]
+    """The folders of the files, without the root folder's name; a folder stands before those in it."""
+    skipped: tuple[tuple[str, str], ...]
+    """(path, reason) of what a task does not get although it lies there."""
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """The part of a project that a task gets."""
+
+    project: Project
+    root: str
+    """The root folder whose contents become the task's project (`name/`), or "" for the whole folder."""
+    part: Part
+    context_files: tuple[str, ...]
+    """The context files that exist, without the root folder's name."""
+    missing: tuple[str, ...]
+    """The context files that do not exist."""
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths of all files that the task gets, without the root folder's name."""
+        return [file.path.removeprefix(self.root) for file in self.part.files]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a task does not get although its folder or its record names it, a line each."""
+        lines = [f"left out {path}: {reason}" for path, reason in self.part.skipped]
+        if self.missing:
+            shown = ", ".join(self.missing[:3]) + (", …" if len(self.missing) > 3 else "")
+            lines.append(f"{len(self.missing)} context files do not exist and are not scored: {shown}")
+        return tuple(lines)
+
+    def index(self) -> CodeIndex:
+        """Return what the part's files hold; it is worked out once for all tasks that share the part.
+
+        Raises:
+            OSError: a file cannot be read.
+        """
+        if self.root not in self.project.indexes:
+            self.project.indexes[self.root] = CodeIndex(self._texts())
+        return self.project.indexes[self.root]
+
+    def _texts(self) -> Iterator[tuple[str, bytes]]:
+        """Yield (path, content) of regular files that may be code, as many as LARGEST_PROJECT allows."""
+        left = LARGEST_PROJECT
+        for file in self.part.files:
+            size = file.state[0]
+            if file.link is None and size <= min(LARGEST_FILE, left):
+                left -= size
+                with os.fdopen(open_source(f"{self.project.folder}/{file.path}"), "rb", buffering=0) as stream:
+                    yield file.path.removeprefix(self.root), stream.read(LARGEST_FILE)
+
+    def copy_to(
+        self,
+        target: Path,
+        *,
+        link_mode: LinkMode = "auto",
+        strip_code_fences: bool = False,
+        twin: Path | None = None,
+    ) -> None:
+        """Write the files below the folder `target`, which must not exist.
+
+        Args:
+            link_mode: "copy" and "auto" let the kernel share blocks where it can, "reflink" insists on it; "hardlink"
+                makes the files links to those of `twin`, a folder that the same mapping was copied to before.
+            strip_code_fences: take the Markdown fence off files that are wrapped in one.
+
+        Raises:
+            OSError: a file cannot be read or written, or "reflink" is asked for and the file system cannot.
+        """
+        target.mkdir()
+        for folder in self.part.folders:
+            os.mkdir(f"{target}/{folder}")
+        for file in self.part.files:
+            path = file.path.removeprefix(self.root)
+            if file.link is not None:
+                os.symlink(file.link, f"{target}/{path}")
+            elif twin is not None and link_mode == "hardlink":
+                os.link(f"{twin}/{path}", f"{target}/{path}")
+            else:
+                copy_file(
+                    f"{self.project.folder}/{file.path}",
+                    f"{target}/{path}",
+                    file.executable,
+                    link_mode,
+                    strip_code_fences,
+                )
+
+
+def _parents(path: str) -> Iterator[str]:
+    """Yield the folders above `path`, nearest first, without ""."""
+    while path := path.rpartition("/")[0]:
+        yield path
+
+
+def _digest(lines: Iterable[str]) -> str:
+    total = hashlib.sha256()
+    for line in lines:
+        total.update(line.encode("utf-8", "surrogateescape") + b"\n")
+    return total.hexdigest()

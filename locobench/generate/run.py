@@ -1,0 +1,102 @@
+"""A whole run of task generation: one at a time per folder, on all processors, quick where nothing changed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import BrokenExecutor, as_completed
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from locobench.generate.folder import sweep
+from locobench.generate.maker import Outcome, ProjectTasks, TaskMaker
+from locobench.generate.project import Known
+from locobench.shared.errors import InputError
+from locobench.shared.files import write_whole
+from locobench.shared.workers import worker_pool
+
+LOCK_FILE = ".generating.lock"
+STATE_FILE = ".projects.json"
+
+
+def generate(maker: TaskMaker, task_ids: Iterable[str], *, jobs: int | None = None) -> Iterator[Outcome]:
+    """Generate tasks on `jobs` processes (default: one per processor) and yield each outcome as it is known.
+
+    Raises:
+        InputError: an id is not in the dataset, the output folder cannot be written, or another run is writing to it.
+    """
+    groups = maker.group_by_project(task_ids)
+    with output_folder(maker.output_dir):
+        known = _read_state(maker.output_dir)
+        for folder, outcomes, project in _groups(maker, groups, known, jobs or os.cpu_count() or 1):
+            if project:
+                known[folder] = project
+            yield from outcomes
+        # A full disk: the tasks are what counts.
+        with contextlib.suppress(InputError):
+            write_whole(maker.output_dir / STATE_FILE, json.dumps(known, sort_keys=True))
+
+
+@contextlib.contextmanager
+def output_folder(folder: Path) -> Iterator[None]:
+    """Make the folder, keep other runs out of it, and clear away what a killed run left."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder / LOCK_FILE, timeout=0):
+            sweep(folder)
+            yield
+    except Timeout:
+        raise InputError(f"{folder}: another run is writing to it; wait for it or name another --output_dir") from None
+    except OSError as error:
+        raise InputError(
+            f"{error.filename or folder}: {error.strerror or error}; --output_dir must be a folder that can be written"
+        ) from None
+
+
+def _read_state(folder: Path) -> dict[str, Known]:
+    """Return what the last run knew, by project folder. Losing it costs time, nothing else."""
+    try:
+        return {
+            str(name): Known(*map(str, pair)) for name, pair in json.loads((folder / STATE_FILE).read_bytes()).items()
+        }
+    except (OSError, ValueError, AttributeError, TypeError):
+        return {}
+
+
+def _groups(
+    maker: TaskMaker, groups: list[ProjectTasks], known: dict[str, Known], jobs: int
+) -> Iterator[tuple[str, list[Outcome], Known | None]]:
+    """Yield (project folder, outcomes, what is now known of it) of every group, in the order they end."""
+    if jobs == 1 or len(groups) < 2:
+        for group in groups:
+            folder = str(group.folder)
+            yield folder, *maker.generate_group(group, known.get(folder))
+        return
+    with worker_pool(min(jobs, len(groups)), _take_maker, maker) as pool:
+        pending = {pool.submit(_generate_group, group, known.get(str(group.folder))): group for group in groups}
+        try:
+            for future in as_completed(pending):
+                group = pending.pop(future)
+                try:
+                    yield str(group.folder), *future.result()
+                except BrokenExecutor:
+                    reason = "a worker process was killed (out of memory?); run again to finish"
+                    yield str(group.folder), [Outcome(task_id, "failed", reason) for task_id in group.task_ids], None
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+_maker: TaskMaker
+"""In a worker: what it generates with, handed over once and not with every group."""
+
+
+def _take_maker(maker: TaskMaker) -> None:
+    global _maker
+    _maker = maker
+
+
+def _generate_group(group: ProjectTasks, known: Known | None) -> tuple[list[Outcome], Known | None]:
+    return _maker.generate_group(group, known)

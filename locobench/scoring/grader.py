@@ -1,0 +1,110 @@
+"""Which program grades a task's answers: the deterministic verifier, the judge, or somebody's own."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from locobench.dataset.catalog import REPOSITORY, TEMPLATES
+from locobench.shared.errors import InputError
+
+DETERMINISTIC: Literal["deterministic"] = "deterministic"
+JUDGE: Literal["judge"] = "judge"
+
+# A constant of a custom verifier that says so: its oracle must score 1.0 and silence 0.0.
+ORACLE_CHECK = "ORACLE_CHECK"
+# What judge.py imports, by its path in a task: the very modules that the harness asks with, under the same names.
+JUDGE_FILES = {
+    f"tests/{path.relative_to(REPOSITORY)}": path
+    for path in (
+        REPOSITORY / "locobench/__init__.py",
+        REPOSITORY / "locobench/scoring/__init__.py",
+        *sorted((REPOSITORY / "locobench/scoring/judge").glob("*.py")),
+    )
+}
+
+
+@dataclass(frozen=True)
+class CustomVerifier:
+    """Somebody's own verify.py, which goes into every task in place of the project's."""
+
+    name: str
+    """The file's name, which task.toml tells."""
+    content: bytes
+    oracle_check: bool
+    """Whether the oracle must score 1.0 and no answer 0.0."""
+
+    @classmethod
+    def load(cls, path: Path) -> CustomVerifier:
+        """Read a verifier; it is parsed and not run.
+
+        Raises:
+            InputError: it cannot be read or is no Python.
+        """
+        try:
+            content = path.read_bytes()
+            tree = ast.parse(content, path.name)
+        except OSError as error:
+            raise InputError(
+                f"{path}: cannot be read: {error.strerror}; --verifier wants the word {JUDGE} or a Python file"
+                " as docs/CUSTOM_VERIFIER.md shows it"
+            ) from None
+        except SyntaxError as error:
+            raise InputError(f"{path}:{error.lineno or 1}: no Python: {error.msg}") from None
+        except (ValueError, RecursionError, MemoryError) as error:
+            raise InputError(f"{path}: no Python: {error or type(error).__name__}") from None
+        return cls(path.name, content, _says_true(tree, ORACLE_CHECK))
+
+
+Grader = CustomVerifier | Literal["deterministic", "judge"]
+
+
+def grader_name(grader: Grader) -> str:
+    """Return what task.toml calls it."""
+    return grader.name if isinstance(grader, CustomVerifier) else grader
+
+
+def needs_code(grader: Grader) -> bool:
+    """Whether it looks into the project; the deterministic verifier has an index of it in its key."""
+    return grader != DETERMINISTIC
+
+
+def grader_files(grader: Grader) -> dict[str, bytes]:
+    """Return the programs of a task's tests by their paths."""
+    files = {"tests/test.sh": _template("test.sh"), "tests/verify.py": _template("verify.py")}
+    if isinstance(grader, CustomVerifier):
+        files["tests/verify.py"] = grader.content
+    elif grader == JUDGE:
+        files["tests/judge.py"] = _template("judge.py")
+        files |= {place: path.read_bytes() for place, path in JUDGE_FILES.items()}
+    return files
+
+
+@cache
+def grader_digest(grader: Grader) -> str:
+    """Return a digest of what makes the grader what it is."""
+    total = hashlib.sha256(grader_name(grader).encode())
+    for path, content in grader_files(grader).items():
+        total.update(f"{path}\0{hashlib.sha256(content).hexdigest()}\n".encode())
+    return total.hexdigest()
+
+
+@cache
+def _template(name: str) -> bytes:
+    return (TEMPLATES / "tests" / name).read_bytes()
+
+
+def _says_true(tree: ast.Module, name: str) -> bool:
+    """Whether the module sets the constant to True, at its top level."""
+    for node in tree.body:
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+            value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+            return isinstance(value, ast.Constant) and value.value is True
+    return False

@@ -1,0 +1,101 @@
+"""What a scoring file may set, within which bounds; the values it leaves out are those of verify.py's table SCORING."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from locobench.scoring.verifier import verifier
+from locobench.shared import toml
+from locobench.shared.errors import InputError
+from locobench.shared.validation import explain
+
+PUBLISHED: Literal["published"] = "published"
+
+Share = Annotated[float, Field(ge=0, le=1)]
+# Whole numbers stay whole in the key.
+Amount = Annotated[int | float, Field(ge=0)]
+Positive = Annotated[int | float, Field(gt=0)]
+Pair = tuple[Share, Share]
+
+
+class _Table(BaseModel):
+    """A table of settings. A name that is here and not in verify.py, or the other way round, fails at once."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    defaults: ClassVar[dict[str, Any]]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_defaults(cls, given: Any) -> Any:
+        return {**cls.defaults, **given} if isinstance(given, dict) else given
+
+
+class Weights(_Table):
+    """Weights of the four components; they are normalised by their sum."""
+
+    defaults = verifier().SCORING["weights"]
+
+    keyword_overlap: Share
+    file_references: Share
+    code_blocks: Share
+    length_score: Share
+
+    @model_validator(mode="after")
+    def _words_count(self) -> Self:
+        if self.keyword_overlap == 0:
+            raise ValueError("keyword_overlap: must be above 0, the other components stand beside it")
+        return self
+
+
+class Scoring(_Table):
+    """How answers are scored by evidence; verify.py explains each."""
+
+    defaults = verifier().SCORING
+
+    weights: Weights
+    single_part: Share
+    widespread: Share
+    elsewhere: Share
+    full_evidence: Positive
+    half_credit: Positive
+    trust_floor: Share
+    trust_full: Share
+    own_words: Annotated[int, Field(ge=1)]
+    words_per_name: Amount
+    topic_floor: Pair
+    topic_full: Pair
+    off_topic: Share
+    truth_weight: Share
+    truth_floor: Share
+    truth_full: Share
+    phrase_weight: Share
+    phrase_full: Positive
+    files: Positive
+    code_lines: Positive
+    support: Positive
+    length_words: Annotated[int, Field(ge=1)]
+
+    @classmethod
+    def default(cls) -> Self:
+        """Return the scoring of tasks that were given none."""
+        return cls.model_validate({})
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read a TOML file.
+
+        Raises:
+            InputError: it cannot be read, or a key or value in it is not known.
+        """
+        try:
+            return cls.model_validate(toml.loads(path.read_text(encoding="utf-8")))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise InputError(
+                f"{path}: {error}; --scoring wants the word {PUBLISHED} or a TOML file as docs/VERIFIER.md shows it"
+            ) from None
+        except ValidationError as error:
+            raise InputError(f"{path}: {explain(error)}; docs/VERIFIER.md lists what may be set") from None

@@ -1,0 +1,93 @@
+"""Reading the files around a selection: the candidates in a dataset, the ids in a selected_tasks.json."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic_core import SchemaValidator, ValidationError
+from pydantic_core.core_schema import int_schema, literal_schema, str_schema, typed_dict_field, typed_dict_schema
+
+from locobench.dataset.catalog import CATEGORIES, DIFFICULTIES, LANGUAGES
+from locobench.dataset.records import BYTE_ORDER_MARK, RecordError, parse_object
+from locobench.selection.select import Candidate
+from locobench.shared.errors import InputError
+from locobench.shared.validation import LARGEST_COUNT, explain
+
+# The fields that a selection is made from; the others, nearly all of a record's bytes, are passed over. Without
+# pydantic's models, whose import takes as long as reading 8,000 records does.
+_FIELDS = SchemaValidator(
+    typed_dict_schema(
+        {
+            name: typed_dict_field(schema)
+            for name, schema in {
+                "id": str_schema(strict=True),
+                "task_category": literal_schema(list(CATEGORIES)),
+                "difficulty": literal_schema(list(DIFFICULTIES)),
+                "language": literal_schema(list(LANGUAGES)),
+                "context_length": int_schema(strict=True, ge=0, le=LARGEST_COUNT),
+                "files_count": int_schema(strict=True, ge=0, le=LARGEST_COUNT),
+                "title": str_schema(strict=True),
+            }.items()
+        }
+    )
+)
+
+
+def read_candidates(dataset_path: Path) -> list[Candidate]:
+    """Return the candidates of a JSONL dataset, in its order. It is read once, so it may be a pipe.
+
+    Raises:
+        InputError: the dataset cannot be read, or a line is no record or repeats an id; file, line and field are named.
+    """
+    candidates: dict[str, Candidate] = {}
+    lines: dict[str, int] = {}
+    try:
+        # A record is longer than the default buffer, which would be filled again and again for one line.
+        with dataset_path.open("rb", buffering=1 << 16) as stream:
+            for number, line in enumerate(stream, 1):
+                if line.isspace():
+                    continue
+                try:
+                    candidate = _read_candidate(line)
+                except RecordError as error:
+                    raise InputError(
+                        f"{dataset_path}:{number}: {error}; write it again with extract_dataset.py"
+                    ) from None
+                if candidate.id in lines:
+                    first = lines[candidate.id]
+                    raise InputError(
+                        f"{dataset_path}:{number}: id: {candidate.id} is already on line {first}; remove one"
+                    )
+                lines[candidate.id] = number
+                candidates[candidate.id] = candidate
+    except OSError as error:
+        raise InputError(
+            f"{dataset_path}: cannot be read: {error.strerror};"
+            " run extract_dataset.py first or name the file with --dataset_path"
+        ) from error
+    return list(candidates.values())
+
+
+def read_selection(path: Path) -> list[str]:
+    """Return the ids of a selection, in its order.
+
+    Raises:
+        InputError: not a file that select_tasks.py wrote.
+    """
+    try:
+        tasks = parse_object(path.read_bytes())["tasks"]
+        if not isinstance(tasks, list):
+            raise TypeError("tasks: not a list")
+        return [str(task["id"]) for task in tasks]
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}; run select_tasks.py first") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path}: not a selection ({error!r}); write it again with select_tasks.py") from None
+
+
+def _read_candidate(line: bytes) -> Candidate:
+    try:
+        return Candidate(**_FIELDS.validate_json(line.removeprefix(BYTE_ORDER_MARK)))
+    except ValidationError as error:
+        parse_object(line)  # tells better what is wrong with a line that is no JSON object
+        raise RecordError(explain(error)) from None

@@ -1,0 +1,221 @@
+"""Does every task work: the oracle earns 1.0, doing nothing earns 0.0, and the image is sound?"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from locobench.dataset.catalog import load_languages
+from locobench.smoke.task import TaskError, TaskFolder, read_task_folder
+from locobench.smoke.trial import Agent, Trial, run_in_container, run_locally
+
+if TYPE_CHECKING:
+    from locobench.smoke.containers import Engine
+
+K = TypeVar("K")
+V = TypeVar("V")
+T = TypeVar("T")
+EXPECTED_REWARD: dict[Agent, float] = {"oracle": 1.0, "nop": 0.0}
+
+_VERSION = re.compile(r"\d+\.\d+")
+
+# Copied first: what make writes must not mix with what it reads. HOME is where toolchains put their caches.
+_PROJECT_TESTS = "cp -r /app/project /tmp/project && cd /tmp/project && HOME=/tmp make test"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long things may take, in seconds."""
+
+    build: float = 900
+    """One image."""
+    step: float = 300
+    """One command in a container: the answer, the verifier, the toolchain's check, the project's tests."""
+
+
+@dataclass(frozen=True)
+class ImageCheck:
+    """What was found out about one image, which tasks with the same environment share."""
+
+    tag: str = ""
+    base: str = ""
+    """The image that it builds on."""
+    build_seconds: float | None = None
+    size: int | None = None
+    """Bytes, the base image's included."""
+    toolchain: str = ""
+    """The first line with a version that the language's check command answers."""
+    project_tests: str = ""
+    """`pass`, `fail`, or `none` where the project's Makefile has no target `test`."""
+    leaks: frozenset[bytes] = frozenset()
+    """The pieces of ground truths that were found in the image."""
+    usable: bool = False
+    """Whether trials can be run: the image is built and the engine is there."""
+    faults: tuple[str, ...] = ()
+    output: str = ""
+    """Last lines of what failed."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """The result for one task. What was not measured is None or empty."""
+
+    task: str
+    language: str = ""
+    image: ImageCheck = field(default_factory=ImageCheck)
+    shares_image: bool = False
+    """Whether an earlier row has the same image and so the same figures."""
+    rewards: dict[Agent, float | None] = field(default_factory=dict)
+    faults: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong with the task."""
+        return not self.faults
+
+    @property
+    def verdict(self) -> str:
+        """What is wrong with the task, in one line; `ok` when nothing is."""
+        return "; ".join(self.faults) or "ok"
+
+
+class Watch(Protocol):
+    """Passes items on and may show how far things are."""
+
+    def __call__(self, items: Iterable[T], total: int, label: str) -> Iterator[T]:
+        """Yield every one of the `total` items."""
+        ...
+
+
+def check_image(engine: Engine, tasks: list[TaskFolder], limits: Limits) -> ImageCheck:
+    """Build the image that `tasks` share; note size, toolchain, project's tests, leaked ground truth."""
+    from locobench.smoke.containers import BuildError, CommandTimeout, EngineError, last_lines
+
+    task = tasks[0]
+    tag = f"smoke-test:{task.digest[:16]}"
+    found: dict[str, Any] = {"usable": True}
+    faults: list[str] = []
+    try:
+        found["build_seconds"], found["size"] = engine.build(task.environment, tag, timeout=limits.build)
+        found["leaks"] = frozenset(engine.search(tag, {piece for task in tasks for piece in task.telltales}))
+        command = load_languages().get(task.language, {}).get("check")
+        with engine.container(tag, memory_mb=task.memory_mb) as box:
+            if command is None:
+                faults.append(f"toolchain: languages.toml has no language {task.language!r}")
+            else:
+                code, output = box.run(command, timeout=limits.step)
+                found["toolchain"] = next(filter(_VERSION.search, output.splitlines()), "")
+                if code != 0:
+                    faults.append(f"toolchain: `{command}` failed (exit code {code})")
+                    found["output"] = last_lines(output)
+            found["project_tests"] = "fail" if task.has_project_tests else "none"
+            if task.has_project_tests:
+                code, output = box.run(_PROJECT_TESTS, timeout=limits.step)
+                found |= {"project_tests": "pass"} if code == 0 else {"output": last_lines(output)}
+    except BuildError as error:
+        faults.append(str(error))
+        found |= {"usable": False, "output": error.tail}
+    except CommandTimeout as error:
+        faults.append(f"image: a command {error}")
+    except EngineError as error:
+        faults.append(str(error))
+        found["usable"] = False
+    return ImageCheck(tag=tag, base=task.base_image, faults=tuple(faults), **found)
+
+
+def smoke(
+    paths: list[Path],
+    *,
+    engine: Engine | None,
+    jobs: int,
+    limits: Limits | None = None,
+    limit_per_language: int | None = None,
+    watch: Watch | None = None,
+) -> list[Row]:
+    """Check the task directories `paths` and return a row for each, in their order.
+
+    Args:
+        paths: Task directories, whole or broken.
+        engine: Where images are built and containers run; None for oracle and nop on this machine alone.
+        jobs: How many things are done at once.
+        limits: Timeouts.
+        limit_per_language: Check only the first so many whole tasks of each language; broken ones all stay.
+        watch: Passes finished work on and may show how far things are.
+    """
+    limits, watch = limits or Limits(), watch or _unwatched
+    rows, tasks = _read_tasks(paths, limit_per_language)
+    groups: dict[str, list[TaskFolder]] = {}
+    for task in tasks:
+        groups.setdefault(task.digest, []).append(task)
+
+    def image_of(digest: str) -> ImageCheck:
+        return check_image(engine, groups[digest], limits) if engine else ImageCheck(usable=True)
+
+    def trial_of(key: tuple[TaskFolder, Agent]) -> Trial:
+        task, agent = key
+        if engine is None:
+            return run_locally(task, agent, timeout=limits.step)
+        return run_in_container(engine, images[task.digest].tag, task, agent, timeout=limits.step)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            images = _in_parallel(pool, image_of, list(groups), "Images", watch if engine else _unwatched)
+            usable = [task for task in tasks if images[task.digest].usable]
+            trials = _in_parallel(pool, trial_of, list(product(usable, EXPECTED_REWARD)), "Trials", watch)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            if engine is not None:
+                engine.kill_all()
+            raise
+    for task in tasks:
+        own = {agent: trials[task, agent] for agent in EXPECTED_REWARD if (task, agent) in trials}
+        rows[task.path] = _judge(task, images[task.digest], own, shares_image=task is not groups[task.digest][0])
+    return list(rows.values())
+
+
+def _read_tasks(paths: list[Path], limit_per_language: int | None) -> tuple[dict[Path, Row], list[TaskFolder]]:
+    """Return a row for every task to check (a place-holder unless it is broken) and the whole tasks."""
+    rows: dict[Path, Row] = {}
+    tasks: list[TaskFolder] = []
+    taken: Counter[str] = Counter()
+    for path in paths:
+        try:
+            task = read_task_folder(path)
+        except TaskError as error:
+            rows[path] = Row(path.name, faults=(str(error),))
+            continue
+        taken[task.language] += 1
+        if limit_per_language is None or taken[task.language] <= limit_per_language:
+            rows[path] = Row(task.name, task.language)
+            tasks.append(task)
+    return rows, tasks
+
+
+def _judge(task: TaskFolder, image: ImageCheck, trials: dict[Agent, Trial], *, shares_image: bool) -> Row:
+    faults = list(image.faults)
+    if task.telltales and task.telltales <= image.leaks:
+        faults.append(f"the image holds the ground truth: {max(task.telltales, key=len).decode()[:60]!r}")
+    for agent, trial in trials.items():
+        if trial.fault:
+            faults.append(trial.fault)
+        elif task.oracle_check and trial.reward != EXPECTED_REWARD[agent]:
+            faults.append(f"{agent}: reward {trial.reward}, not {EXPECTED_REWARD[agent]}")
+    rewards = {agent: trial.reward for agent, trial in trials.items()}
+    return Row(task.name, task.language, image, shares_image, rewards, tuple(faults))
+
+
+def _in_parallel(
+    pool: ThreadPoolExecutor, function: Callable[[K], V], keys: list[K], label: str, watch: Watch
+) -> dict[K, V]:
+    futures = {pool.submit(function, key): key for key in keys}
+    return {futures[future]: future.result() for future in watch(as_completed(futures), len(futures), label)}
+
+
+def _unwatched(items: Iterable[T], total: int, label: str) -> Iterator[T]:
+    return iter(items)

@@ -1,0 +1,69 @@
+"""One image a language, made of the layers that its tasks have in common, for a registry."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from locobench.shared.errors import InputError
+from locobench.smoke.task import TaskError, read_task_folder
+
+if TYPE_CHECKING:
+    from locobench.smoke.containers import Engine
+
+# With one of these a task's own part of its Dockerfile begins.
+_OWN = ("COPY ", "WORKDIR ")
+
+
+def common_layers(tasks: Iterable[Path]) -> dict[str, str]:
+    """Return, by language, the Dockerfile of the layers that all tasks of the language begin with; broken ones apart.
+
+    Raises:
+        InputError: tasks of one language begin differently, or have no such layers since they start from an image
+            that has them.
+    """
+    found: dict[str, str] = {}
+    for path in tasks:
+        try:
+            language = read_task_folder(path).language
+        except TaskError:
+            # The smoke test says what is wrong with it.
+            continue
+        text = (path / "environment" / "Dockerfile").read_text(encoding="utf-8")
+        lines: list[str] = []
+        for line in text.splitlines(keepends=True):
+            if line.startswith(_OWN):
+                break
+            lines.append(line)
+        layers = "".join(lines)
+        if not any(line.startswith("RUN ") for line in lines):
+            raise InputError(
+                f"{path}: starts from a prebuilt image, so there is nothing to build one of;"
+                " generate the tasks without --language_image"
+            )
+        if found.setdefault(language, layers) != layers:
+            raise InputError(f"{path}: has other layers than an earlier {language} task; generate all tasks anew")
+    return found
+
+
+def push_images(engine: Engine, layers: Mapping[str, str], pattern: str, *, timeout: float) -> Iterator[str]:
+    """Build and push one image a language; yield the name of each that the registry has.
+
+    Args:
+        layers: what `common_layers` returned.
+        pattern: the images' name with `{language}` in it.
+        timeout: seconds for one image.
+
+    Raises:
+        BuildError: one cannot be built or pushed.
+        EngineError: the engine fails.
+    """
+    for language, dockerfile in sorted(layers.items()):
+        image = pattern.format(language=language)
+        with tempfile.TemporaryDirectory() as context:
+            Path(context, "Dockerfile").write_text(dockerfile, encoding="utf-8")
+            engine.build(Path(context), image, timeout=timeout)
+        engine.push(image, timeout=timeout)
+        yield image

@@ -1,0 +1,118 @@
+"""How the smoke test's rows are shown: a table on the terminal, SMOKE_TEST_RESULTS.md as a file."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from locobench.dataset.catalog import REPOSITORY
+from locobench.shared.terminal import printable
+from locobench.smoke.check import Row
+
+# Columns in their order: heading, the cell of a row, and whether it says anything without an engine.
+COLUMNS: tuple[tuple[str, Callable[[Row], str], bool], ...] = (
+    ("task", lambda row: row.task, True),
+    ("language", lambda row: row.language or "-", True),
+    ("build s", lambda row: "shared" if row.shares_image else _number(row.image.build_seconds, ".1f"), False),
+    ("image MB", lambda row: _number(row.image.size and row.image.size / 1e6, ".0f"), False),
+    ("toolchain", lambda row: row.image.toolchain[:40] or "-", False),
+    ("project's tests", lambda row: row.image.project_tests or "-", False),
+    ("oracle", lambda row: _reward(row.rewards.get("oracle")), True),
+    ("nop", lambda row: _reward(row.rewards.get("nop")), True),
+    ("verdict", lambda row: row.verdict, True),
+)
+
+
+def _number(value: float | None, form: str) -> str:
+    return "-" if value is None else format(float(value), form)
+
+
+def _reward(value: float | None) -> str:
+    return "-" if value is None else str(round(value, 4))
+
+
+def summary(rows: list[Row]) -> str:
+    """Return the one line that sums the rows up."""
+    good = sum(row.ok for row in rows)
+    images = {row.image.tag for row in rows if row.image.size is not None}
+    built = f", {len(images)} images" if images else ""
+    return f"{len(rows)} tasks{built}: {good} ok, {len(rows) - good} not"
+
+
+def print_table(rows: list[Row], *, local: bool) -> None:
+    """Print the rows as a table, then the last lines of whatever failed."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    # A table squeezed into a pipe's 80 columns cannot be read, by eye or by grep.
+    console = Console() if Console().is_terminal else Console(width=200)
+    table = Table()
+    columns = [column for column in COLUMNS if column[2] or not local]
+    for heading, _, _ in columns:
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(printable(cell(row)), style="" if row.ok else "red") for _, cell, _ in columns))
+    console.print(table)
+    for row in rows:
+        if row.image.output and not row.shares_image:
+            console.print(Text(printable(f"{row.task}: last lines of what failed\n{row.image.output}\n")))
+    console.print(summary(rows))
+
+
+def write_markdown(rows: list[Row], path: Path, facts: dict[str, str], *, local: bool) -> None:
+    """Write the rows and the `facts` about what made them (names and values) to `path`, whole or not at all."""
+    from locobench.shared.files import write_whole
+
+    columns = [column for column in COLUMNS if column[2] or not local]
+    lines = [
+        "# Smoke test results",
+        "",
+        "Written by `python smoke_test.py --report`: "
+        + ("oracle and nop, no images." if local else "images built, oracle and nop run in them without network."),
+        "",
+        f"**{summary(rows)}**",
+        "",
+        "| | |",
+        "|---|---|",
+        *(f"| {name} | {_cell(value)} |" for name, value in facts.items()),
+        "",
+        "| " + " | ".join(heading for heading, _, _ in columns) + " |",
+        "|" + "---|" * len(columns),
+        *("| " + " | ".join(_cell(cell(row)) for _, cell, _ in columns) + " |" for row in rows),
+    ]
+    for row in rows:
+        if row.image.output and not row.shares_image:
+            lines += [
+                "",
+                f"## {row.task}: last lines of what failed",
+                "",
+                *(f"    {line}" for line in row.image.output.splitlines()),
+            ]
+    write_whole(path, "\n".join(lines) + "\n")
+
+
+def base_images(rows: list[Row]) -> list[str]:
+    """Return the names of the images that the rows' images build on, sorted."""
+    return sorted({row.image.base for row in rows if row.image.size is not None})
+
+
+def harbor_version() -> str | None:
+    """Return the version of the `harbor` on PATH, else of the one `make e2e` installed, else None."""
+    installed = sorted((REPOSITORY / ".cache" / "e2e").glob("harbor-*/bin/harbor"))
+    command = shutil.which("harbor") or (str(installed[-1]) if installed else None)
+    if command is None:
+        return None
+    environment = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    try:
+        answer = subprocess.run([command, "--version"], capture_output=True, text=True, timeout=60, env=environment)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return answer.stdout.strip() if answer.returncode == 0 else None
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,192 @@
+"""What a task directory says about itself: language, limits, image identity, text its image must not hold."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from locobench.shared import toml
+from locobench.shared.errors import InputError
+
+# Plain characters read the same in Markdown and inside a JSON string, so one search finds both spellings.
+_PLAIN_PIECE = re.compile(r"[ !#-\[\]-~]{24,200}")
+_ANY_PIECE = re.compile(r'[^"\\\x00-\x1f]{8,200}')
+_TELLTALES = 3
+_TEST_TARGET = re.compile(r"^test[ \t]*:(?!=)", re.MULTILINE)
+
+
+class TaskError(Exception):
+    """A task directory that cannot be used. The message is one line."""
+
+
+@dataclass(frozen=True)
+class TaskFolder:
+    """A task directory, read and found complete."""
+
+    path: Path
+    language: str
+    memory_mb: int | None
+    """Hard limit of a container's memory in MiB, None for no limit."""
+    base_image: str
+    """What the Dockerfile builds on."""
+    digest: str
+    """SHA-256 (hex) over everything the image is built from: equal digests mean the same image."""
+    has_project_tests: bool
+    """Whether the project has a Makefile with a target `test`."""
+    oracle_check: bool
+    """Whether the oracle must earn 1.0 and no answer 0.0; a custom verifier need not promise it."""
+    telltales: frozenset[bytes]
+    """The longest pieces of the ground truth. An image may quote one, where they quote its code, but not all."""
+
+    @property
+    def name(self) -> str:
+        """The name of its folder, which is its id."""
+        return self.path.name
+
+    @property
+    def environment(self) -> Path:
+        """The folder that its image is built from."""
+        return self.path / "environment"
+
+
+def find_task_folders(root: Path, names: list[str] | None = None) -> list[Path]:
+    """Return the task directories below `root` (or `root` itself when it is one), sorted by name.
+
+    Every direct sub-folder that is not hidden counts, so that a broken task is seen and not skipped.
+
+    Raises:
+        InputError: there is no such folder, it holds no task, or one of `names` is not in it.
+    """
+    if not root.is_dir():
+        raise InputError(f"{root}: no such folder; generate tasks with run_adapter.py or name their folder")
+    if (root / "task.toml").is_file():
+        folders = [root]
+    else:
+        folders = sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith("."))
+    if names is not None:
+        if unknown := sorted(set(names) - {path.name for path in folders}):
+            raise InputError(f"{root}: no task named {', '.join(unknown)}; see `ls {root}`")
+        folders = [path for path in folders if path.name in names]
+    if not folders:
+        raise InputError(f"{root}: holds no task; generate tasks with run_adapter.py or name their folder")
+    return folders
+
+
+def read_task_folder(path: Path) -> TaskFolder:
+    """Read the task directory at `path`.
+
+    Raises:
+        TaskError: a file that a task needs is missing or cannot be read.
+    """
+    for needed in (
+        "task.toml",
+        "instruction.md",
+        "environment/Dockerfile",
+        "tests/test.sh",
+        "solution/solve.sh",
+    ):
+        if not (path / needed).is_file():
+            raise TaskError(f"no {needed}")
+    try:
+        config = toml.loads((path / "task.toml").read_text(encoding="utf-8"))
+        language = config["metadata"]["language"]
+        oracle_check = config["metadata"].get("oracle_check", True) is not False
+        memory_mb = config.get("environment", {}).get("memory_mb")
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise TaskError(f"task.toml: {error}") from None
+    except (KeyError, TypeError, AttributeError):
+        raise TaskError("task.toml: no metadata.language") from None
+    try:
+        return TaskFolder(
+            path=path,
+            language=str(language),
+            memory_mb=memory_mb,
+            base_image=_base_image(path / "environment" / "Dockerfile"),
+            digest=_environment_digest(path / "environment"),
+            has_project_tests=_has_test_target(path / "environment" / "project" / "Makefile"),
+            oracle_check=oracle_check,
+            telltales=_telltales(path / "tests" / "ground_truth.json"),
+        )
+    except OSError as error:
+        raise TaskError(f"{error.filename}: {error.strerror}") from None
+
+
+def read_reward(folder: Path) -> float:
+    """Return the reward that test.sh left in `folder`, read as Harbor does: reward.json counts first.
+
+    Raises:
+        TaskError: there is no reward, or it is not a finite number.
+    """
+    try:
+        if (folder / "reward.json").exists():
+            value = json.loads((folder / "reward.json").read_text(encoding="utf-8"))["reward"]
+        else:
+            value = (folder / "reward.txt").read_text(encoding="utf-8").strip()
+        reward = float(value)
+    except FileNotFoundError:
+        raise TaskError("test.sh wrote no reward") from None
+    except (OSError, ValueError, KeyError, TypeError):
+        raise TaskError("test.sh wrote a reward that cannot be read") from None
+    if not math.isfinite(reward):
+        raise TaskError(f"test.sh wrote the reward {reward}")
+    return reward
+
+
+def _base_image(dockerfile: Path) -> str:
+    match = re.search(r"^FROM\s+(?:--\S+\s+)*(\S+)", dockerfile.read_text(encoding="utf-8"), re.MULTILINE)
+    if match is None:
+        raise TaskError("environment/Dockerfile: no FROM")
+    return match[1]
+
+
+def _environment_digest(folder: Path) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink():
+            content = str(path.readlink()).encode()
+        elif path.is_file():
+            content = hashlib.sha256(path.read_bytes()).digest() + bytes([bool(path.stat().st_mode & 0o100)])
+        else:
+            continue
+        digest.update(str(path.relative_to(folder)).encode(errors="surrogateescape") + b"\0" + content + b"\n")
+    return digest.hexdigest()
+
+
+def _has_test_target(makefile: Path) -> bool:
+    return makefile.is_file() and bool(_TEST_TARGET.search(makefile.read_text(encoding="utf-8", errors="replace")))
+
+
+def _telltales(ground_truth: Path) -> frozenset[bytes]:
+    """Return the longest pieces of the ground truth."""
+    try:
+        truth = json.loads(ground_truth.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise TaskError(f"no tests/{ground_truth.name}") from None
+    except ValueError as error:
+        raise TaskError(f"tests/{ground_truth.name}: {error}") from None
+    # Not the key: it holds lines of the code, which the image has, too.
+    texts = list(_texts(truth.get("ground_truth", truth) if isinstance(truth, dict) else truth))
+    for kind in (_PLAIN_PIECE, _ANY_PIECE):
+        pieces = {piece.strip() for text in texts for piece in kind.findall(text)}
+        if pieces:
+            break
+    longest = sorted(pieces, key=lambda piece: (-len(piece), piece))[:_TELLTALES]
+    return frozenset(piece.encode() for piece in longest)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)

@@ -1,9 +1,0 @@
-"""`python -m tests.claims [PART OF AN ID]`: run the claims about the sample, one line each."""
-
-from __future__ import annotations
-
-import sys
-
-from tests.claims import main
-
-sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else ""))
