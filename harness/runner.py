@@ -22,6 +22,7 @@ from harness.isolator import EnvironmentIsolator
 from harness.models import Config, ErrorKind, EvalResult, ExecutionTrace, Outcome, Task, assertion_ids
 from harness.results import files
 from harness.results.journal import Journal, read_journal
+from harness.run.earlier import refuse_other_judge, refuse_other_user_level
 from harness.run.matrix import (
     Callback,
     Matrix,
@@ -30,8 +31,6 @@ from harness.run.matrix import (
     StopMatrix,
     finished_before,
     plan,
-    refuse_other_judge,
-    refuse_other_user_level,
 )
 from harness.run.repair import repair
 from harness.suite import fingerprint, load
@@ -191,8 +190,8 @@ class EvalRunner:
 
     def _prepare(self, tasks: Collection[Task]) -> None:
         """Make ready before anything is paid for; InputError when something cannot be."""
+        self.grader.refuse_without_judge(tasks)
         self.executor.prepare()
-        self.grader.prepare(tasks)
 
     def _run(self, run: PlannedRun) -> EvalResult:
         """One try of one run, with what is secret taken out of its result; its grades are still to be given."""
@@ -201,6 +200,7 @@ class EvalRunner:
 
     def _try(self, run: PlannedRun) -> EvalResult:
         _refuse_changed(run)
+        self.grader.prepare(run.task)
         started = datetime.now(UTC)
         task, config = run.task, run.config
         try:

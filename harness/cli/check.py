@@ -32,8 +32,8 @@ def validate_task(pattern: str) -> None:
     """
     grader = CompositeGrader()
     for task in loading.load_tasks(pattern):
-        grader.prepare([task])
-        for command in grader.unproven(task):
+        grader.refuse_without_judge([task])
+        for command in grader.prepare(task):
             why = "without a solution_path" if task.solution_path is None else "since it runs no Python program"
             say(f"warning: {task.id}: exit code 0 alone proves {command!r}, {why}", err=True)
         checks = f"{len(task.code_assertions)} code and {len(task.llm_assertions)} LLM assertions"

@@ -14,7 +14,8 @@ from harness.compare.wording import counted
 from harness.errors import InputError
 from harness.models import EvalResult
 from harness.report.console import say
-from harness.run.matrix import FAILED, PlannedRun, paid_again
+from harness.run.earlier import FAILED, paid_again
+from harness.run.matrix import PlannedRun
 
 
 @dataclass(frozen=True)

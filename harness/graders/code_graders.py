@@ -7,7 +7,7 @@ import errno
 import json
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -65,16 +65,17 @@ class CodeGrader:
         """
         return self._commands.one_copy(env_path)
 
-    def refuse_missing(self, assertions: Iterable[CodeAssertion]) -> None:
-        """Carry the commands out on the task's own work; GraderError when a program is not installed."""
-        for assertion in assertions:
-            limit = assertion.timeout_seconds or TIMEOUTS[assertion.check]
-            self._commands.refuse_missing(assertion.command or DEFAULT_TEST_COMMAND, limit)
+    def prepare(self, assertion: CodeAssertion) -> bool:
+        """Carry a command out on the task's own work; whether more than exit code 0 must show that it succeeds.
 
-    def proof(self, assertion: CodeAssertion) -> bool:
-        """Whether more than exit code 0 must show that a command succeeded; GraderError when it never does."""
+        Raises:
+            GraderError: it cannot tell anything about an agent.
+        """
+        if assertion.check not in TIMEOUTS:
+            return True
         limit = assertion.timeout_seconds or TIMEOUTS[assertion.check]
-        return self._commands.expected(assertion.command or DEFAULT_TEST_COMMAND, limit).programs > 0
+        reference = self._commands.prepare(assertion.command or DEFAULT_TEST_COMMAND, limit)
+        return self._commands.has_solution and reference.programs > 0
 
     def grade(self, assertion: CodeAssertion, env_path: Path) -> GradeResult:
         """Grade one assertion on the project at `env_path`; a check that the work does not allow to carry out fails.
@@ -148,7 +149,7 @@ class CodeGrader:
                 raise
             return _verdict(check, False, f"{command}: cannot be run ({error})")
         if finished.returncode == NOT_FOUND:
-            self._commands.refuse_missing(command, limit)
+            self._commands.prepare(command, limit)
         output = output_of(finished)
         if finished.cause is StopCause.TIMEOUT:
             return _verdict(check, False, f"{command}: not done after {limit} s", output)
@@ -158,7 +159,7 @@ class CodeGrader:
             more = f" and {len(missing) - SHOWN_TESTS} more" if len(missing) > SHOWN_TESTS else ""
             details = f"{command}: {len(missing)} of the {len(expected.passed)} hidden tests did not run and pass: "
             return _verdict(check, False, f"{details}{names}{more}", output)
-        if finished.returncode == 0 and expected.left is not None and told.left > expected.left:
+        if finished.returncode == 0 and told.left > expected.left:
             return _verdict(
                 check, False, f"{command}: was ended by the code that it checks, before its own end", output
             )

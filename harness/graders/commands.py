@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,8 +42,8 @@ class Reference:
 
     passed: frozenset[tuple[str, str]] = frozenset()
     """File and name of the hidden tests that pass."""
-    left: int | None = None
-    """As `Told.left`; None without a solution."""
+    left: float = float("inf")
+    """As `Told.left`; without a solution, any number is as good."""
     programs: int = 0
     """Python programs that the witness saw; where there are none, exit code 0 alone says that the work is good."""
 
@@ -64,6 +63,7 @@ class Commands:
         self._hidden, self._fixture, self._solution = map(_path, (hidden, fixture, solution))
         self._setup = tuple(setup)
         self._sandbox = sandbox or ThisMachine()
+        self.has_solution = self._solution is not None
         self._reference: dict[str, Reference] = {}
         self._reference_lock = threading.Lock()
         self._shared: dict[Path, _SharedCopy] = {}
@@ -152,43 +152,34 @@ class Commands:
         """What the command tells of the reference solution; of a task without one, nothing.
 
         Raises:
-            GraderError: the solution does not pass, so that the check could tell nothing about an agent either.
+            GraderError: as `prepare`.
         """
-        if self._solution is None:
-            return Reference()
+        return self.prepare(command, limit) if self._solution is not None else Reference()
+
+    def prepare(self, command: str, limit: int) -> Reference:
+        """Carry the command out once on the task's own work: the fixture, with the solution where there is one.
+
+        Raises:
+            GraderError: a program is not installed, or the solution does not pass, so that the check could tell
+                nothing about an agent either.
+        """
         with self._reference_lock:
             if command not in self._reference:
-                finished, told = self._on_reference(command, limit)
-                if finished.returncode != 0:
+                with self._reference_work() as work:
+                    try:
+                        finished, told = self.carried_out(command, work, limit, trusted=True)
+                    except SetupError as error:
+                        raise GraderError(f"the reference solution of the task does not pass {error}") from None
+                if self._solution is not None and finished.returncode != 0:
                     lines = output_of(finished).splitlines()[-DETAIL_LINES:]
                     text = f"{command}: the reference solution of the task does not pass either (exit code "
                     raise GraderError("\n".join([f"{text}{finished.returncode})", *lines]))
-                hidden = self._hidden
-                self._reference[command] = Reference(
-                    frozenset(
-                        test.key
-                        for test in told.tests
-                        if test.outcome == "passed" and hidden is not None and (hidden / test.file).is_file()
-                    ),
-                    told.left,
-                    told.programs,
-                )
+                hidden = self._hidden or Path("/nowhere")
+                passed = {
+                    test.key for test in told.tests if test.outcome == "passed" and (hidden / test.file).is_file()
+                }
+                self._reference[command] = Reference(frozenset(passed), told.left, told.programs)
             return self._reference[command]
-
-    def refuse_missing(self, command: str, limit: int) -> None:
-        """See whether a command finds its programs on the task's own work.
-
-        Raises:
-            GraderError: one is not installed.
-        """
-        self._on_reference(command, limit)
-
-    def _on_reference(self, command: str, limit: int) -> tuple[Finished, Told]:
-        with self._reference_work() as work:
-            try:
-                return self.carried_out(command, work, limit, trusted=True)
-            except SetupError as error:
-                raise GraderError(f"the reference solution of the task does not pass {error}") from None
 
     def refuse_setup_that_never_works(self) -> None:
         """See whether `setup` succeeds on what the agent started from, with the reference solution where there is one.
@@ -236,40 +227,3 @@ def output_of(finished: Finished) -> str:
     out = finished.stdout.decode("utf-8", errors="replace")
     err = finished.stderr.decode("utf-8", errors="replace")
     return out if not err else f"{out}\n--- stderr ---\n{err}" if out else err
-
-
-WORD = re.compile(r"(?:^|[;&|(\n])\s*(?:[A-Za-z_]\w*=\S*\s+)*(?:!\s+)?([A-Za-z][\w.+-]*)")
-"""First words of the commands in a script, and some that are none; whether one is really missed is tried afterwards."""
-MODULE = re.compile(r"\bpython3?\s(?:-\w+\s)*-m\s+(\w+)")
-
-
-def programs(command: str) -> set[str]:
-    """What a command seems to call: programs, and modules of Python as `-m NAME`."""
-    return {*WORD.findall(command), *(f"-m {name}" for name in MODULE.findall(command))}
-
-
-def not_installed(names: Iterable[str], sandbox: Sandbox) -> set[str]:
-    """Those of the names of `programs` that are not there where checks run.
-
-    Raises:
-        SandboxError, OSError: commands cannot be run there.
-    """
-    wanted = sorted(names)
-    if not wanted:
-        return set()
-    with scratch.folder("probe_") as folder:
-        argv = [*SHELL, PROBE, "probe", *wanted]
-        finished = sandbox.run(
-            Command(argv, folder, {**sandbox.tool_variables(), "HOME": str(folder)}, Limits(wall=60.0))
-        )
-    return set(finished.stdout.decode(errors="replace").splitlines()) & set(wanted)
-
-
-PROBE = """\
-for name; do
-  case "$name" in
-    "-m "*) python3 -c 'import importlib.util as u, sys; sys.exit(not u.find_spec(sys.argv[1]))' "${name#-m }" ;;
-    *) type -t -- "$name" ;;
-  esac > /dev/null 2>&1 || echo "$name"
-done
-true"""

@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from harness.errors import InputError
-from harness.graders.code_graders import DEFAULT_TEST_COMMAND, TIMEOUTS, CodeGrader
-from harness.graders.commands import SHELL, GraderError, not_installed, programs
+from harness.graders.code_graders import DEFAULT_TEST_COMMAND, CodeGrader
+from harness.graders.commands import SHELL, GraderError
 from harness.graders.llm_graders import LLMGrader
 from harness.models import (
     LLM_WEIGHT_KEY,
@@ -24,7 +24,7 @@ from harness.models import (
     weighted_score,
 )
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
-from harness.sandbox.place import Sandbox, SandboxError, ThisMachine
+from harness.sandbox.place import Sandbox, SandboxError
 
 
 class CompositeGrader:
@@ -78,51 +78,30 @@ class CompositeGrader:
         grade = self._judge().grade(assertion, task, trace, env_path)
         return grade.model_copy(update={"assertion_name": grade.assertion_name or LLM_WEIGHT_KEY})
 
-    def prepare(self, tasks: Iterable[Task]) -> None:
-        """See that everything can be graded where checks run, before an agent is paid for.
-
-        Raises:
-            InputError: bash or a program that a check calls is not installed, or a judge has no key.
-        """
-        place, tasks = self.sandbox or ThisMachine(), list(tasks)
-        commands = {task.id: [a for a in task.code_assertions if a.check in TIMEOUTS] for task in tasks}
-        called = {
-            task.id: {
-                name
-                for text in [*task.setup, *(a.command or DEFAULT_TEST_COMMAND for a in commands[task.id])]
-                for name in programs(text)
-            }
-            for task in tasks
-        }
+    def refuse_without_judge(self, tasks: Iterable[Task]) -> None:
+        """See that a judge can be asked, before an agent is paid for; InputError when it has no key."""
         for task in tasks:
             judge = self._judge() if task.llm_assertions else None
             if isinstance(judge, LLMGrader) and not judge.service.key:
                 raise InputError(f"task {task.id}: {judge.service.no_key}")
-        try:
-            missing = not_installed({name for names in called.values() for name in names}, place)
-            for task in tasks:
-                if called[task.id] & missing:
-                    self._code_grader(task).refuse_missing(commands[task.id])
-        except FileNotFoundError:
-            first = next(name for name, words in called.items() if words)
-            text = f"task {first}: its commands need {SHELL[0]}, which is not on PATH; install it"
-            raise InputError(text) from None
-        except (GraderError, SandboxError) as error:
-            raise InputError(str(error)) from None
 
-    def unproven(self, task: Task) -> list[str]:
-        """The commands of a task's checks for which exit code 0 alone says that the work is good.
+    def prepare(self, task: Task) -> list[str]:
+        """Carry a task's checks out on its own work, before an agent is paid for.
+
+        Returns:
+            The commands for which exit code 0 alone says that the work is good.
 
         Raises:
-            InputError: the reference solution does not pass.
+            InputError: a program is not installed where checks run, or the reference solution does not pass.
         """
+        grader = self._code_grader(task)
         try:
-            return [
-                a.command or DEFAULT_TEST_COMMAND
-                for a in task.code_assertions
-                if a.check in TIMEOUTS and not self._code_grader(task).proof(a)
-            ]
-        except GraderError as error:
+            return [a.command or DEFAULT_TEST_COMMAND for a in task.code_assertions if not grader.prepare(a)]
+        except FileNotFoundError:
+            raise InputError(
+                f"task {task.id}: its commands need {SHELL[0]}, which is not on PATH; install it"
+            ) from None
+        except (GraderError, SandboxError) as error:
             raise InputError(f"task {task.id}: {error}") from None
 
     @property
