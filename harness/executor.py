@@ -30,7 +30,7 @@ from harness.models import (
     ToolCall,
 )
 from harness.models.tools import mcp_name
-from harness.sandbox.place import Command, Sandbox, SandboxError, ThisMachine
+from harness.sandbox.place import Command, Sandbox, SandboxError
 from harness.suite.resolved import ResolvedConfig, read_servers, resolve
 
 SILENCE_SECONDS = 660.0
@@ -99,7 +99,7 @@ class ClaudeExecutor(Executor):
         self.skip_permissions = skip_permissions
         self.silence_seconds = silence_seconds
         self.grace_seconds = grace_seconds
-        self.sandbox = sandbox or ThisMachine()
+        self.sandbox = sandbox or Sandbox()
         self._cancelled = threading.Event()
 
     @property

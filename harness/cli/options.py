@@ -16,7 +16,7 @@ from harness.graders.composite_grader import CompositeGrader
 from harness.models import Config
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.runner import EvalRunner
-from harness.sandbox.place import DEFAULT_BASE_IMAGE, NEWEST, Sandbox, ThisMachine
+from harness.sandbox.place import DEFAULT_BASE_IMAGE, NEWEST, Sandbox
 from harness.suite.load import load_configs
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class RunOptions:
             return docker_sandbox(self.sandbox_image, self.sandbox_base, self.sandbox_claude)
         if self.sandbox_image:
             raise InputError("--sandbox-image has no effect without --sandbox docker; add that")
-        return ThisMachine()
+        return Sandbox()
 
 
 run_options = gathered(

@@ -12,7 +12,7 @@ from pathlib import Path
 from harness.graders.grading_folder import GradingFolder, Told, grading_folder
 from harness.host import scratch, trees
 from harness.host.processes import Finished, Limits, StopCause
-from harness.sandbox.place import Command, Sandbox, ThisMachine
+from harness.sandbox.place import Command, Sandbox
 
 SETUP_SECONDS = 600
 """For all commands of a task's `setup` together."""
@@ -62,7 +62,7 @@ class Commands:
         """The arguments are those of `CodeGrader`."""
         self._hidden, self._fixture, self._solution = map(_path, (hidden, fixture, solution))
         self._setup = tuple(setup)
-        self._sandbox = sandbox or ThisMachine()
+        self._sandbox = sandbox or Sandbox()
         self.has_solution = self._solution is not None
         self._reference: dict[str, Reference] = {}
         self._reference_lock = threading.Lock()

@@ -41,23 +41,11 @@ CODE = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*[;!?]?\Z")
 """A name, or names with dots between them: as an unquoted value that is code, unless it has digits and no dots."""
 
 WORDS = frozenset(
-    (
-        *("required", "optional", "undefined", "password", "passwords", "username", "string", "boolean", "integer"),
-        *("number", "object", "unknown", "disabled", "enabled", "default", "example", "changeme", "redacted", "hidden"),
-        *(
-            "invalid",
-            "missing",
-            "expired",
-            "secret",
-            "token",
-            "basic",
-            "bearer",
-            "digest",
-            "oauth",
-            "oauth2",
-            "secretkeyref",
-        ),
-        *("nullable", "readonly", "writeonly", "inherit", "deprecated", "prompted", "anonymous", "external"),
+    re.findall(
+        r"\w+",
+        """required optional undefined password passwords username string boolean integer number object unknown disabled
+        enabled default example changeme redacted hidden invalid missing expired secret token basic bearer digest oauth
+        oauth2 secretkeyref nullable readonly writeonly inherit deprecated prompted anonymous external""",
     )
 )
 """Words that describe a value and are none."""
@@ -66,10 +54,12 @@ REFERENCE = re.compile(r"\$\{\w[\w.:?/=+@ -]*\}|\{\{[^{}]*\}\}|\{\w*\}|\$\w+|%\(
 """Parts of a value that stand for another one."""
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\Z")
 KEY_BEGINS = re.compile(r"(?:live|test|prod|sk|pk|rk)_(?=\w*\d)\w{8,}\Z")
-LONGEST_NUMBER = 12
-"""Characters; longer ones are ids of accounts, and keys, of services that draw them from digits."""
+LONGEST_NUMBER = 8
+"""Characters; longer ones are keys of services that draw them from digits."""
 CODES = frozenset(("password", "passwd", "passwort", "passphrase", "pwd", "pass", "pin", "otp", "secret"))
 """Last words of names under which a mere number is a secret; a token's is its id in a vocabulary."""
+OPAQUE_PART = re.compile(r"\d|.{20}")
+"""Of a value of several parts, such as headers: what is no mere word."""
 IN_ADDRESS = re.compile(r"://[^\s/@:]*:([^\s/@]{4,})@")
 
 ARGUMENT = re.compile(r"--?(?P<name>[A-Za-z][A-Za-z0-9_-]*)\Z")
@@ -129,7 +119,8 @@ def _of_environment(variables: Mapping[str, str]) -> Iterator[str]:
         yield from IN_ADDRESS.findall(value)
         if is_secret_name(name):
             yield value
-            yield from (part for line in value.splitlines() for part in (line, *re.split(r"[:\s]\s*", line)))
+            parts = (part for line in value.splitlines() for part in (line, *re.split(r"[:\s]\s*", line)))
+            yield from (part for part in parts if OPAQUE_PART.search(part))
         if name == "GOOGLE_APPLICATION_CREDENTIALS":
             yield from _of_file(Path(value).expanduser())
 
@@ -236,7 +227,7 @@ def _is_secret_value(name: str, value: str, *, literal: bool) -> bool:
     bare = REFERENCE.sub("", value)
     if bare != value and sum(c.isalnum() for c in bare) < SHORTEST_SECRET:
         return False
-    if NUMBER.match(value) and len(value) < LONGEST_NUMBER:
+    if NUMBER.match(value) and len(value) <= LONGEST_NUMBER:
         return re.split(r"[^a-z]+", name.lower())[-1] in CODES
     digit = any(c.isdigit() for c in value)
     if " " in value:

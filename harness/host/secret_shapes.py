@@ -10,7 +10,7 @@ LETTERS = """
     CLOJARS_ pnu_ rdme_ shippo_live_ shippo_test_ FLWPUBK- FLWSECK- FLWPUBK_TEST- FLWSECK_TEST- AGE-SECRET-KEY- dapi
     key- pubkey-
 """
-"""Tokens that go on with letters and digits, twelve at least, a digit among them."""
+"""Tokens that go on with letters and digits, twelve with a digit among them or thirty without."""
 MORE = """
     sk- whsec_ github_pat_ glpat- gldt- glrt- glcbt- glptt- glft- glsoat- glagent- gloas- glimt- glffct- glwt- GR1348941
     ABSK AIza ya29. GOCSPX- 1//0 xapp- pypi- tvly- nvapi- lsv2_pt_ lsv2_sk_ pcsk_ xkeysib- glsa_ glc_ hvs. hvb. hvr.
@@ -18,11 +18,17 @@ MORE = """
     pscale_pw_ pscale_oauth_ CCIPAT_ HRKU- tskey-auth- tskey-api- duffel_test_ duffel_live_ dt0c01. fio-u- tfp_ pk. SG.
     dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit. EAAA _authToken=
 """
-"""Tokens that go on with letters, digits and signs, sixteen at least, a digit among them."""
+"""Tokens that go on with letters, digits and signs, sixteen with a digit among them, or thirty letters."""
 
 OWN_SHAPES: tuple[tuple[str, str], ...] = (
-    *((word, rf"\b{re.escape(word)}(?=[A-Za-z]*[0-9])[A-Za-z0-9]{{12,}}") for word in LETTERS.split()),
-    *((word, rf"\b{re.escape(word)}(?=[A-Za-z_.=+/-]*[0-9])[A-Za-z0-9_.=+/-]{{16,}}") for word in MORE.split()),
+    *(
+        (word, rf"\b{re.escape(word)}(?:(?=[A-Za-z]*[0-9])[A-Za-z0-9]{{12,}}|[A-Za-z]{{30,}})")
+        for word in LETTERS.split()
+    ),
+    *(
+        (word, rf"\b{re.escape(word)}(?:(?=[A-Za-z_.=+/-]*[0-9])[A-Za-z0-9_.=+/-]{{16,}}|[A-Za-z]{{30,}})")
+        for word in MORE.split()
+    ),
     ("k_", r"\b[srp]k_(?:live|test|prod)_[A-Za-z0-9]{10,}"),  # Stripe, also its test keys
     ("A", r"\b(?:AKIA|ASIA|AROA|AIDA|ABIA|ACCA)[A-Z0-9]{16}\b"),
     ("xox", r"\bxox[abceoprs](?:\.xox[a-z])?-[A-Za-z0-9-]{10,}"),
