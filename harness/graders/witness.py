@@ -289,7 +289,10 @@ def _pytest(arguments: list[str], tests: list[list[str]]) -> int:
 
 
 def _tell(settings: Settings, name: str, line: str) -> None:
-    with open(os.path.join(settings["told"], name), "a", encoding="utf-8") as file:
+    flags = (
+        os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+    )  # the project may have put a pipe there
+    with open(os.open(os.path.join(settings["told"], name), flags, 0o600), "a", encoding="utf-8") as file:
         file.write(line + "\n")
 
 

@@ -138,7 +138,8 @@ def _of_file(path: Path) -> Iterator[str]:
 def _forms(secret: str) -> set[str]:
     """A secret as it stands in text, addresses, JSON, HTML, hexadecimal, and in base64 wherever it begins there."""
     raw = secret.encode("utf-8", "surrogateescape")
-    escaped = (json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], repr(secret)[1:-1])
+    escaped = {json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], repr(secret)[1:-1]}
+    escaped |= {json.dumps(text)[1:-1] for text in escaped}  # a tool's JSON in the transcript's
     found = {secret, *escaped, html.escape(secret), raw.hex(), raw.hex().upper()}
     found |= {quote(raw, safe=""), quote(raw), quote_plus(raw), quote(quote(raw, safe=""), safe="")}
     for before in range(3):

@@ -28,7 +28,7 @@ from harness.results.harbor_files import REWARD, AgentInfo, AnyJson, Trial, left
 from harness.results.harbor_tasks import TaskFolder, TaskFolders, TaskLimits, task_id
 from harness.results.harbor_trace import trace_of
 
-MOST_OUTPUT_BYTES = 4_000_000
+MOST_OUTPUT_BYTES = 1_000_000
 """Of what the tests printed, and of the verifier's metrics."""
 
 UNLIKE_SETTINGS = {
