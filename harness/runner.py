@@ -15,11 +15,11 @@ from harness.claude.trace import snapshot_of
 from harness.config_importer import ConfigImporter
 from harness.errors import InputError, IsolationError
 from harness.executor import ClaudeExecutor, Executor
-from harness.graders.composite_grader import CompositeGrader, not_graded, ungraded
+from harness.graders.composite_grader import CompositeGrader, ungraded
 from harness.host import scratch, trees
 from harness.host.redaction import Redactor, server_secrets
 from harness.isolator import EnvironmentIsolator
-from harness.models import Config, ErrorKind, EvalResult, ExecutionTrace, Outcome, Task, assertion_ids
+from harness.models import Config, ErrorKind, EvalResult, ExecutionTrace, Outcome, Task
 from harness.results import files
 from harness.results.journal import Journal, read_journal
 from harness.run.earlier import refuse_other_judge, refuse_other_user_level
@@ -67,6 +67,7 @@ class EvalRunner:
         """
         (run,) = self.plan([task], [config], None, 1)
         self._prepare([task])
+        self.grader.prepare(task)
         result = self._run(replace(run, run_index=run_index))
         if not result.is_ungraded:
             return result
@@ -200,7 +201,10 @@ class EvalRunner:
 
     def _try(self, run: PlannedRun) -> EvalResult:
         _refuse_changed(run)
-        self.grader.prepare(run.task)
+        try:
+            self.grader.prepare(run.task)
+        except InputError as error:
+            raise StopMatrix(str(error)) from None
         started = datetime.now(UTC)
         task, config = run.task, run.config
         try:
@@ -255,9 +259,7 @@ class EvalRunner:
         try:
             grades, score, passed = self.grader.grade(task, result.trace, result.kept_project)
         except Exception as error:  # the run is paid for
-            names = zip(assertion_ids(task.assertions), task.assertions, strict=True)
-            grades = [not_graded(a, error).model_copy(update={"assertion_id": name}) for name, a in names]
-            score, passed = 0.0, False
+            grades, score, passed = ungraded(task, error), 0.0, False
         kept = result.kept_project if any(grade.status == "grading_error" for grade in grades) else None
         update = {"grades": grades, "overall_score": score, "passed": passed, "kept_project": kept}
         return result.model_copy(update=update)

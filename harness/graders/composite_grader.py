@@ -61,7 +61,7 @@ class CompositeGrader:
                 try:
                     grade = self.grade_single_assertion(assertion, task, trace, env_path)
                 except Exception as error:  # the run is paid for: what failed here is graded later
-                    grade = not_graded(assertion, error)
+                    grade = not_graded(name, assertion, error)
                 grade = grade.model_copy(update={"assertion_id": name})
                 grades.append(grade.model_copy(update={"weight": grade.resolve_weight(task.scoring)}))
         score = weighted_score(grades, task.scoring)
@@ -131,33 +131,25 @@ class CompositeGrader:
         return self._llm_grader
 
 
-def not_graded(assertion: CodeAssertion | LLMAssertion, error: Exception) -> GradeResult:
-    """The grade of an assertion that could not be graded, by no fault of the agent."""
+def not_graded(name: str, assertion: CodeAssertion | LLMAssertion, error: BaseException | None = None) -> GradeResult:
+    """The grade of an assertion that is still to be graded, or could not be by no fault of the agent."""
+    is_code = isinstance(assertion, CodeAssertion)
     return GradeResult(
+        assertion_id=name,
         assertion_type=assertion.type.value,
         assertion_name=assertion.check.value if isinstance(assertion, CodeAssertion) else LLM_WEIGHT_KEY,
         passed=False,
         score=0.0,
-        status="grading_error",
-        details=f"grading failed: {error or type(error).__name__}",
-        full_output="".join(traceback.format_exception(error)),
+        status="grading_error" if is_code else "judge_error",
+        details=f"grading failed: {error or type(error).__name__}" if error else "not graded yet",
+        full_output="".join(traceback.format_exception(error)) if error else "",
     )
 
 
-def ungraded(task: Task) -> list[GradeResult]:
-    """Grades that are still to be given."""
-    return [
-        GradeResult(
-            assertion_id=name,
-            assertion_type=assertion.type.value,
-            assertion_name=assertion.check.value if isinstance(assertion, CodeAssertion) else LLM_WEIGHT_KEY,
-            passed=False,
-            score=0.0,
-            status="grading_error" if isinstance(assertion, CodeAssertion) else "judge_error",
-            details="not graded yet",
-        )
-        for name, assertion in zip(assertion_ids(task.assertions), task.assertions, strict=True)
-    ]
+def ungraded(task: Task, error: BaseException | None = None) -> list[GradeResult]:
+    """The same of all assertions of a task."""
+    named = zip(assertion_ids(task.assertions), task.assertions, strict=True)
+    return [not_graded(name, assertion, error) for name, assertion in named]
 
 
 def has_passed(trace: ExecutionTrace, grades: list[GradeResult], score: float) -> bool:

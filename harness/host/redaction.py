@@ -7,12 +7,10 @@ import html
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus
 
 from harness.host.secret_shapes import replace_shapes
-from locobench.shared.files import read_below
 from locobench.shared.secrets import is_secret_name, is_strong_name
 
 REDACTED = "[REDACTED]"
@@ -73,7 +71,6 @@ KEPT_KEYS = frozenset(
 )  # fmt: skip
 """Keys of the CLI's messages under which ids, models and words of a fixed list stand."""
 
-MOST_KEY_BYTES = 100_000
 LONGEST_SECRET = 2000
 """Characters without a space; more of them under a secret name are taken for one, without looking closer."""
 
@@ -114,25 +111,13 @@ class Redactor:
 
 
 def _of_environment(variables: Mapping[str, str]) -> Iterator[str]:
-    """Values of variables that are secret by name, passwords in addresses, and the keys of Google's file."""
+    """Values of variables that are secret by name, their parts, and passwords in addresses."""
     for name, value in variables.items():
         yield from IN_ADDRESS.findall(value)
         if is_secret_name(name):
             yield value
             parts = (part for line in value.splitlines() for part in (line, *re.split(r"[:\s]\s*", line)))
             yield from (part for part in parts if OPAQUE_PART.search(part))
-        if name == "GOOGLE_APPLICATION_CREDENTIALS":
-            yield from _of_file(Path(value).expanduser())
-
-
-def _of_file(path: Path) -> Iterator[str]:
-    try:
-        content = json.loads(read_below(path.resolve().parent, path.resolve().name, MOST_KEY_BYTES))
-    except (OSError, ValueError):  # whoever needs the file says that it is none
-        return
-    for name, value in content.items() if isinstance(content, dict) else ():
-        if isinstance(value, str) and is_secret_name(name):
-            yield from (value, *value.splitlines())
 
 
 def _forms(secret: str) -> set[str]:

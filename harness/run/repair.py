@@ -33,7 +33,7 @@ def repair(result: EvalResult, task: Task, grader: CompositeGrader, *, checks_on
                 try:
                     grade = grader.grade_single_assertion(assertion, task, result.trace, result.kept_project)
                 except Exception as error:  # as it was when the run was graded first
-                    grade = not_graded(assertion, error)
+                    grade = not_graded(name, assertion, error)
                 replaced += (old.judge.cost_usd or 0.0) if old is not None and old.judge else 0.0
             assert grade is not None
             grade = grade.model_copy(update={"assertion_id": name})

@@ -150,13 +150,6 @@ def test_a_value_of_the_environment_is_known_in_every_form(form: str) -> None:
     assert not any(core[i : i + 8] in clean for i in range(len(core) - 7)), clean
 
 
-def test_the_keys_in_googles_file_are_known(tmp_path: Path) -> None:
-    file = tmp_path / "key.json"
-    file.write_text(json.dumps({"private_key_id": "0123456789abcdef", "private_key": "line-one-1\nline-two-2"}))
-    redactor = Redactor({"GOOGLE_APPLICATION_CREDENTIALS": str(file)})
-    assert redactor("0123456789abcdef line-two-2") == f"{REDACTED} {REDACTED}"
-
-
 def test_names_hold_no_secret_either() -> None:
     change = FileChange(path=f"{quote(KEY, safe='')}.txt", action="created")
     trace = ExecutionTrace(file_changes=[change], tool_calls=[ToolCall(name="Write", input={KEY: 1})])

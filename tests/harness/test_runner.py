@@ -238,7 +238,7 @@ def test_what_this_installation_cannot_grade_is_refused_before_the_first_run(
     needs_bash = task("a", assertions=[{"type": "code", "check": "tests_pass"}])
     made, executor = runner(tmp_path, good)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(InputError, match="task a: its commands need bash"):
+    with pytest.raises(MatrixStopped, match="task a: its commands need bash"):
         made.run_matrix([needs_bash], CONFIGS, None, 1)
     assert not executor.calls
 
