@@ -41,6 +41,14 @@ class Fault:
             print(f"  NOT HELD {self.failures[-1]}", flush=True)
 
 
+def added_up(name: str, faults: Iterable[Fault]) -> Fault:
+    """All of them as one, with the first thing that one of them has to say about itself."""
+    told = [*faults]
+    note = next((fault.note for fault in told if fault.note), "")
+    failures = [failure for fault in told for failure in fault.failures]
+    return Fault(name, sum(fault.tried for fault in told), failures, note)
+
+
 def table(faults: Iterable[Fault]) -> str:
     """The rows as Markdown."""
     lines = ["| fault | tried | held |", "|---|---:|---:|"]

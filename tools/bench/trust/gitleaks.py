@@ -18,6 +18,7 @@ from typing import Any
 
 from harness.host.redaction import redact_text
 from locobench.shared.secrets import is_secret_name
+from tools.bench.trust.faults import Fault
 
 RULES = "cmd/generate/config/rules"
 OWN_CODE = ("cmd/*.go", "cmd/generate/config/*.go", "config/*.go", "detect/*.go", "report/*.go", "main.go")
@@ -154,17 +155,20 @@ def is_caught(text: str, secret: str) -> bool:
     return not any(secret[i : i + piece] in clean for i in range(max(1, len(secret) - piece + 1)))
 
 
-def main() -> None:
-    """Print the figures, and what was missed or touched."""
-    secrets, harmless = examples(Path(sys.argv[1]), random.Random(1))
-    missed = [text for text, secret in secrets if not is_caught(text, secret)]
-    touched = [line for line in harmless if redact_text(line) != line]
-    print(*(f"missed: {text}" for text in missed[:: max(1, len(missed) // 40)]), sep="\n")
-    print(*(f"touched: {line}  ->  {redact_text(line)}" for line in touched), sep="\n")
-    rate = 1 - len(missed) / len(secrets)
-    print(f"{len(secrets) - len(missed)} of {len(secrets)} secrets redacted ({rate:.1%}),", end=" ")
-    print(f"{len(touched)} of {len(harmless)} harmless lines touched")
+def tried(sources: Path | None, rng: random.Random) -> list[Fault]:
+    """Secrets that must go, and lines that must stay."""
+    gone, stay = Fault("secrets in gitleaks' own examples"), Fault("harmless lines of gitleaks' own code")
+    if sources is None:
+        gone.note = stay.note = "name its sources by --gitleaks"
+        return [gone, stay]
+    secrets, harmless = examples(sources, rng)
+    for text, secret in secrets:
+        gone.count([] if is_caught(text, secret) else ["is not redacted"], text)
+    for line in harmless:
+        stay.count([] if redact_text(line) == line else [f"became {redact_text(line)}"], line)
+    return [gone, stay]
 
 
 if __name__ == "__main__":
-    main()
+    for fault in tried(Path(sys.argv[1]), random.Random(1)):
+        print(f"{fault.name}: {fault.held} of {fault.tried}")
