@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from ipaddress import ip_network
 from pathlib import Path
 
 import docker
@@ -38,7 +39,10 @@ def engine(provided: dict[str, str]) -> DockerClient:
 @pytest.fixture
 def api(engine: DockerClient) -> Iterator[Callable[[dict[str, list[Reply]]], MessagesAPI]]:
     """Starts a stand-in that containers reach; the script is that of the task whose prompt begins the conversation."""
-    address = engine.networks.get("bridge").attrs["IPAM"]["Config"][0]["Gateway"]
+    bridge = engine.networks.get("bridge").attrs["IPAM"]["Config"][
+        0
+    ]  # an older engine names no gateway: its first host
+    address = bridge.get("Gateway") or str(next(ip_network(bridge["Subnet"]).hosts()))
     started: list[MessagesAPI] = []
 
     def start(scripts: dict[str, list[Reply]]) -> MessagesAPI:
