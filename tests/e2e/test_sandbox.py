@@ -39,9 +39,7 @@ def engine(provided: dict[str, str]) -> DockerClient:
 @pytest.fixture
 def api(engine: DockerClient) -> Iterator[Callable[[dict[str, list[Reply]]], MessagesAPI]]:
     """Starts a stand-in that containers reach; the script is that of the task whose prompt begins the conversation."""
-    bridge = engine.networks.get("bridge").attrs["IPAM"]["Config"][
-        0
-    ]  # an older engine names no gateway: its first host
+    bridge = engine.networks.get("bridge").attrs["IPAM"]["Config"][0]  # older engines name no gateway
     address = bridge.get("Gateway") or str(next(ip_network(bridge["Subnet"]).hosts()))
     started: list[MessagesAPI] = []
 
