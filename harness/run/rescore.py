@@ -58,7 +58,10 @@ def _run_verifier(task: JudgedTask, answer: str, scoring: Scoring) -> dict[str, 
             (root / place).mkdir(parents=True)
         (root / "app/solution.md").write_text(answer, encoding="utf-8")
         (root / "tests/ground_truth.json").write_text(json.dumps(key), encoding="utf-8")
-        shutil.copyfile(tests / "verify.py", root / "tests/verify.py")
+        for name in ("verify.py", "locobench/reading.py"):
+            (root / "tests" / name).parent.mkdir(exist_ok=True)
+            if (tests / name).is_file():
+                shutil.copyfile(tests / name, root / "tests" / name)
         # As test.sh does: no working folder, no site packages, and no credentials around it.
         command = [sys.executable, "-I", "-S", "-B", str(root / "tests/verify.py"), str(root)]
         try:

@@ -42,7 +42,7 @@ def build_parser() -> cli.Parser:
     parser.flag(
         "verifier",
         metavar="judge|FILE",
-        help="grade by a language model (`judge`, docs/VERIFIER.md) or by your own verify.py (docs/CUSTOM_VERIFIER.md)",
+        help="grade by a language model (`judge`, docs/JUDGE.md) or by your own verify.py (docs/CUSTOM_VERIFIER.md)",
     )
     parser.flag(
         "closed_book",

@@ -16,6 +16,7 @@ from locobench.scoring.scoring import Scoring
 # The code that decides what is in a task: a change there makes every task out of date.
 TASK_CODE = (
     "adapter.py",
+    "reading.py",
     "shared/*.py",
     "dataset/*.py",
     "harbor/*.py",

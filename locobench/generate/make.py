@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import jinja2
 import pydantic_core
@@ -38,7 +38,7 @@ from locobench.scoring.grader import (
 )
 from locobench.scoring.grading import Grading, GradingError, grade_as_published, grade_key
 from locobench.scoring.scoring import Scoring
-from locobench.scoring.verifier import verifier
+from locobench.scoring.verify import MAX_ANSWER_BYTES
 from locobench.shared.errors import InputError
 from locobench.shared.markdown import as_markdown
 
@@ -145,17 +145,9 @@ def dockerfile_of(
     )
 
 
-class Instruction(NamedTuple):
-    """What the agent reads."""
-
-    text: str
-    told: str
-    """The scenario's own words in it."""
-
-
 def render_instruction(
     task: Scenario, mapping: Mapping, *, hints: bool, closed_book: bool = False, servers: Iterable[str] = ()
-) -> Instruction:
+) -> str:
     """Return the instruction. Nothing of the ground truth enters it.
 
     Args:
@@ -163,7 +155,7 @@ def render_instruction(
         servers: names of the tool servers through which such an agent can reach it.
     """
     template = templates().get_template("instruction.md.j2")
-    context = template.new_context(
+    return template.render(
         {
             "title": task.title,
             "description": task.description,
@@ -178,13 +170,9 @@ def render_instruction(
             "criteria": as_markdown(task.evaluation_criteria, level=3) if hints else "",
         }
     )
-    told = "\n".join("".join(block(context)) for block in template.blocks.values())
-    return Instruction("".join(template.root_render_func(context)), told)
 
 
-def grade(
-    task: Scenario, mapping: Mapping, instruction: Instruction, scoring: Scoring | Literal["published"]
-) -> Grading:
+def grade(task: Scenario, mapping: Mapping, instruction: str, scoring: Scoring | Literal["published"]) -> Grading:
     """Return the task's answer key and its oracle's answer.
 
     Raises:
@@ -196,9 +184,8 @@ def grade(
     return grade_key(
         task,
         mapping.index(),
-        mapping.paths,
-        told=instruction.told,
-        instruction=instruction.text,
+        context_files=mapping.context_files,
+        instruction=instruction,
         roots=[mapping.root.rstrip("/")] if mapping.root else [],
         scoring=scoring,
     )
@@ -242,7 +229,7 @@ def render_config(task: Scenario, mapping: Mapping, options: Options, content_di
 @cache
 def _collect_command() -> str:
     template = templates().get_template("collect.sh.j2")
-    return template.render(max_answer_bytes=verifier().MAX_ANSWER_BYTES)
+    return template.render(max_answer_bytes=MAX_ANSWER_BYTES)
 
 
 def make_task(task: Scenario, mapping: Mapping, options: Options, digest: str, content_digest: str) -> dict[str, bytes]:
@@ -288,7 +275,7 @@ def make_task(task: Scenario, mapping: Mapping, options: Options, digest: str, c
         "content_fingerprint": content_digest,
     }
     files = {
-        "instruction.md": instruction.text,
+        "instruction.md": instruction,
         "task.toml": render_config(task, mapping, options, content_digest),
         "environment/Dockerfile": render_dockerfile(
             task.language,
@@ -303,7 +290,7 @@ def make_task(task: Scenario, mapping: Mapping, options: Options, digest: str, c
     if options.verifier == JUDGE:
         files["tests/judge.json"] = as_json(
             {
-                "instruction": asked.text,
+                "instruction": asked,
                 "criteria": as_markdown(task.evaluation_criteria),
                 "reference": as_markdown(task.ground_truth),
             }

@@ -215,7 +215,7 @@ class Mapping:
             OSError: a file cannot be read.
         """
         if self.root not in self.project.indexes:
-            self.project.indexes[self.root] = CodeIndex(self._texts())
+            self.project.indexes[self.root] = CodeIndex(self.paths, self._texts())
         return self.project.indexes[self.root]
 
     def _texts(self) -> Iterator[tuple[str, bytes]]:

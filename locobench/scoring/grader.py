@@ -17,13 +17,19 @@ JUDGE: Literal["judge"] = "judge"
 
 # A constant of a custom verifier that says so: its oracle must score 1.0 and silence 0.0.
 ORACLE_CHECK = "ORACLE_CHECK"
-# What judge.py imports, by its path in a task: the very modules that the harness asks with, under the same names.
+_PACKAGE = REPOSITORY / "locobench"
+# The deterministic verifier, by its paths in a task: the very modules that make the key.
+VERIFIER_FILES = {
+    "tests/verify.py": _PACKAGE / "scoring/verify.py",
+    "tests/locobench/reading.py": _PACKAGE / "reading.py",
+}
+# What judge.py imports besides: the very modules that the harness asks with, under the same names.
 JUDGE_FILES = {
     f"tests/{path.relative_to(REPOSITORY)}": path
     for path in (
-        REPOSITORY / "locobench/__init__.py",
-        REPOSITORY / "locobench/scoring/__init__.py",
-        *sorted((REPOSITORY / "locobench/scoring/judge").glob("*.py")),
+        _PACKAGE / "__init__.py",
+        _PACKAGE / "scoring/__init__.py",
+        *sorted((_PACKAGE / "scoring/judge").glob("*.py")),
     )
 }
 
@@ -75,12 +81,12 @@ def needs_code(grader: Grader) -> bool:
 
 def grader_files(grader: Grader) -> dict[str, bytes]:
     """Return the programs of a task's tests by their paths."""
-    files = {"tests/test.sh": _template("test.sh"), "tests/verify.py": _template("verify.py")}
     if isinstance(grader, CustomVerifier):
-        files["tests/verify.py"] = grader.content
-    elif grader == JUDGE:
+        return {"tests/test.sh": _template("test.sh"), "tests/verify.py": grader.content}
+    sources = VERIFIER_FILES | JUDGE_FILES if grader == JUDGE else VERIFIER_FILES
+    files = {"tests/test.sh": _template("test.sh")} | {place: path.read_bytes() for place, path in sources.items()}
+    if grader == JUDGE:
         files["tests/judge.py"] = _template("judge.py")
-        files |= {place: path.read_bytes() for place, path in JUDGE_FILES.items()}
     return files
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from locobench.scoring.verifier import verifier
+from locobench.scoring.verify import SCORING
 from locobench.shared import toml
 from locobench.shared.errors import InputError
 from locobench.shared.validation import explain
@@ -17,9 +17,7 @@ PUBLISHED: Literal["published"] = "published"
 
 Share = Annotated[float, Field(ge=0, le=1)]
 # Whole numbers stay whole in the key.
-Amount = Annotated[int | float, Field(ge=0)]
 Positive = Annotated[int | float, Field(gt=0)]
-Pair = tuple[Share, Share]
 
 
 class _Table(BaseModel):
@@ -37,7 +35,7 @@ class _Table(BaseModel):
 class Weights(_Table):
     """Weights of the four components; they are normalised by their sum."""
 
-    defaults = verifier().SCORING["weights"]
+    defaults = SCORING["weights"]
 
     keyword_overlap: Share
     file_references: Share
@@ -54,29 +52,14 @@ class Weights(_Table):
 class Scoring(_Table):
     """How answers are scored by evidence; verify.py explains each."""
 
-    defaults = verifier().SCORING
+    defaults = SCORING
 
     weights: Weights
-    single_part: Share
-    widespread: Share
-    elsewhere: Share
-    full_evidence: Positive
-    half_credit: Positive
-    trust_floor: Share
-    trust_full: Share
-    own_words: Annotated[int, Field(ge=1)]
-    words_per_name: Amount
-    topic_floor: Pair
-    topic_full: Pair
-    off_topic: Share
-    truth_weight: Share
-    truth_floor: Share
-    truth_full: Share
-    phrase_weight: Share
-    phrase_full: Positive
-    files: Positive
-    code_lines: Positive
-    support: Positive
+    names: Positive
+    simple: Share
+    shown: Positive
+    frequent: Annotated[float, Field(gt=0, le=1)]
+    copied: Annotated[float, Field(gt=0, le=1)]
     length_words: Annotated[int, Field(ge=1)]
 
     @classmethod

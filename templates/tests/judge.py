@@ -5,7 +5,7 @@ which is ROOT/tests/project, else ROOT/app/project of this untouched container. 
 ROOT/logs/verifier/reward.json, the judge's overall grade divided by 100, and metrics.json with all of the grade and,
 for comparison, what verify.py gives. Without a grade there is no reward.json, and metrics.json says why.
 
-Standard library only, Python 3.9 and newer. docs/VERIFIER.md says what the judge sees and how it fails.
+Standard library only, Python 3.9 and newer. docs/JUDGE.md says what the judge sees and how it fails.
 """
 
 import contextlib

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from locobench.scoring.verifier import verifier
+from locobench.scoring.verify import MAX_ANSWER_BYTES
 from tests.e2e.conftest import REPOSITORY, script, task_folders
 from tests.e2e.tamperings import AT_THE_ANSWER, BESIDE_THE_ANSWER
 from tests.e2e.test_harbor import run_all
@@ -124,7 +124,7 @@ def test_no_more_than_the_verifier_reads_is_copied_home(mode: str, request: pyte
         for name, home in homes.items()
     }
     assert all(home.is_dir() for home in homes.values())
-    assert copied["answer is 3 GB of nothing"] == max(copied.values()) == verifier().MAX_ANSWER_BYTES
+    assert copied["answer is 3 GB of nothing"] == max(copied.values()) == MAX_ANSWER_BYTES
     assert copied["answer is a pipe"] == 0
 
 

@@ -103,8 +103,8 @@ def test_one_that_fails_gives_zero(data: Data, tmp_path: Path) -> None:
 
 
 def test_a_truth_that_the_own_verifier_could_not_score_is_no_matter(data: Data, tmp_path: Path) -> None:
-    data.project()
-    data.scenario(ground_truth="It is.")
+    data.project({"notes.txt": "one two three\n"})
+    data.scenario(ground_truth="It is.", context_files=["shop/notes.txt"])
     task = generate(data, tmp_path, verifier=custom(tmp_path, EXAMPLE))
 
     assert json.loads((task / "tests/ground_truth.json").read_text()) == {"ground_truth": "It is.", "key": {}}

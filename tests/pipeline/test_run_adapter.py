@@ -402,7 +402,7 @@ def test_scoring_file_changes_the_effective_scoring(data: Data, tmp_path: Path, 
     key = json.loads((tmp_path / "tasks" / scenario / "tests" / "ground_truth.json").read_text())["key"]
     assert key["scoring"]["weights"]["file_references"] == 0.5
     assert key["scoring"]["weights"]["keyword_overlap"] == 0.5
-    assert key["needed"]["length_words"] == 10
+    assert key["scoring"]["length_words"] == 10
 
 
 def test_published_scoring_is_named_in_metadata_key_and_metrics(data: Data, tmp_path: Path, script: Script) -> None:

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from locobench.scoring.verifier import verifier
 from tests.conftest import SAMPLE
 from tools.bench import agreement, answers
 from tools.bench.answers import Case
-from tools.bench.validity import check, load_cases, measure
+from tools.bench.validity import SHARE_OF_LARGER, changes_of, frauds_that_pay, large_changes, load_cases, measure
 
 
 @cache
@@ -22,12 +21,29 @@ def sample_cases() -> list[Case]:
     return load_cases(SAMPLE)
 
 
-@pytest.mark.slow
-def test_every_promise_is_kept_on_an_eighth_of_the_sample() -> None:
+def some_cases() -> list[Case]:
     """A task of each project, of changing categories; `make validity` measures all."""
-    cases = [case for number, case in enumerate(sample_cases()) if number % 8 == number // 8 % 8]
-    scores = measure(cases)
-    assert [bound for bound in check(cases, scores) if not bound.kept] == []
+    return [case for number, case in enumerate(sample_cases()) if number % 8 == number // 8 % 8]
+
+
+@pytest.mark.slow
+def test_frauds_do_not_pay() -> None:
+    scores = measure(some_cases(), lambda case: {kind: [text] for kind, text in answers.frauds(case).items()})
+    assert frauds_that_pay(scores) == []
+
+
+@pytest.mark.slow
+def test_a_small_change_of_an_answer_changes_its_reward_little() -> None:
+    changes = changes_of("sample", some_cases(), None)
+    assert set(changes) > {"a sentence removed", "a true sentence added", "two paragraphs merged"}
+    assert large_changes(changes) <= SHARE_OF_LARGER
+
+
+@pytest.mark.slow
+def test_other_presentations_of_the_oracles_answer_cost_little() -> None:
+    for case in some_cases():
+        rewards = {kind: case.reward(text) for kind, text in answers.presentations(case).items()}
+        assert min(rewards.values()) > 0.9, rewards
 
 
 @pytest.mark.slow
@@ -38,27 +54,30 @@ def test_rewards_agree_with_expert_readers_on_real_scenarios(tmp_path: Path) -> 
     command = [sys.executable, str(Path(real) / "materialize.py"), str(tmp_path / "data"), "--real-code"]
     subprocess.run(command, check=True, capture_output=True)
     cases = load_cases(tmp_path / "data")
-    assert {verifier().score(case.grading.oracle, case.grading.key)["reward"] for case in cases} == {1.0}
+    assert {case.reward(case.grading.oracle) for case in cases} == {1.0}
+    assert max(_key_size(case) for case in cases) <= 0.1
     found = agreement.kit_answers(cases, kit)
     assert [name for name, measured, least in agreement.PROMISES if measured(found) < least] == []
+
+
+def _key_size(case: Case) -> float:
+    """The index in the key as a share of the code base."""
+    stored = sum(map(len, case.index.stored.values()))
+    return stored / sum(map(len, case.index.texts.values()))
 
 
 @pytest.mark.slow
 def test_rewards_agree_with_expert_readers() -> None:
     found = agreement.sample_answers(sample_cases())
     assert len(found) == 240
-    for half in ({"tuned"}, {"first look", "second look"}):
-        part = [answer for answer in found if answer.half in half]
-        assert [name for name, measured, least in agreement.PROMISES if measured(part) < least] == [], half
+    assert [name for name, measured, least in agreement.PROMISES if measured(found) < least] == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["blank", "anything said"])
-def test_measurement_would_notice_a_verifier_that_pays_for_anything(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Of two projects: the ranker learns from one of them.
-    cases = sample_cases()[4:12]
-    monkeypatch.setattr(verifier(), "score", lambda answer, key: {"reward": 1.0 if answer or kind == "blank" else 0.0})
-    assert any(not bound.kept for bound in check(cases, measure(cases)))
+def test_measurement_would_notice_a_verifier_that_pays_for_anything() -> None:
+    found = agreement.sample_answers(sample_cases(), lambda case, answer: 1.0)
+    assert any(measured(found) < least for _, measured, least in agreement.PROMISES)
+    assert frauds_that_pay({"project, fenced": [0.0, 0.0, 0.2]}) == ["project, fenced"]
 
 
 def test_parts_of_the_truth_are_drawn_the_same_way_every_time() -> None:

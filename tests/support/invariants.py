@@ -15,7 +15,7 @@ import extract_dataset
 import run_adapter
 from locobench.commands import cli
 from locobench.generate.run import LOCK_FILE, STATE_FILE
-from locobench.scoring.verifier import verifier
+from locobench.scoring import verify
 from locobench.shared.errors import InputError
 from tests.support.data_builder import PROJECT
 from tests.support.strategies import SECRET, Entry, lay_out
@@ -97,7 +97,6 @@ def check_task(task: Path) -> None:
     for path in metadata["context_files"]:
         assert (project / path).is_file(), f"{path} is scored and not there"
     key = json.loads((task / "tests" / "ground_truth.json").read_bytes())["key"]
-    verify = verifier()
     oracle, problem = verify.read_answer(str(task / "solution" / "solution.md"))
     assert problem == ""
     assert verify.score(oracle, key)["reward"] == 1.0

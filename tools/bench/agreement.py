@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 import os
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from scipy.stats import spearmanr
 
 from locobench.dataset.catalog import REPOSITORY
-from locobench.scoring.verifier import verifier
 from tools.bench.answers import Case
 
 FIXTURES = REPOSITORY / "tests" / "fixtures" / "answers"
@@ -36,7 +35,11 @@ class Graded:
     reward: float
 
 
-def sample_answers(cases: Iterable[Case]) -> list[Graded]:
+Scorer = Callable[[Case, str], float]
+"""Gives an answer to a task its reward, 0 to 1."""
+
+
+def sample_answers(cases: Iterable[Case], score: Scorer = Case.reward) -> list[Graded]:
     """Score the answers of the repository."""
     grades = json.loads((FIXTURES / "grades.json").read_text(encoding="utf-8"))
     found = []
@@ -44,7 +47,7 @@ def sample_answers(cases: Iterable[Case]) -> list[Graded]:
         for kind in KINDS if case.task.id in grades else ():
             answer = (FIXTURES / case.task.id / f"{kind}.md").read_text(encoding="utf-8")
             graded = grades[case.task.id]
-            found.append(_graded(case, kind, graded["half"], graded[kind]["overall"], answer))
+            found.append(Graded(case.task.id, kind, graded["half"], graded[kind]["overall"], score(case, answer)))
     return found
 
 
@@ -54,9 +57,15 @@ def kit_folder() -> Path | None:
     return folder if (folder / "grades.json").is_file() else None
 
 
-def kit_answers(cases: Iterable[Case], folder: Path) -> list[Graded]:
+def kit_labels(folder: Path) -> dict[str, str]:
+    """Return the task of each label in the set over real scenarios."""
+    labels: dict[str, str] = json.loads((folder / "tasks.json").read_text())
+    return labels
+
+
+def kit_answers(cases: Iterable[Case], folder: Path, score: Scorer = Case.reward) -> list[Graded]:
     """Score the answers to real scenarios; every second project by its id is in the other half."""
-    labels = json.loads((folder / "tasks.json").read_text())
+    labels = kit_labels(folder)
     grades = json.loads((folder / "grades.json").read_text())
     by_id = {case.task.id: case for case in cases}
     projects = sorted({by_id[task_id].task.project_id for task_id in labels.values()})
@@ -66,12 +75,8 @@ def kit_answers(cases: Iterable[Case], folder: Path) -> list[Graded]:
         half = ("even", "odd")[projects.index(case.task.project_id) % 2]
         for kind in KINDS:
             answer = (folder / "answers" / f"{label}.{kind}.md").read_text(encoding="utf-8")
-            found.append(_graded(case, kind, half, grades[label][kind]["overall"], answer))
+            found.append(Graded(task_id, kind, half, grades[label][kind]["overall"], score(case, answer)))
     return found
-
-
-def _graded(case: Case, kind: str, half: str, grade: float, answer: str) -> Graded:
-    return Graded(case.task.id, kind, half, grade, verifier().score(answer, case.grading.key)["reward"])
 
 
 def mean(answers: Iterable[Graded], kind: str) -> float:
@@ -110,17 +115,21 @@ def correlation(answers: Sequence[Graded]) -> float:
     return float(spearmanr([a.reward for a in honest], [a.grade for a in honest]).statistic)
 
 
+def least(answers: Iterable[Graded], kind: str) -> float:
+    return min(answer.reward for answer in answers if answer.kind == kind)
+
+
 PROMISES = (
-    ("pairs in the readers' order", in_order, 0.90),
-    ("Spearman with the readers", correlation, 0.70),
-    ("thorough > bluff", lambda answers: beats(answers, "thorough", "bluff"), 0.95),
-    ("brief > short bluff", lambda answers: beats(answers, "brief", "shortbluff"), 0.90),
-    ("brief > bluff", lambda answers: beats(answers, "brief", "bluff"), 0.80),
-    ("thorough > wrong", lambda answers: beats(answers, "thorough", "wrong"), 0.75),
-    ("thorough, mean reward", lambda answers: mean(answers, "thorough"), 0.55),
-    ("brief, mean reward", lambda answers: mean(answers, "brief"), 0.35),
-    ("bluff, mean reward", lambda answers: -mean(answers, "bluff"), -0.20),
-    ("short bluff, mean reward", lambda answers: -mean(answers, "shortbluff"), -0.15),
+    ("pairs in the readers' order", in_order, 0.93),
+    ("Spearman with the readers", correlation, 0.75),
+    ("brief > bluff", lambda answers: beats(answers, "brief", "bluff"), 0.85),
+    ("brief > short bluff", lambda answers: beats(answers, "brief", "shortbluff"), 0.85),
+    ("thorough > bluff", lambda answers: beats(answers, "thorough", "bluff"), 0.97),
+    ("thorough, mean reward", lambda answers: mean(answers, "thorough"), 0.60),
+    ("brief, mean reward", lambda answers: mean(answers, "brief"), 0.25),
+    ("brief, lowest reward", lambda answers: least(answers, "brief"), 0.001),
+    ("bluff, mean reward", lambda answers: -mean(answers, "bluff"), -0.22),
+    ("short bluff, mean reward", lambda answers: -mean(answers, "shortbluff"), -0.12),
 )
 """(what, measure, the least it should be); a negative figure is one that should be small."""
 
@@ -134,11 +143,13 @@ def table(parts: dict[str, list[Graded]]) -> str:
         + " | ".join(f"{len({a.task_id for a in part})}, {len(part)}" for part in parts.values())
         + " |",
     ]
-    for name, measure, least in PROMISES:
+    for name, measure, bound in PROMISES:
         values = [measure(part) for part in parts.values()]
-        shown = [f"{abs(value):.2f}" + ("" if value >= least else " (missed)") for value in values]
-        sign = "at most" if least < 0 else "at least"
-        lines.append(f"| {name} | {sign} {abs(least):.2f} | {' | '.join(shown)} |")
+        shown = [f"{abs(value):.2f}" + ("" if value >= bound else " (missed)") for value in values]
+        sign = "at most" if bound < 0 else "at least"
+        lines.append(f"| {name} | {sign} {abs(bound):g} | {' | '.join(shown)} |")
+    values = [beats(part, "thorough", "wrong") for part in parts.values()]
+    lines.append(f"| thorough > wrong | | {' | '.join(f'{value:.2f}' for value in values)} |")
     for kind in ("skim", "wrong"):
         values = [mean(part, kind) for part in parts.values()]
         lines.append(f"| {kind}, mean reward | | {' | '.join(f'{value:.2f}' for value in values)} |")

@@ -1,4 +1,4 @@
-"""Answers of known worth to a task: parts of the oracle's, other presentations of it, scripts, and near misses.
+"""Answers of known worth to a task: parts and presentations of the oracle's, frauds, programs' prose, near misses.
 
 Every function is deterministic: the same task gives the same answer.
 """
@@ -7,52 +7,33 @@ from __future__ import annotations
 
 import random
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from adapter import LoCoBenchTask
 from locobench.generate.project import Mapping
+from locobench.reading import WORD, is_compound
+from locobench.scoring import verify
 from locobench.scoring.code_index import CodeIndex
 from locobench.scoring.grading import Grading
-from locobench.scoring.verifier import verifier
 from locobench.shared.markdown import as_markdown, fence
 
-# Frequent words of program texts and of writing about them: what a dictionary attack would hold.
-PROGRAMMING_WORDS = """
-abstract access account action adapter algorithm alias allocation annotation api architecture argument array
-assertion async atomic attribute authentication authorization backend backoff batch binary boolean boundary
-branch broadcast broker buffer bug build bus byte cache callback cascade channel checksum class cleanup
-client clock cluster collection column command commit compiler concurrency condition config configuration
-connection constant constraint constructor consumer container controller converter cookie counter coupling
-crash credential cursor daemon data database deadlock debug decorator default delegate delete dependency
-deployment deserialize destructor dispatch distributed domain driver duplicate encoding encryption endpoint
-engine entity enum environment error event exception executor expiry export factory fallback filter flag
-flush framework frontend function garbage gateway generator getter global graph handler hash header heap
-helper hook http idempotent identifier import index inheritance injection input insert instance integer
-integration interface invalid invariant iterator job json kernel key latency layer leak ledger lifecycle
-limit listener load lock log logger loop manager map mapping memory merge message metadata method metric
-microservice middleware migration mock model module monitor mutex namespace network node null object
-observer offset operator optimization orchestrator output overflow overhead package packet page parallel
-parameter parser partition password patch path payload permission persistence pipeline plugin pointer policy
-polling pool port prefix priority process processor producer profile promise protocol provider proxy publish
-query queue race random rate record recovery recursion refactor registry release repository request reset
-resolver resource response rest retry rollback router routing row rule runtime sanitize scheduler schema
-scope security semaphore sequence serialize server service session setter shard signal singleton snapshot
-socket sort stack state static storage strategy stream string struct subscriber suffix synchronization table
-tag template tenant test thread throttle throughput timeout timer timestamp token topic trace transaction
-transform transport trigger tuple type unit update upload url user utility validation validator variable
-vector version view virtual volatile vulnerability watch webhook widget wrapper write
-"""
 FILLER = (
     "The system should be analysed with care. It is important to look at every part and to think about how the parts "
     "work together. A good solution takes all requirements into account and is easy to maintain. "
     "We need to make sure that "
     "everything works as expected and that nothing is forgotten. "
 ) * 8
-# Lines that a script quotes, files that it names, identifiers that it lists of each.
-MOST_LINES, MOST_FILES, MOST_NAMES = 40, 6, 40
+GARDEN = (
+    "Before anything is planted the soil wants a rest, and in that rest most of the work is done. ",
+    "A bed that was dug in autumn needs little more than a rake in spring, whatever the neighbours say. ",
+    "Water in the morning, for leaves that stay wet over night invite the mildew. ",
+    "The roses were cut back in March, and by June nobody could see where. ",
+    "Compost is patience: what goes in as kitchen waste comes out as the best part of next year's harvest. ",
+)
+_COMMENT = re.compile(r"^\s*(?://+|#|/?\*+/?|--|\"\"\"|<!--)\s?(.*)$")
 
 
 @dataclass(frozen=True)
@@ -69,23 +50,33 @@ class Case:
         return self.mapping.index()
 
     @cached_property
-    def told(self) -> str:
-        return "\n".join((self.task.title, self.task.description, as_markdown(self.task.task_prompt)))
+    def texts(self) -> dict[str, str]:
+        """The project's text files."""
+        return {path: content.decode("utf-8", "replace") for path, content in self.index.texts.items()}
 
     @cached_property
-    def lines(self) -> list[tuple[str, str]]:
-        """(path, line) of every line of the code base that is not blank."""
-        texts = ((passage.path, passage.text.decode("utf-8", "replace")) for passage in self.index.passages)
-        return [(path, line.strip()) for path, text in texts for line in text.splitlines() if line.strip()]
+    def words(self) -> list[str]:
+        """The different words of the code base, in their order."""
+        return list(dict.fromkeys(word for text in self.texts.values() for word in WORD.findall(text)))
 
-    @cached_property
-    def names(self) -> dict[str, list[str]]:
-        """The identifiers of each file, the rarest first."""
-        found: defaultdict[str, set[str]] = defaultdict(set)
-        for passage in self.index.passages:
-            found[passage.path].update(self.index.names_in(passage))
-        spread = Counter(name for names in found.values() for name in names)
-        return {path: sorted(names, key=lambda name: (spread[name], name)) for path, names in found.items()}
+    def names(self, most: int) -> list[tuple[str, str]]:
+        """Return (path, identifier as the code spells it) of the files that the task names, the rarest first."""
+        given = set(self.grading.key["given"])
+        return [
+            (path, self.index.names[name])
+            for path in self.mapping.context_files
+            for name in [name for name in self.index.names_in(path) if name not in given][:most]
+        ]
+
+    def measure(self, answer: str, **scoring: Any) -> dict[str, Any]:
+        """Return the metrics of an answer, with some of the scoring's constants replaced."""
+        answer = answer.encode()[: verify.MAX_ANSWER_BYTES].decode("utf-8", "replace")
+        key = {**self.grading.key, "scoring": {**self.grading.key["scoring"], **scoring}}
+        full = verify.measure(self.grading.oracle, key, self.index.code)["components"] if scoring else key["full"]
+        return verify.held_against(full, verify.measure(answer, key, self.index.code), key["scoring"]["weights"])
+
+    def reward(self, answer: str, **scoring: Any) -> float:
+        return float(self.measure(answer, **scoring)["reward"])
 
 
 def units(text: str) -> list[str]:
@@ -110,56 +101,60 @@ def part_of_oracle(case: Case, share: float) -> str:
     return "\n".join(sentences[index] for index in chosen)
 
 
-def listing(case: Case) -> str:
-    return "\n".join(f"- `{path}`" for path in case.mapping.context_files)
+# Frauds: nothing in them was written about the code.
 
 
-def echo_listing_fence(case: Case) -> str:
-    prompt = as_markdown(case.task.task_prompt)
-    return f"{case.instruction}\n\nRelevant files:\n{listing(case)}\n\n{fence(prompt)}\n"
-
-
-def project_text(case: Case) -> str:
-    return fence("\n".join(passage.text.decode("utf-8", "replace") for passage in case.index.passages))
-
-
-def benchmark_vocabulary(case: Case, others: Sequence[Case], size: int = 400) -> str:
-    """Return the words that most ground truths of the other projects share: the best dictionary that could be made."""
-    spread = Counter(
-        word for other in others if other.task.project_id != case.task.project_id for word in other.grading.key["words"]
-    )
-    return " ".join(word for word, _ in sorted(spread.items(), key=lambda item: (-item[1], item[0]))[:size])
-
-
-# Scripts without understanding: everything that they say is true of the code base.
-
-
-def retrieved(case: Case) -> list[tuple[str, str]]:
-    """Return (path, line) of the lines of code that share most words with the task's text."""
-    wanted = verifier().words(case.told)
-    ranked = sorted(
-        case.lines, key=lambda line: (-len(verifier().words(line[1]) & wanted), -min(100, len(line[1])), line)
-    )
-    return ranked[:MOST_LINES]
-
-
-def files_of_interest(case: Case) -> list[str]:
-    """Return the files that the task's text names, else those with most of the identifiers that several files have."""
-    named = verifier().mentioned_files(case.told, case.grading.key["files"], case.grading.key["roots"])
-    central = sorted(
-        case.names, key=lambda path: (-sum(name not in case.index.rare for name in case.names[path]), path)
-    )
-    return sorted(named & case.names.keys())[:MOST_FILES] or central[:MOST_FILES]
-
-
-def pairs(case: Case) -> list[tuple[str, str]]:
-    """Return (path, identifier) of the files of interest, identifiers as the code spells them."""
-    return [
-        (path, case.index.names[name]) for path in files_of_interest(case) for name in case.names[path][:MOST_NAMES]
+def frauds(case: Case) -> dict[str, str]:
+    """Return dumps of the code base, lists of what is in it, echoes, filler and quotes, by kind."""
+    texts, chance = case.texts, random.Random(case.task.id)
+    project, shuffled = "\n".join(texts.values()), chance.sample(case.words, len(case.words))
+    numbered = [
+        (path, number, line) for path, text in texts.items() for number, line in enumerate(text.splitlines(), 1)
     ]
+    comments = [match[1].strip() for _, _, line in numbered if (match := _COMMENT.match(line)) and match[1].strip()]
+    names = [word for word in case.words if is_compound(word)]
+    spans = [f"`{name}`" for name in names]
+    some = [(path, f"`{name}`") for path, name in case.names(15)]
+    quotes = {path: chance.sample(lines, min(3, len(lines))) for path, text in texts.items() if (lines := _lines(text))}
+    return {
+        "filler": FILLER,
+        "the instruction": case.instruction,
+        "the instruction, twice, and all files": case.instruction * 2 + "\n".join(f"- `{path}`" for path in texts),
+        "project, no fence": project,
+        "project, fenced": f"```\n{project}\n```",
+        "project, a fence a file": "\n".join(f"`{path}`\n{fence(text)}" for path, text in texts.items()),
+        "project, indented": "\n".join("    " + line for line in project.splitlines()),
+        "project, as a quotation": "\n".join("> " + line for line in project.splitlines()),
+        "project, a heading a file": "\n\n".join(f"## {path}\n\n{text}" for path, text in texts.items()),
+        "project, in <pre>": f"<pre>\n{project}\n</pre>",
+        "project, as cat -n": "\n".join(f"{number:6}\t{line}" for _, number, line in numbered),
+        "project, as grep -n": "\n".join(f"{path}:{number}:{line}" for path, number, line in numbered),
+        "comments, a line each": "\n".join(comments),
+        "comments, a bullet each": "\n".join("- " + text for text in comments),
+        "comments, a paragraph each": "\n\n".join(comments),
+        "comments, in one paragraph": " ".join(comments),
+        "identifiers, a line each": "\n".join(names),
+        "identifiers, in a row": ", ".join(spans),
+        "identifiers, a bullet each": "\n".join("- " + span for span in spans),
+        "identifiers, fenced": fence("\n".join(names)),
+        "identifiers after filler": f"{FILLER}\n\n{', '.join(spans)}",
+        "identifiers after the instruction": f"{case.instruction}\n\n{', '.join(spans)}",
+        "file: identifier": "\n".join(f"- `{path}`: {span}" for path, span in some),
+        "file | identifier": "| file | name |\n|---|---|\n" + "\n".join(f"| {path} | {span} |" for path, span in some),
+        "every word, in order": " ".join(case.words),
+        "every word, shuffled": " ".join(shuffled),
+        "quoted lines": "\n".join(f"`{path}`:\n{fence(chr(10).join(lines))}" for path, lines in quotes.items()),
+        "quoted lines, in spans": "\n".join(f"- `{path}`: `{li}`" for path, lines in quotes.items() for li in lines),
+    }  # fmt: skip
 
 
-TEMPLATES = (
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip() and "`" not in line]
+
+
+# Programs that write sentences around true names, without understanding: measured, and promised nothing.
+
+FORMS = (
     "`{name}` in `{path}` carries the main part of the behaviour here.",
     "Look at `{path}`: `{name}` decides how this step goes on.",
     "The role of `{name}` (`{path}`) is central for the question.",
@@ -168,121 +163,46 @@ TEMPLATES = (
 )
 
 
-def scripts(case: Case, ranker: Ranker) -> dict[str, str]:
-    """Return what programs would write that can search but not understand, by kind."""
-    lines, found = retrieved(case), pairs(case)
+def programs(case: Case) -> dict[str, str]:
+    """Return what programs write that know true names, by what they do."""
     chance = random.Random(case.task.id)
-    dictionary = PROGRAMMING_WORDS.split()
-    echo = [sentence for sentence in units(case.told) if len(sentence) > 20] or [case.told]
-    by_file: defaultdict[str, list[str]] = defaultdict(list)
+    found = case.names(8)[:40]
+    twenty = found[:20]
+    told = WORD.findall("\n".join((case.task.title, case.task.description, as_markdown(case.task.task_prompt))))
+    by_file: dict[str, list[str]] = {}
     for path, name in found:
-        by_file[path].append(f"`{name}`")
+        by_file.setdefault(path, []).append(f"`{name}`")
+    lines = [line for path, _ in twenty for line in _lines(case.texts.get(path, ""))[:1]][:3]
+    essay = "".join(f"{GARDEN[number % 5]}So it is with `{name}`. " for number, (_, name) in enumerate(twenty))
+    relevant = [
+        f"The file `{path}` matters for this task, because it says {line}"
+        for path, text in case.texts.items()
+        for line in _lines(text)[:1]
+    ]
     return {
-        "retrieval, fenced": "\n".join(f"`{path}`:\n```\n{line}\n```" for path, line in lines),
-        "retrieval, as grep prints": "\n".join(f"- `{path}`: {line}" for path, line in lines),
-        "retrieval, in sentences": "\n".join(
-            f"- The file `{path}` is relevant to the task because it says {line}" for path, line in lines
+        "five forms filled in": "\n\n".join(chance.choice(FORMS).format(path=path, name=name) for path, name in found),
+        "a gardening essay with 20 names, the task and three lines": "\n\n".join(
+            (case.instruction, essay, fence("\n".join(lines)))
         ),
-        "central files": "\n".join(f"- `{path}`: {', '.join(names[:15])}" for path, names in by_file.items()),
-        "file: identifier": "\n".join(f"- `{path}`: `{name}`" for path, name in found),
-        "file: identifier, in one sentence": "\n".join(
-            f"- The identifier `{name}` is defined and used in the file `{path}`, which matters for this task."
+        "the task's words, shuffled around names": "\n\n".join(
+            f"{' '.join(chance.sample(told, min(12, len(told))))} `{name}` in `{path}`." for path, name in found
+        ),
+        "guesses from a list of tags": "\n\n".join(
+            f"`{path}` is built around {', '.join(names)}: judging by their names, these take the request, check it and"
+            " hand it on to the next layer, where the state is changed and saved."
+            for path, names in by_file.items()
+        ),
+        "grep's lines in sentences": "\n".join(relevant[:40]),
+        "comments with an introduction": "\n\n".join(
+            f"In `{path}` the author explains `{name}` and what it is there for, which answers a part of the question."
             for path, name in found
         ),
-        "file: identifier, in five sentences": "\n\n".join(
-            chance.choice(TEMPLATES).format(path=path, name=name) for path, name in found
-        ),
-        "file: identifier, with the task's sentences": "\n".join(
-            f"- {echo[number % len(echo)]} `{path}`: `{name}`" for number, (path, name) in enumerate(found)
-        ),
-        "file: identifier, with a dictionary": "\n".join(
-            f"- `{path}`: `{name}` {' '.join(chance.sample(dictionary, 8))}" for path, name in found
-        ),
-        "learned ranker": ranker.quotes(case),
-        "learned ranker, in sentences": ranker.sentences(case),
     }
-
-
-class Ranker:
-    """Learns from the ground truths of some projects which lines of code an answer is about, and quotes such lines.
-
-    Logistic regression on what can be seen of a line without understanding it; it knows nothing of the task it answers
-    but instruction and code.
-    """
-
-    def __init__(self, cases: Sequence[Case]) -> None:
-        import numpy as np
-
-        rows, labels = [], []
-        for case in cases:
-            truth = verifier().words(as_markdown(case.task.ground_truth))
-            chance = random.Random(case.task.id)
-            lines = chance.sample(case.lines, min(300, len(case.lines)))
-            rows += self._features(case, lines)
-            for _, line in lines:
-                labels.append(len(verifier().words(line) & truth) >= 2)
-        x, y = np.array(rows), np.array(labels, dtype=float)
-        self._mean, self._deviation = x.mean(0), x.std(0) + 1e-9
-        x = (x - self._mean) / self._deviation
-        self._weights = np.zeros(x.shape[1])
-        for _ in range(200):
-            chance_of = 1 / (1 + np.exp(-(x @ self._weights) - np.log(y.mean() / (1 - y.mean()))))
-            self._weights += 0.5 * (x.T @ (y - chance_of) / len(y) - 0.01 * self._weights)
-
-    @staticmethod
-    def _features(case: Case, lines: Iterable[tuple[str, str]]) -> list[list[float]]:
-        read, told, wanted = verifier(), case.told, verifier().words(case.told)
-        rows = []
-        for path, line in lines:
-            words, rare = read.words(line), read.symbols(line) & case.index.rare
-            named = path in told or path.rpartition("/")[2] in told
-            rows.append(
-                [len(words & wanted), len(words), len(rare), float(named), min(len(line), 120), float("(" in line)]
-            )
-        return rows
-
-    def best(self, case: Case) -> list[tuple[str, str]]:
-        """Return (path, line) of the lines that it expects in an answer, the best first."""
-        import numpy as np
-
-        lines = sorted(set(case.lines))
-        x = (np.array(self._features(case, lines)) - self._mean) / self._deviation
-        return [lines[number] for number in np.argsort(-(x @ self._weights), kind="stable")[:MOST_LINES]]
-
-    def quotes(self, case: Case) -> str:
-        """Return the best lines with their files and the identifiers in them."""
-        said = []
-        for path, line in self.best(case):
-            names = ", ".join(f"`{case.index.names[name]}`" for name in self._names(case, line))
-            said.append(f"- `{path}`: {names}\n\n```\n{line}\n```")
-        return "\n".join(said)
-
-    def sentences(self, case: Case) -> str:
-        """Return the same with a sentence for each identifier, filled in with words of the line."""
-        chance = random.Random(case.task.id)
-        said = []
-        for path, line in self.best(case):
-            words = " ".join(sorted(verifier().words(line))[:6])
-            for name in self._names(case, line):
-                said.append(chance.choice(TEMPLATES).format(path=path, name=case.index.names[name]) + f" ({words})")
-        return "\n\n".join([*said, self.quotes(case)])
-
-    @staticmethod
-    def _names(case: Case, line: str) -> list[str]:
-        return sorted(verifier().symbols(line) & case.index.names.keys())[:2]
 
 
 # Other presentations of the same answer.
 
 _IDENTIFIER = re.compile(r"`([A-Za-z_]\w*)`")
-_BRITISH = {
-    "ize": "ise",
-    "izing": "ising",
-    "ization": "isation",
-    "behavior": "behaviour",
-    "color": "colour",
-    "defense": "defence",
-}
 
 
 def _parts(name: str) -> list[str]:
@@ -310,17 +230,6 @@ def _outside_code(text: str, change: Callable[[str], str]) -> str:
     return "\n".join(lines)
 
 
-def _code_as(text: str, start: str, end: str, indent: str = "") -> str:
-    lines, inside = [], False
-    for line in text.splitlines():
-        if line.startswith("```"):
-            lines += ["", end if inside else start, ""] if indent else [end if inside else start]
-            inside = not inside
-        else:
-            lines.append(indent + line if inside else line)
-    return "\n".join(lines)
-
-
 def _paths(case: Case, write: Callable[[str], str]) -> str:
     text = case.grading.oracle
     for path in sorted(case.grading.key["files"], key=len, reverse=True):
@@ -331,63 +240,17 @@ def _paths(case: Case, write: Callable[[str], str]) -> str:
 def presentations(case: Case) -> dict[str, str]:
     """Return the oracle's answer as others would present it."""
     oracle = case.grading.oracle
-
-    def british(line: str) -> str:
-        for word, other in _BRITISH.items():
-            line = re.sub(rf"(?<=[a-z]){word}\b|\b{word}\b", other, line)
-        return line
-
     return {
         "snake_case": _respelled(oracle, lambda parts: "_".join(parts).lower()),
         "camelCase": _respelled(oracle, lambda parts: parts[0].lower() + "".join(map(str.capitalize, parts[1:]))),
-        "Words apart": _respelled(oracle, lambda parts: " ".join(parts).lower().capitalize()),
-        "British spelling": _outside_code(oracle, british),
         "plural": _outside_code(oracle, lambda line: _IDENTIFIER.sub(r"`\1s`", line)),
         r"escaped \_": _outside_code(oracle, lambda line: _IDENTIFIER.sub(lambda m: m[1].replace("_", r"\_"), line)),
-        "_emphasis_": _outside_code(oracle, lambda line: _IDENTIFIER.sub(r"_\1_", line)),
         "<code>": _outside_code(oracle, lambda line: _IDENTIFIER.sub(r"<code>\1</code>", line)),
-        "indented code": _code_as(oracle, "", "", "    "),
-        "<pre> code": _code_as(oracle, "<pre>", "</pre>"),
         "paths with lines": _paths(case, lambda path: f"`{path}#L10-L20`"),
         "absolute paths": _paths(case, lambda path: f"/app/project/{path}:12"),
         "paths as links": _paths(case, lambda path: f"[{path.rpartition('/')[2]}](./{path})"),
         "Windows line ends": oracle.replace("\n", "\r\n"),
     }
-
-
-def with_quoted_lines(case: Case) -> str:
-    """Return the oracle's answer with 20 lines quoted from a file that matters."""
-    path = next(iter(case.grading.key["relevant_files"]), "")
-    lines = [line for place, line in case.lines if place == path][:20]
-    return f"{case.grading.oracle}\n\nFrom `{path}`:\n\n{fence(chr(10).join(lines))}\n"
-
-
-def three_times_longer(case: Case) -> str:
-    """Return the oracle's answer and twice as much that is true of the same code and said in other words.
-
-    What is added tells of more passages that the task is about, in the manner of the oracle's evidence.
-    """
-    size = len(case.grading.oracle.split())
-    used = set(case.grading.key["relevant"])
-    added: list[str] = []
-    words = 0
-    for passage in case.index.passages:
-        names = [name for name in case.index.names_in(passage) if name not in used][:3]
-        used.update(names)
-        if names and words < 2 * size:
-            spelled = ", ".join(f"`{case.index.names[name]}`" for name in names)
-            about = sorted(
-                {
-                    word
-                    for _, line in [("", passage.text.decode("utf-8", "replace"))]
-                    for word in re.findall(r"\b[a-z]{4,}\b", line)
-                }
-            )
-            added.append(
-                f"Beyond that, {spelled} can be read in `{passage.path}`, where {' and '.join(about[:20])} come in."
-            )
-            words += len(added[-1].split())
-    return "\n\n".join([case.grading.oracle, *added])
 
 
 # Near misses.
@@ -405,3 +268,48 @@ def truths_elsewhere(case: Case, others: Iterable[Case]) -> list[str]:
     return [
         other.grading.oracle for other in same or strange if same or other.task.task_category == case.task.task_category
     ]
+
+
+# Small changes of an answer, which must change its reward little.
+
+
+def small_changes(case: Case, answer: str) -> Iterator[tuple[str, str]]:
+    """Yield (kind, changed answer): a sentence more or less, sections in another order, and the like."""
+    chance = random.Random(case.task.id)
+    for start, end in _sentences(answer):
+        yield "a sentence removed", answer[:start] + answer[end:]
+    yield (
+        "a neutral sentence added",
+        f"{answer}\n\nThe rest of the module is unaffected by this and can stay as it is.\n",
+    )
+    yield "a neutral sentence first", f"Here is what I found after reading the code.\n\n{answer}"
+    for path, name in case.names(1)[:1]:
+        yield (
+            "a true sentence added",
+            f"{answer}\n\nNote that `{name}` lives in `{path}` and belongs to the same flow.\n",
+        )
+    yield (
+        "three proposed components added",
+        f"{answer}\n\nI would introduce a new `FulfilmentOutboxPort`, a `RetryBudget` and a `FocusChangedEvent`.\n",
+    )
+    yield "the title added", f"# {case.task.title}\n\n{answer}"
+    sections = re.split(r"(?m)^(?=#)", answer) if "```" not in answer else [answer]
+    yield "sections in another order", "\n".join(chance.sample(sections, len(sections)))
+    paragraphs = answer.split("\n\n")
+    plain = [text[:1].isalpha() and "```" not in text for text in paragraphs]
+    for place in [place for place in range(len(paragraphs) - 1) if plain[place] and plain[place + 1]]:
+        merged = [*paragraphs[:place], " ".join(paragraphs[place : place + 2]), *paragraphs[place + 2 :]]
+        yield "two paragraphs merged", "\n\n".join(merged)
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Yield (start, end) of the sentences outside fences."""
+    place, inside = 0, False
+    for line in text.splitlines(keepends=True):
+        if line.lstrip().startswith("```"):
+            inside = not inside
+        elif not inside and line.strip():
+            ends = [match.end() for match in re.finditer(r"(?<=[.!?])\s+(?=[A-Z`*\d])", line)]
+            for start, end in zip([0, *ends], [*ends, len(line)], strict=True):
+                yield place + start, place + end
+        place += len(line)

@@ -2,7 +2,7 @@
 
 The project's own machines reach no model: language models that were handed the prompts replied (tests/fixtures/judging
 says how). Beside the judge stands what verify.py gives the same answers. `python -m tools.bench.judge_agreement` writes
-the table in docs/VERIFIER.md; `… --record FOLDER KEY` takes in replies.
+the table in docs/JUDGE.md; `… --record FOLDER KEY` takes in replies.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from scipy.stats import spearmanr
 from adapter import LoCoBenchAdapter, LoCoBenchLoader, LoCoBenchTask
 from locobench.dataset.catalog import REPOSITORY
 from locobench.dataset.extract import extract
+from locobench.scoring import verify
 from locobench.scoring.judge import judging
 from locobench.scoring.judge.code_base import Code
 from locobench.scoring.judge.evidence import evidence
-from locobench.scoring.verifier import verifier
 from locobench.shared.files import write_whole
 from locobench.shared.markdown import as_markdown
 from tools.bench.agreement import CLEAR, FIXTURES, KINDS, Graded, beats, mean
 
 REPLIES = REPOSITORY / "tests" / "fixtures" / "judging" / "replies"
-DOCUMENT = REPOSITORY / "docs" / "VERIFIER.md"
+DOCUMENT = REPOSITORY / "docs" / "JUDGE.md"
 MARK = re.compile(r"(<!-- judge agreement -->\n).*?(<!-- end judge agreement -->)", re.DOTALL)
 
 
@@ -86,7 +86,7 @@ def compare() -> tuple[list[Graded], list[Graded], int]:
                 overall = judging.parse(kept["reply"])["overall"]
                 graded = Graded(task_id, kind, "", grades[task_id][kind]["overall"], overall / 100)
                 by_judge.append(graded)
-                by_verifier.append(replace(graded, reward=verifier().score(answer, key)["reward"]))
+                by_verifier.append(replace(graded, reward=verify.score(answer, key)["reward"]))
     return by_judge, by_verifier, same
 
 

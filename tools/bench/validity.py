@@ -1,46 +1,47 @@
-"""How well the verifier tells knowledge from pretence: scores answers of known worth and checks the bounds.
+"""What the reward is worth: agreement with readers, frauds, small changes, and what each part of the formula does.
 
 `python -m tools.bench.validity` measures the bundled sample and, where $LOCOBENCH_REAL names a folder that holds their
 materialize.py, the real scenarios with their code; answers that expert readers graded, too (tools/bench/agreement.py).
-It rewrites the tables and the figure of docs/. Exit code 1 when a bound is missed.
+It rewrites the tables and the figure of docs/. Exit code 1 when a promise is not kept.
 """
 
 from __future__ import annotations
 
+import math
 import os
-import random
 import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from adapter import LoCoBenchAdapter, LoCoBenchLoader
 from locobench.dataset.catalog import REPOSITORY
 from locobench.generate.make import grade, render_instruction
 from locobench.generate.project import Project
-from locobench.scoring.verifier import verifier
+from locobench.reading import WORD, fold, is_compound
+from locobench.scoring import verify
 from locobench.shared.files import write_whole
 from locobench.shared.markdown import as_markdown
 from tests.support.data_builder import extract
 from tools.bench import agreement, answers
-from tools.bench.agreement import FIXTURES
+from tools.bench.agreement import FIXTURES, KINDS, Graded
 from tools.bench.answers import Case
 
 DOCS = REPOSITORY / "docs"
 
-ATTACKS = (
-    "blank", "filler", "instruction echo", "file listing", "echo + listing + fence", "project text",
-    "programming dictionary", "benchmark vocabulary",
-)  # fmt: skip
-NOTHING = ("blank", "filler", "instruction echo", "file listing", "programming dictionary")
+# Promises about frauds: the mean of every kind, and the highest single one.
+FRAUD_MEAN, FRAUD_HIGHEST = 0.05, 0.15
+# What a sentence more or less may change, and in what share of all cases it may be more.
+SMALL, SHARE_OF_LARGER = 0.08, 0.02
 NEAR_MISSES = ("another task, same project", "another project")
-# Programs that form sentences of their own: measured and shown, promised nothing (docs/VERIFIER.md says why).
-WRITERS = ("file: identifier, in five sentences", "learned ranker, in sentences")
-Scores = dict[str, dict[str, list[float]]]
-"""Rewards (0-1) by kind of answer and task id."""
+PAGE = "VERIFIER.md"
+
+Scores = dict[str, list[float]]
+"""Rewards (0-1) by kind of answer."""
 
 
 def load_cases(data_dir: Path) -> list[Case]:
@@ -50,183 +51,189 @@ def load_cases(data_dir: Path) -> list[Case]:
         extract(data_dir, dataset)
         loader = LoCoBenchLoader(dataset)
         adapter = LoCoBenchAdapter(loader, Path(folder), data_dir)
-        cases = []
         projects: dict[Path, Project] = {}
+        cases = []
         for task in loader:
             place = adapter._get_project_dir(task.id)
-            if place not in projects:
-                projects[place] = Project.scan(place)
+            projects[place] = projects.get(place) or Project.scan(place)
             mapping = projects[place].mapping(task.context_files)
             instruction = render_instruction(task, mapping, hints=False)
-            grading = grade(task, mapping, instruction, adapter.options.scoring)
-            cases.append(Case(task, mapping, instruction.text, grading))
+            cases.append(Case(task, mapping, instruction, grade(task, mapping, instruction, adapter.options.scoring)))
     return cases
 
 
-def rankers(cases: list[Case]) -> dict[str, answers.Ranker]:
-    """Return for each project a ranker that learned from the other half of the projects."""
-    projects = sorted({case.task.project_id for case in cases})
-    learned = [
-        answers.Ranker([case for case in cases if projects.index(case.task.project_id) % 2 == half]) for half in (0, 1)
-    ]
-    return {project: learned[1 - number % 2] for number, project in enumerate(projects)}
+def measure(cases: Sequence[Case], answers_of: Callable[[Case], dict[str, list[str]]]) -> Scores:
+    """Score every kind of answer to every task."""
+    rewards: defaultdict[str, list[float]] = defaultdict(list)
+    for case in cases:
+        for kind, texts in answers_of(case).items():
+            rewards[kind] += [case.reward(text) for text in texts]
+    return {kind: found for kind, found in rewards.items() if found}
 
 
-def answers_to(case: Case, cases: list[Case], ranker: answers.Ranker) -> dict[str, list[str]]:
-    """Return answers to one task by kind."""
+def honest(case: Case, cases: Sequence[Case]) -> dict[str, list[str]]:
+    """Return the oracle's answer, parts and presentations of it, translations, near misses."""
     written = FIXTURES / case.task.id
+    kinds = (
+        ("paraphrase", "truth, paraphrased"),
+        ("german", "thorough, in German"),
+        ("spanish", "thorough, in Spanish"),
+    )
     return {
         "oracle": [case.grading.oracle],
-        **{f"oracle: {kind}": [text] for kind, text in answers.presentations(case).items()},
-        "oracle: 20 lines quoted beside it": [answers.with_quoted_lines(case)],
-        "oracle: three times longer": [answers.three_times_longer(case)],
+        "oracle, presented otherwise": list(answers.presentations(case).values()),
         "half the oracle's answer": [answers.part_of_oracle(case, 0.5)],
         "quarter of the oracle's answer": [answers.part_of_oracle(case, 0.25)],
-        **{
-            kind: [path.read_text(encoding="utf-8") for path in written.glob(f"{name}.md")]
-            for name, kind in (
-                ("paraphrase", "truth, paraphrased"), ("thorough", "thorough"), ("german", "thorough, in German"),
-                ("spanish", "thorough, in Spanish"),
-            )
-        },
-        "blank": [" \n\n "],
-        "filler": [answers.FILLER],
-        "instruction echo": [case.instruction],
-        "file listing": [answers.listing(case)],
-        "echo + listing + fence": [answers.echo_listing_fence(case)],
-        "project text": [answers.project_text(case)],
-        "programming dictionary": [answers.PROGRAMMING_WORDS],
-        "benchmark vocabulary": [answers.benchmark_vocabulary(case, cases, size) for size in (100, 400)],
-        **{f"script: {kind}": [text] for kind, text in answers.scripts(case, ranker).items()},
-        "another task, same project": answers.truths_of_project(case, cases),
-        "another project": answers.truths_elsewhere(case, cases),
+        **{kind: [path.read_text(encoding="utf-8") for path in written.glob(f"{name}.md")] for name, kind in kinds},
+        NEAR_MISSES[0]: answers.truths_of_project(case, cases),
+        NEAR_MISSES[1]: answers.truths_elsewhere(case, cases),
         "evaluation criteria": [as_markdown(case.task.evaluation_criteria)],
         "expected approach": [as_markdown(case.task.expected_approach)],
-    }  # fmt: skip
+    }
 
 
-def measure(cases: list[Case]) -> Scores:
-    """Score every kind of answer to every task."""
-    score = verifier().score
-    rewards: Scores = {}
-    ranker = rankers(cases)
-    for case in cases:
-        for kind, texts in answers_to(case, cases, ranker[case.task.project_id]).items():
-            rewards.setdefault(kind, {})[case.task.id] = [score(text, case.grading.key)["reward"] for text in texts]
-    return {kind: by_task for kind, by_task in rewards.items() if any(by_task.values())}
-
-
-def flat(by_task: dict[str, list[float]]) -> list[float]:
-    return [reward for rewards in by_task.values() for reward in rewards]
-
-
-def wins(scores: Scores, better: str, kinds: Iterable[str]) -> float:
-    """Return the share of (task, answer) pairs in which `better` scores above the answer of one of `kinds`."""
-    pairs = [
-        scores[better][task_id][0] > reward
-        for kind in kinds
-        for task_id, rewards in scores.get(kind, {}).items()
-        for reward in rewards
+def score_table(sets: dict[str, Scores], least: float = 0.0) -> str:
+    """Return the mean and the highest reward of each kind in each set; kinds that stay below `least` are counted."""
+    kinds = list(dict.fromkeys(kind for scores in sets.values() for kind in scores))
+    shown = [kind for kind in kinds if max(max(scores.get(kind, [0.0])) for scores in sets.values()) >= least]
+    lines = [
+        f"| answer | {' | '.join(f'{name}: mean, highest' for name in sets)} |",
+        f"|---|{'---|' * len(sets)}",
     ]
-    return statistics.mean(pairs)
-
-
-NOTICEABLE = 0.01
-
-
-def share_lowered(cases: list[Case], tries: int = 8) -> float:
-    """Return the share of cases in which one more of the oracle's sentences noticeably lowers an answer of some."""
-    score = verifier().score
-    lowered = total = 0
-    for case in cases:
-        chance = random.Random(case.task.id)
-        sentences = answers.units(case.grading.oracle)
-        for _ in range(tries):
-            chosen = sorted(chance.sample(range(len(sentences)), chance.randint(1, len(sentences))))
-            added = chance.choice(chosen)
-            more = score("\n".join(sentences[index] for index in chosen), case.grading.key)["reward"]
-            less = score("\n".join(sentences[index] for index in chosen if index != added), case.grading.key)["reward"]
-            lowered += more < less - NOTICEABLE
-            total += 1
-    return lowered / total
-
-
-@dataclass(frozen=True)
-class Bound:
-    """One promise of the verifier, and what was measured."""
-
-    promise: str
-    value: float
-    limit: float
-    at_most: bool
-
-    @property
-    def kept(self) -> bool:
-        return self.value <= self.limit if self.at_most else self.value >= self.limit
-
-
-def check(cases: list[Case], scores: Scores) -> list[Bound]:
-    """Return every promise with its measured value."""
-    attacks = [kind for kind in ATTACKS if kind in scores]
-
-    def worst(kinds: Iterable[str]) -> float:
-        return max(max(flat(scores[kind])) for kind in kinds)
-
-    def mean(kind: str) -> float:
-        return statistics.mean(flat(scores[kind])) if kind in scores else 0.0
-
-    scripts = [kind for kind in scores if kind.startswith("script: ") and kind.removeprefix("script: ") not in WRITERS]
-    cost = {kind: 1 - mean(kind) for kind in scores if kind.startswith("oracle: ")}
-    added = ("oracle: 20 lines quoted beside it", "oracle: three times longer")
-    bounds = [
-        Bound("oracle, lowest", min(flat(scores["oracle"])), 1.0, False),
-        Bound("blank, filler, echo, listing, dictionary: highest", worst(NOTHING), 0.0, True),
-        Bound("attack, highest mean", max(mean(kind) for kind in attacks), 0.15, True),
-        Bound("attack, highest", worst(attacks), 0.30, True),
-        Bound("script without understanding, highest mean", max(mean(kind) for kind in scripts), 0.25, True),
-        Bound("script without understanding, highest", worst(scripts), 0.40, True),
-        Bound("another task of the same project, mean", mean(NEAR_MISSES[0]), 0.30, True),
-        Bound("another project, mean", mean(NEAR_MISSES[1]), 0.20, True),
-        Bound("presentation, highest mean cost", max(cost[kind] for kind in cost if kind not in added), 0.03, True),
-        Bound("quoted lines or length, highest mean cost", max(cost[kind] for kind in added), 0.05, True),
-        Bound(
-            "half the oracle's answer beats attack or near miss",
-            wins(scores, "half the oracle's answer", (*attacks, *NEAR_MISSES)),
-            0.98,
-            False,
-        ),
-        Bound(
-            "quarter of the oracle's answer beats attack",
-            wins(scores, "quarter of the oracle's answer", attacks),
-            0.95,
-            False,
-        ),
-        Bound("one more true sentence costs more than 0.01", share_lowered(cases), 0.02, True),
-    ]
-    if "truth, paraphrased" in scores:
-        bounds.append(Bound("truth, paraphrased, mean", mean("truth, paraphrased"), 0.55, False))
-    for language in ("German", "Spanish"):
-        if (kind := f"thorough, in {language}") in scores:
-            same = [scores["thorough"][task_id][0] for task_id, found in scores[kind].items() if found]
-            bounds.append(Bound(f"cost of {language}", statistics.mean(same) - mean(kind), 0.15, True))
-    return bounds
-
-
-def as_table(cases: list[Case], scores: Scores, bounds: list[Bound]) -> str:
-    """Return the two tables of docs/VERIFIER.md."""
-    lines = [f"{len(cases)} tasks.", "", "| answer | mean | lowest | highest | answers |", "|---|---|---|---|---|"]
-    for kind, by_task in scores.items():
-        rewards = flat(by_task)
-        lines.append(
-            f"| {kind} | {statistics.mean(rewards):.3f} | {min(rewards):.3f} | {max(rewards):.3f} | {len(rewards)} |"
-        )
-    lines += ["", "| promise | bound | measured | |", "|---|---|---|---|"]
-    for bound in bounds:
-        sign = "at most" if bound.at_most else "at least"
-        lines.append(
-            f"| {bound.promise} | {sign} {bound.limit:g} | {bound.value:.3f} | {'kept' if bound.kept else 'MISSED'} |"
-        )
+    for kind in shown:
+        cells = [
+            f"{statistics.mean(found):.2f}, {max(found):.2f}" if (found := scores.get(kind)) else ""
+            for scores in sets.values()
+        ]
+        lines.append(f"| {kind} | {' | '.join(cells)} |")
+    if len(shown) < len(kinds):
+        lines.append(f"| {len(kinds) - len(shown)} other kinds | {' | '.join([f'below {least:g}'] * len(sets))} |")
     return "\n".join(lines)
+
+
+def frauds_that_pay(scores: Scores) -> list[str]:
+    """Return the kinds that earn more than is promised."""
+    return [kind for kind, found in scores.items() if statistics.mean(found) > FRAUD_MEAN or max(found) > FRAUD_HIGHEST]
+
+
+# Small changes.
+
+Changes = dict[str, list[float]]
+"""How much the reward changed, by kind of change."""
+
+
+def small_changes(cases: Iterable[Case], texts_of: Callable[[Case], Iterable[str]]) -> Changes:
+    found: defaultdict[str, list[float]] = defaultdict(list)
+    for case in cases:
+        for text in texts_of(case):
+            before = case.reward(text)
+            for kind, changed in answers.small_changes(case, text):
+                found[kind].append(abs(case.reward(changed) - before))
+    return found
+
+
+def change_table(changes: Changes) -> str:
+    lines = [f"| change | times | by more than {SMALL:g} | most |", "|---|---|---|---|"]
+    for kind, found in changes.items():
+        larger = sum(change > SMALL for change in found)
+        lines.append(f"| {kind} | {len(found):,} | {larger} ({larger / len(found):.1%}) | {max(found):.2f} |")
+    return "\n".join(lines)
+
+
+def large_changes(changes: Changes) -> float:
+    """Return the share of all changes that are larger than promised."""
+    every = [change for found in changes.values() for change in found]
+    return sum(change > SMALL for change in every) / len(every)
+
+
+# What each part of the formula does.
+
+
+def _without(part: str) -> agreement.Scorer:
+    """Return the reward without a part of the formula, worked out again from what the verifier measured."""
+
+    def score(case: Case, answer: str) -> float:
+        measured = case.measure(answer)
+        code, scoring = case.index.code, case.grading.key["scoring"]
+        credit = measured["identifiers"]
+        if part == "said":
+            credit = {
+                name: min(1.0, math.ceil(value / scoring["simple"]) * scoring["simple"])
+                for name, value in credit.items()
+            }
+        spread = {name: 1 if part == "spread" else math.sqrt(len(code.places[name])) for name in credit}
+        found = sum(credit[name] / spread[name] for name in sorted(credit))
+        true = 1.0 if part == "true" or not found else found / (found + len(measured["invented"]))
+        written = 1.0 if part == "written" else measured["written"]
+        known = verify.saturate(found * true**2, scoring["names"]) * written
+        others = {
+            "file_references": verify.saturate(sum(measured["files"].values()), scoring["shown"]),
+            "code_blocks": verify.saturate(measured["lines_shown"], scoring["shown"]),
+            "length_score": min(1.0, measured["words"] / scoring["length_words"]),
+        }
+        weights = {name: weight for name, weight in scoring["weights"].items() if name != part}
+        components = {"keyword_overlap": known, **{name: known * value for name, value in others.items()}}
+        return verify.weighted(components, weights)
+
+    return score
+
+
+PARTS = {
+    "nothing left out": "",
+    "that many files share a name": "spread",
+    "that a list says nothing": "said",
+    "what is invented": "true",
+    "whether somebody wrote it": "written",
+    "file_references": "file_references",
+    "code_blocks": "code_blocks",
+    "length_score": "length_score",
+}
+FIGURES: tuple[tuple[str, Callable[[Sequence[Graded]], float]], ...] = (
+    ("pairs", agreement.in_order),
+    ("Spearman", agreement.correlation),
+    ("brief > bluff", lambda found: agreement.beats(found, "brief", "bluff")),
+    ("thorough", lambda found: agreement.mean(found, "thorough")),
+    ("brief", lambda found: agreement.mean(found, "brief")),
+    ("bluff", lambda found: agreement.mean(found, "bluff")),
+)
+Sets = dict[str, Callable[[agreement.Scorer], list[Graded]]]
+"""Scores the answers of a set, by its name."""
+
+
+def ablation_table(sets: Sets) -> str:
+    """Return what the figures are without each part of the formula."""
+    heads = [f"{name} ({short})" for name, _ in FIGURES for short in sets]
+    lines = [f"| without | {' | '.join(heads)} |", f"|---|{'---|' * len(heads)}"]
+    for name, part in PARTS.items():
+        found = [grade(_without(part)) for grade in sets.values()]
+        cells = [f"{figure(answers):.2f}" for _, figure in FIGURES for answers in found]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+FACTORS = (0.25, 0.5, 0.67, 0.8, 1.0, 1.25, 1.5, 2.0, 4.0)
+
+
+def range_table(sets: Sets) -> str:
+    """Return for each constant the values next to its own at which every promise about graded answers is kept."""
+    lines = ["| constant | value | every promise is kept from | to |", "|---|---|---|---|"]
+    for name in ("names", "simple", "shown", "frequent", "copied"):
+        own = verify.SCORING[name]
+        values = [own * factor for factor in FACTORS if name in ("names", "shown") or own * factor <= 1]
+        kept = [value for value in values if _keeps(sets, {name: value})]
+        lines.append(f"| {name} | {own:g} | {min(kept, default=own):.2g} | {max(kept, default=own):.2g} |")
+    return "\n".join(lines)
+
+
+def _keeps(sets: Sets, scoring: dict[str, Any]) -> bool:
+    def score(case: Case, answer: str) -> float:
+        return case.reward(answer, **scoring)
+
+    found = [grade(score) for grade in sets.values()]
+    return all(measure(answers) >= least for answers in found for _, measure, least in agreement.PROMISES)
+
+
+# The pages.
 
 
 def replace_section(page: Path, name: str, text: str) -> None:
@@ -242,53 +249,92 @@ def truths(cases: list[Case]) -> str:
     """Return how far the ground truths know the code bases they are about, in a sentence."""
     named = existing = rare = 0
     for case in cases:
-        names = verifier().symbols(as_markdown(case.task.ground_truth)) - set(case.grading.key["given"])
+        words = WORD.findall(as_markdown(case.task.ground_truth))
+        names = {fold(word) for word in words if is_compound(word)} - set(case.grading.key["given"])
         named += len(names)
-        existing += len(names & case.index.names.keys())
-        rare += len(names & case.index.rare)
+        existing += sum(name in case.index.names for name in names)
+        rare += sum(name in case.index.names and len(case.index.code.places[name]) <= 3 for name in names)
     return (
         f"{len(cases)} truths name {named} identifiers that their task does not; {existing} of them"
-        f" ({existing / max(1, named):.0%}) occur in the code base, and {rare / len(cases):.1f} a truth are in few"
-        " files, so that nobody guesses them."
+        f" ({existing / max(1, named):.0%}) occur in the code base, and {rare / len(cases):.1f} a truth are in at most"
+        " three files, so that nobody guesses them."
     )
 
 
 def main() -> int:
-    kept = True
-    graded: dict[str, list[agreement.Graded]] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        sources = {"sample": REPOSITORY / "data" / "sample"}
-        if real := os.environ.get("LOCOBENCH_REAL"):
-            sources["real"] = Path(folder) / "data"
-            command = [sys.executable, str(Path(real) / "materialize.py"), str(sources["real"]), "--real-code"]
+    cases = {"sample": load_cases(REPOSITORY / "data" / "sample")}
+    sets: Sets = {"sample": lambda score: agreement.sample_answers(cases["sample"], score)}
+    kit = agreement.kit_folder()
+    if real := os.environ.get("LOCOBENCH_REAL"):
+        with tempfile.TemporaryDirectory() as folder:
+            command = [sys.executable, str(Path(real) / "materialize.py"), f"{folder}/data", "--real-code"]
             subprocess.run(command, check=True)
-        else:
-            print("LOCOBENCH_REAL names no folder with real scenarios: the bundled sample only")
-        for name, data_dir in sources.items():
-            cases = load_cases(data_dir)
-            scores = measure(cases)
-            bounds = check(cases, scores)
-            table = as_table(cases, scores, bounds)
-            print(f"\n{name}: {table}")
-            replace_section(DOCS / "VERIFIER.md", name, table)
-            replace_section(DOCS / "DATA_EXPLORATION.md", f"truths {name}", truths(cases))
-            kept &= all(bound.kept for bound in bounds)
-            kit = agreement.kit_folder()
-            if name == "sample":
-                graded["bundled sample"] = agreement.sample_answers(cases)
-            elif kit:
-                graded["real scenarios"] = agreement.kit_answers(cases, kit)
-    for name, found in graded.items():
-        halves = list(dict.fromkeys(answer.half for answer in found))
-        parts = {"all": found, **{half: [answer for answer in found if answer.half == half] for half in halves}}
-        if name == "bundled sample":
-            parts["untouched (both looks)"] = [answer for answer in found if answer.half != "tuned"]
-        table = agreement.table(parts)
-        print(f"\nagreement with readers, {name}:\n{table}")
-        replace_section(DOCS / "VERIFIER.md", f"agreement {name}", table)
-    if len(graded) > 1:
-        agreement.draw(graded, DOCS / "verifier_agreement.svg")
+            cases["real"] = load_cases(Path(folder) / "data")
+        if kit:
+            sets["real"] = lambda score: agreement.kit_answers(cases["real"], kit, score)
+    else:
+        print("LOCOBENCH_REAL names no folder with real scenarios: the bundled sample only")
+    kept = _worth(cases)
+    for name, graded in sets.items():
+        kept &= _agreement(name, graded(Case.reward))
+        changes = changes_of(name, cases[name], kit)
+        _put(f"changes {name}", change_table(changes))
+        kept &= large_changes(changes) <= SHARE_OF_LARGER
+    for name, make in (("ablation", ablation_table), ("ranges", range_table)):
+        _put(name, make(sets))
+    if len(sets) > 1:
+        names = {"sample": "bundled sample", "real": "real scenarios"}
+        agreement.draw(
+            {names[name]: graded(Case.reward) for name, graded in sets.items()}, DOCS / "verifier_agreement.svg"
+        )
     return 0 if kept else 1
+
+
+def _put(section: str, table: str, page: str = PAGE) -> None:
+    print(f"\n{section}:\n{table}", flush=True)
+    replace_section(DOCS / page, section, table)
+
+
+def _worth(cases: dict[str, list[Case]]) -> bool:
+    """Measure answers of known worth in every set; return whether the promises about them are kept."""
+    frauds, programs, others = {}, {}, {}
+    for name, found in cases.items():
+        frauds[name] = measure(found, lambda case: {kind: [text] for kind, text in answers.frauds(case).items()})
+        programs[name] = measure(found, lambda case: {kind: [text] for kind, text in answers.programs(case).items()})
+        others[name] = measure(found, lambda case, found=found: honest(case, found))  # type: ignore[misc]
+        _put(f"truths {name}", truths(found), "DATA_EXPLORATION.md")
+    _put("frauds", score_table(frauds, 0.01))
+    _put("programs", score_table(programs))
+    _put("others", score_table(others))
+    paying = {kind for scores in frauds.values() for kind in frauds_that_pay(scores)}
+    if paying:
+        print(f"earn more than is promised: {', '.join(sorted(paying))}")
+    return not paying and all(set(scores["oracle"]) == {1.0} for scores in others.values())
+
+
+def _agreement(name: str, found: list[Graded]) -> bool:
+    halves = list(dict.fromkeys(answer.half for answer in found))
+    parts = {"all": found, **{half: [answer for answer in found if answer.half == half] for half in halves}}
+    _put(f"agreement {name}", agreement.table(parts))
+    return all(promise(found) >= least for _, promise, least in agreement.PROMISES)
+
+
+def changes_of(name: str, cases: list[Case], kit: Path | None) -> Changes:
+    """Measure small changes of every graded answer of a set."""
+    if name == "sample":
+        folders = {case.task.id: [FIXTURES / case.task.id / f"{kind}.md" for kind in KINDS] for case in cases}
+    else:
+        labels = agreement.kit_labels(kit) if kit else {}
+        folders = {
+            task_id: [kit / "answers" / f"{label}.{kind}.md" for kind in KINDS]
+            for label, task_id in labels.items()
+            if kit
+        }
+
+    def texts_of(case: Case) -> list[str]:
+        return [path.read_text(encoding="utf-8") for path in folders.get(case.task.id, ()) if path.is_file()]
+
+    return small_changes(cases, texts_of)
 
 
 if __name__ == "__main__":

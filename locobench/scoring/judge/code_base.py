@@ -10,6 +10,8 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 
+from locobench.reading import NUMBERED
+
 # What is longer is data, not code, and a code base of more text than this is read as far as it goes.
 LARGEST_FILE, LARGEST_PROJECT = 1 << 20, 32 << 20
 LEFT_OUT = frozenset((".git", ".hg", ".svn", "node_modules", "__pycache__"))
@@ -19,8 +21,6 @@ MOST_LINES, AROUND, FARTHEST_HEAD = 45, 3, 80
 WIDESPREAD = 60
 
 WORD = re.compile(r"[A-Za-z_$][\w$]*")
-# Such a file is called by this, without its extension.
-_NUMBERED = re.compile(r"[A-Za-z]{2,}_\d+")
 _DEFINES = re.compile(
     r"^\s*(?:@\w+\s+)?(?:(?:export|default|public|private|protected|internal|static|final|abstract|async|override|virtual"
     r"|sealed|partial|inline|extern|pub(?:\([\w:]+\))?|unsafe|const|readonly|declare|suspend|open|data)\s+)*"
@@ -56,7 +56,7 @@ class Code:
             for start in range(len(parts)):
                 self._ends["/".join(parts[start:])].add(path)
             stem = parts[-1].partition(".")[0]
-            if _NUMBERED.fullmatch(stem):
+            if NUMBERED.fullmatch(stem):
                 self._ends[stem].add(path)
         self.extensions = {os.path.splitext(path)[1] for path in self.lines} - {""}
 

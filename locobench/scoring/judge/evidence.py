@@ -12,6 +12,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
+from locobench.reading import CODE, SPAN, is_compound, read_blocks
 from locobench.scoring.judge.code_base import MOST_LINES, WIDESPREAD, WORD, Code
 
 MAX_TOKENS = 12_000
@@ -21,9 +22,6 @@ CHARACTERS_A_TOKEN = 3
 SHARE_OF_MISSING, SHARE_OF_NAMES, SHARE_OF_CALLS, SHARE_OF_ABSENCES = 0.1, 0.18, 0.12, 0.05
 LONGEST_SHOWN_LINE = 180
 
-_SPAN = re.compile(r"`([^`\n]{1,200})`")
-_FENCE = re.compile(r"^[ \t>]*(?:[-*+] +|\d+[.)] +)?(`{3,}|~{3,})")
-_COMPOUND = re.compile(r"\b(?:[A-Za-z]\w*_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*)\b|\b[A-Za-z_]\w+(?=\(\))")
 _FILE = re.compile(r"[\w.@+-]*(?:/[\w.@+ -]*\w)*[\w-]+\.[A-Za-z][\w+]{0,9}(?![\w(])|(?:[\w.@+-]+/)+[\w.@+-]+")
 # No name, no path; and looking for paths takes time by the square of it and more.
 _ENDLESS = re.compile(r"[\w.@+/-]{300,}")
@@ -67,9 +65,10 @@ class Statement:
                 rest = rest.replace(match[0], " ")
         if len(self.files) == 1:
             self.ranges += [(self.files[0], int(m[1]), int(m[2] or m[1])) for m in _LINES_SAID.finditer(text)]
-        for span in _SPAN.findall(rest):
+        for _, span in SPAN.findall(rest):
             self.names += WORD.findall(span) if len(span) <= 80 else []
-        self.names += _COMPOUND.findall(_SPAN.sub(" ", rest))
+        bare = SPAN.sub(" ", rest)
+        self.names += [m[0] for m in WORD.finditer(bare) if is_compound(m[0]) or bare.startswith("()", m.end())]
         self.files += [path for name in self.names for path in code.files_named(name)[:1] if path not in self.files]
         # `_7` is short for `module_7` where several are listed, and no name.
         self.names = list(
@@ -79,28 +78,9 @@ class Statement:
 
 def statements(answer: str) -> tuple[list[str], list[str]]:
     """Return (blocks of prose, lines of code) of a Markdown answer; a block is a paragraph, an item or a row."""
-    prose: list[str] = []
-    code: list[str] = []
-    block: list[str] = []
-    fence = ""
-    for line in answer.splitlines():
-        mark = _FENCE.match(line)
-        if fence:
-            if mark and mark[1].startswith(fence):
-                fence = ""
-            else:
-                code.append(line)
-            continue
-        starts = re.match(r"[ \t>]*(?:[-*+]|\d+[.)])[ \t]|[ \t>]*[#|]", line)
-        if mark or starts or not line.strip():
-            prose.append(" ".join(block))
-            block = []
-        if mark:
-            fence = mark[1]
-        elif line.strip():
-            block.append(line.strip())
-    prose.append(" ".join(block))
-    return [text for text in prose if text], code
+    blocks = read_blocks(answer)
+    prose = [block.text.replace("\n", " ") for block in blocks if block.kind != CODE]
+    return prose, [line for block in blocks if block.kind == CODE for line in block.text.splitlines()]
 
 
 def evidence(answer: str, code: Code, max_tokens: int = MAX_TOKENS) -> str:

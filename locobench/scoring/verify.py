@@ -1,0 +1,388 @@
+"""Score an answer against its task's key and write the reward: `verify.py [ROOT]`.
+
+The number orders answers of agents that do not attack it. It is no reward to train on, and it does not tell a true
+statement from a false one about the same names: docs/VERIFIER.md says how far it goes, and what to use beyond that.
+
+Reads ROOT/app/solution.md and ROOT/tests/ground_truth.json; writes ROOT/logs/verifier/reward.json and metrics.json.
+Standard library only, Python 3.9 and newer, no network. Goes into a task's tests, with locobench/reading.py beside it.
+The generator makes keys and oracles with these very functions.
+"""
+
+from __future__ import annotations
+
+import base64
+import collections
+import json
+import math
+import os
+import re
+import signal
+import stat
+import sys
+import zlib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+if __name__ == "__main__":
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from locobench.reading import CODE, HEADING, SPAN, WORD, Files, fold, is_compound, names_in, read_blocks
+
+VERSION = "3.0"
+
+# What a scoring file may set, with the defaults. The weights and the 100 words are the benchmark's; docs/VERIFIER.md
+# gives for each of the others the reason and the range in which no figure of its tables changes.
+SCORING: dict[str, Any] = {
+    "weights": {"keyword_overlap": 0.5, "file_references": 0.2, "code_blocks": 0.2, "length_score": 0.1},
+    # Identifiers, each the only one of its kind, for 63 % of the credit (1 - 1/e).
+    "names": 5,
+    # Credit for an identifier of one part (`nack`): often it can be guessed.
+    "simple": 0.5,
+    # Files, or lines of code, for 63 % of their credit.
+    "shown": 3,
+    # Share of the ten most frequent words in prose that somebody wrote, in any language; a word list has less.
+    "frequent": 0.15,
+    # An answer whose prose is copied from the code base to this share earns nothing.
+    "copied": 0.5,
+    "length_words": 100,
+}
+# A line of the code base with fewer words is no quotation wherever it stands; of a longer one the beginning is enough.
+SHORTEST_LINE, LONGEST_LINE = 3, 24
+# Nobody writes a longer report; what follows is not read, so that no answer is too large to score.
+MAX_ANSWER_BYTES = 256 * 1024
+# Seconds of processor time, so that a busy machine changes no reward. An answer of 256 KiB takes one or two.
+TIME_LIMIT_SECONDS = 30
+
+_TOKEN = re.compile(rb"[A-Za-z0-9_\x80-\xff]+")
+_PATH_OR_CALL = re.compile(r"\S*[/\\.]\w\S*")
+_SENTENCE_END = re.compile(r"(?<=[.;:!?])\s+")
+# What a sentence or heading says of names that it proposes, and how code declares them: they are not invented.
+_PROPOSES = re.compile(
+    r"\b(?:new|newly|adds?|added|adding|introduc(?:e|es|ed|ing)|propos(?:e|es|ed|al)|creat(?:e|es|ed|ing)"
+    r"|extract(?:s|ed|ing)?|renam(?:e|es|ed|ing)|mov(?:e|es|ed|ing)|split(?:s|ting)?|suggest(?:s|ed)?"
+    r"|(?:should|would|could) be)\b",
+    re.IGNORECASE,
+)
+_DECLARES = re.compile(
+    r"\b(?:class|struct|interface|enum|trait|type|def|fn|func|function|record|namespace|module|const|let|var|val|static"
+    r"|impl|using|typedef|import|from)\s+([A-Za-z_$][\w$]*)"
+)
+
+# Of each identifier, folded, the numbers of the files that have it.
+Places = Mapping[str, Iterable[int]]
+
+
+def tokens(text: str) -> list[tuple[bytes, int, int]]:
+    """Return (word, start, end) of the words in `text`, lower-case; the places count bytes of its UTF-8 form."""
+    content = text.encode("utf-8", "replace").lower()
+    return [(match[0], match.start(), match.end()) for match in _TOKEN.finditer(content)]
+
+
+def line_sum(words: list[bytes]) -> int:
+    """Return the 32-bit sum by which a line of code is known."""
+    return zlib.crc32(b" ".join(words[:LONGEST_LINE]))
+
+
+def pack(text: str) -> str:
+    """Return `text` compressed, in letters that JSON leaves alone."""
+    return base64.b64encode(zlib.compress(text.encode())).decode()
+
+
+def unpack(packed: str) -> str:
+    """Undo `pack`."""
+    return zlib.decompress(base64.b64decode(packed)).decode()
+
+
+def pack_lines(sums: Iterable[int]) -> str:
+    """Return a set of line sums as text: each by its distance from the one before."""
+    ascending = sorted(set(sums))
+    return pack(" ".join(str(after - before) for before, after in zip([0, *ascending], ascending)))
+
+
+def unpack_lines(packed: str) -> frozenset[int]:
+    """Undo `pack_lines`."""
+    total, sums = 0, set()
+    for distance in unpack(packed).split():
+        total += int(distance)
+        sums.add(total)
+    return frozenset(sums)
+
+
+class CodeBase:
+    """What a task's key knows of its code base: identifiers with their files, and sums of lines."""
+
+    def __init__(self, places: Places, lines: Iterable[int]) -> None:
+        self.places = {name: frozenset(files) for name, files in places.items()}
+        self.lines = frozenset(lines)
+
+    @classmethod
+    def read(cls, key: Mapping[str, Any]) -> CodeBase:
+        """Read it from a key."""
+        rows = (row.split() for row in unpack(key["names"]).splitlines())
+        return cls({name: map(int, files) for name, *files in rows}, unpack_lines(key["lines"]))
+
+    def known(self, name: str) -> str:
+        """Return the name, or its singular, if the code base has it, else ""."""
+        if name in self.places:
+            return name
+        return name[:-1] if name.endswith("s") and name[:-1] in self.places else ""
+
+    def without_copies(self, text: str) -> tuple[str, set[int], int]:
+        """Return prose without the lines of code in it, their sums, and how many words they have.
+
+        A run of words that is a whole line of the code base is that line, whatever stands around it.
+        """
+        words, content = tokens(text), text.encode("utf-8", "replace")
+        kept, found, copied, place, end = [], set(), 0, 0, 0
+        while place < len(words):
+            total = stop = matched = 0
+            for next_place in range(place, min(len(words), place + LONGEST_LINE)):
+                word = words[next_place][0]
+                total = zlib.crc32(b" " + word, total) if next_place > place else zlib.crc32(word)
+                if total in self.lines and next_place - place + 1 >= SHORTEST_LINE:
+                    stop, matched = next_place + 1, total
+            if stop:
+                kept.append(content[end : words[place][1]])
+                end = words[stop - 1][2]
+                found.add(matched)
+                copied += stop - place
+            place = stop or place + 1
+        return b" ".join([*kept, content[end:]]).decode("utf-8", "replace"), found, copied
+
+
+class Evidence:
+    """What an answer says that can be looked up in the code base.
+
+    Attributes:
+        credit: of each existing identifier in a statement, how much it counts, 0 to 1.
+        placed: of each file, the credit of the best identifier that a statement rightly puts into it.
+        invented: identifiers that the code base does not have, and that are not proposed as new.
+        lines: sums of the lines shown that hold a named identifier.
+        prose: the answer's own words of prose, counted.
+        copied: words of prose that are copied from the code base.
+    """
+
+    def __init__(self, answer: str, key: Mapping[str, Any], code: CodeBase) -> None:
+        self.credit: dict[str, float] = {}
+        self.placed: dict[str, float] = {}
+        self.invented: set[str] = set()
+        self.lines: set[int] = set()
+        self.prose: collections.Counter[str] = collections.Counter()
+        self.copied = 0
+        self._code, self._given = code, set(key["given"])
+        self._simple = key["scoring"]["simple"]
+        self._numbers = {path: number for number, path in enumerate(key["files"])}
+        files, proposed = Files(key["files"], key["roots"]), set()
+        section: set[str] = set()
+        section_proposes = False
+        blocks = read_blocks(answer)
+        for kind, text in blocks:
+            if kind == CODE:
+                continue
+            prose, lines, copied = code.without_copies(text)
+            self.lines |= lines
+            self.copied += copied
+            # A path in a span as long as a line is still a path.
+            named_files = files.named_in(prose)
+            if kind == HEADING:
+                section, section_proposes = named_files, bool(_PROPOSES.search(prose))
+            self._read_statement(prose, named_files or section)
+            for sentence in _SENTENCE_END.split(prose):
+                if section_proposes or _PROPOSES.search(sentence):
+                    proposed |= names_in(sentence).certain
+        for kind, text in blocks:
+            if kind == CODE:
+                proposed |= self._read_code(text)
+        self.invented -= proposed
+
+    def _read_statement(self, text: str, files: set[str]) -> None:
+        names = names_in(text)
+        compounds = {self._code.known(name) for name in names.certain | names.possible} - {""} - self._given
+        simple = {name for name in names.simple if name in self._code.places} - self._given
+        invented = {name for name in names.certain if not self._code.known(name)} - self._given
+        own = [
+            word.lower() for word in WORD.findall(_PATH_OR_CALL.sub(" ", SPAN.sub(" ", text))) if not is_compound(word)
+        ]
+        self.prose.update(own)
+        self.invented |= invented
+        named = len(compounds) + len(simple) + len(invented)
+        # A list of names says nothing about them.
+        said = 1 - math.exp(-len(own) / named) if named else 0.0
+        for name in compounds | simple:
+            credit = said * (1.0 if name in compounds else self._simple)
+            self.credit[name] = max(credit, self.credit.get(name, 0.0))
+            for path in files:
+                if self._numbers[path] in self._code.places[name]:
+                    self.placed[path] = max(credit, self.placed.get(path, 0.0))
+
+    def _read_code(self, text: str) -> set[str]:
+        """Count the lines that exist and hold an identifier that the prose names; return what the others declare."""
+        declared: set[str] = set()
+        for line in text.splitlines():
+            words = [word for word, _, _ in tokens(line)]
+            total = line_sum(words)
+            if len(words) < SHORTEST_LINE or total not in self._code.lines:
+                declared.update(map(fold, _DECLARES.findall(line)))
+            elif any(fold(token) in self.credit for token in WORD.findall(line)):
+                self.lines.add(total)
+        return declared
+
+
+def saturate(amount: float, scale: float) -> float:
+    """Return 1 - e^(-amount / scale): 0 for nothing, 0.63 at `scale`, towards 1 beyond."""
+    return 1 - math.exp(-amount / scale)
+
+
+def measure(answer: str, key: Mapping[str, Any], code: CodeBase) -> dict[str, Any]:
+    """Return the components of an answer, each 0 to 1, before they are held against the oracle's, and their parts."""
+    scoring, seen = key["scoring"], Evidence(answer, key, code)
+    # An identifier that many files have is no sign of having read one.
+    found = sum(seen.credit[name] / math.sqrt(len(code.places[name])) for name in sorted(seen.credit))
+    true = found / (found + len(seen.invented)) if found else 0.0
+    spoken = sum(seen.prose.values())
+    frequent = sum(count for _, count in seen.prose.most_common(10)) / max(1, spoken)
+    copied = seen.copied / max(1, seen.copied + spoken)
+    written = min(1.0, frequent / scoring["frequent"]) ** 3 * max(0.0, 1 - (copied / scoring["copied"]) ** 3)
+    # Squared: whoever invents one name has mostly guessed some of the others.
+    known = saturate(found * true**2, scoring["names"]) * written
+    placed = sum(seen.placed[path] for path in sorted(seen.placed))
+    if not code.places:
+        # Nothing can be looked up: the words of the truth are what is left to compare.
+        known = _f1(_published_words(answer), _published_words(key["truth"]))
+    return {
+        "components": {
+            "keyword_overlap": known,
+            "file_references": known * saturate(placed, scoring["shown"]),
+            "code_blocks": known * saturate(len(seen.lines), scoring["shown"]),
+            "length_score": known * min(1.0, spoken / scoring["length_words"]),
+        },
+        "identifiers": dict(sorted(seen.credit.items())),
+        "invented": sorted(seen.invented),
+        "files": dict(sorted(seen.placed.items())),
+        "lines_shown": len(seen.lines),
+        "found": found,
+        "true": true,
+        "written": written,
+        "words": spoken,
+        "frequent": frequent,
+        "copied": copied,
+    }
+
+
+def score(answer: str, key: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metrics of `answer`: `reward` (0-1), each component (0-1), and what they were made from."""
+    if key["scoring"] == "published":
+        return published(answer, key)
+    return held_against(key["full"], measure(answer, key, CodeBase.read(key)), key["scoring"]["weights"])
+
+
+def held_against(
+    full: Mapping[str, float], measured: Mapping[str, Any], weights: Mapping[str, float]
+) -> dict[str, Any]:
+    """Return the metrics: each component is the share of `full`, what the oracle's answer reaches of it."""
+    components = {name: min(1.0, amount / full[name]) for name, amount in measured["components"].items() if full[name]}
+    # What the oracle cannot show cannot be asked for: the identifiers get its weight.
+    weights = dict(weights)
+    for name in [name for name in weights if name not in components]:
+        weights["keyword_overlap"] += weights.pop(name)
+    return {
+        **measured,
+        "reward": weighted(components, weights),
+        "components": {name: round(value, 6) for name, value in components.items()},
+        "weights": weights,
+        "scoring": "evidence",
+        "scoring_version": VERSION,
+    }
+
+
+def weighted(components: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    """Return the mean of the components by their weights, 0 to 1."""
+    total = sum(weights[name] * components[name] for name in weights) / sum(weights.values())
+    return round(min(1.0, max(0.0, total)), 6)
+
+
+# The everyday words that the published verifier leaves out of its comparison.
+_PUBLISHED_STOP_WORDS = frozenset(
+    """
+a above after again all an and are as at be because been before being below between but by can could dare did do does
+during each few for from further had has have here how i if in into is it its just may me might more most must need no
+nor not of on once only or other our own same shall should so some such than that the their them then there these they
+this those through to too under until very was we were what when where while who why will with would you your
+""".split()  # noqa: SIM905
+)
+
+
+def _published_words(text: str) -> set[str]:
+    found = re.sub(r"[^\w\s]", "", re.sub(r"\s+", " ", text.lower())).split()
+    return {word for word in found if len(word) > 2 and word not in _PUBLISHED_STOP_WORDS}
+
+
+def _f1(said: set[str], wanted: set[str]) -> float:
+    return 2 * len(said & wanted) / max(1, len(said) + len(wanted))
+
+
+def published(answer: str, key: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metrics of the published verifier's formula, for comparison with published numbers.
+
+    0.5 F1 of words with the truth, 0.2 twice the share of context files named, 0.2 a code block (half for a code
+    span), 0.1 length up to 100 words. It knows nothing of the code base.
+    """
+    files = key["files"]
+    named = sum(path in answer or path.rpartition("/")[2] in answer for path in files)
+    has_block = re.search(r"```\w*\n[\s\S]*?```", answer)
+    components = {
+        "keyword_overlap": _f1(_published_words(answer), _published_words(key["truth"])),
+        "file_references": min(1.0, 2 * named / len(files)) if files else 1.0,
+        "code_blocks": 1.0 if has_block else 0.5 if re.search(r"`[^`]+`", answer) else 0.0,
+        "length_score": min(1.0, len(answer.split()) / 100),
+    }
+    if not answer.strip():
+        components = dict.fromkeys(components, 0.0)
+    return {
+        "reward": weighted(components, SCORING["weights"]),
+        "components": {name: round(value, 6) for name, value in components.items()},
+        "weights": SCORING["weights"],
+        "scoring": "published",
+        "scoring_version": VERSION,
+    }
+
+
+def read_answer(path: str) -> tuple[str, str]:
+    """Return (text, "") of a regular file, at most MAX_ANSWER_BYTES of it, or ("", why there is none)."""
+    try:
+        # Not through a link, and without waiting for the other end of a pipe.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        return "", f"no answer: {error.strerror}"
+    with os.fdopen(descriptor, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return "", "no answer: not a regular file"
+        return stream.read(MAX_ANSWER_BYTES).decode("utf-8", "replace"), ""
+
+
+def write_whole(path: str, value: Any) -> None:
+    """Write JSON beside `path` and rename it there."""
+    part = path + ".part"
+    with open(part, "w", encoding="utf-8") as stream:
+        json.dump(value, stream, indent=1)
+        stream.write("\n")
+    os.replace(part, path)
+
+
+def main(root: str) -> None:
+    """Score ROOT/app/solution.md and write reward and metrics."""
+    # At its end the process dies, and the reward is the 0 that test.sh wrote before.
+    signal.setitimer(signal.ITIMER_PROF, TIME_LIMIT_SECONDS)
+    with open(f"{root}/tests/ground_truth.json", encoding="utf-8") as stream:
+        key = json.load(stream)["key"]
+    answer, problem = read_answer(f"{root}/app/solution.md")
+    result = score(answer, key)
+    if problem:
+        result["problem"] = problem
+    write_whole(f"{root}/logs/verifier/metrics.json", result)
+    write_whole(f"{root}/logs/verifier/reward.json", {"reward": result["reward"]})
+    print(f"reward {result['reward']} {result['components']} {problem}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else "")
