@@ -21,7 +21,7 @@ from harness.sandbox.docker_sandbox import LABEL, DockerSandbox
 from harness.suite.load import load_tasks
 from tests.e2e.claude_runs import attacks, bash, by_prompt, prompt_key, solving
 from tests.support.attacks import ATTACKS, write_suite, write_task
-from tests.support.stand_in.messages_api import Hang, MessagesAPI, Reply, Text
+from tests.support.stand_in.messages_api import MessagesAPI, Reply, Text
 from tests.support.suite import REPOSITORY, environment
 
 pytestmark = pytest.mark.e2e
@@ -172,7 +172,7 @@ def test_a_limit_ends_the_container_and_so_does_the_death_of_the_harness(
     write_suite(tmp_path)
     path = write_task(tmp_path, "t", "Wait for ever", "true")
     path.write_text(path.read_text() + "timeout_seconds: 15\n")
-    server = api({"Wait for ever": [bash("setsid -f sleep 500; echo"), Hang()]})
+    server = api({"Wait for ever": [bash("setsid -f sleep 500; sleep 400")]})
     arguments = command("*.task.yaml", "-r", "1", "-o", "out.json")
     shown = subprocess.run(arguments, cwd=tmp_path, env=variables(server, provided), capture_output=True, text=True)
     (result,) = load_results(tmp_path / "out.json")
