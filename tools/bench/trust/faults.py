@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Iterable
@@ -42,9 +43,9 @@ class Fault:
 
 
 def added_up(name: str, faults: Iterable[Fault]) -> Fault:
-    """All of them as one, with the first thing that one of them has to say about itself."""
+    """All of them as one, with the note that has the largest figure."""
     told = [*faults]
-    note = next((fault.note for fault in told if fault.note), "")
+    note = max((fault.note for fault in told), key=lambda text: [*map(int, re.findall(r"\d+", text))], default="")
     failures = [failure for fault in told for failure in fault.failures]
     return Fault(name, sum(fault.tried for fault in told), failures, note)
 
