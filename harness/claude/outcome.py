@@ -100,7 +100,8 @@ def decide(
     if cause is StopCause.TIMEOUT and not messages:
         text = "the CLI printed nothing until the task's time was up"
         return Ending(Outcome.INFRA_ERROR, ErrorKind.SILENT, text)
-    if cause is StopCause.TIMEOUT and unanswered and not _tool_runs(messages):
+    answered = any(isinstance(message, Turn) and message.type == "assistant" for message in messages)
+    if cause is StopCause.TIMEOUT and (unanswered or not answered) and not _tool_runs(messages):
         text = "the service had not answered for too long when the task's time was up"
         return Ending(Outcome.INFRA_ERROR, ErrorKind.SILENT, text)
     if cause is StopCause.TIMEOUT:

@@ -171,12 +171,12 @@ def test_a_limit_ends_the_container_and_so_does_the_death_of_the_harness(
     before = containers(engine)
     write_suite(tmp_path)
     path = write_task(tmp_path, "t", "Wait for ever", "true")
-    path.write_text(path.read_text() + "timeout_seconds: 15\n")
-    server = api({"Wait for ever": [bash("setsid -f sleep 500; sleep 400")]})
+    path.write_text(path.read_text() + "timeout_seconds: 40\n")
+    server = api({"Wait for ever": [bash("setsid -f sleep 500; tail -f /dev/null")]})
     arguments = command("*.task.yaml", "-r", "1", "-o", "out.json")
     shown = subprocess.run(arguments, cwd=tmp_path, env=variables(server, provided), capture_output=True, text=True)
     (result,) = load_results(tmp_path / "out.json")
-    assert (result.outcome, result.trace.error_kind) == (Outcome.TIMEOUT, ErrorKind.TIME_LIMIT), shown.stderr
+    assert (result.outcome, result.trace.error_kind) == (Outcome.TIMEOUT, ErrorKind.TIME_LIMIT), result.why
     assert containers(engine) <= before
 
     process = subprocess.Popen([*arguments[:-1], "again.json"], cwd=tmp_path, env=variables(server, provided))
