@@ -86,8 +86,8 @@ picture: $(VENV)/installed-dev  ## docs/comparison.png: a comparison page of mad
 fuzz: $(VENV)/installed-dev  ## search MINUTES (30) for data that breaks extraction or generation, and files that break a command
 	$(BIN)/python -m tools.fuzz --minutes $(MINUTES)
 
-trust: $(VENV)/installed-dev  ## KILLS (40) at random moments, floods, full disks, MINUTES (30) of odd input; rewrites docs/TRUST.md
-	$(BIN)/python -m tools.bench.trust --kills $(KILLS) --minutes $(MINUTES)
+trust: $(VENV)/installed-dev  ## KILLS (40) at random moments, attacks, floods, full disks, MINUTES (30) of odd input; rewrites docs/TRUST.md
+	$(BIN)/python -m tools.bench.trust --kills $(KILLS) --minutes $(MINUTES) $(if $(GITLEAKS),--gitleaks $(GITLEAKS))
 
 clean:  ## remove what the targets above made
 	rm -rf $(VENV) $(DEMO) .cache build dist *.egg-info

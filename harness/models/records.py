@@ -149,6 +149,11 @@ class EvalResult(Record):
     """Where a result comes from that this harness did not run itself, for example a trial directory."""
 
     @property
+    def key(self) -> tuple[str, str, str, int, Fingerprints]:
+        """Which run of a matrix this is; a later row of a journal with the same one replaces it."""
+        return (self.task_id, self.config_name, self.model, self.run_index, self.fingerprints)
+
+    @property
     def measured(self) -> bool:
         """Whether the result counts in rates: the run says something about the agent and no judge failed."""
         return not self.lost_to

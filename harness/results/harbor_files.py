@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, FiniteFloat, RootMod
 
 from harness.errors import InputError
 from harness.models.traces import Whole
+from locobench.shared.files import read_below
 from locobench.shared.validation import first_problem
 
 REWARD = "reward"
@@ -288,13 +289,28 @@ def read_job(folder: Path) -> Job:
     return read(file, Job) if file.is_file() else Job()
 
 
-def read(path: Path, model: type[Model]) -> Model:
-    """One file as a model.
+def read(path: Path, model: type[Model], content: bytes | None = None) -> Model:
+    """One file as a model; its `content` where that was read before.
 
     Raises:
         InputError: names the file and the field.
     """
-    return _parse(path, _content(path), model)
+    return _parse(path, _content(path) if content is None else content, model)
+
+
+def left_by_agent(folder: Path, path: str, most: int, *, cut: bool = False) -> bytes | None:
+    """A file of a trial's folder that its agent could make anything of; None when it is no regular file there.
+
+    Args:
+        folder: of the trial.
+        path: relative to it. No link on the way is followed.
+        most: bytes; a longer file counts as none.
+        cut: the rest of a longer file is left out instead.
+    """
+    try:
+        return read_below(folder, path, most, cut=cut)
+    except OSError:
+        return None
 
 
 def _content(path: Path) -> bytes:
