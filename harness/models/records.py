@@ -16,6 +16,8 @@ from harness.models.definitions import LLM_WEIGHT_KEY
 from harness.models.outcomes import ErrorKind, Outcome
 from harness.models.traces import ExecutionTrace, Record, TokenUsage, Whole
 
+CONTROL_GROUP = "control_group"
+"""The group of tasks (`yes`) that one grep nearly answers, so that a search tool can hardly help."""
 SCHEMA_VERSION = 1
 """Version of the results file; raised when an older reader would misread a newer file."""
 

@@ -159,7 +159,8 @@ def _result(
             name: str(value)
             for name in ("project_id", "context_length")
             if (value := getattr(metadata, name)) not in (None, "")
-        },
+        }
+        | (metadata.derived.groups if metadata.derived else {}),
         conditions=_conditions(trial, task, grade.verifier if grade else None),
         batch=batch,
         run_id=trial.run_id,
