@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from locobench.commands import cli
+from locobench.dataset.catalog import load_languages
 from locobench.shared.errors import InputError
 from locobench.smoke import check as smoke
 
@@ -26,6 +27,9 @@ def build_parser() -> cli.Parser:
     parser.flag("tasks_dir", type=Path, default=cli.TASKS_FOLDER, help="folder of tasks, or one task")
     parser.flag("task_ids", nargs="+", metavar="ID", help="only these tasks")
     parser.flag("limit_per_language", type=cli.count, metavar="N", help="only the first N tasks of each language")
+    parser.flag(
+        "languages", type=Path, metavar="FILE", help="TOML file with more languages, as run_adapter.py was given"
+    )
     parser.flag("local", action="store_true", help="oracle and nop on this machine: no Docker, no images, seconds")
     parser.flag("jobs", type=cli.count, help="how many things to do at once (default: one a processor, at most 4)")
     parser.flag("timeout", type=float, default=smoke.Limits.step, help="seconds for one command in a container")
@@ -80,6 +84,7 @@ def main(argv: list[str] | None) -> int:
         folders,
         engine=engine,
         jobs=options.jobs,
+        languages=load_languages(options.languages),
         limits=smoke.Limits(build=options.build_timeout, step=options.timeout),
         limit_per_language=options.limit_per_language,
         watch=partial(cli.progress, quiet=options.quiet),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import jinja2
@@ -62,6 +63,8 @@ class Options:
     """What a benchmark author may choose; every choice is part of a task's fingerprint."""
 
     base_image: str = BASE_IMAGE
+    languages: Path | None = None
+    """A file with more tables of languages, or others in place of the built-in ones."""
     language_image: str | None = None
     """Prebuilt images to start from instead, `{language}` standing for the language's name."""
     include_hints: bool = False
@@ -107,17 +110,23 @@ def templates() -> jinja2.Environment:
 
 @cache
 def render_dockerfile(
-    language: str, base_image: str, *, language_image: str | None = None, closed_book: bool = False
+    language: str,
+    base_image: str,
+    *,
+    languages: Path | None = None,
+    language_image: str | None = None,
+    closed_book: bool = False,
 ) -> str:
     """Return the Dockerfile for one language.
 
     Args:
+        languages: a file with more tables of languages.
         language_image: name of an image with the languages' layers, with `{language}` in it; they are left out then.
 
     Raises:
         InputError: the language's table cannot be used.
     """
-    table = load_language(language)
+    table = load_language(language, languages)
     return dockerfile_of(language, table, base_image, language_image=language_image, closed_book=closed_book)
 
 
@@ -208,8 +217,9 @@ def render_config(task: Scenario, mapping: Mapping, options: Options, content_di
     """Return task.toml."""
     config = TaskConfig(
         task=TaskInfo(
-            name=f"locobench/{task.id.replace('_', '-')}",
+            name=f"{task.source}/{task.id.replace('_', '-')}",
             description=task.title,
+            authors=tuple({"name": name} for name in task.authors),
             keywords=(task.language, task.task_category, task.difficulty),
         ),
         metadata=Metadata(
@@ -293,6 +303,7 @@ def make_task(task: Scenario, mapping: Mapping, options: Options, digest: str, c
         "environment/Dockerfile": render_dockerfile(
             task.language,
             options.base_image,
+            languages=options.languages,
             language_image=options.language_image,
             closed_book=options.closed_book,
         ),

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from locobench.dataset.catalog import CATEGORIES, LANGUAGES
+from locobench.dataset.catalog import LANGUAGES
+from locobench.selection.criteria import CATEGORY_BONUSES
 from locobench.shared.markdown import as_markdown
 from tests.conftest import SAMPLE
 
@@ -40,7 +41,7 @@ def test_every_language_and_category_is_there() -> None:
     scenarios = [load(path) for path in SCENARIOS]
     assert len(scenarios) == 80
     assert sorted({path.name.partition("_")[0] for path in PROJECTS}) == sorted(LANGUAGES)
-    assert Counter(scenario["task_category"] for scenario in scenarios) == dict.fromkeys(CATEGORIES, 10)
+    assert Counter(scenario["task_category"] for scenario in scenarios) == dict.fromkeys(CATEGORY_BONUSES, 10)
     assert Counter(scenario["difficulty"] for scenario in scenarios) == dict.fromkeys(
         ("easy", "medium", "hard", "expert"), 20
     )
