@@ -20,7 +20,7 @@ def build_parser() -> cli.Parser:
     """Return the parser of the flags."""
     parser = cli.Parser(
         "Build the image of every task and run oracle and nop in it, without network: the oracle must earn "
-        "1.0, doing nothing 0.0; the toolchain must answer, and no ground truth may lie in the image. The "
+        "1.0, doing nothing 0.0; the toolchain must answer, and no ground truth may lie in environment/. The "
         "project's own tests are run and shown, but not judged: LoCoBench's projects need not build."
     )
     parser.add_argument("folder", type=Path, nargs="?", metavar="TASKS", help="same as --tasks_dir")

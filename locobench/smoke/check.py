@@ -52,8 +52,6 @@ class ImageCheck:
     """The first line with a version that the language's check command answers."""
     project_tests: str = ""
     """`pass`, `fail`, or `none` where the project's Makefile has no target `test`."""
-    leaks: frozenset[bytes] = frozenset()
-    """The pieces of ground truths that were found in the image."""
     usable: bool = False
     """Whether trials can be run: the image is built and the engine is there."""
     faults: tuple[str, ...] = ()
@@ -95,7 +93,7 @@ class Watch(Protocol):
 def check_image(
     engine: Engine, tasks: list[TaskFolder], limits: Limits, languages: Mapping[str, Mapping[str, Any]]
 ) -> ImageCheck:
-    """Build the image that `tasks` share; note size, toolchain, project's tests, leaked ground truth."""
+    """Build the image that `tasks` share; note size, toolchain, project's tests."""
     from locobench.smoke.containers import BuildError, CommandTimeout, EngineError, last_lines
 
     task = tasks[0]
@@ -104,7 +102,6 @@ def check_image(
     faults: list[str] = []
     try:
         found["build_seconds"], found["size"] = engine.build(task.environment, tag, timeout=limits.build)
-        found["leaks"] = frozenset(engine.search(tag, {piece for task in tasks for piece in task.telltales}))
         command = languages.get(task.language, {}).get("check")
         with engine.container(tag, memory_mb=task.memory_mb) as box:
             if command is None:
@@ -202,8 +199,8 @@ def _read_tasks(paths: list[Path], limit_per_language: int | None) -> tuple[dict
 
 def _judge(task: TaskFolder, image: ImageCheck, trials: dict[Agent, Trial], *, shares_image: bool) -> Row:
     faults = list(image.faults)
-    if task.telltales and task.telltales <= image.leaks:
-        faults.append(f"the image holds the ground truth: {max(task.telltales, key=len).decode()[:60]!r}")
+    if task.gives_itself_away:
+        faults.append(f"environment/ holds the ground truth: {max(task.telltales, key=len).decode()[:60]!r}")
     for agent, trial in trials.items():
         if trial.fault:
             faults.append(trial.fault)
