@@ -39,7 +39,6 @@ UNITTEST_OUTCOMES = {
     FAILED: ("addFailure", "addError", "addUnexpectedSuccess"),
 }
 """The methods of a result by which unittest tells of a test."""
-SETTINGS_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 STOPPED = ["", "the end of the tests", FAILED]
 """Stands for the tests that did not run because others ended them."""
 NO_TESTS = 5

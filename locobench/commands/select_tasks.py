@@ -62,8 +62,8 @@ def build_parser() -> cli.Parser:
             type=float,
             help=f"weight of the {name} part of the score; the weights sum to 1 (default: {part.weight})",
         )
-    for name, known in (("categories", (*default.category_bonuses,)), ("languages", LANGUAGES)):
-        parser.flag(name, nargs="+", metavar="NAME", help=f"{name} to keep, e.g. {', '.join(known)} (default: all)")
+    parser.flag("categories", nargs="+", metavar="NAME", help="categories to keep (default: all)")
+    parser.flag("languages", nargs="+", metavar="NAME", help="languages to keep (default: all)")
     parser.flag(
         "difficulties",
         nargs="+",

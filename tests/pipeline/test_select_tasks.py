@@ -68,7 +68,7 @@ def test_filters_keep_what_they_name() -> None:
     assert ids(tasks, Criteria(languages=("go",))) == [] == ids(tasks, Criteria(difficulties=("easy",)))
 
 
-@given(st.lists(st.floats(0, 1), min_size=3, max_size=3))
+@given(st.lists(st.floats(0, 1), min_size=len(SCORE_PARTS), max_size=len(SCORE_PARTS)))
 def test_weights_that_do_not_sum_to_one_are_refused(weights: list[float]) -> None:
     criteria = Criteria(weights=dict(zip(SCORE_PARTS, weights, strict=True)))
     if math.isclose(sum(weights), 1, abs_tol=1e-9):
