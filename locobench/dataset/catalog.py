@@ -77,6 +77,12 @@ def load_language(name: str, extra: Path | None = None) -> dict[str, Any]:
     return table
 
 
+def language_title(name: str) -> str:
+    """Return how people write a language: `cpp` is C++, `kotlin` is Kotlin."""
+    written = {"cpp": "C++", "csharp": "C#", "php": "PHP", "javascript": "JavaScript", "typescript": "TypeScript"}
+    return written.get(name, name.title())
+
+
 def _language_names() -> tuple[str, ...]:
     try:
         return tuple(load_languages())

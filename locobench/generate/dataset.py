@@ -13,8 +13,8 @@ from pathlib import Path
 import jinja2
 import tomli_w
 
+from locobench.dataset.catalog import language_title
 from locobench.generate.folder import NotOurs, stored_fingerprint
-from locobench.generate.make import LANGUAGE_NAMES
 from locobench.generate.run import output_folder
 from locobench.harbor.digest import TaskRef, refer_all
 from locobench.shared.errors import InputError
@@ -169,7 +169,7 @@ def _page(name: str, tasks: list[TaskRef], origin: Origin) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    languages = Counter(LANGUAGE_NAMES.get(task.language, task.language.title()) for task in tasks)
+    languages = Counter(language_title(task.language) for task in tasks)
     return environment.get_template("dataset_page.md.j2").render(
         name=name,
         tasks=len(tasks),

@@ -12,7 +12,7 @@ import jinja2
 import pydantic_core
 import tomli_w
 
-from locobench.dataset.catalog import TEMPLATES, load_language
+from locobench.dataset.catalog import TEMPLATES, language_title, load_language
 from locobench.dataset.scenario import Scenario
 from locobench.generate.copying import LinkMode
 from locobench.generate.project import Mapping
@@ -48,14 +48,6 @@ TASK_METADATA = "tests/task_metadata.json"
 PROJECT, PROJECT_FOR_TESTS = "environment/project", "tests/project"
 
 BASE_IMAGE = "ubuntu:24.04"
-
-LANGUAGE_NAMES = {
-    "cpp": "C++",
-    "csharp": "C#",
-    "php": "PHP",
-    "javascript": "JavaScript",
-    "typescript": "TypeScript",
-}
 
 
 @dataclass(frozen=True)
@@ -177,7 +169,7 @@ def render_instruction(
             "title": task.title,
             "description": task.description,
             "prompt": as_markdown(task.task_prompt, level=3),
-            "language": LANGUAGE_NAMES.get(task.language, task.language.title()),
+            "language": language_title(task.language),
             "files_count": len(mapping.part.files),
             "context_files": sorted(mapping.context_files),
             "hints": hints,

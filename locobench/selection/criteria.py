@@ -68,7 +68,7 @@ class Part(NamedTuple):
     """Divide it by the largest among the tasks that pass."""
 
 
-# A criterion is a row, which brings its flag --<name>_weight and its key of [weights]. The weights here are the published
+# A criterion is a row, which brings its flag --<name>_weight and its key of [weights]. These weights are the published
 # ones: a new row has the weight 0 until a flag or a file gives it another.
 SCORE_PARTS = {
     "context": Part(0.3, "context_length", lambda task, _: task.context_length, scaled=True),
