@@ -129,7 +129,18 @@ _good_fields: dict[str, st.SearchStrategy[Any]] = {
 }
 _bad_fields = st.dictionaries(
     st.sampled_from(
-        [*_good_fields, "id", "task_category", "language", "project_id", "files_count", "", "model_config"]
+        [
+            *_good_fields,
+            "id",
+            "source",
+            "authors",
+            "task_category",
+            "language",
+            "project_id",
+            "files_count",
+            "",
+            "model_config",
+        ]
     ),
     st.one_of(shapes, st.integers(-(10**25), 10**25)),
     max_size=2,
