@@ -27,7 +27,7 @@ $(VENV)/installed-dev: $(VENV)/installed
 demo: $(VENV)/installed  ## the three scripts on the bundled sample, then oracle and empty answer of every task
 	@$(BIN)/python extract_dataset.py --data_dir data/sample --output $(DEMO)/locobench_dataset.jsonl
 	@$(BIN)/python select_tasks.py --dataset_path $(DEMO)/locobench_dataset.jsonl --output $(DEMO)/selected_tasks.json \
-	    --min_context_length 5000 --min_files_count 5 --top_n 80 --quiet
+	    --min_context_length 5000 --min_files_count 5 --top_n 1000 --quiet
 	@$(BIN)/python run_adapter.py --data_dir data/sample --dataset_path $(DEMO)/locobench_dataset.jsonl \
 	    --selected_tasks $(DEMO)/selected_tasks.json --output_dir $(DEMO)/tasks
 	@$(BIN)/python smoke_test.py --local --tasks_dir $(DEMO)/tasks
@@ -54,14 +54,14 @@ coverage: $(VENV)/installed-dev  ## which lines and branches the tests reach, th
 	@$(BIN)/python -m coverage combine --quiet
 	@$(BIN)/python -m coverage report
 
-check: $(VENV)/installed-dev  ## linter, formatter, types, directions of imports, reference pages
+check: $(VENV)/installed-dev  ## linter, formatter, types, directions of imports, reference of the commands
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.docs.generate --check
 
-docs: $(VENV)/installed-dev  ## write the reference pages in docs/ from the code
+docs: $(VENV)/installed-dev  ## write docs/CLI_REFERENCE.md from the code
 	$(BIN)/python -m tools.docs.generate
 
 lock: $(VENV)/installed-dev  ## choose the newest versions of all libraries; rewrites constraints.txt
@@ -89,6 +89,7 @@ bench-images: $(VENV)/installed-dev  ## one image with all toolchains against te
 
 power-table: $(VENV)/installed-dev  ## simulate the comparison's error rates; rewrites the table in docs/STATISTICS.md
 	$(BIN)/python -m tools.bench.power_table
+	$(BIN)/python -m tools.bench.verdict_table
 
 picture: $(VENV)/installed-dev  ## docs/comparison.png: a comparison page of made data (needs Chromium)
 	$(BIN)/python -m tools.bench.picture
@@ -96,8 +97,8 @@ picture: $(VENV)/installed-dev  ## docs/comparison.png: a comparison page of mad
 fuzz: $(VENV)/installed-dev  ## search MINUTES (30) for data that breaks extraction or generation, and files that break a command
 	$(BIN)/python -m tools.fuzz --minutes $(MINUTES)
 
-trust: $(VENV)/installed-dev  ## KILLS (40) at random moments, floods, full disks, MINUTES (30) of odd input; rewrites docs/TRUST.md
-	$(BIN)/python -m tools.bench.trust --kills $(KILLS) --minutes $(MINUTES)
+trust: $(VENV)/installed-dev  ## KILLS (40) at random moments, attacks, floods, full disks, MINUTES (30) of odd input; rewrites docs/TRUST.md
+	$(BIN)/python -m tools.bench.trust --kills $(KILLS) --minutes $(MINUTES) $(if $(GITLEAKS),--gitleaks $(GITLEAKS))
 
 clean:  ## remove what the targets above made
 	rm -rf $(VENV) $(DEMO) $(DEMO_OWN) .cache build dist *.egg-info

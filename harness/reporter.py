@@ -15,6 +15,7 @@ from harness.compare.metrics import AggregatedMetrics, aggregate
 from harness.compare.sentences import (
     association_sentence,
     cost_sentence,
+    loss_sentence,
     shares_sentence,
     tools_sentence,
     verdict_sentence,
@@ -36,7 +37,7 @@ from harness.report.tables import (
     new_table,
     passed_text,
     slices_table,
-    summary_table,
+    summary_tables,
     trend_table,
     unit_table,
 )
@@ -51,6 +52,9 @@ PREVIEW_CHARS = 300
 WIDE = 100
 """Columns from which the groups of a comparison are shown with the means of both arms."""
 
+WIDE_SUMMARY = 120
+"""Columns from which a summary has a line for each config and model."""
+
 MOST_DRIFTS = 20
 """Of the tasks of a trend on the terminal."""
 
@@ -63,9 +67,11 @@ class Reporter:
         self.console = console or report_console()
 
     def print_summary(self, results: list[EvalResult]) -> None:
-        """Rates with 95 % intervals, pass@k, cost and lost runs of every config and model, then by task."""
-        print_table(self.console, summary_table(results))
-        print_table(self.console, means_by_task(results))
+        """Rates with intervals, pass@k, cost and lost runs of every config and model, then by task."""
+        wide = self.console.width >= WIDE_SUMMARY
+        for table in summary_tables(results, wide=wide):
+            print_table(self.console, table)
+        print_table(self.console, means_by_task(results, wide=wide))
         metrics = aggregate(results)
         spent = total_cost_text(metrics.total_cost, metrics.unknown_costs)
         note = "" if metrics.total_cost is None else " (judges and lost runs included)"
@@ -74,7 +80,15 @@ class Reporter:
     def print_regression_comparison(self, baseline: list[EvalResult], current: list[EvalResult]) -> None:
         """Verdict of current against baseline, with every task."""
         self.print_comparison(
-            compare(baseline, current, label_a="baseline", label_b="current", metric="pass_rate", threshold=0.05),
+            compare(
+                baseline,
+                current,
+                label_a="baseline",
+                label_b="current",
+                metric="pass_rate",
+                threshold=0.05,
+                fixed_tasks=True,
+            ),
             all_tasks=True,
         )
 
@@ -132,7 +146,7 @@ class Reporter:
         self.console.print(plain(verdict_sentence(comparison)))
         print_table(self.console, metrics_table(comparison))
         if comparison.decision.units:
-            sentences = (shares_sentence, cost_sentence, tools_sentence, association_sentence)
+            sentences = (loss_sentence, shares_sentence, cost_sentence, tools_sentence, association_sentence)
             for text in filter(None, (sentence(comparison) for sentence in sentences)):
                 self.console.print(plain(text))
         if comparison.slices:
@@ -155,7 +169,7 @@ class Reporter:
         print_table(self.console, trend_table(trend))
         self.console.print(plain(slope_sentence(trend)))
         for title, drifts in (
-            ("Tasks that moved: all runs of one job above all of the other", trend.moved),
+            ("Tasks that moved, by more than chance explains over all tasks and steps", trend.moved),
             ("Tasks with another number of runs", trend.attempts),
         ):
             if drifts:
@@ -185,13 +199,22 @@ class Reporter:
     ) -> tuple[bool, dict[str, Any]]:
         """Whether `current` is worse than `baseline`, and the evidence.
 
-        A regression needs both: a pass rate that fell by more than `threshold` (0 to 1), for the suite or for
-        one task, and a difference that chance does not explain (see `harness.compare.comparison.compare`). Tasks of
+        A regression needs both: a pass rate that fell by more than `threshold` (0 to 1), over the tasks that changed
+        or for one task, and a fall that chance does not explain: the runs of each task dealt out anew rarely fall as
+        far. Tasks that came out the same in both change neither, however many there are. Tasks of
         one side only are listed under `unmatched` and never count as a change. `decided` is False, and `verdict`
         "not enough data", when these runs cannot tell; then False means nothing.
         """
         evidence = regression_evidence(
-            compare(baseline, current, label_a="baseline", label_b="current", metric="pass_rate", threshold=threshold)
+            compare(
+                baseline,
+                current,
+                label_a="baseline",
+                label_b="current",
+                metric="pass_rate",
+                threshold=threshold,
+                fixed_tasks=True,
+            )
         )
         return evidence["has_regressions"], evidence
 
@@ -248,7 +271,10 @@ def regression_evidence(comparison: Comparison) -> dict[str, Any]:
     """What `check_regression` tells about a comparison of a baseline (A) with the current state (B)."""
     decision = comparison.decision
     rows = {unit.key: _regression_row(unit) for unit in decision.units}
-    regressed = [rows[unit.key] for unit in decision.having(Verdict.REGRESSION)]
+    fell = decision.having(Verdict.REGRESSION)
+    if comparison.verdict is Verdict.REGRESSION and not fell:  # as a whole; these are what it looks to rest on
+        fell = [unit for unit in decision.units if unit.suspect and unit.difference < 0]
+    regressed = [rows[unit.key] for unit in fell]
     improved = [rows[unit.key] for unit in decision.having(Verdict.IMPROVEMENT)]
     primary = comparison.primary
     return {
@@ -265,7 +291,7 @@ def regression_evidence(comparison: Comparison) -> dict[str, Any]:
         "evidence": verdict_sentence(comparison),
         "delta": decision.difference,
         "interval": [primary.interval.low, primary.interval.high] if primary and primary.interval else None,
-        "p_value": decision.suite.less,
+        "p_value": (decision.these_tasks or decision.suite).less,
         "minimal_detectable_effect": comparison.detectable,
         "suspects": [decision.name(unit) for unit in decision.units if unit.suspect],
         "unmatched": {"baseline": list(comparison.only_a), "current": list(comparison.only_b)},

@@ -27,7 +27,7 @@ LABELS = {
 }
 
 
-class Verdict(NamedTuple):
+class Judged(NamedTuple):
     """Which verdict a label is about."""
 
     task_id: str
@@ -47,7 +47,7 @@ class Calibration:
     only_human_passes: int
     judge_errors: int
     """Labelled verdicts for which the judge had none: they count for neither side."""
-    disagreements: tuple[Verdict, ...]
+    disagreements: tuple[Judged, ...]
     kappa: float | None
     """Cohen's kappa, -1 to 1; None when both sides give only one and the same label."""
 
@@ -58,11 +58,11 @@ class Calibration:
 
     @property
     def agreement(self) -> Interval | None:
-        """95 % interval of the share of equal verdicts."""
+        """Interval of the share of equal verdicts."""
         return wilson_interval(self.both_pass + self.both_fail, self.compared)
 
 
-def calibrate(results: Iterable[EvalResult], labels: dict[Verdict, bool]) -> Calibration:
+def calibrate(results: Iterable[EvalResult], labels: dict[Judged, bool]) -> Calibration:
     """Compare the judge's verdicts with labels; InputError for a label without a verdict."""
     grades = dict(_judged(results))
     missing = [label for label in labels if label not in grades]
@@ -82,14 +82,14 @@ def calibrate(results: Iterable[EvalResult], labels: dict[Verdict, bool]) -> Cal
     )
 
 
-def read_labels(path: Path) -> dict[Verdict, bool]:
+def read_labels(path: Path) -> dict[Judged, bool]:
     """Labels of a CSV file with COLUMNS, without lines whose `passed` is empty; InputError names the line."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path}: cannot be read as CSV ({error})") from error
-    labels: dict[Verdict, bool] = {}
+    labels: dict[Judged, bool] = {}
     for line, row in enumerate(rows, start=2):
         absent = [name for name in COLUMNS if row.get(name) is None]
         if absent:
@@ -100,7 +100,7 @@ def read_labels(path: Path) -> dict[Verdict, bool]:
         if said not in LABELS or not row["run_index"].strip().isdigit():
             raise InputError(f"{path}:{line}: passed must be one of {', '.join(LABELS)}, run_index a number")
         *names, index, assertion = (row[name].strip() for name in COLUMNS[:-1])
-        key = Verdict(names[0], names[1], names[2], int(index), assertion)
+        key = Judged(names[0], names[1], names[2], int(index), assertion)
         if key in labels:
             raise InputError(f"{path}:{line}: {', '.join(map(str, key))} is labelled twice")
         labels[key] = LABELS[said]
@@ -118,8 +118,8 @@ def template(results: Sequence[EvalResult]) -> str:
     return text.getvalue()
 
 
-def _judged(results: Iterable[EvalResult]) -> Iterable[tuple[Verdict, GradeResult]]:
+def _judged(results: Iterable[EvalResult]) -> Iterable[tuple[Judged, GradeResult]]:
     for r in results:
         for grade in r.grades:
             if grade.assertion_type == "llm":
-                yield Verdict(r.task_id, r.config_name, r.model, r.run_index, grade.assertion_id), grade
+                yield Judged(r.task_id, r.config_name, r.model, r.run_index, grade.assertion_id), grade

@@ -41,17 +41,13 @@ COMMANDS: dict[str, Entry] = {
     "validate-task": Entry("harness.cli.check", "Check task files."),
     "validate-config": Entry("harness.cli.check", "Check config files."),
     "validate": Entry("harness.cli.check", "Check that solutions pass and untouched fixtures fail, without a model."),
-    "import-harbor": Entry("harness.cli.harbor", "Read the trials of Harbor jobs into a results file."),
     "ls": Entry("harness.cli.check", "List tasks or configs."),
     "env-status": Entry("harness.cli.check", "Show whether this machine is ready to run."),
     "sandbox-image": Entry("harness.cli.check", "Build the image of --sandbox docker."),
     "report": Entry("harness.cli.report", "Summary of results; HTML, Markdown, JUnit, CSV, JSON."),
-    "analyze": Entry("harness.cli.report", "List runs with what failed in them."),
-    "explain": Entry("harness.cli.report", "Everything about one run."),
-    "diff": Entry("harness.cli.report", "Two sets of results side by side."),
+    "analyze": Entry("harness.cli.report", "List runs with what failed in them, or show one whole."),
     "compare": Entry("harness.cli.report", "Did B do better than A, by how much, how sure, at what cost?"),
     "trend": Entry("harness.cli.report", "How rewards move over several jobs, and which tasks."),
-    "regression": Entry("harness.cli.report", "Is the current version worse than the baseline?"),
     "power": Entry("harness.cli.design", "How many tasks and runs it takes to find an effect."),
     "plan": Entry("harness.cli.design", "Two Harbor jobs, without and with a server, from a budget."),
     "confirm": Entry("harness.cli.run", "Run the suspects of a comparison again, more often."),
@@ -227,7 +223,8 @@ def load_env_file(named: Path | None) -> Path | None:
     """
     if named is not None and not named.is_file():
         raise InputError(f"{named}: no such env file; correct --env-file or EVAL_ENV_FILE")
-    found = (file for name in ENV_FILES if (file := name.expanduser()).is_file())
+    # os.path says no where a folder on the way may not be entered, and so may be another user's home.
+    found = (file for name in ENV_FILES if os.path.isfile(file := name.expanduser()) and os.access(file, os.R_OK))  # noqa: PTH113
     path = named or next(found, None)
     if path is not None:
         from dotenv import dotenv_values

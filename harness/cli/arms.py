@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -17,6 +18,7 @@ from harness.errors import InputError
 from harness.models import EvalResult
 from harness.results.sources import choose, is_table, load_source, load_two_arms
 
+REGRESSION_THRESHOLD = 0.05
 GOT_WORSE, CANNOT_TELL = 1, 2
 """Exit codes of the commands that end in a verdict."""
 
@@ -33,10 +35,23 @@ class ArmOptions:
     model_b: str | None
     label_a: str | None
     label_b: str | None
-    metric: MetricChoice
-    threshold: float
+    metric: MetricChoice | None
+    threshold: float | None
     treatment: tuple[str, ...]
     pool: bool
+    regression: bool
+
+    @property
+    def _asked(self) -> dict[str, Any]:
+        """What is asked of the arms; a regression test has defaults of its own, those of `check_regression`."""
+        metric, threshold = ("pass_rate", REGRESSION_THRESHOLD) if self.regression else ("auto", 0.0)
+        return {
+            "metric": self.metric or metric,
+            "threshold": threshold if self.threshold is None else self.threshold,
+            "treatment": self.treatment,
+            "pool": self.pool,
+            "fixed_tasks": self.regression,
+        }
 
     def compare(self) -> tuple[Comparison, list[EvalResult], list[EvalResult]]:
         """The comparison, and the results of both arms."""
@@ -47,10 +62,7 @@ class ArmOptions:
                 results_b,
                 label_a=label_a,
                 label_b=label_b,
-                metric=self.metric,
-                threshold=self.threshold,
-                treatment=self.treatment,
-                pool=self.pool,
+                **self._asked,
             )
         except UnclearPairing as error:
             raise InputError(f"{error} with --model-a and --model-b") from error
@@ -64,9 +76,7 @@ class ArmOptions:
             raise InputError("with more than two paths, --config-a, --model-a, --label-a and those of B do not apply")
         arms = load_labelled([self.a, self.b, *more])
         try:
-            found = compare_arms(
-                arms, metric=self.metric, threshold=self.threshold, treatment=self.treatment, pool=self.pool
-            )
+            found = compare_arms(arms, **self._asked)
         except UnclearPairing as error:
             raise InputError(f"{error}; compare two paths at a time, with --model-a and --model-b") from error
         return found, arms
@@ -104,20 +114,18 @@ arm_options = gathered(
     click.option("--label-b", help="Name of B in the report."),
     click.option(
         "--metric",
-        default="auto",
-        show_default=True,
         type=METRIC,
-        help="What the verdict is about; auto: the score, unless all scores are 0 or 1.",
+        help="What the verdict is about; auto: the score, unless all scores are 0 or 1.  [default: auto, with "
+        "--regression pass_rate]",
     ),
     click.option(
         "--threshold",
-        default=0.0,
-        show_default=True,
         type=click.FloatRange(0, 1),
-        help="Smallest change that counts, 0 to 1.",
+        help=f"Smallest change that counts, 0 to 1.  [default: 0, with --regression {REGRESSION_THRESHOLD}]",
     ),
     click.option("--treatment", multiple=True, help="Tools that B is about, as a pattern such as mcp__*."),
     click.option("--pool", is_flag=True, help="Pair runs by task alone; configs become groups."),
+    click.option("--regression", is_flag=True, help="Ask whether B is worse on these very tasks, as a CI job does."),
 )
 
 

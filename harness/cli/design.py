@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ import click
 
 from harness import statistics
 from harness.cli.options import METRIC, PATH, RESULTS_HELP
-from harness.compare.verdicts import SUITE_ALPHA, MetricChoice
+from harness.compare.verdicts import MetricChoice
 from harness.compare.wording import counted, metric_name
 from harness.design.jobs import ARMS, Earlier, JobOptions, TaskSet, choose_attempts, hours, job_yaml
 from harness.design.jobs import power as power_of
@@ -24,7 +25,6 @@ from locobench.shared.files import write_whole
 
 RUNS = (1, 3, 5, 10)
 TASKS = (10, 20, 50, 100, 200)
-TARGET_POWER = 0.8
 BRIDGE_NETWORKS = 30
 """User networks that Docker's default address pools hold; each trial takes one unless an overlay says otherwise."""
 SHOWN_SKIPPED = 3
@@ -57,14 +57,12 @@ WITHOUT_SERVERS = ("oracle", "nop")
 )
 @click.option(
     "--effect-sd",
-    default=0.0,
-    show_default=True,
     type=click.FloatRange(0, 1),
-    help="How much the effect differs by task.",
+    help="How much the effect differs by task.  [default: 0, or that of --from where it has two arms]",
 )
 @click.option(
     "--alpha",
-    default=SUITE_ALPHA,
+    default=round(statistics.ALPHA, 4),
     show_default=True,
     type=click.FloatRange(0, 0.5, min_open=True, max_open=True),
     help="One-sided level; the default is that of `compare`.",
@@ -79,7 +77,7 @@ def power(
     source: Path | None,
     metric: MetricChoice,
     run_sd: float | None,
-    effect_sd: float,
+    effect_sd: float | None,
     alpha: float,
     tasks: int | None,
     runs: int,
@@ -89,10 +87,14 @@ def power(
     By the noncentral t of the paired test over tasks; docs/STATISTICS.md compares it with simulations.
     """
     if source:
-        noise = observed_noise(load_source(source), metric, run_sd, source)
+        noise = _noise_of(source, metric, run_sd)
     else:
         noise = Noise("pass_rate" if run_sd is None else "score", 0.8, run_sd)
-    noise = replace(noise, mean=noise.mean if baseline is None else baseline, effect_sd=effect_sd)
+    noise = replace(
+        noise,
+        mean=noise.mean if baseline is None else baseline,
+        effect_sd=noise.effect_sd if effect_sd is None else effect_sd,
+    )
     varying = "" if noise.run_sd is None else f", runs of a task varying by {100 * noise.run_sd:.1f} points (one sd)"
     console = report_console()
     signs = {"drop": (-1,), "rise": (1,), "both": (-1, 1)}[direction]
@@ -102,12 +104,18 @@ def power(
         way = {"drop": "drop", "rise": "rise", "both": "drop or rise"}[direction]
         raise InputError(f"--effect {effect}: a {name} of {noise.mean:.2f} cannot {way} by that much")
     words = {-1: "drop", 1: "rise"}
+    for sign in set(signs) - set(possible):
+        room = noise.mean if sign < 0 else 1 - noise.mean
+        say(f"A {name} of {100 * noise.mean:.0f} % leaves room for a {words[sign]} of {100 * room:.1f} points at most.")
     if noise.run_sd is not None and len(possible) == 2:
         possible, words = [1], {1: "difference, drop or rise,"}  # the noise is the same either way
     for sign in possible:
         change = sign * effect
         table = new_table(
-            "", "runs per task and arm", *(f"{count} tasks" for count in TASKS), f"tasks for {100 * TARGET_POWER:.0f} %"
+            "",
+            "runs per task and arm",
+            *(f"{count} tasks" for count in TASKS),
+            f"tasks for {100 * statistics.TARGET_POWER:.0f} %",
         )
         for count in RUNS:
             sd = noise.sd(change, count)
@@ -121,16 +129,27 @@ def power(
         if tasks:
             sd = noise.sd(change, runs)
             share = statistics.paired_power(effect, sd, tasks, alpha)
-            detectable = statistics.minimal_detectable_effect(sd, tasks, alpha) or 1.0
+            detectable = statistics.minimal_detectable_effect(sd / math.sqrt(tasks), tasks, alpha) or 1.0
             console.print(
                 f"{tasks} tasks with {counted(runs, 'run')} in each arm find it in {100 * share:.0f} % of cases; "
-                f"in {100 * TARGET_POWER:.0f} % of cases they find a {words[sign].split(',')[0]} of "
-                f"{100 * detectable:.0f} points."
+                f"in {100 * statistics.TARGET_POWER:.0f} % of cases they find a {words[sign].split(',')[0]} of "
+                f"{100 * detectable:.1f} points."
             )
 
 
+def _noise_of(source: Path, metric: MetricChoice, run_sd: float | None) -> Noise:
+    results = load_source(source)
+    noise = observed_noise(results, metric, run_sd)
+    if noise is None:
+        raise InputError(
+            f"{source}: holds one run of each task, which cannot tell how much runs of a task vary; give --run-sd, or "
+            "results with two runs of a task or of two arms"
+        )
+    return noise
+
+
 def _needed_text(effect: float, sd: float, alpha: float) -> str:
-    needed = statistics.tasks_needed(effect, sd, alpha, TARGET_POWER)
+    needed = statistics.tasks_needed(effect, sd, alpha)
     return f"> {statistics.MOST_TASKS}" if needed is None else str(needed)
 
 

@@ -12,7 +12,7 @@ from harness.agreement import calibration
 from harness.cli.asking import JudgeOptions, judge_options, say_unfinished, say_verdicts
 from harness.cli.options import PATH
 from harness.cli.output import refuse_existing, save_results, write_text
-from harness.compare.wording import counted, percent, rate_interval
+from harness.compare.wording import LEVEL, counted, percent, rate_interval
 from harness.errors import InputError
 from harness.graders.composite_grader import CompositeGrader
 from harness.models import PASS_SCORE, EvalResult, Task
@@ -162,7 +162,9 @@ def calibrate(source: Path, labels: Path | None, template_path: Path | None) -> 
     if found.agreement:
         same = found.both_pass + found.both_fail
         share = percent(same / found.compared)
-        console.print(f"agreement {same}/{found.compared} = {share} (95 % interval {rate_interval(found.agreement)})")
+        console.print(
+            f"agreement {same}/{found.compared} = {share} ({LEVEL} interval {rate_interval(found.agreement)})"
+        )
     kappa = "undefined, since only one label occurs" if found.kappa is None else f"{found.kappa:.2f}"
     console.print(f"Cohen's kappa {kappa}; {counted(found.judge_errors, 'labelled assertion')} without a verdict")
     for verdict in found.disagreements:

@@ -6,13 +6,15 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.errors import InputError
 from harness.models import EvalResult
 from harness.report.console import say
-from harness.runner import DEFAULT_RESULTS_DIR, EvalRunner
+
+if TYPE_CHECKING:
+    from harness.runner import EvalRunner
 from locobench.shared.files import check_output, write_whole
 
 
@@ -61,7 +63,9 @@ def results_and_journal(output: Path | None, resume: bool) -> tuple[Path, Path]:
     Raises:
         InputError: there is a file that is not to be resumed, or none that is.
     """
-    path = output or DEFAULT_RESULTS_DIR / f"results_{datetime.now():%Y%m%d_%H%M%S}.json"
+    from harness.runner import DEFAULT_RESULTS_DIR, unused  # what only reads results needs no runner
+
+    path = output or unused(DEFAULT_RESULTS_DIR, "results", ".json")
     path = path.expanduser().absolute()
     journal = journal_of(path)
     if resume and not journal.exists():

@@ -1,4 +1,4 @@
-"""The commands that read results: report, analyze, explain, diff, compare, regression, trend."""
+"""The commands that read results: report, analyze, compare, trend."""
 
 from __future__ import annotations
 
@@ -10,28 +10,36 @@ from pathlib import Path
 import click
 
 from harness.cli.arms import ArmOptions, arm_options, load_labelled, verdict_code
-from harness.cli.options import METRIC, PATH, RESULTS_HELP
+from harness.cli.options import FOLDER, PATH
 from harness.cli.output import keep_sources, write_text
 from harness.compare.arms import ArmsComparison
-from harness.compare.comparison import compare as compare_results
 from harness.compare.trend import Trend, find_trend
-from harness.compare.verdicts import Comparison, MetricChoice
+from harness.compare.verdicts import Comparison
 from harness.errors import InputError
-from harness.models import SCHEMA_VERSION, EvalResult
+from harness.models import PASS_SCORE, SCHEMA_VERSION, EvalResult
 from harness.report import exports
 from harness.report.console import say
-from harness.reporter import Reporter, regression_evidence
-from harness.results.judged_task import pack_for
+from harness.reporter import Reporter
+from harness.results.harbor import load_jobs
 from harness.results.sources import load_source
 
 
 @click.command()
-@click.option("-r", "--results", "source", required=True, type=PATH, help=f"A {RESULTS_HELP}.")
+@click.argument("source", type=PATH)
 @click.option("--html", type=PATH, help="Also write an HTML report.")
 @click.option("--markdown", type=PATH, help="Also write a Markdown table.")
 @click.option("--junit", type=PATH, help="Also write JUnit XML, one case a run.")
 @click.option("--csv", type=PATH, help="Also write one line a run.")
-@click.option("--json", "json_path", type=PATH, help="Also write the results with a summary.")
+@click.option("--json", "json_path", type=PATH, help="Also write a results file, with a summary in front.")
+@click.option("--config-name", help="Config name of a Harbor job's trials. Default: the job's, and agents' if several.")
+@click.option("--tasks-dir", type=FOLDER, help="Folder of a Harbor job's task folders, for language and category.")
+@click.option(
+    "--pass-score",
+    default=PASS_SCORE,
+    show_default=True,
+    type=click.FloatRange(0, 1),
+    help="Reward from which a trial passes.",
+)
 def report(
     source: Path,
     html: Path | None,
@@ -39,10 +47,21 @@ def report(
     junit: Path | None,
     csv: Path | None,
     json_path: Path | None,
+    config_name: str | None,
+    tasks_dir: Path | None,
+    pass_score: float,
 ) -> None:
-    """Summary of a set of results: rates with intervals, pass@k, cost, lost runs."""
+    """Summary of a set of results: rates with intervals, pass@k, cost, lost runs.
+
+    SOURCE is a results file, the journal of a matrix, a Harbor job folder or a folder of them, or a CSV table. Trials
+    that say nothing about the agent (build, API or verifier errors) are kept and count in no rate; Harbor's own mean
+    counts them as 0.
+    """
     keep_sources([source], html, markdown, junit, csv, json_path)
-    results = load_source(source)
+    if source.is_dir():
+        results = load_jobs(source, config_name=config_name, tasks_dir=tasks_dir, pass_score=pass_score)
+    else:
+        results = load_source(source)
     Reporter().print_summary(results)
     write_text(html, lambda: html_page([(source.stem, results)], None, source.stem))
     write_text(markdown, lambda: exports.results_markdown(results))
@@ -55,77 +74,24 @@ def report(
 @click.argument("source", type=PATH)
 @click.option("-t", "--task", "task_filter", help="Only tasks whose id contains this.")
 @click.option("-f", "--failed-only", is_flag=True, help="Only runs that did not pass.")
-def analyze(source: Path, task_filter: str | None, failed_only: bool) -> None:
-    """List runs with what failed in them, and how often each assertion passes."""
-    Reporter().print_analysis(load_source(source), task_filter, failed_only)
-    say(f"one run whole: python -m harness explain {shlex.quote(str(source))} -i #")
+@click.option("-i", "--index", type=click.IntRange(0), help="Show the run of this number whole instead.")
+@click.option("--brief", is_flag=True, help="With -i: grades, tools and files without their contents.")
+def analyze(source: Path, task_filter: str | None, failed_only: bool, index: int | None, brief: bool) -> None:
+    """List runs with what failed in them, and how often each assertion passes.
 
-
-@click.command()
-@click.argument("source", type=PATH)
-@click.option("-i", "--index", required=True, type=click.IntRange(0), help="Number of the run in `analyze`.")
-@click.option("--brief", is_flag=True, help="Grades, tools and files without their contents.")
-def explain(source: Path, index: int, brief: bool) -> None:
-    """Everything about one run: prompt, transcript, changes, grades with reasons, stderr."""
-    results = load_source(source)
+    With -i everything about one run: prompt, transcript, changes, grades with reasons, stderr.
+    """
+    results, reporter = load_source(source), Reporter()
+    if index is None:
+        reporter.print_analysis(results, task_filter, failed_only)
+        say(f"one run whole: python -m harness analyze {shlex.quote(str(source))} -i #")
+        return
     if index >= len(results):
         raise InputError(f"{source}: there is no run {index}; they go from 0 to {len(results) - 1}")
-    reporter = Reporter()
     if brief:
         reporter.print_detailed_result(results[index])
     else:
         reporter.print_explain(results[index])
-
-
-@click.command()
-@click.argument("a", type=PATH)
-@click.argument("b", type=PATH)
-@click.option("--label-a", help="Name of A.")
-@click.option("--label-b", help="Name of B.")
-def diff(a: Path, b: Path, label_a: str | None, label_b: str | None) -> None:
-    """Two sets of results side by side, task by task."""
-    Reporter().print_diff(load_source(a), load_source(b), label_a or a.stem, label_b or b.stem)
-
-
-@click.command()
-@click.option("-b", "--baseline", required=True, type=PATH, help=f"A {RESULTS_HELP}.")
-@click.option("-c", "--current", required=True, type=PATH, help=f"A {RESULTS_HELP}.")
-@click.option(
-    "-t",
-    "--threshold",
-    default=0.05,
-    show_default=True,
-    type=click.FloatRange(0, 1),
-    help="Smallest drop that counts.",
-)
-@click.option("--metric", default="pass_rate", show_default=True, type=METRIC, help="As in `compare`.")
-@click.option("--json", "json_path", type=PATH, help="Also write the evidence.")
-@click.pass_context
-def regression(
-    ctx: click.Context,
-    /,
-    baseline: Path,
-    current: Path,
-    threshold: float,
-    metric: MetricChoice,
-    json_path: Path | None,
-) -> None:
-    """Is CURRENT worse than BASELINE?
-
-    Exit code 0 no evidence of it, 1 a regression, of the whole or of a single task, 2 the data cannot tell.
-    """
-    keep_sources([baseline, current], json_path)
-    comparison = compare_results(
-        load_source(baseline),
-        load_source(current),
-        label_a="baseline",
-        label_b="current",
-        metric=metric,
-        threshold=threshold,
-    )
-    Reporter().print_comparison(comparison)
-    write_text(json_path, lambda: json.dumps(regression_evidence(comparison), indent=2, ensure_ascii=False) + "\n")
-    ctx.exit(verdict_code(comparison))
 
 
 @click.command()
@@ -152,7 +118,8 @@ def compare(
 
     A and B are results files, journals, Harbor job folders or CSV tables (task,arm,reward); without B, two
     configs or models of A, or both arms of a table (also task,reward_a,reward_b). With
-    more paths, each is compared with A, corrected for their number. Exit code 0 nothing got worse, 1 a
+    more paths, each is compared with A, corrected for their number. --regression asks as a test of a new version
+    does: are these very tasks worse? Exit code 0 nothing got worse, 1 a
     regression, of the whole or of a single task, 2 the data cannot tell.
     """
     sources = [path for path in (arms.a, arms.b, *more) if path is not None]
@@ -180,6 +147,7 @@ def html_page(
 ) -> str:
     """The HTML report of arms by label, and of their comparison."""
     from harness.report import html  # its figures' matplotlib takes half a second to import
+    from harness.results.judged_task import pack_for
 
     return html.render([html.Arm(label, results) for label, results in arms], comparison, title, pack_for)
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness import statistics
 from harness.compare.comparison import compare
 from harness.compare.findings import Frozen
 from harness.compare.metrics import aggregate, by_task, resolve_metric
-from harness.compare.verdicts import Comparison, Metric, MetricChoice, Verdict, corrected
+from harness.compare.verdicts import Comparison, Metric, MetricChoice
 from harness.errors import InputError
 from harness.models import EvalResult
-from harness.statistics import OneSided
 
 
 class ArmPoint(Frozen):
@@ -35,8 +33,7 @@ class ArmsComparison(Frozen):
     arms: tuple[ArmPoint, ...]
     """All of them, the first one first."""
     comparisons: tuple[Comparison, ...]
-    """One for each other arm. The p-values over all tasks and the verdicts are corrected for their number; the
-    intervals are not."""
+    """One for each other arm, their level corrected for their number."""
 
     @property
     def got_worse(self) -> bool:
@@ -51,11 +48,12 @@ def compare_arms(
     threshold: float = 0.0,
     treatment: Sequence[str] = (),
     pool: bool = False,
+    fixed_tasks: bool = False,
 ) -> ArmsComparison:
     """Compare every arm with the first.
 
-    Holm's correction of the p-values over all tasks, for each direction by itself as the level is; the false
-    discovery rate over single tasks is divided by the number of comparisons. With two arms nothing is corrected.
+    The level of each comparison and the false discovery rate over its single tasks are divided by the number of
+    comparisons (Bonferroni), so that verdict and interval stay one. With two arms nothing is corrected.
 
     Args:
         arms: label and results, the one that the others are compared with first.
@@ -63,6 +61,7 @@ def compare_arms(
         threshold: of the metric, 0 to 1; a smaller change is never called.
         treatment: the tools that the other arms are about, as glob patterns.
         pool: pair by task and model alone, as in `compare`.
+        fixed_tasks: which question is asked, as in `compare`.
 
     Raises:
         InputError: fewer than two arms, or two of one name.
@@ -83,13 +82,15 @@ def compare_arms(
             threshold=threshold,
             treatment=treatment,
             pool=pool,
+            fixed_tasks=fixed_tasks,
+            comparisons=len(others),
         )
         for label, results in others
     ]
     return ArmsComparison(
         metric=chosen,
         arms=tuple(_point(label, results, chosen) for label, results in arms),
-        comparisons=tuple(_corrected(found, threshold)),
+        comparisons=tuple(found),
     )
 
 
@@ -107,27 +108,3 @@ def _point(label: str, results: Sequence[EvalResult], metric: Metric) -> ArmPoin
         mean=sum(means) / len(means) if means else None,
         cost=whole.avg_cost,
     )
-
-
-def _corrected(found: Sequence[Comparison], threshold: float) -> list[Comparison]:
-    if len(found) == 1:
-        return list(found)
-    suites = [comparison.decision.suite for comparison in found]
-    adjusted = zip(
-        statistics.holm([suite.less for suite in suites]),
-        statistics.holm([suite.greater for suite in suites]),
-        suites,
-        strict=True,
-    )
-    corrections = [OneSided(less, up, min(1.0, len(found) * suite.attainable)) for less, up, suite in adjusted]
-    return [
-        _with_decision(comparison, suite, len(found), threshold)
-        for comparison, suite in zip(found, corrections, strict=True)
-    ]
-
-
-def _with_decision(comparison: Comparison, suite: OneSided, count: int, threshold: float) -> Comparison:
-    decision = corrected(comparison.decision, suite, count, threshold=threshold)
-    if comparison.verdict is Verdict.NOT_ENOUGH_DATA and not decision.verdict.decided:
-        decision = decision.model_copy(update={"verdict": Verdict.NOT_ENOUGH_DATA})
-    return comparison.model_copy(update={"decision": decision, "comparisons": count})

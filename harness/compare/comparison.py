@@ -4,32 +4,32 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from statistics import fmean, variance
+from functools import partial
+from statistics import fmean
 
 from harness import statistics
+from harness.compare.decision import decide, per_task
+from harness.compare.doubts.loss import find_loss, hold_against_loss
 from harness.compare.doubts.treatment import treatment_tools
+from harness.compare.doubts.warnings import find_warnings
 from harness.compare.influence import find_influence, find_zero_clusters
 from harness.compare.metrics import count_errors, resolve_metric
 from harness.compare.slices import by_quartile, find_slices, task_shares, unit_groups
 from harness.compare.usage import cost_effect, tool_association, tool_use
 from harness.compare.verdicts import (
-    SUITE_ALPHA,
     Comparison,
+    Decision,
     Metric,
     MetricChoice,
     MetricDifference,
     UnitComparison,
     UnitKey,
-    Verdict,
-    decide,
     readable,
 )
-from harness.compare.warnings import find_warnings
+from harness.compare.wording import counted
 from harness.errors import InputError
-from harness.models import EvalResult
-
-MAX_ERROR_SHARE = 0.2
-"""With more errors than this in an arm, "no evidence" would claim more than was measured."""
+from harness.models import EvalResult, Outcome
+from harness.statistics import CONFIDENCE, TIE
 
 QUANTITIES: dict[str, tuple[str, Callable[[EvalResult], float | None]]] = {
     "pass_rate": ("share of runs", lambda r: float(r.passed)),
@@ -63,11 +63,13 @@ def compare(
     threshold: float = 0.0,
     treatment: Sequence[str] = (),
     pool: bool = False,
+    fixed_tasks: bool = False,
+    comparisons: int = 1,
 ) -> Comparison:
     """Compare two arms task by task.
 
-    Runs that measured nothing (infrastructure, setup, judge) and tasks that only one arm has are outside the
-    rates, and counted in the result.
+    Runs that measured nothing (infrastructure, setup, judge) are outside the rates. What they could have been
+    widens the interval, and too many of them forbid a verdict. Tasks that only one arm has are counted apart.
 
     Args:
         results_a: the runs B is compared with.
@@ -80,25 +82,36 @@ def compare(
         treatment: the tools that B is about, as glob patterns; without it, what B's runs were offered and A's not.
         pool: pair by task and model alone, whatever the configs are called; they stay as groups. Without it, so it is
             where the arms have no config in common.
+        fixed_tasks: ask about these very tasks, as a regression test does, and not about tasks like these.
+        comparisons: how many are made with these results of A; the level of each is corrected for it (Bonferroni).
 
     Raises:
         UnclearPairing: several models in an arm, and none in common.
+        InputError: the arms share runs.
     """
+    _refuse_shared_runs(results_a, results_b, label_a, label_b)
     chosen = resolve_metric(metric, [*results_a, *results_b])
+    confidence = 1 - (1 - CONFIDENCE) / comparisons
     key_of = _pairing(results_a, results_b, pool)
-    runs_a, runs_b = _measured(results_a, key_of), _measured(results_b, key_of)
-    both = sorted(runs_a.keys() & runs_b.keys())
-    units = by_quartile([_unit(key, runs_a[key], runs_b[key], chosen) for key in both])
-    paired_a, paired_b = {key: runs_a[key] for key in both}, {key: runs_b[key] for key in both}
-    decision = decide(units, threshold=threshold)
-    errors_a, errors_b = count_errors(results_a), count_errors(results_b)
-    lost = any(
-        sum(errors.values()) > MAX_ERROR_SHARE * len(results)
-        for errors, results in ((errors_a, results_a), (errors_b, results_b))
+    decide_units = partial(
+        decide, threshold=threshold, fixed_tasks=fixed_tasks, confidence=confidence, comparisons=comparisons
     )
-    if lost and not decision.verdict.decided:
-        decision = decision.model_copy(update={"verdict": Verdict.NOT_ENOUGH_DATA})
+
+    def runs_with(lost_a: float | None, lost_b: float | None) -> tuple[Runs, Runs]:
+        return _by_unit(results_a, key_of, lost_a), _by_unit(results_b, key_of, lost_b)
+
+    def decide_with(lost_a: float, lost_b: float) -> Decision:
+        return decide_units(_units(*runs_with(lost_a, lost_b), chosen))
+
+    runs_a, runs_b = runs_with(None, None)
+    units = _units(runs_a, runs_b, chosen)
+    loss = find_loss(results_a, results_b, label_a, label_b)
+    decision, loss = hold_against_loss(decide_units(units), loss, threshold, decide_with)
+    paired_a, paired_b = ({unit.key: runs[unit.key] for unit in units} for runs in (runs_a, runs_b))
+    clusters = {unit.key.task_id: unit.cluster for unit in units}
+    metrics = [_metric_difference(name, paired_a, paired_b, clusters, confidence) for name in QUANTITIES]
     names = readable(runs_a.keys() | runs_b.keys())
+    error, count = statistics.standard_error(*per_task(units)) if units else (0.0, 0)
     comparison = Comparison(
         label_a=label_a,
         label_b=label_b,
@@ -106,24 +119,43 @@ def compare(
         threshold=threshold,
         decision=decision,
         metrics=tuple(
-            found for name in QUANTITIES if (found := _metric_difference(name, paired_a, paired_b)) is not None
+            found.model_copy(update={"interval": decision.interval}) if found.name == chosen else found
+            for found in metrics
+            if found is not None
         ),
-        detectable=_detectable(units, chosen),
+        detectable=statistics.minimal_detectable_effect(error, count, (1 - confidence) / 2) if error > TIE else None,
+        confidence=confidence,
+        loss=loss,
         only_a=tuple(names[key] for key in sorted(runs_a.keys() - runs_b.keys())),
         only_b=tuple(names[key] for key in sorted(runs_b.keys() - runs_a.keys())),
-        errors_a=errors_a,
-        errors_b=errors_b,
+        errors_a=count_errors(results_a),
+        errors_b=count_errors(results_b),
         shares=task_shares(units),
-        slices=find_slices(units, runs_a, runs_b),
-        influence=find_influence(units, threshold=threshold),
+        slices=find_slices(units, runs_a, runs_b, confidence),
+        influence=find_influence(units, decide_units),
         zero_clusters=find_zero_clusters(units),
-        cost=cost_effect(paired_a, paired_b, QUANTITIES[chosen][1]),
+        cost=cost_effect(paired_a, paired_b, QUANTITIES[chosen][1], clusters, confidence),
+        time=cost_effect(
+            paired_a, paired_b, QUANTITIES[chosen][1], clusters, confidence, lambda run: run.trace.duration_seconds
+        ),
         tools_a=tool_use(results_a),
         tools_b=tool_use(results_b),
         association=tool_association(runs_b, QUANTITIES[chosen][1], treatment_tools(results_a, results_b, treatment)),
+        comparisons=comparisons,
     )
     warnings = find_warnings(comparison, results_a, results_b, treatment)
     return comparison.model_copy(update={"warnings": tuple(warnings)})
+
+
+def _refuse_shared_runs(a: Sequence[EvalResult], b: Sequence[EvalResult], label_a: str, label_b: str) -> None:
+    """The same run in both arms is a copy, and a difference of 0 that nobody measured."""
+    ids_a = {run.run_id: run for run in a if run.run_id}
+    shared = [run for run in b if run.run_id in ids_a]
+    if shared:
+        raise InputError(
+            f"{counted(len(shared), 'run')} of {label_b} {'is' if len(shared) == 1 else 'are'} in {label_a} as well, "
+            f"such as {shared[0].source or shared[0].run_id}; name the folder of the other job"
+        )
 
 
 def _pairing(a: Sequence[EvalResult], b: Sequence[EvalResult], pool: bool) -> Callable[[EvalResult], UnitKey]:
@@ -143,12 +175,21 @@ def _pairing(a: Sequence[EvalResult], b: Sequence[EvalResult], pool: bool) -> Ca
 Runs = Mapping[UnitKey, list[EvalResult]]
 
 
-def _measured(results: Sequence[EvalResult], key_of: Callable[[EvalResult], UnitKey]) -> Runs:
+def _by_unit(results: Sequence[EvalResult], key_of: Callable[[EvalResult], UnitKey], lost: float | None) -> Runs:
+    """Measured runs by what is compared, and the lost ones too when `lost`, 0 to 1, says what they count as."""
     runs: dict[UnitKey, list[EvalResult]] = defaultdict(list)
     for result in results:
         if result.measured:
             runs[key_of(result)].append(result)
+        elif lost is not None:
+            as_if = {"overall_score": lost, "passed": lost == 1, "outcome": Outcome.COMPLETED, "grades": []}
+            runs[key_of(result)].append(result.model_copy(update=as_if))
     return {key: sorted(found, key=lambda r: r.run_index) for key, found in runs.items()}
+
+
+def _units(runs_a: Runs, runs_b: Runs, metric: Metric) -> list[UnitComparison]:
+    both = sorted(runs_a.keys() & runs_b.keys())
+    return by_quartile([_unit(key, runs_a[key], runs_b[key], metric) for key in both])
 
 
 def _unit(key: UnitKey, a: list[EvalResult], b: list[EvalResult], metric: Metric) -> UnitComparison:
@@ -173,18 +214,21 @@ def _unit(key: UnitKey, a: list[EvalResult], b: list[EvalResult], metric: Metric
     )
 
 
-def _metric_difference(name: str, runs_a: Runs, runs_b: Runs) -> MetricDifference | None:
+def _metric_difference(
+    name: str, runs_a: Runs, runs_b: Runs, clusters: Mapping[str, str], confidence: float
+) -> MetricDifference | None:
     unit, value = QUANTITIES[name]
-    per_task: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    means_of: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for key in runs_a:
         values_a = [v for r in runs_a[key] if (v := value(r)) is not None]
         values_b = [v for r in runs_b[key] if (v := value(r)) is not None]
         if values_a and values_b:
-            per_task[key.task_id].append((fmean(values_a), fmean(values_b)))
-    if not per_task:
+            means_of[key.task_id].append((fmean(values_a), fmean(values_b)))
+    if not means_of:
         return None
-    means = [(fmean(a for a, _ in pairs), fmean(b for _, b in pairs)) for pairs in per_task.values()]
+    means = [(fmean(a for a, _ in pairs), fmean(b for _, b in pairs)) for pairs in means_of.values()]
     differences = [b - a for a, b in means]
+    shift = statistics.sign_flip_test(differences, [clusters[task] for task in means_of], confidence)
     return MetricDifference(
         name=name,
         unit=unit,
@@ -192,31 +236,6 @@ def _metric_difference(name: str, runs_a: Runs, runs_b: Runs) -> MetricDifferenc
         mean_a=fmean(a for a, _ in means),
         mean_b=fmean(b for _, b in means),
         difference=fmean(differences),
-        interval=statistics.paired_bootstrap(differences),
-        p=statistics.sign_flip_test(differences),
+        interval=shift.interval,
+        p=shift.p,
     )
-
-
-def _detectable(units: Sequence[UnitComparison], metric: Metric) -> float | None:
-    """Minimal detectable effect at the observed spread, which is never taken to be less than the runs' own.
-
-    The runs' own is p(1-p) of a mean smoothed by one pass and one failure, so that a task that always passed
-    in three runs is not taken for one that cannot fail; for scores it is the most a score can vary.
-    """
-    differences: dict[str, list[float]] = defaultdict(list)
-    noise: dict[str, list[float]] = defaultdict(list)
-    for unit in units:
-        arms = ((unit.passed_a, unit.scores_a), (unit.passed_b, unit.scores_b))
-        totals = [(passed if metric == "pass_rate" else sum(scores), len(scores)) for passed, scores in arms]
-        differences[unit.key.task_id].append(unit.difference)
-        noise[unit.key.task_id].append(sum(_variance(total, runs) for total, runs in totals))
-    if len(differences) < 2:
-        return None
-    observed = variance(fmean(values) for values in differences.values())
-    own = fmean(sum(values) / len(values) ** 2 for values in noise.values())
-    return statistics.minimal_detectable_effect(max(observed, own) ** 0.5, len(differences), SUITE_ALPHA)
-
-
-def _variance(total: float, runs: int) -> float:
-    mean = (total + 1) / (runs + 2)
-    return mean * (1 - mean) / runs

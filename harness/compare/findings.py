@@ -15,6 +15,41 @@ class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
+class ArmLoss(Frozen):
+    """What became of the runs of one arm."""
+
+    planned: int
+    """Runs it was to make, as far as that is known; else those that left a result."""
+    lost: int
+    """Runs that left no measurement, whatever the cause; `missing` are among them."""
+    missing: int
+    """Runs that a job was to make and that left no result."""
+    ended: int
+    """Measured runs that the agent did not complete: its time, turns or budget were up, or it gave up."""
+    without_reward: int
+    """Those of them that left nothing to score and count as 0."""
+
+    @property
+    def share(self) -> float:
+        """Lost of the planned runs, 0 to 1."""
+        return self.lost / self.planned if self.planned else 0.0
+
+
+class Loss(Frozen):
+    """Whether the runs that were lost leave room for a verdict."""
+
+    a: ArmLoss
+    b: ArmLoss
+    p: float
+    """Two-sided, of Fisher's exact test: are as many lost in one arm as in the other?"""
+    cap: str = ""
+    """Why no verdict can be given, as half a sentence; empty when one can."""
+    worst: Interval | None = None
+    """Interval of the difference had every lost run of B scored 0 and every one of A 1; None when none was lost."""
+    best: Interval | None = None
+    """The other way round."""
+
+
 class Slice(Frozen):
     """The difference within one group of tasks, or in one component of the score."""
 
@@ -28,8 +63,8 @@ class Slice(Frozen):
     difference: float
     """B minus A, -1 to 1."""
     interval: Interval | None
-    """All intervals of a comparison's slices together hold with 95 % (Student's t, Bonferroni); None below two
-    tasks and where all differences are equal."""
+    """All intervals of a comparison's slices together hold at its level (Student's t, Bonferroni); None below two
+    clusters and where all differences are equal."""
     p: float
     """Two-sided, of the sign-flip test."""
     adjusted_p: float
@@ -99,7 +134,7 @@ class CostEffect(Frozen):
     """US$ a run that each further point of the metric takes, B against A; negative when B is better and cheaper,
     or worse and dearer. None where the difference of the metric is not clear of 0."""
     per_point_interval: Interval | None
-    """95 % bootstrap interval of `per_point` over tasks."""
+    """Bootstrap interval of `per_point`, at the comparison's level."""
 
 
 class ToolCount(Frozen):

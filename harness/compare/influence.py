@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from statistics import fmean
 from typing import Literal, NamedTuple
@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import statistics
+from harness.compare.decision import decide, decide_without, per_task
 from harness.compare.findings import Influence, ZeroCluster
 from harness.compare.slices import dimensions
-from harness.compare.verdicts import UnitComparison, decide_without
+from harness.compare.verdicts import PROJECTS, Decision, UnitComparison
 
 LEVEL = 0.025
 """Chance that groups which carry no more than their share are named at all, over all groups of a comparison."""
@@ -31,7 +32,9 @@ ZEROS_P = 0.01
 """... if chance explains neither, after Holm's correction for the groups."""
 
 
-def find_influence(units: Sequence[UnitComparison], *, threshold: float = 0.0) -> tuple[Influence, ...]:
+def find_influence(
+    units: Sequence[UnitComparison], decide_units: Callable[..., Decision] = decide
+) -> tuple[Influence, ...]:
     """The groups without which the difference changes more than without random groups of their size.
 
     To leave out the most favourable group always weakens a result, so that alone says nothing. Here the
@@ -44,7 +47,7 @@ def find_influence(units: Sequence[UnitComparison], *, threshold: float = 0.0) -
 
     Args:
         units: the tasks that both arms measured, their groups complete.
-        threshold: of the comparison, for the verdict without the group.
+        decide_units: how the comparison is decided, for the verdict without the group.
 
     Returns:
         At most MOST_NAMED, the most extreme first. Of two groups that are each other's rest, the one with the larger
@@ -54,7 +57,7 @@ def find_influence(units: Sequence[UnitComparison], *, threshold: float = 0.0) -
     rest = list(units)
     while len(found) < MOST_NAMED and (extreme := _most_extreme(rest)) is not None:
         group = [unit for unit in rest if unit.groups.get(extreme.dimension) == extreme.value]
-        verdict, without = decide_without(units, group, threshold=threshold)
+        verdict, without = decide_without(units, group, decide_units)
         found.append(
             Influence(
                 dimension=extreme.dimension,
@@ -101,11 +104,16 @@ def _most_extreme(units: Sequence[UnitComparison]) -> _Group | None:
 
 
 def _cells(units: Sequence[UnitComparison], dimension: str) -> list[tuple[str, str, float]]:
-    """(task, group, difference) of every task; of a task that is in several groups, one for each."""
+    """(task, group, difference) of every task; of a task that is in several groups, one for each.
+
+    Where all tasks of a project are in one group, such as its language, projects are dealt out instead of tasks.
+    """
+    grouped = [unit for unit in units if dimension in unit.groups]
+    whole = len({(unit.cluster, unit.groups[dimension]) for unit in grouped}) == len({u.cluster for u in grouped})
+    by_project = whole and dimension not in PROJECTS
     cells: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for unit in units:
-        if dimension in unit.groups:
-            cells[unit.key.task_id, unit.groups[dimension]].append(unit.difference)
+    for unit in grouped:
+        cells[unit.cluster if by_project else unit.key.task_id, unit.groups[dimension]].append(unit.difference)
     return [(task, group, fmean(values)) for (task, group), values in cells.items()]
 
 
@@ -177,7 +185,7 @@ def find_zero_clusters(units: Sequence[UnitComparison]) -> tuple[ZeroCluster, ..
                 other_arm_runs=other_runs,
                 rest_zeros=rest_zeros,
                 rest_runs=rest_runs,
-                without=decide_without(units, group, threshold=0.0)[1],
+                without=_mean_without(units, group),
                 p=p,
             )
         )
@@ -187,3 +195,9 @@ def find_zero_clusters(units: Sequence[UnitComparison]) -> tuple[ZeroCluster, ..
 def _zeros(units: Sequence[UnitComparison], arm: str) -> tuple[int, int]:
     scores = [score for unit in units for score in (unit.scores_a if arm == "A" else unit.scores_b)]
     return sum(score == 0 for score in scores), len(scores)
+
+
+def _mean_without(units: Sequence[UnitComparison], left_out: Sequence[UnitComparison]) -> float:
+    gone = {unit.key for unit in left_out}
+    differences, _ = per_task(unit for unit in units if unit.key not in gone)
+    return fmean(differences or [0.0])

@@ -36,7 +36,7 @@ class AggregatedMetrics:
     pass_hat_k: dict[int, float] = field(default_factory=dict)
     """k -> chance that all of k runs pass, likewise."""
     pass_interval: Interval | None = None
-    """Wilson interval of pass_rate, 95 %, for these tasks; None without runs."""
+    """Wilson interval of pass_rate, for these tasks; None without runs."""
     avg_cost: float | None = None
     """US$ a run over the runs whose cost is known; None when none is."""
     total_cost: float | None = None

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from harness.compare.findings import Influence, ZeroCluster
-from harness.compare.verdicts import SUITE_ALPHA, Comparison, Verdict
+from collections.abc import Callable, Iterator
+from math import ceil, log2
+
+from harness.compare.findings import CostEffect, Influence, ZeroCluster
+from harness.compare.verdicts import Comparison, Verdict
 from harness.compare.wording import (
     cost_text,
     counted,
@@ -11,6 +14,7 @@ from harness.compare.wording import (
     interval_text,
     metric_name,
     p_text,
+    percent,
     points,
     some,
 )
@@ -44,7 +48,8 @@ def cost_sentence(comparison: Comparison) -> str:
         return f"{text}. The price of a further point is not given: the difference is not clear of 0."
     low, high = (_dollars(end) for end in (effect.per_point_interval.low, effect.per_point_interval.high))
     note = "; less than nothing, since the better arm was the cheaper one" if effect.per_point < 0 else ""
-    return f"{text}. A further point costs {_dollars(effect.per_point)} a run (95 % interval {low} to {high}{note})."
+    at = interval_name(comparison)
+    return f"{text}. A further point costs {_dollars(effect.per_point)} a run ({at} {low} to {high}{note})."
 
 
 def _dollars(value: float) -> str:
@@ -114,49 +119,113 @@ def zero_cluster_sentence(comparison: Comparison, cluster: ZeroCluster) -> str:
 def plain_verdict(comparison: Comparison) -> str:
     """The verdict in plain words, in one sentence without a number."""
     a, b = comparison.label_a, comparison.label_b
+    where = " on these tasks" if comparison.decision.these_tasks else ""
     if comparison.verdict is Verdict.NOT_ENOUGH_DATA:
-        return f"Not enough data to say whether {b} is better or worse than {a}."
+        return f"Not enough data to say whether {b} is better or worse than {a}{where}."
     if not comparison.verdict.decided:
-        return f"No evidence that {b} is better or worse than {a}."
+        return f"No evidence that {b} is better or worse than {a}{where}."
     side = "better" if comparison.verdict is Verdict.IMPROVEMENT else "worse"
-    if not _decided_by_all(comparison):
-        return f"{b} is {side} than {a} in single tasks; over all tasks together there is no evidence of a difference."
-    return f"{b} is {side} than {a}, by more than chance explains."
-
-
-def _decided_by_all(comparison: Comparison) -> bool:
-    """Whether the test over all tasks supports the verdict, not single tasks alone."""
-    suite = comparison.decision.suite
-    p = suite.greater if comparison.verdict is Verdict.IMPROVEMENT else suite.less
-    return p <= SUITE_ALPHA and suite.attainable <= SUITE_ALPHA
+    return f"{b} is {side} than {a}{where}, by more than chance explains."
 
 
 def verdict_sentence(comparison: Comparison) -> str:
-    """The verdict with its evidence, in one or two sentences."""
-    primary = comparison.primary
+    """The verdict with its evidence, in a few sentences."""
+    primary, decision = comparison.primary, comparison.decision
     if primary is None:
         return "Not enough data: no task was measured in both arms."
-    suite = comparison.decision.suite
-    evidence = [f"95 % interval {interval_text(primary)}"] if primary.interval else []
-    if comparison.verdict is not Verdict.NOT_ENOUGH_DATA:
-        several = f" after Holm's correction for {comparison.comparisons} comparisons"
-        evidence.append(f"one-sided p = {p_text(suite.smaller)}{several if comparison.comparisons > 1 else ''}")
+    projects = f" of {counted(decision.clusters, 'project')}" if decision.clusters < primary.tasks else ""
     change = (
         f"From {comparison.label_a} to {comparison.label_b}, the {metric_name(comparison.metric)} changed by "
-        f"{points(primary.difference)} over {counted(primary.tasks, 'task')}"
+        f"{points(primary.difference)} over {counted(primary.tasks, 'task')}{projects}"
     )
-    change += f" ({', '.join(evidence)})." if evidence else "."
-    if comparison.verdict is Verdict.NOT_ENOUGH_DATA:
-        return f"{change} That is not enough data for a verdict: use more tasks or more runs, or repeat the lost runs."
-    if comparison.verdict.decided:
-        if _decided_by_all(comparison):
-            return change
-        decision = comparison.decision
-        alone = decision.having(comparison.verdict)
-        if not alone:
-            return f"{change} Every run of one arm passed and none of the other did, which chance does not explain."
-        tasks = some([decision.name(unit) for unit in alone])
-        return f"{change} Over all tasks together that could be chance; for {tasks} alone it is not."
-    reach = comparison.detectable
-    would = f" This design finds a difference of {100 * reach:.0f} points in 80 % of cases." if reach else ""
-    return f"{change} That is no evidence of a difference.{would}"
+    if primary.interval:
+        lost = ", lost runs included" if comparison.loss.worst else ""
+        change += f" ({interval_name(comparison)} {interval_text(primary)}{lost})"
+    return " ".join([f"{change}.", *reasons(comparison)])
+
+
+def reasons(comparison: Comparison) -> list[str]:
+    """Why the verdict is what it is, and what could be different: the sentences after the numbers."""
+    return [text for text in [*_reasons(comparison), bounds_sentence(comparison)] if text]
+
+
+def price_text(effect: CostEffect, text: Callable[[float | None], str]) -> str:
+    """What one more point of the metric takes a run; empty where the difference is not clear of 0.
+
+    Args:
+        effect: of dollars or of seconds.
+        text: how an amount of it reads.
+    """
+    if effect.per_point is None or effect.per_point_interval is None:
+        return ""
+    low, high = effect.per_point_interval.low, effect.per_point_interval.high
+    mid, low_text, high_text = (
+        ("-" if value < 0 else "") + text(abs(value)) for value in (effect.per_point, low, high)
+    )
+    return f"{mid} for each further point ({low_text} to {high_text})"
+
+
+def _reasons(comparison: Comparison) -> Iterator[str]:
+    """Why the verdict is what it is."""
+    decision = comparison.decision
+    if comparison.loss.cap:
+        yield f"No verdict: {comparison.loss.cap}. Run the lost ones again, then compare."
+    elif comparison.verdict is Verdict.NOT_ENOUGH_DATA:
+        of = "projects" if decision.clusters < len({unit.key.task_id for unit in decision.units}) else "tasks"
+        least = ceil(-log2((1 - comparison.confidence) / 2))
+        if decision.these_tasks:
+            yield "So few runs cannot show a change: use more of them."
+        else:
+            yield f"A verdict about tasks like these takes {least} {of} or more."
+    elif comparison.verdict is Verdict.NO_EVIDENCE:
+        yield f"That is no evidence of a difference. {reach_sentence(comparison)}"
+    if p := decision.these_tasks:
+        yield (
+            f"Dealt out anew within their tasks, these runs {'fall' if p.less <= p.greater else 'rise'} as far with "
+            f"p = {p_text(p.smaller)} (one-sided); the interval is about tasks like these."
+        )
+    alone = [unit for unit in decision.units if unit.verdict.decided]
+    if alone and not (comparison.verdict.decided and not decision.these_tasks):
+        tasks = some([f"{decision.name(unit)} ({unit.verdict})" for unit in alone])
+        yield f"By themselves, by more than chance explains, changed: {tasks}."
+
+
+def reach_sentence(comparison: Comparison) -> str:
+    """Which difference the design would have found, and which it could not have; empty when that is not known."""
+    reach, primary = comparison.detectable, comparison.primary
+    if reach is None or primary is None:
+        return ""
+    text = f"This design finds a difference of {100 * reach:.1f} points in 80 % of cases."
+    for room, way in ((1 - primary.mean_a, "rise"), (primary.mean_a, "drop")):
+        if room < reach:
+            text += (
+                f" {comparison.label_a} is at {percent(primary.mean_a)}, so it could not have found a {way}: "
+                f"the largest there can be is {100 * room:.1f} points."
+            )
+    return text
+
+
+def bounds_sentence(comparison: Comparison) -> str:
+    """What the lost runs could make of the difference; empty when none was lost."""
+    loss = comparison.loss
+    if loss.worst is None or loss.best is None:
+        return ""
+    worst, best = (f"{100 * side.low:+.1f} to {100 * side.high:+.1f}" for side in (loss.worst, loss.best))
+    return f"Had every lost run gone against {comparison.label_b}: {worst}; had every one gone its way: {best}."
+
+
+def loss_sentence(comparison: Comparison) -> str:
+    """Runs lost in each arm, and runs that the agent did not complete."""
+    parts = []
+    for label, arm in ((comparison.label_a, comparison.loss.a), (comparison.label_b, comparison.loss.b)):
+        text = f"{label} {arm.lost} of {arm.planned} ({percent(arm.share)})"
+        if arm.ended:
+            zeros = f", {arm.without_reward} of them without a reward, as 0" if arm.without_reward else ""
+            text += f"; {counted(arm.ended, 'run')} ended by the agent's own limits and counted{zeros}"
+        parts.append(text)
+    return f"Lost runs: {'. '.join(parts)}."
+
+
+def interval_name(comparison: Comparison) -> str:
+    """98 % interval."""
+    return f"{100 * comparison.confidence:.3g} % interval"

@@ -14,12 +14,8 @@ from harness.compare.verdicts import UnitComparison, UnitKey
 from harness.models import EvalResult
 from harness.statistics import TIE
 
-CONFIDENCE = 0.95
-"""Of all intervals of the slices together."""
 QUARTILES_FROM = 8
 """A group with more distinct numbers than this is cut into quartiles."""
-MOST_VALUES = 40
-"""A column with more values than this, such as an id, is no grouping."""
 COMPONENT = "component"
 
 Runs = Mapping[UnitKey, Sequence[EvalResult]]
@@ -92,12 +88,16 @@ def _is_number(text: str) -> bool:
 
 
 def dimensions(units: Sequence[UnitComparison]) -> dict[str, list[str]]:
-    """What groups these tasks, to its values in order: whatever has two values or more, and not too many."""
-    found: dict[str, set[str]] = defaultdict(set)
+    """What groups these tasks, to its values in order: whatever has two values or more, one of them with two tasks."""
+    found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for unit in units:
         for name, value in unit.groups.items():
-            found[name].add(value)
-    return {name: sorted(values) for name, values in found.items() if 2 <= len(values) <= MOST_VALUES}
+            found[name][value].add(unit.key.task_id)
+    return {
+        name: sorted(values)
+        for name, values in found.items()
+        if len(values) >= 2 and max(map(len, values.values())) >= 2
+    }
 
 
 def task_shares(units: Sequence[UnitComparison]) -> TaskShares:
@@ -107,7 +107,7 @@ def task_shares(units: Sequence[UnitComparison]) -> TaskShares:
     return TaskShares(better=better, same=len(differences) - better - worse, worse=worse)
 
 
-def find_slices(units: Sequence[UnitComparison], runs_a: Runs, runs_b: Runs) -> tuple[Slice, ...]:
+def find_slices(units: Sequence[UnitComparison], runs_a: Runs, runs_b: Runs, confidence: float) -> tuple[Slice, ...]:
     """The difference in every group of every dimension, and in every component of the score.
 
     The p-values are corrected by Holm's method for all of them together, the intervals by Bonferroni's, which is
@@ -117,18 +117,26 @@ def find_slices(units: Sequence[UnitComparison], runs_a: Runs, runs_b: Runs) -> 
         units: the tasks that both arms measured, their groups complete.
         runs_a: measured runs of A, of these units at least.
         runs_b: likewise of B.
+        confidence: of all intervals together.
     """
+    clusters = {unit.key.task_id: unit.cluster for unit in units}
     found = [
         (dimension, value, _pairs([unit for unit in units if unit.groups.get(dimension) == value]))
         for dimension, values in dimensions(units).items()
         for value in values
     ]
     found += [(COMPONENT, name, pairs) for name, pairs in _components(units, runs_a, runs_b)]
-    ps = [statistics.sign_flip_test(_differences(pairs)).two_sided for _, _, pairs in found]
-    confidence = 1 - (1 - CONFIDENCE) / max(1, len(found))
+    of_cluster = [[clusters[task] for task in pairs] for _, _, pairs in found]
+    differences_of = [_differences(pairs) for _, _, pairs in found]
+    ps = [
+        statistics.sign_flip_test(differences, own).p.two_sided
+        for differences, own in zip(differences_of, of_cluster, strict=True)
+    ]
+    each = 1 - (1 - confidence) / max(1, len(found))
     slices = []
-    for (dimension, value, pairs), p, adjusted in zip(found, ps, statistics.holm(ps), strict=True):
-        differences = _differences(pairs)
+    for (dimension, value, pairs), differences, own, p, adjusted in zip(
+        found, differences_of, of_cluster, ps, statistics.holm(ps), strict=True
+    ):
         slices.append(
             Slice(
                 dimension=dimension,
@@ -137,7 +145,7 @@ def find_slices(units: Sequence[UnitComparison], runs_a: Runs, runs_b: Runs) -> 
                 mean_a=fmean(fmean(a for a, _ in task) for task in pairs.values()),
                 mean_b=fmean(fmean(b for _, b in task) for task in pairs.values()),
                 difference=fmean(differences),
-                interval=statistics.t_interval(differences, confidence),
+                interval=statistics.t_interval(differences, own, each),
                 p=p,
                 adjusted_p=adjusted,
             )

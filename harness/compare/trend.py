@@ -8,18 +8,19 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from harness import statistics
 from harness.compare.findings import Frozen
 from harness.compare.metrics import by_task
-from harness.compare.wording import points
+from harness.compare.wording import LEVEL, points
 from harness.models import EvalResult
-from harness.statistics import Interval
+from harness.statistics import CONFIDENCE, Interval
 
 LAST = 10
 """How many jobs the slope goes over."""
 DRAWS = 2000
 SEED = 20260101
-LEAST_MOVE = 0.1
-"""Change of a task's mean reward, 0 to 1, from which it is named as moved, if no run of one job equals the other's."""
+MOVED_Q = 0.05
+"""False discovery rate over all tasks and steps: without any trend, the chance that a single one is named."""
 
 
 class TrendPoint(Frozen):
@@ -35,7 +36,7 @@ class TrendPoint(Frozen):
     mean: float | None
     """Mean over tasks of their mean reward, 0 to 1; None without a measured run."""
     interval: Interval | None
-    """95 % bootstrap interval of the mean, over tasks and their runs; None below two tasks."""
+    """Bootstrap interval of the mean, over tasks and their runs; None below two tasks."""
 
 
 class TaskDrift(Frozen):
@@ -64,9 +65,10 @@ class Trend(Frozen):
     None below three."""
     slope_jobs: int
     slope_interval: Interval | None
-    """95 % bootstrap interval of the slope: each job's tasks and runs drawn again."""
+    """Bootstrap interval of the slope: each job's tasks and runs drawn again."""
     moved: tuple[TaskDrift, ...]
-    """From one job to the next, the largest changes first: every run of one job above every run of the other."""
+    """From one job to the next, the largest changes first, as many as chance does not explain: a permutation test of
+    each task's runs, the false discovery rate over all tasks and steps held at MOVED_Q."""
     attempts: tuple[TaskDrift, ...]
     """Tasks with another number of measured runs than in the job before, in the order of time."""
 
@@ -99,13 +101,7 @@ def find_trend(jobs: Sequence[tuple[str, Sequence[EvalResult]]]) -> Trend:
         for number in range(1, len(points))
         for task in sorted(rewards[number - 1].keys() | rewards[number].keys())
     ]
-    apart = {
-        (points[number].name, task)
-        for number in range(1, len(points))
-        for task in rewards[number - 1].keys() & rewards[number].keys()
-        if _apart(rewards[number - 1][task], rewards[number][task])
-    }
-    moved = [drift for drift in changes if (drift.job, drift.task) in apart and abs(drift.change or 0.0) >= LEAST_MOVE]
+    moved = _moved([(drift, *_runs_of(drift, points, rewards)) for drift in changes if drift.change is not None])
     return Trend(
         points=points,
         slope=slope,
@@ -167,7 +163,7 @@ def _draw_means(rewards: dict[str, list[float]], random: np.random.Generator) ->
 
 
 def _interval(draws: NDArray[np.float64]) -> Interval:
-    low, high = np.quantile(draws, (0.025, 0.975))
+    low, high = np.quantile(draws, (0.5 - CONFIDENCE / 2, 0.5 + CONFIDENCE / 2))
     return Interval(float(low), float(high))
 
 
@@ -183,8 +179,18 @@ def _mean(scores: Sequence[float] | None) -> float | None:
     return float(np.mean(scores)) if scores else None
 
 
-def _apart(a: Sequence[float], b: Sequence[float]) -> bool:
-    return max(a) < min(b) or max(b) < min(a)
+def _runs_of(
+    drift: TaskDrift, points: Sequence[TrendPoint], rewards: Sequence[dict[str, list[float]]]
+) -> tuple[list[float], list[float]]:
+    at = [point.name for point in points].index(drift.job)
+    return rewards[at - 1][drift.task], rewards[at][drift.task]
+
+
+def _moved(steps: Sequence[tuple[TaskDrift, list[float], list[float]]]) -> list[TaskDrift]:
+    tests = [statistics.mean_permutation_test(before, after) for _, before, after in steps]
+    less = statistics.discrete_benjamini_hochberg([p.less for p in tests], [p.steps_less for p in tests])
+    greater = statistics.discrete_benjamini_hochberg([p.greater for p in tests], [p.steps_greater for p in tests])
+    return [drift for (drift, _, _), down, up in zip(steps, less, greater, strict=True) if min(down, up) <= MOVED_Q / 2]
 
 
 def slope_sentence(trend: Trend) -> str:
@@ -195,5 +201,5 @@ def slope_sentence(trend: Trend) -> str:
     sure = "" if low > 0 or high < 0 else " That is no evidence of a trend."
     return (
         f"Over the last {trend.slope_jobs} jobs the mean reward changed by {points(trend.slope)} from one job to the "
-        f"next (95 % interval {100 * low:+.1f} to {100 * high:+.1f}).{sure}"
+        f"next ({LEVEL} interval {100 * low:+.1f} to {100 * high:+.1f}).{sure}"
     )

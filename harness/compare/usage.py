@@ -22,30 +22,44 @@ FEWEST_TASKS = 5
 """For a correlation."""
 
 
-def cost_effect(runs_a: Runs, runs_b: Runs, value: Value) -> CostEffect | None:
+def cost_effect(
+    runs_a: Runs,
+    runs_b: Runs,
+    value: Value,
+    clusters: Mapping[str, str],
+    confidence: float,
+    spent: Value = lambda run: run.cost_usd,
+) -> CostEffect | None:
     """What the metric cost in both arms, and what a further point of it costs; None when costs are not recorded.
 
     The incremental cost-effectiveness ratio of health economics (Drummond et al. 2015, "Methods for the Economic
-    Evaluation of Health Care Programmes", chapter 4), its interval by the bootstrap over tasks.
+    Evaluation of Health Care Programmes", chapter 4), its interval by the bootstrap over projects.
 
     Args:
         runs_a: measured runs of A by task.
         runs_b: of B; tasks of one arm alone do not count.
         value: the metric of a run, 0 to 1.
+        clusters: the project of each task, or the task itself.
+        confidence: of the interval.
+        spent: what is paid for the metric: US$ of a run, or its seconds; None where a run did not record it.
     """
     rows: dict[str, list[tuple[float, float, float, float]]] = {}
     for key in runs_a.keys() & runs_b.keys():
-        known_a, known_b = ([r for r in runs[key] if r.cost_usd is not None] for runs in (runs_a, runs_b))
+        known_a, known_b = ([r for r in runs[key] if spent(r) is not None] for runs in (runs_a, runs_b))
         if known_a and known_b:
-            means = (_mean(known_a, _cost), _mean(known_b, _cost), _mean(known_a, value), _mean(known_b, value))
+            means = (_mean(known_a, spent), _mean(known_b, spent), _mean(known_a, value), _mean(known_b, value))
             rows.setdefault(key.task_id, []).append(means)
     if not rows:
         return None
-    table = np.array([np.mean(rows[task], axis=0) for task in sorted(rows)])
+    tasks = sorted(rows)
+    table = np.array([np.mean(rows[task], axis=0) for task in tasks])
     cost_a, cost_b, mean_a, mean_b = (float(mean) for mean in table.mean(axis=0))
-    interval = statistics.ratio_bootstrap(
-        list(table[:, 1] - table[:, 0]), [100 * float(b - a) for a, b in zip(table[:, 2], table[:, 3], strict=True)]
+    of_task = [clusters[task] for task in tasks]
+    dearer, better = (
+        statistics.cluster_sums(column, of_task)[0]
+        for column in (table[:, 1] - table[:, 0], 100 * (table[:, 3] - table[:, 2]))
     )
+    interval = statistics.ratio_bootstrap(list(dearer), list(better), confidence)
     return CostEffect(
         tasks=len(table),
         cost_a=cost_a,
@@ -55,10 +69,6 @@ def cost_effect(runs_a: Runs, runs_b: Runs, value: Value) -> CostEffect | None:
         per_point=(cost_b - cost_a) / (100 * (mean_b - mean_a)) if interval else None,
         per_point_interval=interval,
     )
-
-
-def _cost(result: EvalResult) -> float | None:
-    return result.cost_usd
 
 
 def _mean(runs: Sequence[EvalResult], value: Value) -> float:

@@ -1,20 +1,18 @@
-"""When does a difference count? Verdicts over tasks in two arms, and the records a comparison is made of."""
+"""What is a comparison made of? Its verdict, its tasks in both arms, and the numbers beside them."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable
 from enum import StrEnum
 from functools import cached_property
-from math import comb, prod
 from statistics import fmean
 from typing import Literal, NamedTuple
 
-from harness import statistics
 from harness.compare.findings import (
     CostEffect,
     Frozen,
     Influence,
+    Loss,
     Slice,
     TaskShares,
     ToolAssociation,
@@ -23,12 +21,11 @@ from harness.compare.findings import (
 )
 from harness.statistics import Interval, OneSided
 
-SUITE_ALPHA = 0.035
-"""Level of the one-sided test over all tasks ..."""
-TASK_Q = 0.01
-"""... and false discovery rate over single tasks: in all at most 5 % of unchanged agents are called worse."""
 SUSPECT_P = 0.05
 """Unadjusted p-value under which a task is worth more runs (`confirm`), though it proves nothing."""
+
+PROJECTS = ("project", "project_id", "repository", "repo")
+"""Groups that name the code base of a task: tasks of one are not independent, so they are flipped together."""
 
 Metric = Literal["pass_rate", "score"]
 MetricChoice = Literal["auto", "pass_rate", "score"]
@@ -43,7 +40,7 @@ class Verdict(StrEnum):
     NO_EVIDENCE = "no evidence"
     """The design could have shown a difference, and did not."""
     NOT_ENOUGH_DATA = "not enough data"
-    """Nothing short of every run changing could have shown a difference, or too many runs were lost."""
+    """No outcome of so few tasks or projects could have been called, or the runs that were lost could explain it."""
 
     @property
     def decided(self) -> bool:
@@ -89,6 +86,20 @@ class UnitComparison(Frozen):
     """Category, language and so on, to find out whether the verdict depends on one of them."""
 
     @property
+    def cluster(self) -> str:
+        """The project that the task shares with others; the task itself where none is named."""
+        return next((self.groups[name] for name in PROJECTS if name in self.groups), self.key.task_id)
+
+    @property
+    def values(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """The metric of every measured run, in A and in B."""
+        if self.metric == "score":
+            return self.scores_a, self.scores_b
+        counts = ((self.passed_a, len(self.scores_a)), (self.passed_b, len(self.scores_b)))
+        in_a, in_b = ((1.0,) * passed + (0.0,) * (runs - passed) for passed, runs in counts)
+        return in_a, in_b
+
+    @property
     def rate_a(self) -> float:
         """Pass rate in A, 0 to 1."""
         return self.passed_a / len(self.scores_a)
@@ -129,7 +140,7 @@ class MetricDifference(Frozen):
     mean_b: float
     difference: float
     interval: Interval | None
-    """95 % bootstrap interval of the difference over tasks; None where it cannot be given."""
+    """Of the difference over tasks like these, at the comparison's level; None where it cannot be given."""
     p: OneSided
 
     @property
@@ -145,6 +156,14 @@ class Decision(Frozen):
     difference: float
     """Mean over tasks of B minus A."""
     suite: OneSided
+    """Of the sign-flip test: tasks like these, their signs flipped project by project."""
+    interval: Interval | None
+    """All differences that the sign-flip test does not reject."""
+    these_tasks: OneSided | None
+    """Of the stratified test: these very tasks, their runs dealt out anew. The verdict rests on it where it is given,
+    as a regression test asks."""
+    clusters: int
+    """Projects, or tasks where no project is named, that the sign-flip test could flip."""
     units: tuple[UnitComparison, ...]
 
     def having(self, verdict: Verdict) -> list[UnitComparison]:
@@ -170,7 +189,12 @@ class Comparison(Frozen):
     decision: Decision
     metrics: tuple[MetricDifference, ...]
     detectable: float | None
-    """Difference that this design finds with 80 % probability; None below two tasks."""
+    """Difference that this design finds with 80 % probability, by the spread of the differences seen; None below two
+    clusters and where all differences are equal."""
+    confidence: float
+    """Level of the verdict and of every interval of a difference, 0 to 1."""
+    loss: Loss
+    """What was lost in each arm, and whether it leaves room for a verdict."""
     only_a: tuple[str, ...]
     """Tasks measured in A alone, outside every rate."""
     only_b: tuple[str, ...]
@@ -183,12 +207,14 @@ class Comparison(Frozen):
     zero_clusters: tuple[ZeroCluster, ...] = ()
     cost: CostEffect | None = None
     """None when no task has a recorded cost in both arms."""
+    time: CostEffect | None = None
+    """The same with seconds in place of dollars."""
     tools_a: ToolUse | None = None
     """None when no run of A recorded its tool calls."""
     tools_b: ToolUse | None = None
     association: ToolAssociation | None = None
     comparisons: int = 1
-    """How many comparisons with A were made; p-values over all tasks and verdicts are corrected for it."""
+    """How many comparisons with A were made; `confidence` is corrected for it."""
     warnings: tuple[str, ...] = ()
 
     @property
@@ -209,106 +235,3 @@ class Comparison(Frozen):
     def primary(self) -> MetricDifference | None:
         """The metric that the verdict is about; None when no task was measured in both arms."""
         return self.metric_named(self.metric)
-
-
-def decide(units: Sequence[UnitComparison], *, threshold: float = 0.0) -> Decision:
-    """Verdict over the tasks together and over each alone.
-
-    The suite: sign-flip test over tasks (configs and models of one task averaged) at SUITE_ALPHA. Each task:
-    permutation test of its runs (Fisher's exact test for passes), false discovery rate TASK_Q. The suite's
-    verdict comes first; without one, a task that broke comes before tasks that gained.
-    """
-    judged = _judge_units(units, threshold)
-    verdict, difference, suite = _over_all(judged, threshold)
-    return Decision(verdict=verdict, difference=difference, suite=suite, units=tuple(judged))
-
-
-def decide_without(
-    units: Sequence[UnitComparison], left_out: Collection[UnitComparison], *, threshold: float
-) -> tuple[Verdict, float]:
-    """Verdict and mean difference had these tasks not been there."""
-    gone = {unit.key for unit in left_out}
-    rest = [unit for unit in units if unit.key not in gone]
-    # No task can be called by itself when none is below TASK_Q before the correction.
-    open_ = any(unit.p.smaller <= TASK_Q for unit in rest)
-    return _over_all(_judge_units(rest, threshold) if open_ else rest, threshold)[:2]
-
-
-def corrected(decision: Decision, suite: OneSided, comparisons: int, *, threshold: float = 0.0) -> Decision:
-    """The same decision as one of several.
-
-    Args:
-        decision: made as if it were the only one.
-        suite: its p-values over all tasks after the correction.
-        comparisons: how many there are; TASK_Q is divided by it.
-        threshold: of the comparison.
-    """
-    judged = _judge_units(decision.units, threshold, TASK_Q / comparisons)
-    verdict, difference, _ = _over_all(judged, threshold, suite)
-    return Decision(verdict=verdict, difference=difference, suite=suite, units=tuple(judged))
-
-
-def _over_all(
-    units: Sequence[UnitComparison], threshold: float, suite: OneSided | None = None
-) -> tuple[Verdict, float, OneSided]:
-    per_task: dict[str, list[float]] = defaultdict(list)
-    for unit in units:
-        per_task[unit.key.task_id].append(unit.difference)
-    differences = [fmean(values) for values in per_task.values()]
-    suite = suite or statistics.sign_flip_test(differences)
-    difference = fmean(differences) if differences else 0.0
-    directions = {unit.verdict for unit in units if unit.verdict.decided}
-    verdict = Verdict.NO_EVIDENCE
-    callable_ = suite.attainable <= SUITE_ALPHA
-    if callable_ and suite.less <= SUITE_ALPHA and difference < -threshold:
-        verdict = Verdict.REGRESSION
-    elif callable_ and suite.greater <= SUITE_ALPHA and difference > threshold:
-        verdict = Verdict.IMPROVEMENT
-    elif directions:
-        verdict = Verdict.REGRESSION if Verdict.REGRESSION in directions else Verdict.IMPROVEMENT
-    elif (whole := _all_or_nothing(units)) is not None and abs(difference) > threshold:
-        verdict = whole
-    elif not _could_decide(units, len(differences)):
-        verdict = Verdict.NOT_ENOUGH_DATA
-    return verdict, difference, suite
-
-
-def _judge_units(units: Sequence[UnitComparison], threshold: float, q: float = TASK_Q) -> list[UnitComparison]:
-    less = statistics.discrete_benjamini_hochberg([u.p.less for u in units], [u.p.steps_less for u in units])
-    greater = statistics.discrete_benjamini_hochberg([u.p.greater for u in units], [u.p.steps_greater for u in units])
-    judged = []
-    for unit, down, up in zip(units, less, greater, strict=True):
-        verdict = Verdict.NO_EVIDENCE
-        if down <= q and unit.difference < -threshold:
-            verdict = Verdict.REGRESSION
-        elif up <= q and unit.difference > threshold:
-            verdict = Verdict.IMPROVEMENT
-        adjusted = OneSided(down, up, unit.p.attainable)
-        judged.append(unit.model_copy(update={"verdict": verdict, "adjusted": adjusted}))
-    return judged
-
-
-def _all_or_nothing(units: Sequence[UnitComparison]) -> Verdict | None:
-    """The verdict when every run of one arm passed and none of the other did, too few for a test though they are.
-
-    Had nothing changed, each split of a task's runs between the arms would be as likely as this one, so its
-    chance is exactly the product over the tasks of 1 / C(runs of both, runs of A); it must be TASK_Q at most.
-    """
-    runs_a, runs_b = sum(len(u.scores_a) for u in units), sum(len(u.scores_b) for u in units)
-    passed = (sum(u.passed_a for u in units), sum(u.passed_b for u in units))
-    per_task: dict[str, float] = {}
-    for u in units:  # configs and models of one task share its fate, so they count once
-        chance = 1 / comb(len(u.scores_a) + len(u.scores_b), len(u.scores_a))
-        per_task[u.key.task_id] = max(chance, per_task.get(u.key.task_id, 0.0))
-    if not units or prod(per_task.values()) > TASK_Q:
-        return None
-    return {(runs_a, 0): Verdict.REGRESSION, (0, runs_b): Verdict.IMPROVEMENT}.get(passed)
-
-
-def _could_decide(units: Sequence[UnitComparison], tasks: int) -> bool:
-    """Whether any outcome of these tasks and runs could have been called, had all of it gone one way."""
-    if 2.0**-tasks <= SUITE_ALPHA:
-        return True
-    return any(
-        statistics.fisher_test(len(u.scores_a), len(u.scores_a), 0, len(u.scores_b)).less <= TASK_Q for u in units
-    )

@@ -7,10 +7,13 @@ from collections.abc import Mapping, Sequence
 from harness.compare.metrics import AggregatedMetrics
 from harness.compare.verdicts import Metric, MetricDifference, UnitComparison
 from harness.models import EvalResult
-from harness.statistics import Interval
+from harness.statistics import CONFIDENCE, Interval
 
 SHARES = ("pass_rate", "score")
 """Metrics between 0 and 1, which are shown as percentages and whose differences are percentage points."""
+
+LEVEL = f"{100 * CONFIDENCE:g} %"
+"""Of every interval that is shown, unless several comparisons share it."""
 
 UNKNOWN = "-"
 """In place of a number that was not recorded or cannot be given."""
@@ -114,7 +117,7 @@ def signed(metric: MetricDifference) -> str:
 
 
 def interval_text(metric: MetricDifference) -> str:
-    """The 95 % interval of the difference."""
+    """The interval of the difference."""
     if metric.interval is None:
         return UNKNOWN
     if metric.name in SHARES:

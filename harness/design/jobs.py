@@ -15,8 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from ruamel.yaml import YAML
 
 from harness import statistics
-from harness.compare.verdicts import SUITE_ALPHA
-from harness.design.noise import measured_by_task, spread_of_runs
+from harness.design.noise import Noise, observed_noise
 from harness.errors import InputError
 from harness.models import EvalResult
 from locobench.harbor.mcp import McpServer
@@ -115,8 +114,8 @@ class Earlier:
     """Dollars for one run without and one with a server."""
     seconds: tuple[float, float] | None
     """From a trial's beginning to its end, without and with a server."""
-    run_sd: float | None
-    """Standard deviation of the score (0 to 1) over runs of one task."""
+    noise: Noise | None
+    """How much scores vary."""
 
     @classmethod
     def of(cls, results: Iterable[EvalResult], model: str | None) -> Earlier:
@@ -126,7 +125,7 @@ class Earlier:
             len(alike),
             _of_arms(alike, lambda run: run.cost_usd),
             _of_arms(alike, lambda run: (run.timestamp - run.started_at).total_seconds() if run.started_at else None),
-            spread_of_runs([run.overall_score for run in runs] for runs in measured_by_task(alike)),
+            observed_noise(alike, "score") if any(run.measured for run in alike) else None,
         )
 
 
@@ -226,11 +225,11 @@ def _most(seconds: float) -> str:
 
 def power(earlier: Earlier | None, tasks: int, attempts: int, effect: float) -> str:
     """Say which difference of the mean score the two jobs will find, and how likely they find `effect` (0 to 1)."""
-    if earlier is None or earlier.run_sd is None:
+    if earlier is None or earlier.noise is None:
         reason = "" if earlier is None else " (the earlier results hold no two measured runs of a task)"
         return f"not known{reason}"
-    sd = statistics.score_sd(earlier.run_sd, attempts)
-    share = statistics.paired_power(effect, sd, tasks, SUITE_ALPHA)
-    least = statistics.minimal_detectable_effect(sd, tasks, SUITE_ALPHA)
+    sd = earlier.noise.sd(effect, attempts)
+    share = statistics.paired_power(effect, sd, tasks)
+    least = statistics.minimal_detectable_effect(sd / math.sqrt(tasks), tasks)
     found = "" if least is None else f"; in 80 % of cases one of {100 * least:.1f} points is found"
     return f"{100 * share:.0f} % to find a difference of {100 * effect:g} points of the mean score{found}"

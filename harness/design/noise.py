@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import fmean, pvariance, variance
 
 from harness import statistics
 from harness.compare.metrics import by_arm, by_task, resolve_metric
 from harness.compare.verdicts import Metric, MetricChoice
-from harness.compare.wording import metric_name
 from harness.errors import InputError
 from harness.models import EvalResult
 
@@ -32,14 +30,9 @@ class Noise:
     def sd(self, change: float, runs: int) -> float:
         """Standard deviation of one task's difference when B's mean is `change` more than A's."""
         if self.run_sd is not None:
-            return statistics.score_sd(self.run_sd, runs, self.effect_sd)
-        return statistics.design_sd(self.mean, change, runs, self.task_sd, self.effect_sd)
-
-
-def measured_by_task(results: Iterable[EvalResult]) -> list[list[EvalResult]]:
-    """Measured runs of each task in each config and model."""
-    arms = by_arm(run for run in results if run.measured)
-    return [runs for arm in arms.values() for runs in by_task(arm).values()]
+            return statistics.difference_sd(self.run_sd, self.run_sd, runs, self.effect_sd)
+        sd_a, sd_b = (statistics.pass_sd(mean, self.task_sd) for mean in (self.mean, self.mean + change))
+        return statistics.difference_sd(sd_a, sd_b, runs, self.effect_sd)
 
 
 def spread_of_runs(tasks: Iterable[Sequence[float]]) -> float | None:
@@ -48,38 +41,48 @@ def spread_of_runs(tasks: Iterable[Sequence[float]]) -> float | None:
     return fmean(repeated) ** 0.5 if repeated else None
 
 
-def observed_noise(results: Sequence[EvalResult], choice: MetricChoice, run_sd: float | None, source: Path) -> Noise:
-    """Mean over tasks, and how much runs of a task vary, in results.
+def observed_noise(results: Sequence[EvalResult], choice: MetricChoice, run_sd: float | None = None) -> Noise | None:
+    """What results show: the mean over tasks, how much runs of a task vary, and how much the effect differs by task.
+
+    Results of two arms show the spread of the paired differences, which `compare` goes by; what runs do not explain
+    of it is the effect's own. Results of one arm show the runs alone.
 
     Args:
         results: runs of any configs and models.
         choice: the metric to look at.
-        run_sd: stands for what the results show, where it is given.
-        source: where the results are from, for the message.
+        run_sd: stands for what the results show of runs, where it is given.
+
+    Returns:
+        None when neither tells how much runs vary.
 
     Raises:
-        InputError: nothing was measured, or only `run_sd` could tell how much runs vary.
+        InputError: nothing was measured.
     """
     metric = resolve_metric(choice, results)
-    tasks = [
-        [float(run.passed) if metric == "pass_rate" else run.overall_score for run in runs]
-        for runs in measured_by_task(results)
+    arms = [
+        {task: [_value(run, metric) for run in runs] for task, runs in by_task(arm).items()}
+        for arm in by_arm(run for run in results if run.measured).values()
     ]
+    tasks = [values for arm in arms for values in arm.values()]
     if not tasks:
-        raise InputError(f"{source}: holds no measured run")
+        raise InputError("no run was measured")
     mean = fmean(fmean(values) for values in tasks)
-    if run_sd is not None:
-        return Noise(metric, mean, run_sd)
-    spread = spread_of_runs(tasks)
-    if spread is None:
-        most = pvariance([value for values in tasks for value in values]) ** 0.5
-        raise InputError(
-            f"{source}: holds one run of each task, which cannot tell how much runs of a task vary; give --run-sd "
-            f"(over all tasks together the {metric_name(metric)} varies by {most:.2f}, which is a cautious choice) or "
-            "results with two runs of a task"
-        )
-    if metric == "score":
-        return Noise(metric, mean, spread)
+    within = spread_of_runs(tasks) if run_sd is None else run_sd
+    both = sorted(arms[0].keys() & arms[1].keys()) if len(arms) == 2 else []
+    if len(both) > 1:
+        spread = variance(fmean(arms[1][task]) - fmean(arms[0][task]) for task in both)
+        # Of each run's variance so much reaches the difference of a task's two means.
+        share = fmean(1 / len(arm[task]) for arm in arms for task in both) * 2
+        within = min(within or 0.0, (spread / share) ** 0.5)
+        return Noise(metric, mean, within, effect_sd=max(0.0, spread - share * within**2) ** 0.5)
+    if within is None:
+        return None
+    if metric == "score" or run_sd is not None:
+        return Noise(metric, mean, within)
     repeated = [values for values in tasks if len(values) > 1]
     noise = fmean(fmean(values) * (1 - fmean(values)) / (len(values) - 1) for values in repeated)
     return Noise(metric, mean, task_sd=max(0.0, pvariance([fmean(values) for values in repeated]) - noise) ** 0.5)
+
+
+def _value(run: EvalResult, metric: Metric) -> float:
+    return float(run.passed) if metric == "pass_rate" else run.overall_score

@@ -55,7 +55,7 @@ def answer_grade(question: Question, judges: Sequence[str], replies: Sequence[Re
     """
     usable = [reply.verdict for reply in replies if reply.verdict is not None]
     scores = [float(verdict["overall"]) / 100 for verdict in usable]
-    record = record_of(list(judges), list(replies), scores)
+    record = record_of(list(judges), VERSION, list(replies), scores)
     failures = failures_of(list(replies))
     base: dict[str, Any] = {
         "assertion_id": JUDGE_ID,

@@ -129,7 +129,7 @@ def rubric_grade(
     verdicts = [JudgeVerdict.model_validate(reply.verdict) for reply in replies if reply.verdict is not None]
     scores = [verdict.overall_score for verdict in verdicts]
     prompt = build_prompt(assertion, task, trace)
-    record = record_of(list(judges), list(replies), scores)
+    record = record_of(list(judges), VERSION, list(replies), scores)
     base: dict[str, Any] = {
         "assertion_id": assertion.id or "llm_0",
         "assertion_type": AssertionType.LLM.value,

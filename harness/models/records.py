@@ -41,6 +41,8 @@ class JudgeRecord(Record):
     """What a judge cost and how far its samples agree."""
 
     model: str
+    version: str = ""
+    """Of the prompt; empty where an older harness did not record it."""
     usage: TokenUsage = TokenUsage()
     cost_usd: float | None = None
     samples: list[float] = []
@@ -143,8 +145,15 @@ class EvalResult(Record):
     """Known cost of judges whose verdicts later ones have replaced."""
     kept_project: Path | None = None
     """Where the agent's files wait for checks that could not be carried out yet."""
+    run_id: str = Field(default_factory=lambda data: data["trace"].session_id or "")
+    """Names the run wherever a copy of its result lies; empty when nothing does."""
     source: str = ""
     """Where a result comes from that this harness did not run itself, for example a trial directory."""
+
+    @property
+    def key(self) -> tuple[str, str, str, int, Fingerprints]:
+        """Which run of a matrix this is; a later row of a journal with the same one replaces it."""
+        return (self.task_id, self.config_name, self.model, self.run_index, self.fingerprints)
 
     @property
     def measured(self) -> bool:

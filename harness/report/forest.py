@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import Literal
 
 from matplotlib.ticker import MaxNLocator
 
+from harness.compare.findings import Slice
 from harness.compare.verdicts import Comparison, Verdict
 from harness.compare.wording import metric_name
 from harness.statistics import Interval
 
-ROOM = 1.5
-"""Half the axis, in units of the largest point: an interval that reaches further is cut there and gets an arrow."""
+ROOM = 3.0
+"""Half the axis, in units of the farther end of the total's interval: what reaches further gets an arrow."""
 LEAST_REACH = 0.05
 """Half the axis is never less, so that noise of a point or two does not look like a landslide."""
 TICKS = 4
+MOST_ROWS = 12
+"""Of one dimension; of more groups those are shown that are farthest from what chance explains."""
 
 Side = Literal["", "good", "bad"]
 SIDES: dict[Verdict, Side] = {Verdict.IMPROVEMENT: "good", Verdict.REGRESSION: "bad"}
@@ -36,6 +40,8 @@ class ForestRow:
     interval: Interval | None
     adjusted_p: float | None
     """Two-sided, corrected for all groups; None for all tasks, whose p-value is the verdict's."""
+    too_few: bool
+    """Whether the interval leaves the whole scale open."""
     side: Side
     """Of all tasks: as the verdict has it; of a group: where its interval leaves 0 out."""
 
@@ -48,6 +54,10 @@ class Forest:
     reach: float
     """The axis goes from -reach to +reach."""
     ticks: tuple[float, ...]
+    hidden: dict[str, int]
+    """Groups of a dimension beyond those shown."""
+    groups: int
+    """Number of groups, shown or not, for which intervals and p-values are corrected."""
 
     def at(self, difference: float) -> float:
         """Where on the axis, in percent of its width; what lies outside is put on its end."""
@@ -57,17 +67,13 @@ class Forest:
         """Whether it lies outside of the axis."""
         return abs(difference) > self.reach
 
-    @property
-    def groups(self) -> int:
-        """Number of groups, for which intervals and p-values are corrected."""
-        return sum(bool(row.dimension) for row in self.rows)
-
 
 def forest(comparison: Comparison) -> Forest | None:
     """The plot of a comparison; None when no task was measured in both arms."""
     primary = comparison.primary
     if primary is None:
         return None
+    shown, hidden = _shown(comparison)
     rows = [
         ForestRow(
             dimension="",
@@ -78,6 +84,7 @@ def forest(comparison: Comparison) -> Forest | None:
             difference=primary.difference,
             interval=primary.interval,
             adjusted_p=None,
+            too_few=False,
             side=SIDES.get(comparison.verdict, ""),
         ),
         *(
@@ -90,17 +97,32 @@ def forest(comparison: Comparison) -> Forest | None:
                 difference=part.difference,
                 interval=part.interval,
                 adjusted_p=part.adjusted_p,
+                too_few=part.interval is None or (part.interval.low <= -1 and part.interval.high >= 1),
                 side=_side(part.interval),
             )
-            for part in comparison.slices
+            for part in shown
         ),
     ]
-    whole = primary.interval or Interval(0.0, 0.0)
-    largest = max(*(abs(row.difference) for row in rows), abs(whole.low), abs(whole.high))
-    reach = min(1.0, max(LEAST_REACH, ROOM * largest))
+    whole = primary.interval or Interval(primary.difference, primary.difference)
+    reach = min(1.0, max(LEAST_REACH, ROOM * max(abs(whole.low), abs(whole.high))))
     ticks = [float(tick) / 100 for tick in MaxNLocator(TICKS, symmetric=True).tick_values(-100 * reach, 100 * reach)]
     reach = min(1.0, max(ticks))
-    return Forest(tuple(rows), reach, tuple(tick for tick in ticks if abs(tick) <= reach + 1e-9))
+    ticks = [tick for tick in ticks if abs(tick) <= reach + 1e-9]
+    return Forest(tuple(rows), reach, tuple(ticks), hidden, len(comparison.slices))
+
+
+def _shown(comparison: Comparison) -> tuple[list[Slice], dict[str, int]]:
+    """The groups that get a row, in their order, and how many of each dimension do not."""
+    by_dimension: dict[str, list[Slice]] = defaultdict(list)
+    for part in comparison.slices:
+        by_dimension[part.dimension].append(part)
+    shown, hidden = [], {}
+    for name, parts in by_dimension.items():
+        kept = sorted(parts, key=lambda part: (part.p, -part.tasks))[:MOST_ROWS]
+        shown += [part for part in parts if part in kept]
+        if len(parts) > MOST_ROWS:
+            hidden[_dimension(comparison, name)] = len(parts) - MOST_ROWS
+    return shown, hidden
 
 
 def _side(interval: Interval | None) -> Side:

@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,7 +20,7 @@ from markupsafe import Markup
 from harness.compare import wording
 from harness.compare.arms import ArmsComparison
 from harness.compare.metrics import AggregatedMetrics, aggregate, by_arm, by_task, resolve_metric
-from harness.compare.verdicts import Comparison, UnitComparison
+from harness.compare.verdicts import Comparison
 from harness.host.redaction import REDACTED
 from harness.host.secret_shapes import replace_shapes
 from harness.models import EvalResult
@@ -27,12 +28,18 @@ from harness.report import figures
 from harness.report.environment import template_environment
 from harness.report.extremes import ANSWER_CHARS, Extreme, evidence, extremes
 from harness.report.forest import Forest, forest
+from harness.report.task_table import TaskTable, task_table
 
 MAX_BYTES = 18_000_000
-"""Of all runs together; texts are cut harder until they fit."""
+"""Of the pages of all runs together; texts are cut harder until they fit."""
+MANY_TASKS = 200
+MANY_BYTES = 1_000_000
+"""The same from MANY_TASKS on: a page of 500 tasks opens within a second."""
 TEXT_CHARS = 40_000
 """Longest single text of a run (prompt, answer, diff, tool output), when all fit."""
-LEAST_CHARS = 300
+LEAST_CHARS = 100
+"""From here on a run's page has its grades and its answer, and of its tools the names alone."""
+WHY_CHARS = 160
 LONGEST_SECRET = 4000
 """Characters beyond a cut that are looked at, so that half a secret is not left before it."""
 
@@ -43,29 +50,6 @@ class Arm:
 
     label: str
     results: Sequence[EvalResult]
-
-
-@dataclass(frozen=True)
-class Row:
-    """One run in the list, and the packed page behind it."""
-
-    number: int
-    arm: str
-    result: EvalResult
-    packed: str
-
-    @property
-    def why(self) -> str:
-        """What failed or was lost, in one line, without what looks like a secret."""
-        return _without_shapes(self.result.why)
-
-    @property
-    def words(self) -> str:
-        """What the search looks at before any transcript is opened."""
-        tools = sorted({call.name for call in self.result.trace.tool_calls})
-        parts = [self.arm, self.result.task_id, self.result.config_name, self.result.model, self.result.verdict]
-        parts += [str(self.result.outcome), self.result.category, self.result.language, self.why, *tools]
-        return _without_shapes(" ".join(parts)).lower()
 
 
 @dataclass(frozen=True)
@@ -85,9 +69,19 @@ class View:
 
     comparison: Comparison
     forest: Forest | None
-    figure: Markup
     wins: Sequence[Extreme]
     losses: Sequence[Extreme]
+    tasks: TaskTable | None
+    """None with several comparisons, whose tasks the heat map shows."""
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Every run: a packed list of what the table of runs shows, and the packed pages behind it, a pack each task."""
+
+    count: int
+    listed: str
+    packs: Sequence[str]
 
 
 PackFor = Callable[[EvalResult], str | None]
@@ -134,11 +128,10 @@ def render(
             made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
             several=several,
             views=_views(arms, comparisons),
-            units=_units(comparisons),
             metric=metric,
             columns=columns,
             tasks=sorted({result.task_id for result in everything}),
-            rows=_rows(arms, pack_for),
+            runs=_runs(arms, pack_for),
             figures=[svg for svg in drawn if svg],
             spent=wording.total_cost_text(whole.total_cost, whole.unknown_costs),
             versions=sorted({r.claude_code_version for r in everything if r.claude_code_version}),
@@ -152,17 +145,9 @@ def _views(arms: Sequence[Arm], comparisons: Sequence[Comparison]) -> list[View]
     views = []
     for at, comparison in enumerate(comparisons, start=1):
         wins, losses = extremes(comparison, numbered[0], numbered[at])
-        figure = figures.task_differences(comparison, f"differences-{at}") if comparison.decision.units else Markup()
-        views.append(View(comparison, forest(comparison), figure, wins, losses))
+        tasks = task_table(comparison, arms[0].results, arms[1].results) if len(comparisons) == 1 else None
+        views.append(View(comparison, forest(comparison), wins, losses, tasks))
     return views
-
-
-def _units(comparisons: Sequence[Comparison]) -> dict[str, UnitComparison]:
-    """Each task's own difference; empty with several comparisons, or where a task has several of them."""
-    if len(comparisons) != 1:
-        return {}
-    units = {unit.key.task_id: unit for unit in comparisons[0].decision.units}
-    return units if len(units) == len(comparisons[0].decision.units) else {}
 
 
 def _legend(arms: Sequence[Arm]) -> dict[str, Sequence[EvalResult]]:
@@ -176,24 +161,56 @@ def _legend(arms: Sequence[Arm]) -> dict[str, Sequence[EvalResult]]:
     return found
 
 
-def _rows(arms: Sequence[Arm], pack_for: PackFor) -> list[Row]:
-    limit = TEXT_CHARS
-    packs = [[pack_for(result) for result in arm.results] for arm in arms]
+def _runs(arms: Sequence[Arm], pack_for: PackFor) -> Runs:
+    results = [(arm.label if len(arms) > 1 else "", result) for arm in arms for result in arm.results]
+    evidence_of = [pack_for(result) for _, result in results]
+    by_name: dict[str, list[int]] = defaultdict(list)
+    for number, (_, result) in enumerate(results):
+        by_name[result.task_id].append(number)
+    places = {n: (at, place) for at, own in enumerate(by_name.values()) for place, n in enumerate(own)}
+    listed = _pack(json.dumps([_line(*results[n], *places[n]) for n in range(len(results))], ensure_ascii=False))
+    limit, most = TEXT_CHARS, MANY_BYTES if len(by_name) > MANY_TASKS else MAX_BYTES
     while True:
-        rows: list[Row] = []
-        for arm, of_arm in zip(arms, packs, strict=True):
-            for result, pack in zip(arm.results, of_arm, strict=True):
-                packed = _pack(_run_page(len(rows), result, pack, limit))
-                rows.append(Row(len(rows), arm.label if len(arms) > 1 else "", result, packed))
-        size = sum(len(row.packed) for row in rows)
-        if limit <= LEAST_CHARS or size <= MAX_BYTES:
-            return rows
-        limit = max(LEAST_CHARS, int(0.8 * limit * MAX_BYTES / size))
+        packs = [
+            _pack(
+                json.dumps(
+                    [_run_page(n, results[n][1], evidence_of[n], limit) for n in own],
+                    ensure_ascii=False,
+                )
+            )
+            for own in by_name.values()
+        ]
+        size = sum(map(len, packs))
+        if limit <= LEAST_CHARS or size <= most:
+            return Runs(len(results), listed, packs)
+        limit = max(LEAST_CHARS, min(limit // 2, int(0.8 * limit * most / size)))
+
+
+def _line(arm: str, result: EvalResult, pack: int, place: int) -> list[object]:
+    """A run in the table: what its columns show, what the search looks at, and where its page is packed."""
+    tools = sorted({call.name for call in result.trace.tool_calls})
+    why = _without_shapes(result.why)
+    words = [str(result.outcome), result.category, result.language, *map(_without_shapes, tools)]
+    shown = [
+        result.verdict,
+        arm,
+        result.task_id,
+        result.config_name,
+        result.model,
+        result.run_index,
+        f"{result.overall_score:.2f}" if result.measured else "",
+        wording.cost_text(result.cost_usd),
+        wording.seconds_text(result.trace.duration_seconds),
+        wording.count_text(result.trace.tool_count),
+        why if len(why) <= WHY_CHARS else f"{why[:WHY_CHARS]} ...",
+    ]
+    return [pack, place, " ".join(words), *shown]
 
 
 def _run_page(index: int, result: EvalResult, pack: str | None, limit: int) -> str:
     template = _environment().get_template("run.html.j2")
-    return template.render(number=index, r=result, evidence=pack, clip=partial(_clip, limit=limit))
+    names = Counter(call.name for call in result.trace.tool_calls) if limit <= LEAST_CHARS else None
+    return template.render(number=index, r=result, evidence=pack, clip=partial(_clip, limit=limit), names=names)
 
 
 def _clip(content: object, limit: int = ANSWER_CHARS) -> str:
@@ -218,7 +235,7 @@ def _told(text: str) -> str:
 
 
 def _pack(text: str) -> str:
-    return base64.b64encode(gzip.compress(text.encode(), compresslevel=4, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
 
 
 def _breakable(name: str) -> Markup:

@@ -14,6 +14,7 @@ from harness.compare.metrics import aggregate, by_arm, by_task, resolve_metric
 from harness.compare.trend import TaskDrift, Trend
 from harness.compare.verdicts import Comparison, Metric, UnitComparison, Verdict
 from harness.compare.wording import (
+    LEVEL,
     UNKNOWN,
     arm_values,
     cost_text,
@@ -55,39 +56,45 @@ def new_table(title: str, *columns: str) -> Table:
     return table
 
 
-def summary_table(results: Sequence[EvalResult]) -> Table:
-    """Rates with 95 % intervals, pass@k, cost and lost runs of every config and model."""
-    table = new_table("Summary", "config", "model")
-    for name in ("passed", "rate", "95 %", "score"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for name in ("pass@k", "pass^k"):
-        table.add_column(name)
-    for name in ("tokens", "cost/run", "time/run"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("lost", justify="right")
-    for (config, model), runs in by_arm(results).items():
-        m = aggregate(runs)
-        table.add_row(
-            plain(config),
-            plain(model),
-            passes(m.passed, m.total_runs),
-            plain(percent(m.pass_rate), style=_colour(m.pass_rate)) if m.total_runs else UNKNOWN,
-            rate_interval(m.pass_interval),
-            f"{m.avg_score:.2f}" if m.total_runs else UNKNOWN,
-            ks_text(m.pass_at_k),
-            ks_text(m.pass_hat_k),
-            count_text(m.avg_tokens),
-            cost_text(m.avg_cost),
-            seconds_text(m.avg_duration),
-            errors_text(m.errors),
-        )
-    return table
+def summary_tables(results: Sequence[EvalResult], *, wide: bool = True) -> list[Table]:
+    """Rates with intervals, pass@k, cost and lost runs: a line for every config and model, or not `wide` a table."""
+    arms = {arm: _summary_of(runs) for arm, runs in by_arm(results).items()}
+    if wide:
+        table = new_table("Summary", "config", "model")
+        for name in next(iter(arms.values()), {}):
+            table.add_column(name, justify="right", no_wrap=not name.startswith("pass"))
+        for (config, model), cells in arms.items():
+            table.add_row(plain(config), plain(model), *cells.values())
+        return [table]
+    tables = []
+    for (config, model), cells in arms.items():
+        table = new_table("", config, model)
+        for name, cell in cells.items():
+            table.add_row(name, cell)
+        tables.append(table)
+    return tables
+
+
+def _summary_of(runs: Sequence[EvalResult]) -> dict[str, Text | str]:
+    m = aggregate(runs)
+    return {
+        "passed": passes(m.passed, m.total_runs),
+        "rate": plain(percent(m.pass_rate), style=_colour(m.pass_rate)) if m.total_runs else UNKNOWN,
+        LEVEL: rate_interval(m.pass_interval),
+        "score": f"{m.avg_score:.2f}" if m.total_runs else UNKNOWN,
+        "pass@k": ks_text(m.pass_at_k),
+        "pass^k": ks_text(m.pass_hat_k),
+        "tokens": count_text(m.avg_tokens),
+        "cost/run": cost_text(m.avg_cost),
+        "time/run": seconds_text(m.avg_duration),
+        "lost": errors_text(m.errors),
+    }
 
 
 def metrics_table(comparison: Comparison) -> Table:
     """Every quantity of a comparison in both arms, with its difference and the interval of that."""
     table = new_table("Means over tasks", "")
-    for name in (comparison.label_a, comparison.label_b, "difference", "95 %", "tasks"):
+    for name in (comparison.label_a, comparison.label_b, "difference", LEVEL, "tasks"):
         table.add_column(plain(name), justify="right", no_wrap=True)
     for m in comparison.metrics:
         cells = (number(m, m.mean_a), number(m, m.mean_b), signed(m), interval_text(m), str(m.tasks))
@@ -98,9 +105,9 @@ def metrics_table(comparison: Comparison) -> Table:
 def slices_table(slices: Sequence[Slice], a: str, b: str, *, means: bool = True) -> Table:
     """The difference in points within every group, with its corrected interval and p-value; with `means` both arms'."""
     table = new_table("By group", "")
-    names = ("tasks", *((a, b) if means else ()), "points", "95 % of all", "adjusted p")
+    names = ("tasks", *((a, b) if means else ()), "points", f"{LEVEL} of all", "adjusted p")
     for name in names:
-        table.add_column(plain(name), justify="right", no_wrap=name in ("tasks", "points", "95 % of all"))
+        table.add_column(plain(name), justify="right", no_wrap=name in ("tasks", "points", f"{LEVEL} of all"))
     shown = ""
     for s in slices:
         if s.dimension != shown:
@@ -115,7 +122,7 @@ def slices_table(slices: Sequence[Slice], a: str, b: str, *, means: bool = True)
 def arms_table(found: ArmsComparison) -> Table:
     """Every arm: the metric, its difference from the first arm with interval and p, and the cost."""
     table = new_table("Arms", "")
-    for name in ("tasks", "runs", metric_name(found.metric), "against the first", "95 %", "adjusted p", "cost/run"):
+    for name in ("tasks", "runs", metric_name(found.metric), "against the first", LEVEL, "adjusted p", "cost/run"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("")
     for at, arm in enumerate(found.arms):
@@ -130,15 +137,25 @@ def arms_table(found: ArmsComparison) -> Table:
     return table
 
 
-def means_by_task(results: Sequence[EvalResult]) -> Table:
-    """Task x config and model: passed of measured runs, or the mean score where scores lie between; and lost runs."""
+def means_by_task(results: Sequence[EvalResult], *, wide: bool = True) -> Table:
+    """Passed of measured runs of each task, or the mean score where scores lie between; and lost runs.
+
+    A column for each config and model, or not `wide` a line.
+    """
     metric = resolve_metric("auto", results)
     arms = list(by_arm(results))
     title = "Passed of measured runs by task" if metric == "pass_rate" else "Mean score by task"
-    table = new_table(title, "task", *(f"{config}\n{model}" for config, model in arms))
+    several = not wide and len(arms) > 1
+    columns = ["mean"] if not wide else [f"{config}\n{model}" for config, model in arms]
+    table = new_table(title, "task", *columns)
     for task, of_task in by_task(results).items():
         cells = by_arm(of_task)
-        table.add_row(plain(task), *(_mean(cells.get(arm, []), metric) for arm in arms))
+        if several:
+            table.add_row(plain(task), "")
+            for arm, runs in cells.items():
+                table.add_row(plain(f"  {' | '.join(arm)}"), _mean(runs, metric))
+        else:
+            table.add_row(plain(task), *(_mean(cells.get(arm, []), metric) for arm in arms))
     return table
 
 
@@ -155,7 +172,7 @@ def _mean(runs: Sequence[EvalResult], metric: Metric) -> Text:
 def trend_table(trend: Trend) -> Table:
     """Every job of a trend."""
     table = new_table("Jobs in the order of time", "job", "started")
-    for name in ("tasks", "runs", "lost", "mean reward", "95 %"):
+    for name in ("tasks", "runs", "lost", "mean reward", LEVEL):
         table.add_column(name, justify="right", no_wrap=True)
     for p in trend.points:
         table.add_row(
@@ -181,7 +198,7 @@ def drift_table(title: str, drifts: Sequence[TaskDrift]) -> Table:
 
 def assertion_table(results: Sequence[EvalResult]) -> Table:
     """How often each assertion of each task passes; one that always or never does cannot tell two arms apart."""
-    table = new_table("Assertions", "task", "assertion", "passed", "95 %")
+    table = new_table("Assertions", "task", "assertion", "passed", LEVEL)
     for task, runs in by_task(results).items():
         grades = [g for run in runs if run.measured for g in run.grades]
         for name in dict.fromkeys(g.assertion_id for g in grades):

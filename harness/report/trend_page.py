@@ -6,6 +6,7 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from harness.compare.trend import Trend, slope_sentence
+from harness.compare.wording import LEVEL
 from harness.report.environment import template_environment
 from locobench.shared.svg import inline_svg, page_style, stand_ins
 
@@ -20,7 +21,7 @@ def render(trend: Trend) -> str:
 
 @page_style()
 def means_over_time(trend: Trend) -> Markup:
-    """Mean reward of each job with its 95 % interval, jobs in the order of time."""
+    """Mean reward of each job with its interval, jobs in the order of time."""
     known = [(at, point) for at, point in enumerate(trend.points) if point.mean is not None]
     figure = Figure(figsize=(7.2, 3.2))
     axes = figure.add_subplot()
@@ -37,7 +38,7 @@ def means_over_time(trend: Trend) -> Markup:
     axes.grid(axis="y", color=FAINT, linewidth=0.4)
     for spine in axes.spines.values():
         spine.set_color(FAINT)
-    title = "Mean reward of each job with its 95 % interval"
+    title = f"Mean reward of each job with its {LEVEL} interval"
     axes.set_title(title, fontsize=9, color=INK, loc="left")
     figure.tight_layout()
     return inline_svg(figure, "trend", COLOURS, label=title)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -24,9 +25,14 @@ from harness.models import (
     Outcome,
     VerifierMetrics,
 )
-from harness.results.harbor_files import REWARD, AgentInfo, AnyJson, Trial, read, read_job, trials
+from harness.results.harbor_files import REWARD, AgentInfo, AnyJson, Trial, left_by_agent, read, read_job, trials
 from harness.results.harbor_tasks import TaskFolder, TaskFolders, TaskLimits, task_id
-from harness.results.harbor_trace import trace_of
+from harness.results.harbor_trace import ERROR_CHARS, TEST_OUTPUT, trace_of
+
+TRACEBACK = "Traceback (most recent call last):"
+
+MOST_OUTPUT_BYTES = 1_000_000
+"""Of what the tests printed, and of the verifier's metrics."""
 
 UNLIKE_SETTINGS = {
     "name",
@@ -61,9 +67,10 @@ def load_jobs(
     Raises:
         InputError: there are no trials, or one cannot be read.
     """
-    found = list(trials(path))
+    found = _without_copies(trials(path))
     if not found:
         raise InputError(f"{path}: no Harbor trials there; name a job folder, such as jobs/<job name>")
+    _refuse_namesakes(found)
     tasks = TaskFolders(tasks_dir)
     names = _config_names(found)
     batches = _batches(folder for folder, _ in found)
@@ -80,21 +87,55 @@ def load_jobs(
     )
 
 
+def _without_copies(found: Iterable[tuple[Path, Trial]]) -> list[tuple[Path, Trial]]:
+    """Each trial once, however many copies of its folder there are; the first one stays."""
+    first: dict[str, tuple[Path, Trial]] = {}
+    copies: list[Path] = []
+    for folder, trial in found:
+        if trial.run_id in first:
+            copies.append(folder)
+        else:
+            first[trial.run_id] = folder, trial
+    if copies:
+        warnings.warn(
+            f"{copies[0].parent}: copies of trials that lie elsewhere as well, such as {copies[0].name}, count once: "
+            f"{len(copies)} left out",
+            stacklevel=2,
+        )
+    return list(first.values())
+
+
+def _refuse_namesakes(found: Iterable[tuple[Path, Trial]]) -> None:
+    """InputError where a job ran two tasks of one name: as runs of one task they would be compared with each other."""
+    seen: dict[tuple[Path, str], tuple[Path | None, str | None]] = {}
+    for folder, trial in found:
+        own = trial.task_path, trial.task_checksum
+        other = seen.setdefault((folder.parent, task_id(trial)), own)
+        if other[0] != own[0] and other[1] != own[1]:
+            raise InputError(
+                f"{folder.parent}: two tasks are called {task_id(trial)}, {other[0]} and {own[0]}; rename one and run "
+                "it again, or keep the trials of one"
+            )
+
+
 def _result(
     folder: Path, trial: Trial, tasks: TaskFolders, *, config_name: str, batch: Batch, pass_score: float
 ) -> EvalResult:
     task = tasks.as_it_ran(folder, trial)
     trace = trace_of(folder, trial, task)
     grade = _grade(folder, trial, pass_score)
-    if trace.outcome.measured and grade is None:
+    crash = _crash(folder, grade)
+    if crash or (trace.outcome is Outcome.COMPLETED and grade is None):
+        said = f"the verifier failed: {crash}" if crash else f"the verifier gave no {REWARD!r}"
         trace = trace.model_copy(
             update={
                 "outcome": Outcome.INFRA_ERROR,
                 "error_kind": ErrorKind.GRADING,
-                "error": f"the verifier gave no {REWARD!r}",
+                "error": said + (f" ({last})" if not crash and (last := _last_line(folder)) else ""),
                 "is_error": True,
             }
         )
+        grade = None
     score = grade.score if grade else 0.0
     metadata = tasks.metadata(trial)
     return EvalResult(
@@ -114,10 +155,15 @@ def _result(
         category=metadata.category or metadata.task_category,
         difficulty=metadata.difficulty,
         language=metadata.language,
-        groups=({} if metadata.context_length is None else {"context_length": str(metadata.context_length)})
+        groups={
+            name: str(value)
+            for name in ("project_id", "context_length")
+            if (value := getattr(metadata, name)) not in (None, "")
+        }
         | (metadata.derived.groups if metadata.derived else {}),
         conditions=_conditions(trial, task, grade.verifier if grade else None),
         batch=batch,
+        run_id=trial.run_id,
         source=str(folder),
     )
 
@@ -166,18 +212,21 @@ def _grade(folder: Path, trial: Trial, pass_score: float) -> GradeResult | None:
     reward = trial.rewards.get(REWARD)
     if reward is None:
         return None
-    score = min(1.0, max(0.0, reward))
+    if not 0 <= reward <= 1:
+        raise InputError(
+            f"{folder / 'result.json'}: verifier_result.rewards.{REWARD} is {reward:g}; rewards go from 0 to 1: mend "
+            "the verifier, or move the trial's folder away to read the others"
+        )
     metrics = _metrics(folder)
     components = metrics.components if metrics else {}
-    output = folder / "verifier/test-stdout.txt"
     return GradeResult(
         assertion_id=REWARD,
         assertion_type="code",
         assertion_name="verifier",
-        passed=score >= pass_score,
-        score=score,
-        details=f"reward {reward:g}" + ("" if score == reward else f", outside of 0 to 1, counted as {score:g}"),
-        full_output=output.read_text(encoding="utf-8", errors="replace") if output.exists() else "",
+        passed=reward >= pass_score,
+        score=reward,
+        details=f"reward {reward:g}",
+        full_output=_test_output(folder),
         criteria_scores=[
             CriterionScore(criterion=name, score=float(value))
             for name, value in (components or trial.rewards).items()
@@ -189,12 +238,34 @@ def _grade(folder: Path, trial: Trial, pass_score: float) -> GradeResult | None:
     )
 
 
+def _test_output(folder: Path) -> str:
+    output = left_by_agent(folder, TEST_OUTPUT, MOST_OUTPUT_BYTES, cut=True) or b""
+    return output.decode("utf-8", errors="replace")
+
+
+def _crash(folder: Path, grade: GradeResult | None) -> str:
+    """The last line of a verifier that died of an exception before it gave a reward of its own; else empty.
+
+    A task's test.sh writes 0 before it starts the verifier, so the reward of a verifier that died is 0.
+    """
+    if grade is not None and (grade.score or grade.verifier):
+        return ""
+    output = _test_output(folder)
+    return _last_line(folder) if TRACEBACK in output else ""
+
+
+def _last_line(folder: Path) -> str:
+    lines = [line.strip() for line in _test_output(folder).splitlines() if line.strip()]
+    return lines[-1][:ERROR_CHARS] if lines else ""
+
+
 def _metrics(folder: Path) -> VerifierMetrics | None:
     """What the verifier tells beside its reward; None without the file, or when it is another benchmark's."""
-    path = folder / "verifier/metrics.json"
-    if not path.exists():
+    path = "verifier/metrics.json"
+    content = left_by_agent(folder, path, MOST_OUTPUT_BYTES)
+    if content is None:
         return None
-    told = read(path, AnyJson).root
+    told = read(folder / path, AnyJson, content).root
     try:
         return VerifierMetrics.model_validate(told)
     except ValidationError:

@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, FiniteFloat, RootMod
 from harness.errors import InputError
 from harness.models.records import CONTROL_GROUP
 from harness.models.traces import Whole
+from locobench.shared.files import read_below
 from locobench.shared.validation import first_problem
 
 REWARD = "reward"
@@ -134,6 +135,7 @@ class ExceptionInfo(HarborFile):
 class Trial(HarborFile):
     """<trial>/result.json."""
 
+    id: str | None = None
     trial_name: str
     task_name: str
     task_id: TaskId | str | None = None
@@ -149,6 +151,11 @@ class Trial(HarborFile):
     verifier_environment_mode: str | None = None
     agent_execution: Span | None = None
     verifier: Span | None = None
+
+    @property
+    def run_id(self) -> str:
+        """The same in every copy of the trial's folder: Harbor's own id, else its name and when it began."""
+        return self.id or f"{self.trial_name} {self.started_at.isoformat() if self.started_at else ''}".strip()
 
     @property
     def is_utility_agent(self) -> bool:
@@ -246,6 +253,7 @@ class TaskMetadata(HarborFile):
     task_category: str = ""
     difficulty: str = ""
     language: str = ""
+    project_id: str = ""
     context_length: Whole | None = None
     content_fingerprint: str = ""
     """The generator's fingerprint of the task without the servers it offers."""
@@ -297,13 +305,28 @@ def read_job(folder: Path) -> Job:
     return read(file, Job) if file.is_file() else Job()
 
 
-def read(path: Path, model: type[Model]) -> Model:
-    """One file as a model.
+def read(path: Path, model: type[Model], content: bytes | None = None) -> Model:
+    """One file as a model; its `content` where that was read before.
 
     Raises:
         InputError: names the file and the field.
     """
-    return _parse(path, _content(path), model)
+    return _parse(path, _content(path) if content is None else content, model)
+
+
+def left_by_agent(folder: Path, path: str, most: int, *, cut: bool = False) -> bytes | None:
+    """A file of a trial's folder that its agent could make anything of; None when it is no regular file there.
+
+    Args:
+        folder: of the trial.
+        path: relative to it. No link on the way is followed.
+        most: bytes; a longer file counts as none.
+        cut: the rest of a longer file is left out instead.
+    """
+    try:
+        return read_below(folder, path, most, cut=cut)
+    except OSError:
+        return None
 
 
 def _content(path: Path) -> bytes:

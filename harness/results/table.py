@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +15,7 @@ from harness.suite.load import read_text
 
 ENDINGS = ("_a", "_b")
 SAMPLE = "task,reward_a,reward_b, or task,arm,reward"
-KNOWN = frozenset({"task", "reward", "config", "model", "category", "difficulty", "language"})
+KNOWN = frozenset({"task", "run", "reward", "config", "model", "category", "difficulty", "language"})
 """Columns that fill the result's own fields; any other one is a group."""
 
 
@@ -39,6 +39,7 @@ def load_table(path: Path, pass_score: float = PASS_SCORE) -> dict[str, list[Eva
         header = [name.strip() for name in next(rows, [])]
         _check_header(path, header)
         arms: dict[str, list[EvalResult]] = defaultdict(list)
+        seen: Counter[tuple[str, ...]] = Counter()
         written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
         for number, cells in enumerate(rows, start=2):
             if not any(cell.strip() for cell in cells):
@@ -46,6 +47,7 @@ def load_table(path: Path, pass_score: float = PASS_SCORE) -> dict[str, list[Eva
             if len(cells) != len(header):
                 raise InputError(f"{path}: row {number} has {len(cells)} cells, the header has {len(header)}")
             row = dict(zip(header, (cell.strip() for cell in cells), strict=True))
+            seen[tuple(row.values())] += 1
             for arm, of_arm in _arms(path, number, row):
                 column = "reward" if "arm" in row else f"reward_{arm.lower()}"
                 result = _result(path, number, column, of_arm, arm, pass_score, written)
@@ -54,7 +56,18 @@ def load_table(path: Path, pass_score: float = PASS_SCORE) -> dict[str, list[Eva
         raise InputError(f"{path}: not a table ({error})") from error
     if not arms:
         raise InputError(f"{path}: no rows below the header")
+    _refuse_copies(path, seen)
     return {arm: _with_run_indices(results) for arm, results in arms.items()}
+
+
+def _refuse_copies(path: Path, rows: Counter[tuple[str, ...]]) -> None:
+    """InputError where every row stands there several times, each as often as the others or a multiple of that."""
+    copies = math.gcd(*rows.values())
+    if copies > 1:
+        raise InputError(
+            f"{path}: every row stands there {copies} times; if these are copies remove them, if they are runs number "
+            "them in a column 'run'"
+        )
 
 
 def _check_header(path: Path, header: list[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special  # scipy.stats takes most of a second to import
 
-from harness.statistics.resampling import CHUNK, RESAMPLES, SEED, TIE
+from harness.statistics.resampling import CHUNK, CONFIDENCE, RESAMPLES, SEED, TIE
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Interval:
         return f"[{self.low:.3g}, {self.high:.3g}]"
 
 
-def wilson_interval(passed: int, total: int, confidence: float = 0.95) -> Interval | None:
+def wilson_interval(passed: int, total: int, confidence: float = CONFIDENCE) -> Interval | None:
     """Score interval of a proportion; None without a single run.
 
     Wilson 1927, "Probable inference, the law of succession, and statistical inference", JASA 22, 209-212.
@@ -40,35 +40,16 @@ def wilson_interval(passed: int, total: int, confidence: float = 0.95) -> Interv
     return Interval(max(0.0, centre - reach), min(1.0, centre + reach))
 
 
-def paired_bootstrap(differences: Sequence[float], confidence: float = 0.95) -> Interval | None:
-    """Interval of the mean of per-task differences, tasks drawn with replacement.
+def ratio_bootstrap(above: Sequence[float], below: Sequence[float], confidence: float = CONFIDENCE) -> Interval | None:
+    """Percentile interval of sum(above) / sum(below), clusters drawn with replacement and kept in pairs.
 
-    Bias-corrected and accelerated: Efron 1987, "Better Bootstrap Confidence Intervals", JASA 82, 171-185.
-    None where resampling cannot show any spread: fewer than three tasks, or all differences equal.
-    """
-    values = np.asarray(differences, dtype=float)
-    count = len(values)
-    if count < 3 or float(np.ptp(values)) < TIE:
-        return None
-    means = _resampled_means(values)
-    below = np.mean(means < values.mean() - TIE) + np.mean(np.abs(means - values.mean()) <= TIE) / 2
-    bias = _quantile(min(1 - 1 / RESAMPLES, max(1 / RESAMPLES, float(below))))
-    jackknife = (values.sum() - values) / (count - 1)
-    spread = jackknife.mean() - jackknife
-    acceleration = float((spread**3).sum() / (6 * (spread**2).sum() ** 1.5))
-    ends = []
-    for tail in (0.5 - confidence / 2, 0.5 + confidence / 2):
-        z = bias + _quantile(tail)
-        ends.append(NormalDist().cdf(bias + z / (1 - acceleration * z)))
-    low, high = np.quantile(means, ends)
-    return Interval(float(low), float(high))
-
-
-def ratio_bootstrap(above: Sequence[float], below: Sequence[float], confidence: float = 0.95) -> Interval | None:
-    """Percentile interval of mean(above) / mean(below), tasks drawn with replacement and kept in pairs.
-
-    Efron & Tibshirani 1993, "An Introduction to the Bootstrap", section 13.3. None below three tasks, and where
+    Efron & Tibshirani 1993, "An Introduction to the Bootstrap", section 13.3. None below three clusters, and where
     the denominator can have either sign: the ratio has no upper bound then.
+
+    Args:
+        above: the sum of each cluster's values, or each task's value where tasks are independent.
+        below: likewise.
+        confidence: of the interval, 0 to 1.
     """
     if len(above) < 3:
         return None
@@ -82,18 +63,45 @@ def ratio_bootstrap(above: Sequence[float], below: Sequence[float], confidence: 
     return Interval(float(low), float(high))
 
 
-def t_interval(differences: Sequence[float], confidence: float = 0.95) -> Interval | None:
-    """Student's interval of the mean of per-task differences; None below two tasks or without any spread.
+def standard_error(values: Sequence[float], clusters: Sequence[Hashable] = ()) -> tuple[float, int]:
+    """Standard error of the mean, and the number of clusters it rests on.
 
-    Student 1908, "The Probable Error of a Mean", Biometrika 6, 1-25. For small groups, where the bootstrap is
-    too narrow, and for the far tails that a correction for many groups needs.
+    Without clusters sd / sqrt(n); with them the variance of the clusters' sums of residuals (Liang & Zeger 1986,
+    "Longitudinal Data Analysis Using Generalized Linear Models", Biometrika 73, 13-22). 0 below two clusters.
     """
-    count = len(differences)
+    array = np.asarray(values, dtype=float)
+    residuals, _ = cluster_sums(array - array.mean(), clusters)
+    count = len(residuals)
+    if count < 2:
+        return 0.0, count
+    return math.sqrt(count / (count - 1) * float((residuals**2).sum())) / len(array), count
+
+
+def t_interval(
+    differences: Sequence[float], clusters: Sequence[Hashable] = (), confidence: float = CONFIDENCE
+) -> Interval | None:
+    """Student's interval of the mean of per-task differences; None below two clusters or without any spread.
+
+    Student 1908, "The Probable Error of a Mean", Biometrika 6, 1-25. For the groups of a comparison: their
+    correction needs tails that resampling does not reach.
+    """
+    error, count = standard_error(differences, clusters)
     if count < 2 or max(differences) - min(differences) < TIE:
         return None
-    values = np.asarray(differences, dtype=float)
-    reach = special.stdtrit(count - 1, 0.5 + confidence / 2) * values.std(ddof=1) / math.sqrt(count)
-    return Interval(float(values.mean() - reach), float(values.mean() + reach))
+    reach, mean = special.stdtrit(count - 1, 0.5 + confidence / 2) * error, float(np.mean(differences))
+    return Interval(float(mean - reach), float(mean + reach))
+
+
+def cluster_sums(
+    values: NDArray[np.float64], clusters: Sequence[Hashable] = ()
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sum and number of the values of each cluster; without clusters each value is its own."""
+    if not clusters:
+        return values, np.ones(len(values))
+    places = {cluster: at for at, cluster in enumerate(dict.fromkeys(clusters))}
+    where = [places[cluster] for cluster in clusters]
+    sums: NDArray[np.float64] = np.bincount(where, weights=values).astype(np.float64)
+    return sums, np.bincount(where).astype(np.float64)
 
 
 def _resampled_means(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -6,46 +6,57 @@ import math
 
 from scipy import special  # scipy.stats takes most of a second to import
 
-from harness.statistics.resampling import TIE
+from harness.statistics.resampling import CONFIDENCE, TIE
+
+ALPHA = (1 - CONFIDENCE) / 2
+"""Level of the one-sided test that a comparison makes in each direction."""
+TARGET_POWER = 0.8
 
 
-def minimal_detectable_effect(sd_of_differences: float, tasks: int, alpha: float, power: float = 0.8) -> float | None:
+def minimal_detectable_effect(
+    error: float, clusters: int, alpha: float = ALPHA, power: float = TARGET_POWER
+) -> float | None:
     """The mean difference that a one-sided paired test at `alpha` finds with probability `power`.
 
-    (t[1-alpha] + t[power]) * sd / sqrt(tasks): Bloom 1995, "Minimum Detectable Effects", Evaluation Review
-    19. None below two tasks.
-    """
-    if tasks < 2:
-        return None
-    reach = special.stdtrit(tasks - 1, 1 - alpha) + special.stdtrit(tasks - 1, power)
-    return float(reach * sd_of_differences / math.sqrt(tasks))
-
-
-def design_sd(baseline: float, effect: float, runs: int, task_sd: float = 0.0, effect_sd: float = 0.0) -> float:
-    """Standard deviation of one task's observed difference, `runs` a side, before any run was made.
-
-    Runs vary by p(1-p), less what tasks differ among themselves (`task_sd`, of p over tasks), and the effect
-    itself may differ by task (`effect_sd`): the law of total variance for a binomial with a random p.
-    """
-    noise = sum(max(0.0, p * (1 - p) - task_sd**2) for p in (baseline, baseline + effect))
-    return math.sqrt(effect_sd**2 + noise / runs)
-
-
-def score_sd(run_sd: float, runs: int, effect_sd: float = 0.0) -> float:
-    """Standard deviation of one task's observed difference of mean scores, `runs` a side.
+    (t[1-alpha] + t[power]) * standard error: Bloom 1995, "Minimum Detectable Effects", Evaluation Review 19.
 
     Args:
-        run_sd: standard deviation of the score (0 to 1) over runs of one task, taken to be the same in both arms.
+        error: standard error of the mean difference, seen (`standard_error`) or expected (`difference_sd` / sqrt(n)).
+        clusters: independent differences that it rests on: tasks, or their projects. None below two.
+        alpha: one-sided level, 0 to 1.
+        power: 0 to 1.
+    """
+    if clusters < 2:
+        return None
+    return float((special.stdtrit(clusters - 1, 1 - alpha) + special.stdtrit(clusters - 1, power)) * error)
+
+
+def pass_sd(mean: float, task_sd: float = 0.0) -> float:
+    """Standard deviation of one run's pass (0 or 1) within a task.
+
+    Args:
+        mean: pass rate over tasks, 0 to 1.
+        task_sd: standard deviation of the tasks' true pass rates. The law of total variance takes it off p(1-p).
+    """
+    return math.sqrt(max(0.0, mean * (1 - mean) - task_sd**2))
+
+
+def difference_sd(sd_a: float, sd_b: float, runs: int, effect_sd: float = 0.0) -> float:
+    """Standard deviation of one task's observed difference of means, `runs` a side.
+
+    sqrt(effect_sd^2 + (sd_a^2 + sd_b^2) / runs): the variances of independent means add up. How much tasks differ
+    among themselves does not enter, since each is compared with itself.
+
+    Args:
+        sd_a: standard deviation over runs of one task in A.
+        sd_b: likewise in B.
         runs: of each task in each arm, 1 or more.
         effect_sd: standard deviation of the true effect over tasks.
-
-    sqrt(effect_sd^2 + 2 run_sd^2 / runs): the variances of independent means add up. How much tasks differ among
-    themselves does not enter, since each is compared with itself.
     """
-    return math.sqrt(effect_sd**2 + 2 * run_sd**2 / runs)
+    return math.sqrt(effect_sd**2 + (sd_a**2 + sd_b**2) / runs)
 
 
-def paired_power(effect: float, sd_of_differences: float, tasks: int, alpha: float) -> float:
+def paired_power(effect: float, sd_of_differences: float, tasks: int, alpha: float = ALPHA) -> float:
     """Probability that a one-sided paired t-test at `alpha` over `tasks` finds a mean difference of `effect`.
 
     Noncentral t: Cohen 1988, "Statistical Power Analysis for the Behavioral Sciences", section 2.3.
@@ -63,10 +74,12 @@ MOST_TASKS = 5000
 """Where the search for a number of tasks ends."""
 
 
-def tasks_needed(effect: float, sd_of_differences: float, alpha: float, power: float = 0.8) -> int | None:
+def tasks_needed(
+    effect: float, sd_of_differences: float, alpha: float = ALPHA, power: float = TARGET_POWER
+) -> int | None:
     """The fewest tasks with which `paired_power` reaches `power`; None beyond MOST_TASKS.
 
-    At least five, since with fewer no sign-flip test reaches a useful level.
+    At least as many as a sign-flip test needs to reach `alpha` at all.
     """
     low, high = 2, MOST_TASKS
     if paired_power(effect, sd_of_differences, high, alpha) < power:
@@ -75,4 +88,4 @@ def tasks_needed(effect: float, sd_of_differences: float, alpha: float, power: f
         middle = (low + high) // 2
         enough = paired_power(effect, sd_of_differences, middle, alpha) >= power
         low, high = (low, middle) if enough else (middle + 1, high)
-    return max(low, 5)
+    return max(low, math.ceil(-math.log2(alpha)))

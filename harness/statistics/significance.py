@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import accumulate, combinations, takewhile
@@ -11,10 +11,13 @@ from itertools import accumulate, combinations, takewhile
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.statistics.resampling import CHUNK, RESAMPLES, SEED, TIE
+from harness.statistics.intervals import Interval, cluster_sums
+from harness.statistics.resampling import CHUNK, CONFIDENCE, RESAMPLES, SEED, TIE
 
 EXACT_SIGN_FLIPS = 14
-"""Up to this many tasks all 2^n sign patterns are enumerated; beyond it they are sampled."""
+"""Up to this many clusters all 2^n sign patterns are enumerated; beyond it they are sampled."""
+MOST_SUMS = 200_000
+"""Different sums up to which the stratified test is exact: a fifth of a second at most."""
 STEPS_TO = 0.05
 """Attainable p-values are kept up to here; larger ones call nothing."""
 
@@ -42,29 +45,56 @@ class OneSided:
         return min(1.0, 2 * max(self.smaller, self.attainable))
 
 
-def sign_flip_test(differences: Sequence[float]) -> OneSided:
-    """Is the mean of paired differences off zero? Under the null either sign is as likely for each of them.
+@dataclass(frozen=True)
+class Shift:
+    """A mean of paired differences against zero: how likely by chance, and which other values are as likely."""
 
-    Fisher 1935, "The Design of Experiments", section 21. All patterns for up to EXACT_SIGN_FLIPS tasks,
+    p: OneSided
+    interval: Interval | None
+    """All shifts that the test does not reject, so that zero lies outside exactly when the test rejects it. None
+    below the number of clusters with which any outcome could be rejected, and where nothing moved."""
+
+
+def sign_flip_test(
+    differences: Sequence[float], clusters: Sequence[Hashable] = (), confidence: float = CONFIDENCE
+) -> Shift:
+    """Is the mean of paired differences off zero? Under the null either sign is as likely for each cluster.
+
+    Fisher 1935, "The Design of Experiments", section 21. All patterns for up to EXACT_SIGN_FLIPS clusters,
     else a fixed sample of RESAMPLES with the observed one counted (Phipson & Smyth 2010, arXiv:1603.05766).
     Mid-p (Lancaster 1961, "Significance Tests in Discrete Distributions", JASA 56, 223-234): patterns that
     tie with the observed one count half, since few runs make many ties and a full count halves the level.
-    `attainable` counts the most extreme pattern in full: below five moved tasks mid-p alone is too bold.
+
+    A shift is rejected when flipping the differences less that shift rarely goes as far; a flipped subset goes
+    that far exactly when its own mean lies beyond the shift. So the interval's ends are quantiles of the means of
+    random subsets (Hartigan 1969, "Using Subsample Values as Typical Values", JASA 64, 1303-1317).
+
+    Args:
+        differences: of each task.
+        clusters: what each task belongs to; tasks of one cluster change sign together. Without it each is its own.
+        confidence: of the interval, 0 to 1.
     """
     values = np.asarray(differences, dtype=float)
-    count = len(values)
-    moved = int(np.count_nonzero(np.abs(values) > TIE))
+    sums, sizes = cluster_sums(values, clusters)
+    moved = int(np.count_nonzero(np.abs(sums) > TIE))
     if moved == 0:
-        return OneSided(0.5, 0.5, 1.0)
-    observed = float(values.sum())
-    signs = _sign_patterns(count)
-    sums = np.concatenate([signs[at : at + CHUNK] @ values for at in range(0, len(signs), CHUNK)])
-    sampled = 0 if count <= EXACT_SIGN_FLIPS else 1
-    below = int(np.count_nonzero(sums < observed - TIE))
-    above = int(np.count_nonzero(sums > observed + TIE))
-    total = len(sums) + sampled
-    tied = (total - below - above) / 2
-    return OneSided((below + tied) / total, (above + tied) / total, max(2.0**-moved, sampled / total))
+        return Shift(OneSided(0.5, 0.5, 1.0), None)
+    signs = _sign_patterns(len(sums))
+    flipped = [(1 - signs[at : at + CHUNK]) // 2 for at in range(0, len(signs), CHUNK)]
+    tops = np.concatenate([part @ sums for part in flipped])
+    weights = np.concatenate([part @ sizes for part in flipped])
+    means = np.sort(tops[weights > 0] / weights[weights > 0])
+    total = len(signs) + (len(sums) > EXACT_SIGN_FLIPS)
+    unflipped = total - len(means)  # ties with the observed mean, whatever the shift
+    below = int(np.searchsorted(means, -TIE))
+    tied = (int(np.searchsorted(means, TIE)) - below + unflipped) / 2
+    above = total - unflipped - int(np.searchsorted(means, TIE))
+    p = OneSided((above + tied) / total, (below + tied) / total, max(2.0**-moved, 1 / total))
+    tail = (1 - confidence) / 2
+    if 2.0 ** -len(sums) > tail:
+        return Shift(p, None)
+    at = max(0, math.floor(tail * total - unflipped / 2))
+    return Shift(p, Interval(float(means[at]), float(means[-1 - at])))
 
 
 @lru_cache(maxsize=16)
@@ -74,6 +104,48 @@ def _sign_patterns(count: int) -> NDArray[np.int8]:
     else:
         bits = np.random.default_rng(SEED).integers(0, 2, size=(RESAMPLES, count))
     return np.asarray(1 - 2 * bits, dtype=np.int8)
+
+
+def stratified_test(tasks: Sequence[tuple[Sequence[float], Sequence[float]]]) -> OneSided:
+    """Did these very tasks fall (`less`) or rise (`greater`)? Each task's runs are dealt out anew between the arms.
+
+    The stratified permutation test (Good 2005, "Permutation, Parametric and Bootstrap Tests of Hypotheses", section
+    6.5) of the mean difference, given which tasks differ at all: a task whose arms have the same mean says nothing
+    about the direction, as ties do in a sign test, so such tasks change no p-value however many there are. Exact
+    while the sums have up to MOST_SUMS different values, else by RESAMPLES deals with the observed one counted.
+
+    Args:
+        tasks: the runs' values of each task in A and in B.
+    """
+    dealt = [_splits(a, b) for a, b in tasks if abs(np.mean(a) - np.mean(b)) > TIE]
+    observed = float(sum(np.mean(b) - np.mean(a) for a, b in tasks))
+    if not dealt:
+        return OneSided(1.0, 1.0, 1.0)
+    attainable = math.prod(float(min(chance[0], chance[-1])) for _, chance in dealt)
+    sums, chances, drawn = np.zeros(1), np.ones(1), False
+    for values, chance in dealt:
+        if len(sums) * len(values) > MOST_SUMS:
+            drawn = True
+            break
+        sums, at = np.unique(np.round(np.add.outer(sums, values).ravel(), 9), return_inverse=True)
+        chances = np.bincount(at, weights=np.outer(chances, chance).ravel()).astype(np.float64)
+    extra = 0.0
+    if drawn:
+        rng = np.random.default_rng(SEED)
+        picked = (rng.choice(values, size=RESAMPLES, p=chance) for values, chance in dealt)
+        sums, extra = np.sum(list(picked), axis=0), 1 / (RESAMPLES + 1)
+        chances = np.full(RESAMPLES, extra)
+    less, greater = (float(chances[far].sum()) for far in (sums <= observed + 1e-8, sums >= observed - 1e-8))
+    return OneSided(min(1.0, less + extra), min(1.0, greater + extra), max(attainable, extra))
+
+
+def _splits(a: Sequence[float], b: Sequence[float]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The differences other than 0 that a task's runs can be dealt out to, ascending, and the chance of each."""
+    pooled = np.concatenate([np.asarray(a, dtype=float), np.asarray(b, dtype=float)])
+    in_b = pooled[_assignments(len(pooled), len(b))].sum(axis=1)
+    differences = np.round(in_b / len(b) - (pooled.sum() - in_b) / len(a), 9)
+    values, counts = np.unique(differences[np.abs(differences) > TIE], return_counts=True)
+    return values, counts / counts.sum()
 
 
 def fisher_test(passed_a: int, runs_a: int, passed_b: int, runs_b: int) -> OneSided:

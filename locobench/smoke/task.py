@@ -34,6 +34,8 @@ class TaskFolder:
     language: str
     memory_mb: int | None
     """Hard limit of a container's memory in MiB, None for no limit."""
+    verifier_seconds: float
+    """The longest that Harbor lets the verifier run; infinite where the task sets no limit."""
     base_image: str
     """What the Dockerfile builds on."""
     digest: str
@@ -43,7 +45,9 @@ class TaskFolder:
     oracle_check: bool
     """Whether the oracle must earn 1.0 and no answer 0.0; a custom verifier need not promise it."""
     telltales: frozenset[bytes]
-    """The longest pieces of the ground truth. An image may quote one, where they quote its code, but not all."""
+    """The longest pieces of the ground truth."""
+    gives_itself_away: bool
+    """Whether all of these are in what the image is made of. One may be: a truth quotes the code."""
 
     @property
     def name(self) -> str:
@@ -99,6 +103,7 @@ def read_task_folder(path: Path) -> TaskFolder:
         language = config["metadata"]["language"]
         oracle_check = config["metadata"].get("oracle_check", True) is not False
         memory_mb = config.get("environment", {}).get("memory_mb")
+        verifier_seconds = float(config.get("verifier", {}).get("timeout_sec", math.inf))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise TaskError(f"task.toml: {error}") from None
     except (KeyError, TypeError, AttributeError):
@@ -108,11 +113,13 @@ def read_task_folder(path: Path) -> TaskFolder:
             path=path,
             language=str(language),
             memory_mb=memory_mb,
+            verifier_seconds=verifier_seconds,
             base_image=_base_image(path / "environment" / "Dockerfile"),
             digest=_environment_digest(path / "environment"),
             has_project_tests=_has_test_target(path / "environment" / "project" / "Makefile"),
             oracle_check=oracle_check,
-            telltales=_telltales(path / "tests" / "ground_truth.json"),
+            telltales=(telltales := _telltales(path / "tests" / "ground_truth.json")),
+            gives_itself_away=bool(telltales) and telltales <= _found(path / "environment", telltales),
         )
     except OSError as error:
         raise TaskError(f"{error.filename}: {error.strerror}") from None
@@ -122,8 +129,12 @@ def read_reward(folder: Path) -> float:
     """Return the reward that test.sh left in `folder`, read as Harbor does: reward.json counts first.
 
     Raises:
-        TaskError: there is no reward, or it is not a finite number.
+        TaskError: there is no reward, it is not a number between 0 and 1, or the verifier died of an exception.
     """
+    output = folder / "test-stdout.txt"
+    said = output.read_text(encoding="utf-8", errors="replace").strip() if output.is_file() else ""
+    if "Traceback (most recent call last):" in said and not (folder / "metrics.json").exists():
+        raise TaskError(f"the verifier raised {said.splitlines()[-1].strip()[:200]}")
     try:
         if (folder / "reward.json").exists():
             value = json.loads((folder / "reward.json").read_text(encoding="utf-8"))["reward"]
@@ -134,8 +145,8 @@ def read_reward(folder: Path) -> float:
         raise TaskError("test.sh wrote no reward") from None
     except (OSError, ValueError, KeyError, TypeError):
         raise TaskError("test.sh wrote a reward that cannot be read") from None
-    if not math.isfinite(reward):
-        raise TaskError(f"test.sh wrote the reward {reward}")
+    if not 0 <= reward <= 1:
+        raise TaskError(f"test.sh wrote the reward {reward:g}, which is not between 0 and 1")
     return reward
 
 
@@ -157,6 +168,16 @@ def _environment_digest(folder: Path) -> str:
             continue
         digest.update(str(path.relative_to(folder)).encode(errors="surrogateescape") + b"\0" + content + b"\n")
     return digest.hexdigest()
+
+
+def _found(folder: Path, pieces: frozenset[bytes]) -> set[bytes]:
+    """Return the pieces that occur in files below the folder."""
+    found: set[bytes] = set()
+    for path in folder.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            content = path.read_bytes()
+            found |= {piece for piece in pieces - found if piece in content}
+    return found
 
 
 def _has_test_target(makefile: Path) -> bool:

@@ -41,10 +41,11 @@ def run_locally(task: TaskFolder, agent: Agent, *, timeout: float) -> Trial:
         try:
             if agent == "oracle" and (code := _bash(task.path / "solution" / "solve.sh", root, timeout)) != 0:
                 return Trial(fault=f"oracle: solve.sh failed (exit code {code})")
-            _bash(task.path / "tests" / "test.sh", root, timeout, VERIFIER)
+            output = root / "logs" / "verifier" / "test-stdout.txt"
+            _bash(task.path / "tests" / "test.sh", root, min(timeout, task.verifier_seconds), VERIFIER, output=output)
             return Trial(read_reward(root / "logs" / "verifier"))
         except subprocess.TimeoutExpired as error:
-            return Trial(fault=f"{agent}: {Path(error.cmd[1]).name} still ran after {timeout:g} s and was killed")
+            return Trial(fault=f"{agent}: {Path(error.cmd[1]).name} still ran after {error.timeout:g} s and was killed")
         except TaskError as error:
             return Trial(fault=f"{agent}: {error}")
 
@@ -77,7 +78,7 @@ def run_in_container(engine: Engine, image: str, task: TaskFolder, agent: Agent,
                 box.run("chmod +x /tests/test.sh", timeout=timeout, user="root")
                 box.run(
                     f"(/tests/test.sh '' {VERIFIER}) > /logs/verifier/test-stdout.txt 2>&1",
-                    timeout=timeout,
+                    timeout=min(timeout, task.verifier_seconds),
                     user="root",
                 )
                 # The files are root's; whoever runs this must be able to read and delete them.
@@ -89,16 +90,19 @@ def run_in_container(engine: Engine, image: str, task: TaskFolder, agent: Agent,
             return Trial(fault=f"{agent}: {error}")
 
 
-def _bash(script: Path, root: Path, timeout: float, *arguments: str) -> int:
+def _bash(script: Path, root: Path, timeout: float, *arguments: str, output: Path | None = None) -> int:
     """Run `script` with `root` before /app, /logs and /tests; leave no process of it behind."""
-    with subprocess.Popen(
-        ["bash", str(script.resolve()), str(root), *arguments],
-        cwd=root / "app",
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    ) as process:
+    with (
+        (output or Path(os.devnull)).open("wb") as said,
+        subprocess.Popen(
+            ["bash", str(script.resolve()), str(root), *arguments],
+            cwd=root / "app",
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        ) as process,
+    ):
         try:
             return process.wait(timeout)
         finally:

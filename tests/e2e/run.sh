@@ -17,7 +17,6 @@ if [ ! -e .cache/e2e/no-engine ]; then
   HARNESS_SANDBOX_BASE="$(sed -n 's/^BASE_IMAGE=//p' .cache/e2e/env)" .venv/bin/python -m harness sandbox-image || exit 1
 fi
 missing=()
-command -v bwrap >/dev/null || missing+=(bubblewrap)
 command -v mkfs.xfs >/dev/null || missing+=(xfsprogs)
 command -v chromium >/dev/null || missing+=(chromium)
 if [ ${#missing[@]} -gt 0 ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from harness import statistics
 from harness.compare.comparison import compare
+from harness.compare.sentences import verdict_sentence
 from harness.compare.verdicts import Verdict
+from harness.design.noise import observed_noise
 from harness.errors import InputError
 from harness.models import EvalResult, Outcome
 from tests.support.results import arm, judge_failed, run
 from tools.bench.power_table import simulate
+from tools.bench.verdict_table import Experiment, arms_of, made
 
 TASKS = [f"t{i:02}" for i in range(20)]
 
@@ -19,13 +25,14 @@ def same(count: int) -> dict[str, int]:
 
 
 def test_an_unchanged_agent_is_called_worse_in_at_most_5_of_100_comparisons() -> None:
-    rates = simulate(tasks=20, runs=3, baseline=0.8, change=0.0, repetitions=1000)
-    assert rates.regression <= 0.05
-    assert rates.improvement <= 0.05
+    for fixed_tasks in (False, True):
+        rates = simulate(tasks=20, runs=3, baseline=0.8, change=0.0, repetitions=1000, fixed_tasks=fixed_tasks)
+        assert rates.regression + rates.improvement <= 0.05
 
 
 def test_a_drop_of_20_points_over_20_tasks_and_5_runs_is_found() -> None:
-    assert simulate(tasks=20, runs=5, baseline=0.8, change=-0.2, repetitions=1000).regression >= 0.85
+    rates = simulate(tasks=20, runs=5, baseline=0.8, change=-0.2, repetitions=1000, fixed_tasks=True)
+    assert rates.regression >= 0.85
 
 
 @pytest.mark.slow
@@ -41,8 +48,9 @@ def test_a_drop_everywhere_is_a_regression_and_a_rise_an_improvement() -> None:
 
 
 def test_no_difference_is_no_evidence_and_says_what_could_have_been_seen() -> None:
-    comparison = compare(arm(same(3), 3), arm(same(3), 3))
-    assert comparison.verdict is Verdict.NO_EVIDENCE
+    wobbling = {task: (2, 3, 3)[i % 3] for i, task in enumerate(TASKS)}
+    comparison = compare(arm(same(3), 3), arm(wobbling, 3))
+    assert compare(arm(same(3), 3), arm(same(3), 3)).verdict is Verdict.NO_EVIDENCE
     assert comparison.detectable is not None
     assert 0.05 < comparison.detectable < 0.3
 
@@ -52,8 +60,11 @@ def test_three_tasks_with_three_runs_are_not_enough_data_unless_all_of_them_brok
     assert compare(arm(few, 3), arm(dict.fromkeys(few, 0) | {"t00": 1}, 3)).verdict is Verdict.NOT_ENOUGH_DATA
 
 
-def test_one_task_with_many_runs_can_be_decided() -> None:
-    assert compare(arm({"t": 10}, 10), arm({"t": 0}, 10)).verdict is Verdict.REGRESSION
+def test_one_task_with_many_runs_says_nothing_of_others_but_did_get_worse() -> None:
+    comparison = compare(arm({"t": 10}, 10), arm({"t": 0}, 10))
+    assert comparison.verdict is Verdict.NOT_ENOUGH_DATA
+    assert comparison.got_worse
+    assert compare(arm({"t": 10}, 10), arm({"t": 0}, 10), fixed_tasks=True).verdict is Verdict.REGRESSION
 
 
 def test_four_moved_tasks_of_twenty_are_too_few_for_the_suite() -> None:
@@ -166,3 +177,57 @@ def test_cost_tokens_and_time_are_compared_task_by_task() -> None:
 def test_the_same_results_give_the_same_comparison() -> None:
     a, b = arm(same(3), 5), arm(same(4), 5)
     assert compare(a, b) == compare(list(reversed(a)), list(reversed(b)))
+
+
+def test_verdict_and_interval_never_disagree() -> None:
+    for seed in range(60):
+        comparison = made(Experiment(tasks=12, change=0.08), seed)
+        interval = comparison.decision.interval
+        assert interval is not None
+        assert comparison.verdict.decided == (interval.low > 0 or interval.high < 0)
+
+
+def test_effects_that_differ_by_project_are_not_called_an_improvement() -> None:
+    """Every project has an effect of its own, on average none; tasks of one project share it."""
+    experiment = Experiment(projects=12, project_sd=0.3)
+    told = [made(experiment, seed) for seed in range(60)]
+    assert sum(comparison.verdict.decided for comparison in told) <= 3
+    assert {comparison.decision.clusters for comparison in told} == {12}
+    unnamed = [made(replace(experiment, projects_named=False), seed) for seed in range(60)]
+    assert sum(comparison.verdict.decided for comparison in unnamed) > 6
+
+
+def test_fewer_than_seven_projects_are_not_enough_however_many_their_tasks() -> None:
+    comparison = made(Experiment(projects=6, change=0.3), 1)
+    assert comparison.verdict is Verdict.NOT_ENOUGH_DATA
+    assert "over 50 tasks of 6 projects" in verdict_sentence(comparison)
+    assert "takes 7 projects or more" in verdict_sentence(comparison)
+
+
+def test_a_difference_of_the_size_that_a_design_finds_is_found_in_80_of_100_experiments() -> None:
+    reach = made(Experiment(), 0).detectable
+    assert reach is not None
+    found = [made(Experiment(change=reach), seed).verdict is Verdict.IMPROVEMENT for seed in range(100)]
+    assert 70 <= sum(found) <= 92
+
+
+def test_power_from_two_arms_says_what_their_comparison_says() -> None:
+    a, b = arms_of(Experiment(tasks=40, change=0.1), 3)
+    noise = observed_noise([*a, *b], "auto")
+    assert noise is not None
+    expected = statistics.minimal_detectable_effect(noise.sd(0.1, 3) / 40**0.5, 40)
+    assert compare(a, b).detectable == pytest.approx(expected)
+
+
+def test_a_baseline_near_1_leaves_no_rise_to_be_seen() -> None:
+    a, b = same(10) | dict.fromkeys(TASKS[:4], 9), same(10) | dict.fromkeys(TASKS[4:12], 8)
+    text = verdict_sentence(compare(arm(a, 10), arm(b, 10)))
+    assert "A is at 98.0 %, so it could not have found a rise: the largest there can be is 2.0 points" in text
+
+
+def test_a_lot_of_groups_is_checked_like_a_few() -> None:
+    experiment = Experiment(tasks=230, runs=1, repositories=46, broken=20)
+    comparison = made(experiment, 1)
+    (group,) = [group for group in comparison.influence if group.dimension == "repository_name"]
+    assert (group.value, group.tasks) == ("r0", 20)
+    assert "20 of 20 runs with repository name 'r0' scored 0" in "\n".join(comparison.warnings)

@@ -46,7 +46,7 @@ def test_a_language_that_carries_the_whole_difference_is_named_with_the_numbers_
 
 def test_a_verdict_that_rests_on_one_task_names_it() -> None:
     comparison = compare(arm(same(8), 8), arm(same(8) | {"t07": 0}, 8))
-    assert "for t07 alone it is not" in verdict_sentence(comparison)
+    assert "By themselves, by more than chance explains, changed: t07 (regression)" in verdict_sentence(comparison)
 
 
 def test_a_verdict_that_holds_without_any_group_says_nothing_about_groups() -> None:
@@ -220,3 +220,40 @@ def test_a_single_lost_run_is_named_with_its_cause(kind: str, said: str) -> None
     assert "B: 1 of 60 runs says nothing about the agent" in text
     assert said in text
     assert "t19" in text
+
+
+def test_a_treatment_that_runs_of_the_baseline_called_is_counted_in_both_arms() -> None:
+    searched, plain = ["mcp__search__query"], ["Read"]
+    a = [*arm(same(3), 3, tools=plain)[:40], *arm(same(3), 3, tools=searched)[40:]]
+    b = arm(same(3), 3, tools=searched)
+    text = warnings(a, b, treatment=["mcp__search__*"])
+    assert "The baseline had the treatment: mcp__search__* was called in 20 of 60 runs of A and 60 of 60 of B" in text
+
+
+def test_a_server_that_both_arms_called_though_nobody_listed_it_is_pointed_out() -> None:
+    a = [*arm(same(3), 3)[:40], *arm(same(3), 3, tools=["mcp__search__query"])[40:]]
+    text = warnings(a, arm(same(3), 3, tools=["mcp__search__other"]))
+    assert "mcp__search__* was called in 20 of 60 runs of A and 60 of 60 of B; if that is what B is about" in text
+
+
+@pytest.mark.parametrize(
+    ("of_a", "of_b", "said"),
+    [
+        (("x", "1"), ("y", "1"), "The judge model differs between the arms: x against y"),
+        (("x", "1"), ("x", "2"), "The version of the judge's prompt differs between the arms: 1 against 2"),
+    ],
+)
+@pytest.mark.parametrize("by_verifier", [False, True])
+def test_another_judge_or_prompt_is_a_confound_of_grades_and_of_verifiers(
+    of_a: tuple[str, str], of_b: tuple[str, str], said: str, by_verifier: bool
+) -> None:
+    def made(judge: tuple[str, str]) -> list[EvalResult]:
+        told = {"model": judge[0], "version": judge[1]}
+        found = {"verifier": {"judge": told}} if by_verifier else {"judge": told}
+        grade = GradeResult.model_validate({"assertion_id": "x", "passed": True, "score": 1.0, **found})
+        return arm(same(3), 3, grades=[grade])
+
+    text = warnings(made(of_a), made(of_b))
+    assert said in text
+    assert "`grade --judge`" in text
+    assert warnings(made(of_a), made(of_a)) == ""

@@ -80,7 +80,7 @@ def test_a_byte_order_mark_and_line_ends_of_windows_are_no_mistake(folder: Path)
     (folder / "t.yaml").write_bytes(b"\xef\xbb\xbf" + TASK.replace("\n", "\r\n").encode())
     assert harness(folder, "validate-task", "-t", "t.yaml").returncode == 0
     (folder / "marked.json").write_bytes(b"\xef\xbb\xbf" + (folder / "a.json").read_bytes())
-    assert harness(folder, "report", "-r", "marked.json").returncode == 0
+    assert harness(folder, "report", "marked.json").returncode == 0
 
 
 @pytest.mark.slow
@@ -106,11 +106,11 @@ def test_a_definition_that_would_take_all_memory_is_refused_soon(text: str, word
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("report", "-r", "a.json", "--json", "a.json"),
-        ("report", "-r", "a.json", "--html", "./a.json"),
+        ("report", "a.json", "--json", "a.json"),
+        ("report", "a.json", "--html", "./a.json"),
         ("compare", "a.json", "b.json", "--markdown", "b.json"),
         ("compare", "a.json", "b.json", "a.json", "--html", "b.json"),
-        ("regression", "-b", "a.json", "-c", "b.json", "--json", "a.json"),
+        ("compare", "a.json", "b.json", "--regression", "--json", "a.json"),
         ("trend", "a.json", "b.json", "--json", "b.json"),
     ],
 )
@@ -123,4 +123,4 @@ def test_no_report_replaces_the_results_that_it_is_about(arguments: tuple[str, .
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
 def test_a_file_that_may_not_be_read_is_one_line(folder: Path) -> None:
     (folder / "a.json").chmod(0)
-    assert "a.json: cannot be read" in one_line(harness(folder, "report", "-r", "a.json"))
+    assert "a.json: cannot be read" in one_line(harness(folder, "report", "a.json"))

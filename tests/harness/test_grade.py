@@ -94,7 +94,7 @@ def test_secrets_that_a_judge_quotes_get_into_no_file(tmp_path: Path) -> None:
 def test_graded_results_can_be_compared_and_reported(tmp_path: Path) -> None:
     make_job(tmp_path, trials=4, tasks=2)
     grade(tmp_path, reply(80))
-    shown = CliRunner().invoke(cli, ["report", "-r", str(tmp_path / "out.json"), "--html", str(tmp_path / "r.html")])
+    shown = CliRunner().invoke(cli, ["report", str(tmp_path / "out.json"), "--html", str(tmp_path / "r.html")])
     assert shown.exit_code == 0, shown.output
     assert (tmp_path / "r.html").stat().st_size > 0
 

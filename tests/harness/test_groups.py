@@ -49,7 +49,7 @@ def test_p_values_of_groups_are_holms_and_their_intervals_hold_together() -> Non
     small = slice_of(comparison, "size", "small")
     d = (b - a)[:12]
     t = stats.ttest_1samp(d, 0)
-    low, high = t.confidence_interval(1 - 0.05 / 2)
+    low, high = t.confidence_interval(1 - 0.02 / 2)
     assert small.interval is not None
     assert [small.interval.low, small.interval.high] == pytest.approx([low, high])
     ps = sorted(s.p for s in comparison.slices)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -154,11 +155,60 @@ def test_a_reward_below_the_pass_score_fails_and_keeps_its_score(tmp_path: Path)
     assert load_jobs(tmp_path, pass_score=0.5)[0].passed
 
 
-def test_a_reward_outside_of_0_to_1_is_bounded_and_said(tmp_path: Path) -> None:
-    write_trial(tmp_path, reward=1.5)
-    result = load_jobs(tmp_path)[0]
-    assert result.overall_score == 1.0
-    assert "reward 1.5, outside of 0 to 1" in result.grades[0].details
+@pytest.mark.parametrize("reward", [1.5, -0.1, 53.8])
+def test_a_reward_outside_of_0_to_1_is_refused_with_its_file(tmp_path: Path, reward: float) -> None:
+    folder = write_trial(tmp_path, reward=reward)
+    with pytest.raises(InputError) as caught:
+        load_jobs(tmp_path)
+    assert str(folder / "result.json") in str(caught.value)
+    assert "rewards go from 0 to 1" in str(caught.value)
+
+
+@pytest.mark.parametrize("exception", ["AgentTimeoutError", "ContextWindowExceededError"])
+def test_an_agent_that_failed_and_left_no_reward_scored_0(tmp_path: Path, exception: str) -> None:
+    write_trial(tmp_path, exception=exception, reward=None)
+    (result,) = load_jobs(tmp_path)
+    assert (result.measured, result.overall_score, result.passed) == (True, 0.0, False)
+    assert result.trace.error.startswith(exception)
+
+
+def test_a_verifier_that_raised_lost_the_run_and_its_last_line_is_told(tmp_path: Path) -> None:
+    folder = write_trial(tmp_path, reward=0.0)
+    said = "Traceback (most recent call last):\n  File x, line 3\nKeyError: 'ground_truth'\n"
+    (folder / "verifier/test-stdout.txt").write_text(said)
+    (result,) = load_jobs(tmp_path)
+    assert (result.measured, result.trace.error_kind) == (False, ErrorKind.GRADING)
+    assert "KeyError: 'ground_truth'" in result.why
+
+
+def test_a_zero_that_a_verifier_gave_after_a_traceback_in_an_answer_counts(tmp_path: Path) -> None:
+    folder = write_trial(tmp_path, reward=0.0)
+    (folder / "verifier/test-stdout.txt").write_text("Traceback (most recent call last):\nof the agent's program\n")
+    (folder / "verifier/metrics.json").write_text('{"components": {"files": 0.0}}')
+    assert load_jobs(tmp_path)[0].measured
+
+
+def test_a_copied_job_is_no_further_data(tmp_path: Path) -> None:
+    for number in range(3):
+        write_trial(tmp_path, name=f"task_{number}__x", task=f"task_{number}")
+    shutil.copytree(tmp_path / "with-search", tmp_path / "with-search-copy")
+    with pytest.warns(UserWarning, match="with-search-copy: copies of trials .* 3 left out"):
+        assert len(load_jobs(tmp_path)) == 3
+
+
+def test_two_tasks_of_one_name_in_a_job_are_refused(tmp_path: Path) -> None:
+    write_trial(tmp_path, name="a", task_id={"path": "one/task_a"}, task_checksum="1")
+    write_trial(tmp_path, name="b", task_id={"path": "two/task_a"}, task_checksum="2")
+    with pytest.raises(InputError, match="two tasks are called task_a, one/task_a and two/task_a"):
+        load_jobs(tmp_path)
+
+
+def test_the_same_trials_in_both_arms_are_refused(tmp_path: Path) -> None:
+    write_trial(tmp_path, job="without")
+    shutil.copytree(tmp_path / "without", tmp_path / "with")
+    shown = harness(tmp_path, "compare", "without", "with")
+    assert (shown.returncode, shown.stderr.count("\n")) == (2, 1)
+    assert "1 run of with is in without as well" in shown.stderr
 
 
 def test_runs_of_a_task_are_numbered_by_time(tmp_path: Path) -> None:
@@ -256,10 +306,8 @@ METRICS = {
     "components": {"keyword_overlap": 0.5},
     "scoring": "evidence",
     "scoring_version": "2.0",
-    "standing": {"trust": 0.9},
-    "matched_keywords": ["bucket"],
-    "missed_keywords": ["quota"],
-    "placed_identifiers": {"refill": ["a/b.py"]},
+    "identifiers": {"refill": 0.9},
+    "files": {"a/b.py": 0.9},
     "invented_identifiers": ["frobnicate"],
 }
 
@@ -269,8 +317,8 @@ def test_what_the_verifier_found_is_part_of_the_grade(tmp_path: Path) -> None:
     (result,) = load_jobs(tmp_path)
     found = result.grades[0].verifier
     assert found is not None
-    assert (found.standing, found.matched_keywords, found.missed_keywords) == ({"trust": 0.9}, ["bucket"], ["quota"])
-    assert (found.placed_identifiers, found.invented_identifiers) == ({"refill": ["a/b.py"]}, ["frobnicate"])
+    assert (found.identifiers, found.files) == ({"refill": 0.9}, {"a/b.py": 0.9})
+    assert found.invented_identifiers == ["frobnicate"]
     assert (result.conditions.scoring, result.conditions.scoring_version) == ("evidence", "2.0")
 
 
@@ -380,7 +428,7 @@ def test_language_and_category_come_from_the_task(tmp_path: Path) -> None:
 
 def test_a_folder_of_jobs_is_read_whole(tmp_path: Path) -> None:
     write_trial(tmp_path, job="with")
-    write_trial(tmp_path, job="without")
+    write_trial(tmp_path, job="without", name="task_a__x2")
     assert {r.config_name for r in load_jobs(tmp_path)} == {"with", "without"}
 
 
@@ -420,12 +468,12 @@ def test_servers_of_one_name_and_two_addresses_are_two_configs(tmp_path: Path) -
     assert len({r.config_name for r in load_jobs(tmp_path)}) == 2
 
 
-def test_the_command_writes_results_and_counts_what_was_not_measured(tmp_path: Path) -> None:
+def test_a_report_of_a_job_writes_a_results_file_and_shows_what_was_lost(tmp_path: Path) -> None:
     write_trial(tmp_path / "jobs", name="a")
     write_trial(tmp_path / "jobs", name="b", exception="ApiOverloadedError", reward=None)
-    shown = harness(tmp_path, "import-harbor", "jobs/with-search", "-o", "out.json", "--config-name", "search")
+    shown = harness(tmp_path, "report", "jobs/with-search", "--json", "out.json", "--config-name", "search")
     assert shown.returncode == 0
-    assert "2 trials, 1 measured, 1 passed\n  infra_error: 1\n" in shown.stdout
+    assert "1 infra_error" in shown.stdout
     assert {r.config_name for r in load_results(tmp_path / "out.json")} == {"search"}
 
 

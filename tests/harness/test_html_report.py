@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -25,10 +26,22 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 HOSTILE = '</script><script>document.title="taken"</script><img src=x onerror="document.title=1">'
 
 
+def unpacked(text: str) -> Any:
+    return json.loads(gzip.decompress(base64.b64decode(text)))
+
+
+def listed(html: str) -> list[list[Any]]:
+    """What the table of runs is made of: pack, place, words, verdict, arm, task, ..."""
+    found = re.search(r'<script type="text/plain" id="listed">([^<]*)</script>', html)
+    assert found
+    rows: list[list[Any]] = unpacked(found[1])
+    return rows
+
+
 def pages(html: str) -> list[str]:
-    """The page of every run, unpacked."""
-    packed = re.findall(r'<script type="text/plain" id="packed-\d+">([^<]*)</script>', html)
-    return [gzip.decompress(base64.b64decode(text)).decode() for text in packed]
+    """The page of every run, unpacked, in the order of the table."""
+    packs = [unpacked(text) for text in re.findall(r'<script type="text/plain" id="packed-\d+">([^<]*)</script>', html)]
+    return [packs[pack][place] for pack, place, *_ in listed(html)]
 
 
 def two_arms(tasks: int = 12) -> tuple[Any, Any]:
@@ -45,14 +58,14 @@ def test_summary_heat_map_and_runs_are_there() -> None:
     html = render([Arm("results", arm({"task-a": 2, "task-b": 0}, 3))])
     assert "2/6" in html
     assert ">2/3</button>" in html
-    assert html.count('data-state="fail"') == 4
+    assert [row[3] for row in listed(html)].count("fail") == 4
     assert len(pages(html)) == 6
 
 
 def test_a_comparison_shows_verdict_interval_and_warnings() -> None:
     html = comparison_page()
     assert "<strong>improvement</strong>" in html
-    assert "95 % interval" in html
+    assert "98 % interval" in html
     assert "Before you believe it" in html
 
 
@@ -118,8 +131,8 @@ def test_figures_of_one_page_share_no_id() -> None:
 
 @pytest.mark.parametrize("name", ["a$b$", "c<d>", "#000001", 'id="x" url(#y) 1.23456'])
 def test_a_name_of_any_kind_is_drawn_as_it_is(name: str) -> None:
-    a, b = arm({name: 1}, 3), arm({name: 2}, 3)
-    svg = "".join(re.findall(r"<svg.*?</svg>", render([Arm("A", a), Arm("B", b)], compare(a, b)), re.DOTALL))
+    results = arm({"t": 1, "u": 2}, 3, config=name)
+    svg = "".join(re.findall(r"<svg.*?</svg>", render([Arm("A", results)]), re.DOTALL))
     assert name in unescape(svg)
 
 
@@ -145,8 +158,16 @@ def test_texts_are_cut_until_the_page_fits(long_report: str) -> None:
 
 
 def test_the_arms_of_the_list_are_told_apart() -> None:
-    row = html_report.Row(0, "A", run(tools=["mcp__search"]), "")
-    assert {"a", "t1", "base", "mcp__search", "pass"} <= set(row.words.split())
+    a, b = [run(tools=["mcp__search"])], [run(config="other")]
+    rows = listed(render([Arm("A", a), Arm("B", b)], compare(a, b)))
+    assert [row[4:7] for row in rows] == [["A", "t1", "base"], ["B", "t1", "other"]]
+    assert "mcp__search" in rows[0][2]
+
+
+def test_of_500_tasks_with_three_runs_in_each_arm_the_page_takes_2_mb_at_most() -> None:
+    html = comparison_page(500)
+    assert len(html.encode()) <= 2_000_000
+    assert len(listed(html)) == 3000
 
 
 @pytest.fixture(scope="module")
@@ -173,6 +194,7 @@ class Page:
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.goto(path.as_uri())
+        self.page.wait_for_selector("#count:not(:empty)")
 
     def shown(self) -> int:
         return int(self.page.locator("#rows tr:visible").count())
@@ -201,7 +223,7 @@ def test_searching_and_filtering_narrow_the_list(opened: Page) -> None:
     opened.page.fill("#words", "")
     lost = opened.page.locator('#rows tr[data-state="lost"]').count()
     assert opened.shown() == lost
-    opened.page.click("text=clear")
+    opened.page.click("#filter button")
     opened.page.wait_for_selector("#count:text('72 of 72 runs')")
 
 
@@ -212,9 +234,37 @@ def test_the_search_can_look_inside_transcripts(opened: Page) -> None:
     opened.page.wait_for_selector("#count:text('72 of 72 runs')")
 
 
-def test_a_cell_of_the_heat_map_lists_its_runs(opened: Page) -> None:
-    opened.page.click('button[data-task="task-002"][data-config="search"]')
+def test_a_reward_lists_its_runs(opened: Page) -> None:
+    opened.page.locator("#task-rows tr", has_text="task-002").locator("button").nth(1).click()
+    opened.page.wait_for_selector("#count:text('3 of 72 runs')")
     assert opened.shown() == 3
+
+
+def test_tasks_are_sorted_and_filtered_by_result_and_group(opened: Page) -> None:
+    def column(number: int) -> list[str]:
+        return list(opened.page.locator(f"#task-rows tr:visible td:nth-child({number})").all_inner_texts())
+
+    opened.page.click("#tasks th button >> text=task")
+    assert column(1) == sorted(column(1), reverse=True)
+    opened.page.click("#tasks th button >> text=cost baseline")
+    costs = [float(text[1:]) for text in column(7)]
+    assert costs == sorted(costs, reverse=True)
+    opened.page.select_option("#task-state", "lost")
+    assert all(text.startswith("-") for text in column(4))
+    opened.page.select_option("#task-state", "gone")
+    assert all(int(text) > 0 for text in column(11))
+    opened.page.select_option("#task-state", "")
+    opened.page.select_option("#task-group", label="language: rust")
+    assert len(column(1)) == 3
+    assert opened.page.inner_text("#task-count") == "3 of 12 tasks"
+
+
+def test_the_focus_goes_back_to_the_link_that_led_to_a_run(opened: Page) -> None:
+    opened.page.click("#rows a >> nth=4")
+    opened.page.wait_for_selector("#run h1")
+    opened.page.go_back()
+    opened.page.wait_for_selector("#overview:not([hidden])")
+    assert opened.page.evaluate("document.activeElement.hash") == "#run-2"
 
 
 def test_run_pages_open_link_to_each_other_and_back(opened: Page) -> None:

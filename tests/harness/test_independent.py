@@ -7,11 +7,10 @@ from typing import Literal
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.optimize import brentq
 
 from harness import statistics
 from harness.compare.comparison import compare
-from harness.compare.verdicts import SUITE_ALPHA
 from tests.support.results import run
 
 TASKS, RUNS = 13, 4
@@ -41,15 +40,21 @@ def test_difference_interval_and_p_agree_to_three_digits(metric: Literal["score"
     signs = np.array(np.meshgrid(*[[-1, 1]] * TASKS)).reshape(TASKS, -1)
     sums = np.round(d @ signs, 9)
     p_greater = np.mean(sums > round(d.sum(), 9)) + np.mean(sums == round(d.sum(), 9)) / 2
-    interval = stats.bootstrap(
-        (d,), np.mean, n_resamples=10_000, method="BCa", rng=np.random.default_rng(statistics.SEED)
-    ).confidence_interval
+
+    def p_of(shift: float) -> float:
+        """That the mean lies above the shift, by all sign patterns."""
+        shifted = np.round((d - shift) @ signs, 9)
+        at = round((d - shift).sum(), 9)
+        return float(np.mean(shifted > at) + np.mean(shifted == at) / 2)
+
+    low = brentq(lambda shift: p_of(shift) - 0.01 - 1e-9, d.min() - 1, d.mean(), xtol=1e-7)
+    high = brentq(lambda shift: p_of(shift) - 0.99 + 1e-9, d.mean(), d.max() + 1, xtol=1e-7)
 
     assert found is not None
     assert found.interval is not None
     assert found.difference == pytest.approx(d.mean(), abs=5e-4)
     assert found.p.greater == pytest.approx(p_greater, abs=5e-4)
-    assert [found.interval.low, found.interval.high] == pytest.approx([interval.low, interval.high], abs=5e-4)
+    assert [found.interval.low, found.interval.high] == pytest.approx([low, high], abs=5e-4)
 
 
 @pytest.mark.slow
@@ -63,9 +68,9 @@ def test_power_of_scores_by_formula_is_that_of_simulated_comparisons_within_3_po
     differences = effect + noise[:, :, 1].mean(axis=2) - noise[:, :, 0].mean(axis=2)
     found = 0
     for row in differences:
-        p = statistics.sign_flip_test(row.tolist())
-        found += (p.greater if effect > 0 else p.less) <= SUITE_ALPHA
-    formula = statistics.paired_power(effect, statistics.score_sd(run_sd, runs), tasks, SUITE_ALPHA)
+        p = statistics.sign_flip_test(row.tolist()).p
+        found += (p.greater if effect > 0 else p.less) <= statistics.ALPHA
+    formula = statistics.paired_power(effect, statistics.difference_sd(run_sd, run_sd, runs), tasks, statistics.ALPHA)
     assert found / repetitions == pytest.approx(formula, abs=0.03)
 
 

@@ -56,7 +56,7 @@ def test_pass_at_k_is_unbiased() -> None:
     [(3, 3, 0.4385, 1.0), (8, 10, 0.4902, 0.9433), (0, 20, 0.0, 0.1611), (81, 263, 0.2553, 0.3662)],
 )
 def test_wilson_interval_has_the_published_values(passed: int, total: int, low: float, high: float) -> None:
-    interval = statistics.wilson_interval(passed, total)  # the last line: Newcombe 1998, table I
+    interval = statistics.wilson_interval(passed, total, 0.95)  # the last line: Newcombe 1998, table I
     assert interval is not None
     assert (interval.low, interval.high) == pytest.approx((low, high), abs=5e-5)
 
@@ -74,7 +74,7 @@ def test_sign_flip_is_scipys_permutation_test_with_ties_halved(count: int) -> No
     null = reference.null_distribution
     below = np.mean(null < reference.statistic - 1e-9)
     tied = np.mean(np.abs(null - reference.statistic) <= 1e-9)
-    ours = statistics.sign_flip_test(list(differences))
+    ours = statistics.sign_flip_test(list(differences)).p
     assert ours.less == pytest.approx(below + tied / 2)
     assert ours.less + ours.greater == pytest.approx(1)
 
@@ -82,11 +82,11 @@ def test_sign_flip_is_scipys_permutation_test_with_ties_halved(count: int) -> No
 def test_sampled_sign_flips_agree_with_the_normal_limit() -> None:
     differences = np.random.default_rng(1).normal(0.2, 1, 200)
     z = differences.sum() / math.sqrt((differences**2).sum())
-    assert statistics.sign_flip_test(list(differences)).greater == pytest.approx(stats.norm.sf(z), abs=0.01)
+    assert statistics.sign_flip_test(list(differences)).p.greater == pytest.approx(stats.norm.sf(z), abs=0.01)
 
 
 def test_no_moved_task_is_no_evidence_either_way() -> None:
-    p = statistics.sign_flip_test([0.0] * 20)
+    p = statistics.sign_flip_test([0.0] * 20).p
     assert (p.less, p.greater, p.attainable) == (0.5, 0.5, 1.0)
 
 
@@ -157,22 +157,66 @@ def test_the_steps_of_a_test_are_the_p_values_of_its_possible_outcomes(runs_a: i
     assert all(list(test.steps_less) == pytest.approx(expected) for test in tests)
 
 
-def test_bootstrap_interval_agrees_with_students_on_normal_differences() -> None:
+def test_the_interval_of_the_sign_flip_test_agrees_with_students_on_normal_differences() -> None:
     differences = np.random.default_rng(2).normal(0.1, 0.3, 100)
-    interval = statistics.paired_bootstrap(list(differences))
+    interval = statistics.sign_flip_test(list(differences), confidence=0.95).interval
     student = stats.ttest_1samp(differences, 0).confidence_interval()
     assert interval is not None
     assert (interval.low, interval.high) == pytest.approx((student.low, student.high), abs=0.01)
 
 
-@pytest.mark.parametrize("count", [10, 20, 50])
-def test_bootstrap_interval_is_scipys(count: int) -> None:
-    differences = np.random.default_rng(count).exponential(0.2, count) - 0.1
-    reference = stats.bootstrap([differences], np.mean, n_resamples=50_000, method="BCa", rng=1)
-    interval = statistics.paired_bootstrap(list(differences))
-    assert interval is not None
-    wanted = reference.confidence_interval
-    assert (interval.low, interval.high) == pytest.approx((wanted.low, wanted.high), abs=0.006)
+@given(st.lists(st.integers(-6, 6), min_size=7, max_size=12), st.sampled_from([0.9, 0.95, 0.98]))
+def test_the_interval_leaves_out_what_the_test_rejects_and_nothing_else(steps: list[int], confidence: float) -> None:
+    differences = [step / 6 for step in steps]
+    interval = statistics.sign_flip_test(differences, confidence=confidence).interval
+    tail = (1 - confidence) / 2
+    if interval is None:
+        assert not any(steps)
+        return
+    for beyond, inside in ((interval.low - 1e-6, interval.low + 1e-6), (interval.high + 1e-6, interval.high - 1e-6)):
+        rejected, kept = (
+            statistics.sign_flip_test([d - shift for d in differences]).p.smaller for shift in (beyond, inside)
+        )
+        assert rejected <= tail or interval.low == min(differences)
+        if interval.high - interval.low > 1e-5:
+            assert kept > tail
+
+
+def test_tasks_of_one_project_change_sign_together() -> None:
+    differences = [0.3] * 20 + [-0.1] * 20
+    alone = statistics.sign_flip_test(differences)
+    together = statistics.sign_flip_test(differences, ["a"] * 20 + ["b"] * 20)
+    assert alone.p.greater < 0.01
+    assert together.p.greater == 0.375  # of the four patterns one goes farther, one as far
+    assert together.interval is None
+
+
+def test_runs_dealt_out_within_their_tasks_have_the_exact_probability() -> None:
+    broken = [([1.0] * 3, [0.0] * 3)] * 4
+    assert statistics.stratified_test(broken).less == pytest.approx(1 / 20**4)
+    assert statistics.stratified_test(broken).greater == 1.0
+
+
+def test_tasks_with_the_same_result_in_both_arms_change_no_probability_of_the_others() -> None:
+    broken = [([1.0, 1.0, 1.0], [0.0, 0.0, 0.0])] * 4
+    unchanged = [([1.0, 1.0, 0.0], [0.0, 1.0, 1.0])] * 300
+    assert statistics.stratified_test(broken + unchanged) == statistics.stratified_test(broken)
+
+
+def test_many_sums_are_drawn_and_agree_with_the_normal_limit() -> None:
+    rng = np.random.default_rng(5)
+    tasks = [(list(rng.random(4)), list(rng.random(4) + 0.03)) for _ in range(60)]
+    observed = sum(np.mean(b) - np.mean(a) for a, b in tasks)
+    spread = sum(float(np.var([*a, *b], ddof=1)) * 2 / 4 for a, b in tasks) ** 0.5
+    assert statistics.stratified_test(tasks).greater == pytest.approx(stats.norm.sf(observed / spread), abs=0.02)
+
+
+def test_the_standard_error_of_clusters_is_that_of_their_sums() -> None:
+    values = [0.1, 0.3, -0.2, 0.4, 0.0, 0.6]
+    error, count = statistics.standard_error(values, ["a", "a", "b", "b", "c", "c"])
+    means = [0.2, 0.1, 0.3]
+    assert error == pytest.approx(stats.sem(means))
+    assert count == 3
 
 
 @given(st.integers(0, 60), st.integers(1, 60), st.floats(0.5, 0.99))
@@ -192,13 +236,8 @@ def test_paired_power_is_scipys_noncentral_t(tasks: int, effect: float) -> None:
     assert statistics.paired_power(-effect, 0.3, tasks, 0.035) == pytest.approx(wanted, abs=1e-6)
 
 
-@pytest.mark.parametrize("differences", [[], [0.5], [0.1, 0.2], [0.0] * 30])
-def test_no_spread_has_no_bootstrap_interval(differences: list[float]) -> None:
-    assert statistics.paired_bootstrap(differences) is None
-
-
 def test_power_at_the_minimal_detectable_effect_is_what_was_asked() -> None:
-    effect = statistics.minimal_detectable_effect(0.3, 50, 0.05, power=0.8)
+    effect = statistics.minimal_detectable_effect(0.3 / 50**0.5, 50, 0.05, power=0.8)
     assert effect is not None
     assert statistics.paired_power(effect, 0.3, 50, 0.05) == pytest.approx(0.8, abs=0.005)
 
@@ -218,7 +257,9 @@ def test_design_sd_is_the_spread_of_simulated_differences() -> None:
     rng = np.random.default_rng(4)
     runs = 5
     differences = (rng.binomial(runs, 0.7, 200_000) - rng.binomial(runs, 0.8, 200_000)) / runs
-    assert statistics.design_sd(0.8, -0.1, runs) == pytest.approx(differences.std(), rel=0.01)
+    assert statistics.difference_sd(statistics.pass_sd(0.8), statistics.pass_sd(0.7), runs) == pytest.approx(
+        differences.std(), rel=0.01
+    )
 
 
 def test_kappa_has_the_textbook_value() -> None:

@@ -67,8 +67,27 @@ def test_configs_of_a_published_table_are_pooled_and_kept_as_groups(tmp_path: Pa
 def test_the_command_compares_the_arms_of_one_table(tmp_path: Path) -> None:
     table(tmp_path, PUBLISHED)
     shown = harness(tmp_path, "compare", "table.csv")
-    assert "B against A: improvement" in shown.stdout
-    assert "+42.0 points" in shown.stdout
+    assert "B against A: not enough data" in shown.stdout
+    assert "+42.0 points over 5 tasks of 2 projects" in shown.stdout
+    assert "takes 7 projects or more" in shown.stdout
+    rows = [f"t{n},0.{n},0.{n + 2},p{n}" for n in range(1, 8)]
+    table(tmp_path, "\n".join(["task,reward_a,reward_b,project", *rows]))
+    assert "B against A: improvement" in harness(tmp_path, "compare", "table.csv").stdout
+
+
+def test_a_table_whose_rows_all_stand_there_five_times_is_refused(tmp_path: Path) -> None:
+    rows = PUBLISHED.splitlines()
+    path = table(tmp_path, "\n".join([rows[0], *rows[1:] * 5]))
+    with pytest.raises(InputError, match=r"every row stands there 5 times; .* number them in a column 'run'"):
+        load_table(path)
+
+
+def test_runs_that_are_numbered_may_have_the_same_reward(tmp_path: Path) -> None:
+    rows = [f"t{task},{arm},{run},1" for task in range(3) for arm in "ab" for run in range(3)]
+    assert [len(arm) for arm in load_table(table(tmp_path, "\n".join(["task,arm,run,reward", *rows]))).values()] == [
+        9,
+        9,
+    ]
 
 
 @pytest.mark.parametrize(

@@ -117,17 +117,16 @@ def table(folder: Path, name: str) -> Path:
 
 
 COMMANDS: dict[str, Callable[[Path], list[object]]] = {
-    "report": lambda f: ["report", "-r", f / "a.json"],
+    "report": lambda f: ["report", f / "a.json"],
     "analyze": lambda f: ["analyze", f / "a.json"],
-    "explain": lambda f: ["explain", f / "a.json", "-i", "1"],
-    "explain a lost run": lambda f: ["explain", f / "a.json", "-i", "0"],
-    "explain --brief": lambda f: ["explain", f / "a.json", "-i", "1", "--brief"],
-    "diff": lambda f: ["diff", f / "a.json", f / "b.json"],
+    "explain": lambda f: ["analyze", f / "a.json", "-i", "1"],
+    "explain a lost run": lambda f: ["analyze", f / "a.json", "-i", "0"],
+    "explain --brief": lambda f: ["analyze", f / "a.json", "-i", "1", "--brief"],
     "compare": lambda f: ["compare", f / "a.json", f / "b.json", "--all-tasks", "--treatment", "*"],
     "compare a file whose name is hostile": lambda f: ["compare", f / "a.json", f / f"{HOSTILE.replace('/', '')}.json"],
     "compare three": lambda f: ["compare", f / "a.json", f / "b.json", f / "a.json", "--all-tasks"],
     "compare a table": lambda f: ["compare", f / "table.csv", "--all-tasks"],
-    "regression": lambda f: ["regression", "-b", f / "b.json", "-c", f / "a.json"],
+    "regression": lambda f: ["compare", f / "b.json", f / "a.json", "--regression"],
     "trend": lambda f: ["trend", f / "a.json", f / "b.json"],
     "power": lambda f: ["power", "--from", f / "a.json"],
     "calibrate": lambda f: ["calibrate", f / "a.json", f / "labels.csv"],
@@ -138,7 +137,7 @@ COMMANDS: dict[str, Callable[[Path], list[object]]] = {
     "evidence": lambda f: ["evidence", f / "code", f / "answer.md"],
     "a key that is wrong": lambda f: ["validate-task", "-t", f / "wrong.yaml"],
     "a value that is wrong": lambda f: ["validate-config", "-c", f / "wrong-value.yaml"],
-    "no results file": lambda f: ["report", "-r", f / "wrong.json"],
+    "no results file": lambda f: ["report", f / "wrong.json"],
     "no table": lambda f: ["compare", f / "wrong.csv"],
 }
 

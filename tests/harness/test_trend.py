@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -58,12 +59,19 @@ def test_the_interval_knows_of_runs_as_well_as_of_tasks() -> None:
     assert point.interval.high - point.interval.low > 0.2
 
 
-def test_a_task_moved_when_all_its_runs_lie_apart() -> None:
-    before = job(0, {"moved": [0.1, 0.2], "noisy": [0.1, 0.9], "same": [0.5, 0.5]})
-    after = job(1, {"moved": [0.8, 0.9], "noisy": [0.5, 1.0], "same": [0.5, 0.5]})
+def test_a_task_moved_when_chance_does_not_explain_it() -> None:
+    low, high = [0.1 + run / 100 for run in range(6)], [0.8 + run / 100 for run in range(6)]
+    before = job(0, {"moved": low, "noisy": [0.1, 0.9] * 3, "same": [0.5] * 6})
+    after = job(1, {"moved": high, "noisy": [0.5, 1.0] * 3, "same": [0.5] * 6})
     (drift,) = find_trend([before, after]).moved
     assert (drift.task, drift.job) == ("moved", "day-1")
     assert drift.change == pytest.approx(0.7)
+
+
+def test_without_a_trend_hardly_any_task_of_many_steps_is_named() -> None:
+    rng = random.Random(3)
+    jobs = [job(day, {f"t{task}": [rng.random() for _ in range(3)] for task in range(30)}) for day in range(10)]
+    assert find_trend(jobs).moved == ()
 
 
 def test_another_number_of_runs_is_named() -> None:

@@ -89,17 +89,46 @@ def test_the_oracle_is_checked_for_whoever_asks_for_it(tmp_path: Path, line: str
     assert custom(tmp_path, f"{line}\n").oracle_check is asked
 
 
+ANSWERED = """
+import os, sys
+with open(f"{sys.argv[1]}/logs/verifier/reward.json", "w") as out:
+    out.write('{"reward": %s}' % (0.5 if os.path.exists(f"{sys.argv[1]}/app/solution.md") else 0.1))
+"""
+
+
 @pytest.mark.parametrize(("line", "code"), [("ORACLE_CHECK = True", 1), ("", 0)])
 def test_the_smoke_test_judges_the_oracle_only_then(data: Data, tmp_path: Path, line: str, code: int) -> None:
-    task = make_task(data, tmp_path, line + GENEROUS % 0.5)
+    task = make_task(data, tmp_path, line + ANSWERED)
 
     assert run_locally(read_task_folder(task), "oracle", timeout=30).reward == 0.5
     assert smoke_test.main([str(task), "--local", "--quiet"]) == code
 
 
-def test_one_that_fails_gives_zero(data: Data, tmp_path: Path) -> None:
-    task = make_task(data, tmp_path, "raise SystemExit('no')\n")
-    assert run_locally(read_task_folder(task), "oracle", timeout=30).reward == 0.0
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("raise KeyError('truth')\n", "the verifier raised KeyError: 'truth'"),
+        (GENEROUS % 7.0, "test.sh wrote the reward 7, which is not between 0 and 1"),
+        (ANSWERED.replace("0.1", "0.5"), "oracle and nop both earn 0.5: the verifier does not tell an answer"),
+        ("raise SystemExit('no')\n", "oracle and nop both earn 0.0"),
+    ],
+)
+def test_the_smoke_test_fails_a_verifier_that_is_broken(
+    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, said: str
+) -> None:
+    task = make_task(data, tmp_path, text)
+    assert smoke_test.main([str(task), "--local", "--quiet"]) == 1
+    assert said in capsys.readouterr().err
+
+
+def test_the_smoke_test_gives_a_verifier_as_long_as_the_task_does(
+    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task = make_task(data, tmp_path, "import time\ntime.sleep(30)\n")
+    config = task / "task.toml"
+    config.write_text(re.sub(r"(\[verifier\][^\[]*?timeout_sec = )[\d.]+", r"\g<1>1.0", config.read_text()))
+    assert smoke_test.main([str(task), "--local", "--quiet"]) == 1
+    assert "test.sh still ran after 1 s and was killed" in capsys.readouterr().err
 
 
 def test_a_truth_that_the_own_verifier_could_not_score_is_no_matter(data: Data, tmp_path: Path) -> None:

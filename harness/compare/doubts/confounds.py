@@ -76,12 +76,25 @@ def _models(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> Iterator[str]:
 
 
 def _judges(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> Iterator[str]:
-    judges = [{grade.judge.model for r in arm for grade in r.grades if grade.judge} for arm in (a, b)]
-    if all(judges) and judges[0] != judges[1]:
-        yield (
-            f"The judge model differs between the arms: {_against(*judges)}; "
-            "judge both with one (`grade --judge-model`)."
-        )
+    """Judges of a verifier and of this harness, whose prompts have versions of their own."""
+    for name, at in (("judge model", 0), ("version of the judge's prompt", 1)):
+        of_a, of_b = ({judge[at] for run in arm for judge in _judges_of(run) if judge[at]} for arm in (a, b))
+        if of_a and of_b and of_a != of_b:
+            yield (
+                f"The {name} differs between the arms: {_against(of_a, of_b)}; two judges are two measures: judge "
+                "both arms again with one (`grade --judge`)."
+            )
+
+
+def _judges_of(run: EvalResult) -> Iterator[tuple[str, str]]:
+    """Model and prompt version of every judge whose grade counts in the run's score."""
+    for grade in run.grades:
+        if grade.weight == 0:
+            continue
+        if grade.judge:
+            yield grade.judge.model, grade.judge.version
+        if grade.verifier and grade.verifier.judge:
+            yield grade.verifier.judge.model, grade.verifier.judge.version
 
 
 def _tasks(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> Iterator[str]:

@@ -27,7 +27,7 @@ def control_group(units: Sequence[UnitComparison]) -> Iterator[str]:
     if not tasks:
         return
     differences = [fmean(some) for some in tasks.values()]
-    p = statistics.sign_flip_test(differences).two_sided
+    p = statistics.sign_flip_test(differences).p.two_sided
     told = f"{points(fmean(differences))} over {len(tasks)} {'task' if len(tasks) == 1 else 'tasks'} (p = {p_text(p)})"
     if p <= MOVED_P:
         yield (

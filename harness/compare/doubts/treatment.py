@@ -55,6 +55,48 @@ def unused_treatment(
             )
 
 
+def treatment_in_baseline(
+    labels: tuple[str, str], a: Sequence[EvalResult], b: Sequence[EvalResult], treatment: Sequence[str]
+) -> Iterator[str]:
+    """A sentence when runs of A called the treatment, too; how many of each arm did.
+
+    Args:
+        labels: of A and B.
+        a: runs of A.
+        b: runs of B.
+        treatment: as in `unused_treatment`. Where it is not given and the arms were offered the same, tools of MCP
+            servers that both arms called are taken for it.
+    """
+    tools = treatment_tools(a, b, treatment)
+    guessed = not tools
+    if guessed:
+        tools = sorted(_called_servers(a) & _called_servers(b))
+    if not tools:
+        return
+    counts = []
+    for runs in (a, b):
+        recorded = [run for run in runs if run.measured and run.trace.tool_count is not None]
+        counts.append((sum(any(_calls(run, pattern) for pattern in tools) for run in recorded), len(recorded)))
+    (in_a, runs_a), (in_b, runs_b) = counts
+    if in_a:
+        cure = "if that is what B is about, say so with --treatment, and" if guessed else "what is compared is"
+        rest = (
+            f"{cure} offer it to {labels[1]} alone"
+            if guessed
+            else f"{cure} more of it with less; offer it to {labels[1]} alone"
+        )
+        yield (
+            f"The baseline had the treatment: {some(tools)} was called in {in_a} of {runs_a} runs of {labels[0]} and "
+            f"{in_b} of {runs_b} of {labels[1]}; {rest}."
+        )
+
+
+def _called_servers(results: Sequence[EvalResult]) -> set[str]:
+    """Patterns of the MCP servers whose tools were called."""
+    names = {call.name for run in results if run.measured for call in run.trace.tool_calls}
+    return {f"mcp__{name.split('__')[1]}__*" for name in names if name.startswith("mcp__")}
+
+
 def _unrecorded(missing: int, runs: int) -> str:
     return f" (not recorded for {missing} of {runs})" if missing else ""
 

@@ -8,9 +8,9 @@ from harness import statistics
 from harness.compare.doubts.confounds import Arms, confounds
 from harness.compare.doubts.control import control_group
 from harness.compare.doubts.lost_runs import cut_short, lost_runs
-from harness.compare.doubts.treatment import unused_treatment
+from harness.compare.doubts.treatment import treatment_in_baseline, unused_treatment
 from harness.compare.sentences import influence_sentence, zero_cluster_sentence
-from harness.compare.verdicts import SUITE_ALPHA, Comparison
+from harness.compare.verdicts import Comparison
 from harness.compare.wording import counted, metric_name, p_text, points, runs_text, some
 from harness.models import EvalResult
 
@@ -42,6 +42,7 @@ def find_warnings(
         *_pooled(comparison, arms),
         *_zeros(arms),
         *(zero_cluster_sentence(comparison, cluster) for cluster in comparison.zero_clusters),
+        *treatment_in_baseline((comparison.label_a, comparison.label_b), results_a, results_b, treatment),
         *unused_treatment(comparison.label_b, results_a, results_b, treatment),
         *confounds(arms),
         *control_group(comparison.decision.units),
@@ -86,8 +87,9 @@ def _zeros(arms: Arms) -> Iterator[str]:
 
 
 def _mixed(comparison: Comparison) -> Iterator[str]:
+    """Tasks that changed the other way than the whole."""
     for unit in comparison.decision.units:
-        if unit.verdict.decided and unit.verdict is not comparison.verdict:
+        if comparison.verdict.decided and unit.verdict.decided and unit.verdict is not comparison.verdict:
             yield (
                 f"{comparison.decision.name(unit)} goes against the overall verdict. "
                 f"On its own: {unit.verdict}, {runs_text(unit)}; read its runs in both arms."
@@ -119,7 +121,7 @@ def _other_metric(comparison: Comparison) -> Iterator[str]:
     other = comparison.metric_named("score" if comparison.metric == "pass_rate" else "pass_rate")
     if comparison.verdict.decided or other is None:
         return
-    if other.p.attainable <= SUITE_ALPHA and other.p.smaller <= SUITE_ALPHA:
+    if other.interval is not None and not other.interval.low <= 0 <= other.interval.high:
         yield (
             f"The {metric_name(other.name)} changed by {points(other.difference)} "
             f"(one-sided p = {p_text(other.p.smaller)}), but the verdict is about the "

@@ -1,0 +1,172 @@
+"""Options of the commands that run agents, and the records that they get instead of single values."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.cli.options import PATH, Function, gathered
+from harness.errors import InputError
+from harness.executor import ClaudeExecutor
+from harness.graders.composite_grader import CompositeGrader
+from harness.models import Config
+from harness.models.model_ids import DEFAULT_JUDGE_MODEL
+from harness.runner import EvalRunner
+from harness.sandbox.place import DEFAULT_BASE_IMAGE, NEWEST, Sandbox
+from harness.suite.load import load_configs
+
+if TYPE_CHECKING:
+    from harness.sandbox.docker_sandbox import DockerSandbox
+
+
+OUTPUT_HELP = "Results file to write; its journal lies beside it."
+
+
+def docker_sandbox(image: str | None, base_image: str, claude_version: str) -> DockerSandbox:
+    """The sandbox of containers; None is the image built on `base_image` with that version of the claude CLI."""
+    from harness.sandbox.docker_sandbox import DockerSandbox  # takes a tenth of a second to import
+
+    return DockerSandbox(
+        image, base_image=base_image, claude_version=claude_version, say=functools.partial(click.echo, err=True)
+    )
+
+
+sandbox_base_option = click.option(
+    "--sandbox-base",
+    default=DEFAULT_BASE_IMAGE,
+    envvar="HARNESS_SANDBOX_BASE",
+    show_default=True,
+    help="Debian or Ubuntu image that the sandbox's own one is built from.",
+)
+sandbox_claude_option = click.option(
+    "--sandbox-claude",
+    default=NEWEST,
+    envvar="HARNESS_SANDBOX_CLAUDE",
+    show_default=True,
+    help="Version of the claude CLI in the sandbox's own image.",
+)
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How agents are run and judged."""
+
+    save_debug: bool
+    claude_path: str
+    mcp_config: Path | None
+    ci: bool
+    judge_model: str
+    sandbox: str
+    sandbox_image: str | None
+    sandbox_base: str
+    sandbox_claude: str
+    quiet: bool
+
+    def runner(self) -> EvalRunner:
+        """A runner of this kind."""
+        place = self._sandbox()
+        executor = ClaudeExecutor(self.claude_path, self.ci, self.mcp_config, sandbox=place)
+        return EvalRunner(executor, CompositeGrader(self.judge_model, sandbox=place))
+
+    def _sandbox(self) -> Sandbox:
+        """Where agents and checks run."""
+        if self.sandbox == "docker":
+            return docker_sandbox(self.sandbox_image, self.sandbox_base, self.sandbox_claude)
+        if self.sandbox_image:
+            raise InputError("--sandbox-image has no effect without --sandbox docker; add that")
+        return Sandbox()
+
+
+run_options = gathered(
+    "options",
+    RunOptions,
+    click.option("--debug", "save_debug", is_flag=True, help="Also write OUT.debug.json."),
+    click.option("--claude", "claude_path", default="claude", envvar="HARNESS_CLAUDE", help="The claude executable."),
+    click.option(
+        "--mcp-config",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="MCP servers for every run, besides those of the configs.",
+    ),
+    click.option("--ci", is_flag=True, help="Keep no session files."),
+    click.option("--judge-model", default=DEFAULT_JUDGE_MODEL, show_default=True, help="Model of LLM judges."),
+    click.option(
+        "--sandbox",
+        type=click.Choice(["host", "docker"]),
+        default="host",
+        show_default=True,
+        help="Where agents and checks run: on this machine as you, or each in a container of its own.",
+    ),
+    click.option("--sandbox-image", help="An image with the claude CLI.  [default: one built from --sandbox-base]"),
+    sandbox_base_option,
+    sandbox_claude_option,
+    click.option("--quiet", is_flag=True, help="Print nothing but errors and the result path."),
+)
+
+
+@dataclass(frozen=True)
+class BatchOptions:
+    """Which tasks and configs are run, how often, how many at a time and up to which cost."""
+
+    task_glob: str
+    config_glob: str | None
+    snapshots: tuple[Path, ...]
+    runs: int
+    workers: int
+    max_cost_usd: float | None
+    dry_run: bool
+    output: Path | None
+
+    def configs(self) -> list[Config]:
+        """The configs of all files, then one for each snapshot, named like its file.
+
+        Raises:
+            InputError: a config file is wrong, or neither a file nor a snapshot was named.
+        """
+        if self.config_glob is None and not self.snapshots:
+            raise InputError("no config: name config files with -c, or a configuration of Claude Code with --snapshot")
+        configs = load_configs(self.config_glob) if self.config_glob is not None else []
+        return configs + [Config(name=path.stem, snapshot=path.expanduser().absolute()) for path in self.snapshots]
+
+
+def batch_options(*, runs: int, fewest: int, output_required: bool) -> Callable[[Function], Function]:
+    """Options of the commands that run many.
+
+    Args:
+        runs: default of --runs.
+        fewest: its least value.
+        output_required: whether --output must be given.
+    """
+    return gathered(
+        "batch",
+        BatchOptions,
+        click.option("-t", "--tasks", "task_glob", required=True, help="Glob of task files, quoted."),
+        click.option("-c", "--configs", "config_glob", help="Glob of config files, quoted."),
+        click.option(
+            "--snapshot",
+            "snapshots",
+            multiple=True,
+            type=PATH,
+            help="File of export-config that is run as a config of its own; may be repeated.",
+        ),
+        click.option(
+            "-r",
+            "--runs",
+            default=runs,
+            show_default=True,
+            type=click.IntRange(fewest),
+            help="Runs of each task with each config.",
+        ),
+        click.option("-o", "--output", required=output_required, type=PATH, help=OUTPUT_HELP),
+        click.option(
+            "-j", "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Runs at a time."
+        ),
+        click.option(
+            "--max-cost-usd", type=click.FloatRange(0, min_open=True), help="Start no run once this is spent."
+        ),
+        click.option("--dry-run", is_flag=True, help="Show what would be run and what it may cost, run nothing."),
+    )

@@ -1,0 +1,113 @@
+"""When does a difference count? The verdict over all tasks, and over each alone."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+from math import comb, prod
+from statistics import fmean
+
+from harness import statistics
+from harness.compare.verdicts import Decision, UnitComparison, Verdict
+from harness.statistics import CONFIDENCE, TIE, Interval, OneSided
+
+TASK_Q = 0.01
+"""False discovery rate over single tasks."""
+WORSE_ALPHA = 0.035
+"""Level of the question whether these very tasks got worse, which is asked one-sided: with TASK_Q below 5 % in all."""
+
+
+def decide(
+    units: Sequence[UnitComparison],
+    *,
+    threshold: float = 0.0,
+    fixed_tasks: bool = False,
+    confidence: float = CONFIDENCE,
+    comparisons: int = 1,
+) -> Decision:
+    """Verdict over the tasks together, and over each alone.
+
+    About tasks like these: the interval of the sign-flip test, projects flipped together, leaves 0 out. About
+    these very tasks: the stratified test rejects, or a task changed by itself. Each task: permutation test of its
+    runs (Fisher's exact test for passes), false discovery rate TASK_Q.
+
+    Args:
+        units: the tasks that both arms measured.
+        threshold: of the metric, 0 to 1; a smaller mean change is never called.
+        fixed_tasks: which of the two questions is asked.
+        confidence: level of the verdict, corrected for the number of comparisons.
+        comparisons: how many there are; TASK_Q is divided by it.
+    """
+    judged = tuple(_judge_units(units, threshold, TASK_Q / comparisons))
+    differences, clusters = per_task(judged)
+    shift = statistics.sign_flip_test(differences, clusters, confidence)
+    these_tasks = statistics.stratified_test([unit.values for unit in judged]) if fixed_tasks else None
+    tail, count = (1 - confidence) / 2, len(set(clusters))
+    if these_tasks:
+        moved = [unit.difference for unit in judged if abs(unit.difference) > TIE]
+        verdict = _called(fmean(moved or [0.0]), these_tasks, WORSE_ALPHA / comparisons, tail, threshold)
+        alone = [unit.verdict for unit in judged if unit.verdict.decided]
+        if alone and not verdict.decided:
+            verdict = Verdict.REGRESSION if Verdict.REGRESSION in alone else Verdict.IMPROVEMENT
+        enough = prod(1 / comb(len(u.scores_a) + len(u.scores_b), len(u.scores_a)) for u in judged) <= WORSE_ALPHA
+    else:
+        verdict = beyond(shift.interval, fmean(differences or [0.0]), threshold)
+        enough = 2.0**-count <= tail
+    if not verdict.decided and not (judged and enough):
+        verdict = Verdict.NOT_ENOUGH_DATA
+    return Decision(
+        verdict=verdict,
+        difference=fmean(differences or [0.0]),
+        suite=shift.p,
+        interval=shift.interval,
+        these_tasks=these_tasks,
+        clusters=count,
+        units=judged,
+    )
+
+
+def decide_without(
+    units: Sequence[UnitComparison], left_out: Collection[UnitComparison], decide_: Callable[..., Decision] = decide
+) -> tuple[Verdict, float]:
+    """Verdict and mean difference had these tasks not been there."""
+    gone = {unit.key for unit in left_out}
+    decision = decide_([unit for unit in units if unit.key not in gone])
+    return decision.verdict, decision.difference
+
+
+def per_task(units: Iterable[UnitComparison]) -> tuple[list[float], list[str]]:
+    """Mean difference and cluster of each task, its configs and models averaged."""
+    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for unit in units:
+        found[unit.key.task_id, unit.cluster].append(unit.difference)
+    return [fmean(values) for values in found.values()], [cluster for _, cluster in found]
+
+
+def beyond(interval: Interval | None, difference: float, threshold: float) -> Verdict:
+    """The verdict of an interval: which side of 0 it lies on, if the difference is larger than the threshold."""
+    if interval is not None and interval.high < -TIE and difference < -threshold:
+        return Verdict.REGRESSION
+    if interval is not None and interval.low > TIE and difference > threshold:
+        return Verdict.IMPROVEMENT
+    return Verdict.NO_EVIDENCE
+
+
+def _called(difference: float, p: OneSided, worse: float, better: float, threshold: float) -> Verdict:
+    if p.less <= worse and difference < -threshold:
+        return Verdict.REGRESSION
+    return Verdict.IMPROVEMENT if p.greater <= better and difference > threshold else Verdict.NO_EVIDENCE
+
+
+def _judge_units(units: Sequence[UnitComparison], threshold: float, q: float = TASK_Q) -> list[UnitComparison]:
+    less = statistics.discrete_benjamini_hochberg([u.p.less for u in units], [u.p.steps_less for u in units])
+    greater = statistics.discrete_benjamini_hochberg([u.p.greater for u in units], [u.p.steps_greater for u in units])
+    judged = []
+    for unit, down, up in zip(units, less, greater, strict=True):
+        verdict = Verdict.NO_EVIDENCE
+        if down <= q and unit.difference < -threshold:
+            verdict = Verdict.REGRESSION
+        elif up <= q and unit.difference > threshold:
+            verdict = Verdict.IMPROVEMENT
+        adjusted = OneSided(down, up, unit.p.attainable)
+        judged.append(unit.model_copy(update={"verdict": verdict, "adjusted": adjusted}))
+    return judged
