@@ -13,7 +13,6 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, FiniteFloat, RootModel, ValidationError
 
 from harness.errors import InputError
-from harness.models.records import CONTROL_GROUP
 from harness.models.traces import Whole
 from locobench.shared.files import read_below
 from locobench.shared.validation import first_problem
@@ -232,20 +231,6 @@ class Trajectory(HarborFile):
     steps: list[TrajectoryStep] = []
 
 
-class Derived(HarborFile):
-    """[metadata.derived]: of a question with an exact answer, as far as reports look at it."""
-
-    kind: str = ""
-    tier: str = ""
-    control_group: bool = False
-
-    @property
-    def groups(self) -> dict[str, str]:
-        """What comparisons group these tasks by, beside category, language and difficulty."""
-        found = {"kind": self.kind, "tier": self.tier, CONTROL_GROUP: "yes" if self.control_group else "no"}
-        return {name: value for name, value in found.items() if value}
-
-
 class TaskMetadata(HarborFile):
     """[metadata] of a task.toml, as far as reports look at it."""
 
@@ -257,7 +242,8 @@ class TaskMetadata(HarborFile):
     context_length: Whole | None = None
     content_fingerprint: str = ""
     """The generator's fingerprint of the task without the servers it offers."""
-    derived: Derived | None = None
+    derived: dict[str, Any] = {}
+    """[metadata.derived]: of a question with an exact answer."""
 
 
 class JobStats(HarborFile):
