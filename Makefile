@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO := demo
+DEMO_OWN := demo-own
 MINUTES ?= 30
 KILLS ?= 40
 # Who has nothing left to do takes over from the others; tests/conftest.py says how many there are.
 PARALLEL := -n auto --dist worksteal --quiet
 
-.PHONY: help demo test quick coverage check docs lock format e2e validity bench bench-images power-table picture fuzz trust clean
+.PHONY: help demo demo-own test quick coverage check docs lock format e2e validity bench bench-images power-table picture fuzz trust clean
 
 help:  ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -30,6 +31,16 @@ demo: $(VENV)/installed  ## the three scripts on the bundled sample, then oracle
 	@$(BIN)/python run_adapter.py --data_dir data/sample --dataset_path $(DEMO)/locobench_dataset.jsonl \
 	    --selected_tasks $(DEMO)/selected_tasks.json --output_dir $(DEMO)/tasks
 	@$(BIN)/python smoke_test.py --local --tasks_dir $(DEMO)/tasks
+
+demo-own: $(VENV)/installed  ## questions with exact answers from this repository, then oracle, empty answer and grep's
+	@$(BIN)/python derive_scenarios.py . --output_dir $(DEMO_OWN)/data --history 3
+	@$(BIN)/python extract_dataset.py --data_dir $(DEMO_OWN)/data --output $(DEMO_OWN)/locobench_dataset.jsonl
+	@$(BIN)/python select_tasks.py --dataset_path $(DEMO_OWN)/locobench_dataset.jsonl \
+	    --output $(DEMO_OWN)/selected_tasks.json --top_n 40 --quiet
+	@$(BIN)/python run_adapter.py --data_dir $(DEMO_OWN)/data --dataset_path $(DEMO_OWN)/locobench_dataset.jsonl \
+	    --selected_tasks $(DEMO_OWN)/selected_tasks.json --output_dir $(DEMO_OWN)/tasks
+	@$(BIN)/python smoke_test.py --local --tasks_dir $(DEMO_OWN)/tasks
+	@$(BIN)/python -m tools.grep_answers $(DEMO_OWN)/tasks
 
 test: $(VENV)/installed-dev  ## all tests that need neither Docker nor the claude CLI
 	$(BIN)/python -m pytest $(PARALLEL)
@@ -86,8 +97,8 @@ picture: $(VENV)/installed-dev  ## docs/comparison.png: a comparison page of mad
 fuzz: $(VENV)/installed-dev  ## search MINUTES (30) for data that breaks extraction or generation, and files that break a command
 	$(BIN)/python -m tools.fuzz --minutes $(MINUTES)
 
-trust: $(VENV)/installed-dev  ## KILLS (40) at random moments, floods, full disks, MINUTES (30) of odd input; rewrites docs/TRUST.md
-	$(BIN)/python -m tools.bench.trust --kills $(KILLS) --minutes $(MINUTES)
+trust: $(VENV)/installed-dev  ## KILLS (40) at random moments, attacks, floods, full disks, MINUTES (30) of odd input; rewrites docs/TRUST.md
+	$(BIN)/python -m tools.bench.trust --kills $(KILLS) --minutes $(MINUTES) $(if $(GITLEAKS),--gitleaks $(GITLEAKS))
 
 clean:  ## remove what the targets above made
-	rm -rf $(VENV) $(DEMO) .cache build dist *.egg-info
+	rm -rf $(VENV) $(DEMO) $(DEMO_OWN) .cache build dist *.egg-info

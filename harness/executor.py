@@ -6,7 +6,7 @@ import json
 import threading
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -30,7 +30,7 @@ from harness.models import (
     ToolCall,
 )
 from harness.models.tools import mcp_name
-from harness.sandbox.place import Command, Sandbox, SandboxError, ThisMachine
+from harness.sandbox.place import Command, Sandbox, SandboxError
 from harness.suite.resolved import ResolvedConfig, read_servers, resolve
 
 SILENCE_SECONDS = 660.0
@@ -61,9 +61,6 @@ class Executor(ABC):
 
     def prepare(self) -> None:  # noqa: B027 - most have nothing to do
         """Make ready and check what can be checked before a run is paid for; InputError says what is missing."""
-
-    def hide(self, paths: Iterable[Path]) -> None:  # noqa: B027 - most have no place that could
-        """Keep these files and folders from agents, where the place that they run in can."""
 
     def resolve(self, config: Config) -> ResolvedConfig:
         """The config with all it names on this host looked up, and what this executor gives to every run."""
@@ -102,7 +99,7 @@ class ClaudeExecutor(Executor):
         self.skip_permissions = skip_permissions
         self.silence_seconds = silence_seconds
         self.grace_seconds = grace_seconds
-        self.sandbox = sandbox or ThisMachine()
+        self.sandbox = sandbox or Sandbox()
         self._cancelled = threading.Event()
 
     @property
@@ -113,10 +110,6 @@ class ClaudeExecutor(Executor):
     def prepare(self) -> None:
         """Make the sandbox ready; InputError says what is missing."""
         self.sandbox.prepare(self.claude_path)
-
-    def hide(self, paths: Iterable[Path]) -> None:
-        """Keep these files and folders from agents, where the sandbox can."""
-        self.sandbox.hide(paths)
 
     def cancel(self) -> None:
         """End all runs in progress; they return with error kind `interrupted`."""
@@ -184,7 +177,7 @@ class ClaudeExecutor(Executor):
         if not missing and log is not None:
             init = stream.init_message(messages)
             missing = expected.missing_memory(init, Path(log), Path(log).parent) if init else []
-        end = _ending(messages, finished, missing, endless=watch.endless)
+        end = _ending(messages, finished, missing, endless=watch.endless, limit=timeout)
         stderr = finished.stderr.decode("utf-8", errors="replace")
         return trace_of(messages, end, prompt, config, stderr=stderr, seconds=finished.duration_seconds)
 
@@ -308,7 +301,11 @@ class _StreamWatch:
         return CUT_TEXT if too_much and kind != "result" else None
 
 
-def _ending(messages: list[Message], finished: Finished, missing: list[str], *, endless: bool) -> Ending:
+UNANSWERED_SECONDS = 120.0
+"""A service that has begun to answer says something by then, or before half of a shorter task's time is up."""
+
+
+def _ending(messages: list[Message], finished: Finished, missing: list[str], *, endless: bool, limit: float) -> Ending:
     if endless and finished.cause is not StopCause.CANCELLED:
         error = f"ended after {MOST_MESSAGES:,} messages, which is more than is kept of a run"
         return Ending(Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED, error)
@@ -320,4 +317,5 @@ def _ending(messages: list[Message], finished: Finished, missing: list[str], *, 
         cause=finished.cause,
         returncode=finished.returncode,
         stderr=finished.stderr.decode("utf-8", errors="replace"),
+        unanswered=finished.silent_seconds > min(UNANSWERED_SECONDS, limit / 2),
     )

@@ -89,7 +89,7 @@ class EnvironmentIsolator:
             if fixture_path is None:
                 project.mkdir()
             else:
-                _copy_fixture(Path(fixture_path).expanduser(), project)
+                _copy_fixture(Path(fixture_path).expanduser().resolve(), project)
             if claude_md is not None:
                 (project / "CLAUDE.md").write_text(claude_md, encoding="utf-8")
             for skill in skills if skills is not None else find_skills(Path(skills_path)) if skills_path else ():
@@ -164,9 +164,10 @@ def _variables(root: Path) -> dict[str, str]:
         "XDG_STATE_HOME": home / ".local/state",
         "TMPDIR": root / "tmp",
     }
-    for folder in folders.values():
+    log = root / "log"  # a folder, since a container is given folders: nothing else of ours is in sight there
+    for folder in (*folders.values(), log):
         folder.mkdir(parents=True, exist_ok=True)
     return {
         **{name: str(folder) for name, folder in folders.items()},
-        INSTRUCTIONS_LOG_VARIABLE: str(root / "instructions.jsonl"),
+        INSTRUCTIONS_LOG_VARIABLE: str(log / "instructions.jsonl"),
     }

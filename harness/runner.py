@@ -3,26 +3,38 @@
 from __future__ import annotations
 
 import os
+import secrets
 import threading
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from harness.claude.trace import snapshot_of
 from harness.config_importer import ConfigImporter
-from harness.errors import IsolationError
+from harness.errors import InputError, IsolationError
 from harness.executor import ClaudeExecutor, Executor
-from harness.graders.composite_grader import CompositeGrader, not_graded, refuse_ungradable
-from harness.host import trees
+from harness.graders.composite_grader import CompositeGrader, ungraded
+from harness.host import scratch, trees
 from harness.host.redaction import Redactor, server_secrets
-from harness.isolator import EnvironmentIsolator, IsolatedEnv
-from harness.models import Config, ErrorKind, EvalResult, ExecutionTrace, Outcome, Task, assertion_ids
+from harness.isolator import EnvironmentIsolator
+from harness.models import Config, ErrorKind, EvalResult, ExecutionTrace, Outcome, Task
 from harness.results import files
-from harness.results.journal import Journal
-from harness.run.matrix import Callback, Matrix, PlannedRun, RetryPolicy, plan, refuse_other_user_level
+from harness.results.journal import Journal, read_journal
+from harness.run.earlier import refuse_other_judge, refuse_other_user_level
+from harness.run.matrix import (
+    Callback,
+    Matrix,
+    PlannedRun,
+    RetryPolicy,
+    StopMatrix,
+    finished_before,
+    plan,
+)
 from harness.run.repair import repair
-from harness.suite import load
+from harness.suite import fingerprint, load
+from locobench.scoring.judge.prices import price_of
 from locobench.shared.files import whole_file, write_whole
 
 DEFAULT_RESULTS_DIR = Path("evals/results")
@@ -55,7 +67,14 @@ class EvalRunner:
         """
         (run,) = self.plan([task], [config], None, 1)
         self._prepare([task])
-        return self._run(replace(run, run_index=run_index))
+        self.grader.prepare(task)
+        result = self._run(replace(run, run_index=run_index))
+        if not result.is_ungraded:
+            return result
+        graded = self._grade(run, result)
+        if graded.kept_project is None:
+            release(result)
+        return graded
 
     def plan(
         self, tasks: Iterable[Task], configs: Iterable[Config], models: Iterable[str] | None, runs_per_combo: int
@@ -88,20 +107,39 @@ class EvalRunner:
         MatrixStopped, with the results so far, when it ends early.
         """
         runs = self.plan(tasks, configs, models, runs_per_combo)
-        self._prepare({run.task.id: run.task for run in runs}.values())
-        path = Path(journal or self.results_dir / f"matrix_{_stamp()}.journal.jsonl")
+        path = Path(journal) if journal else unused(self.results_dir, "matrix", ".journal.jsonl")
+        earlier = read_journal(path)
+        self.refuse_other_experiment(path, earlier, runs)
+        done = finished_before(runs, earlier)
+        left = {run.task.id: run.task for run in runs if run.key not in done or done[run.key].is_ungraded}
+        if max_cost_usd is not None and any(task.llm_assertions for task in left.values()):
+            judge = self.grader.judge_model
+            if price_of(judge) is None:
+                raise InputError(f"the price of the judge {judge} is not known, so that --max-cost-usd cannot be kept")
+        if left:
+            self._prepare(left.values())
         with Journal(path, EvalResult) as open_journal:
-            refuse_other_user_level(path, open_journal.entries, runs)
             matrix = Matrix(
                 self._run,
+                self._grade,
                 open_journal,
                 workers=workers,
                 retry=retry,
                 max_cost_usd=max_cost_usd,
                 cancel=self.executor.cancel,
-                regrade=self._regrade,
+                release=release,
             )
             return matrix.run(runs, callback)
+
+    def refuse_other_experiment(self, journal: Path, earlier: Sequence[EvalResult], runs: Sequence[PlannedRun]) -> None:
+        """Stop before runs of one experiment are put beside those of another.
+
+        Raises:
+            InputError: the journal was begun with another judge, --mcp-config or snapshot.
+        """
+        refuse_other_user_level(journal, earlier, runs)
+        done = finished_before(runs, earlier)
+        refuse_other_judge(journal, done.values(), self.grader.judge_model)
 
     def save_results(
         self,
@@ -115,7 +153,7 @@ class EvalRunner:
 
         `save_debug` writes <name>.debug.json beside it. A `stop_reason` marks the file as incomplete.
         """
-        path = self.results_dir / (filename or f"results_{_stamp()}.json")
+        path = self.results_dir / filename if filename else unused(self.results_dir, "results", ".json")
         redactor = Redactor(os.environ)
         clean = (files.without_secrets(result, redactor) for result in results)
         with whole_file(path, durable=True) as stream:
@@ -153,16 +191,20 @@ class EvalRunner:
 
     def _prepare(self, tasks: Collection[Task]) -> None:
         """Make ready before anything is paid for; InputError when something cannot be."""
-        refuse_ungradable(tasks)
-        self.executor.hide(path for task in tasks for path in (task.hidden_path, task.solution_path) if path)
+        self.grader.refuse_without_judge(tasks)
         self.executor.prepare()
 
     def _run(self, run: PlannedRun) -> EvalResult:
-        """One try of one run, with what is secret taken out of its result."""
+        """One try of one run, with what is secret taken out of its result; its grades are still to be given."""
         servers = server_secrets(run.config.servers)
         return files.without_secrets(self._try(run), Redactor(os.environ, run.config.env, values=servers))
 
     def _try(self, run: PlannedRun) -> EvalResult:
+        _refuse_changed(run)
+        try:
+            self.grader.prepare(run.task)
+        except InputError as error:
+            raise StopMatrix(str(error)) from None
         started = datetime.now(UTC)
         task, config = run.task, run.config
         try:
@@ -171,7 +213,8 @@ class EvalRunner:
                     task.fixture_path, config.claude_md, agents_md=config.agents_md, skills=config.skills
                 )
         except (IsolationError, OSError) as error:
-            return _result(run, started, _not_set_up(config, str(error)))
+            failure = _failure(Outcome.SETUP_ERROR, ErrorKind.FIXTURE, str(error))
+            return _result(run, started, ExecutionTrace(config_snapshot=snapshot_of(config), **failure))
         result: EvalResult | None = None
         variables = dict(env.variables)
         try:
@@ -180,8 +223,18 @@ class EvalRunner:
                 variables |= ConfigImporter().setup_ci_environment(config.user_configuration, home, disable_mcp=False)
             with self._turn:
                 before = self.isolator.snapshot_files(env.path)
-            trace = self.executor.run(task.prompt, config, env.path, task.timeout_seconds, variables)
-            result = self._graded(run, _result(run, started, trace), before, env)
+            trace = ExecutionTrace(config_snapshot=snapshot_of(config))
+            try:
+                trace = self.executor.run(task.prompt, config, env.path, task.timeout_seconds, variables)
+                with self._turn:
+                    trees.restore(env.path)
+                    trace = trace.model_copy(update={"file_changes": self.isolator.diff_files(before, env.path)})
+            except (OSError, MemoryError) as error:
+                text = f"what the agent left cannot be read: {error or type(error).__name__}"
+                trace = trace.model_copy(update=_failure(Outcome.INFRA_ERROR, ErrorKind.UNREADABLE, text))
+            result = _result(run, started, trace)
+            if trace.outcome.measured and task.assertions:
+                result = result.model_copy(update={"grades": ungraded(task), "kept_project": env.path})
             return result
         finally:
             if result is not None and result.kept_project:
@@ -189,26 +242,42 @@ class EvalRunner:
             else:
                 env.cleanup()
 
-    def _graded(self, run: PlannedRun, result: EvalResult, before: dict[str, str], env: IsolatedEnv) -> EvalResult:
-        """The result with changes and grades; the project is kept where a check of it could not be carried out."""
-        trace, task = result.trace, run.task
+    def _grade(self, run: PlannedRun, result: EvalResult) -> EvalResult:
+        """A finished run with the grades that it lacks."""
+        _refuse_changed(run)
+        first = all(grade.status != "graded" and grade.judge is None for grade in result.grades)
+        if first and result.can_be_checked:
+            graded = self._graded(run.task, result)
+        else:
+            graded = repair(result, run.task, self.grader)
+        servers = server_secrets(run.config.servers)
+        return files.grades_without_secrets(graded, Redactor(os.environ, run.config.env, values=servers))
+
+    def _graded(self, task: Task, result: EvalResult) -> EvalResult:
+        """A run with its grades, whatever the agent's files do to us; they are kept where a check could not be made."""
+        assert result.kept_project is not None
         try:
-            with self._turn:
-                trees.make_readable(env.path)
-                trace = trace.model_copy(update={"file_changes": self.isolator.diff_files(before, env.path)})
-            grades, score, passed = self.grader.grade(task, trace, env.path)
-        except Exception as error:  # the run is paid for, whatever its files do to us
-            names = zip(assertion_ids(task.assertions), task.assertions, strict=True)
-            grades = [not_graded(a, error).model_copy(update={"assertion_id": name}) for name, a in names]
-            score, passed = 0.0, False
-        kept = env.path if any(grade.status == "grading_error" for grade in grades) else None
-        update = {"trace": trace, "grades": grades, "overall_score": score, "passed": passed, "kept_project": kept}
+            grades, score, passed = self.grader.grade(task, result.trace, result.kept_project)
+        except Exception as error:  # the run is paid for
+            grades, score, passed = ungraded(task, error), 0.0, False
+        kept = result.kept_project if any(grade.status == "grading_error" for grade in grades) else None
+        update = {"grades": grades, "overall_score": score, "passed": passed, "kept_project": kept}
         return result.model_copy(update=update)
 
-    def _regrade(self, run: PlannedRun, result: EvalResult) -> EvalResult:
-        """A finished run with the grades that it lacks."""
-        again = repair(result, run.task, self.grader)
-        return files.without_secrets(again, Redactor(os.environ, run.config.env))
+
+def release(result: EvalResult) -> None:
+    """Remove the files that waited for the checks of a run."""
+    if result.kept_project is not None:
+        scratch.remove(scratch.root_of(result.kept_project))
+
+
+def _refuse_changed(run: PlannedRun) -> None:
+    """See that a run is still the experiment that was planned; StopMatrix when its files were changed since."""
+    skills = fingerprint.of_folder(run.config.skills_path)
+    if fingerprint.of_task(run.task) != run.fingerprints.task or skills != run.config.skills_digest:
+        raise StopMatrix(
+            f"files of task {run.task.id} or of config {run.config.name} were changed since the matrix was planned"
+        )
 
 
 def _result(run: PlannedRun, started: datetime, trace: ExecutionTrace) -> EvalResult:
@@ -227,15 +296,11 @@ def _result(run: PlannedRun, started: datetime, trace: ExecutionTrace) -> EvalRe
     )
 
 
-def _not_set_up(config: Config, error: str) -> ExecutionTrace:
-    return ExecutionTrace(
-        is_error=True,
-        outcome=Outcome.SETUP_ERROR,
-        error_kind=ErrorKind.FIXTURE,
-        error=error,
-        config_snapshot=snapshot_of(config),
-    )
+def _failure(outcome: Outcome, kind: ErrorKind, error: str) -> dict[str, Any]:
+    """Fields of the trace of a run that failed before anything could be told of its agent."""
+    return {"is_error": True, "outcome": outcome, "error_kind": kind, "error": error}
 
 
-def _stamp() -> str:
-    return datetime.now().strftime("%Y%m%d_%H%M%S")
+def unused(folder: Path, name: str, suffix: str) -> Path:
+    """A new name for results: the time alone would be that of every command of the same second."""
+    return folder / f"{name}_{datetime.now():%Y%m%d_%H%M%S}_{secrets.token_hex(4)}{suffix}"

@@ -1,4 +1,4 @@
-"""How an answer is read: its blocks of prose and code, and the identifiers and files that they name.
+"""How an answer is read: its blocks of prose and code, the identifiers and files they name, and what is copied.
 
 The verifier and the judge's evidence pack both read answers with this module. Standard library only, Python 3.9 and
 newer: the file itself goes into a task's tests.
@@ -6,12 +6,16 @@ newer: the file itself goes into a task's tests.
 
 from __future__ import annotations
 
+import base64
 import html
 import re
-from collections.abc import Iterable
-from typing import NamedTuple
+import zlib
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple
 
 PROSE, HEADING, CODE = "prose", "heading", "code"
+# A line of the code base with fewer words is no quotation wherever it stands; of a longer one the beginning is enough.
+SHORTEST_LINE, LONGEST_LINE = 3, 24
 
 # A code span may contain line ends, but not a blank line: blocks end there.
 SPAN = re.compile(r"(?<!`)(`+)(?!`)([^`]+)(?<!`)\1(?!`)")
@@ -35,6 +39,7 @@ _MEMBER = re.compile(r"(?:(?<=::)|(?<=->)|(?<=[\w\])]\.))[A-Za-z_]\w*|\b[A-Za-z_
 _CALLED = re.compile(r"\b[A-Za-z_]\w*(?=\()")
 _PATH = re.compile(r"[\w.+@~#$%&\-/\\]+", re.ASCII)
 _LONGEST_PATH = 4096
+_TOKEN = re.compile(rb"[A-Za-z0-9_\x80-\xff]+")
 
 
 class Block(NamedTuple):
@@ -174,3 +179,85 @@ class Files:
                 if name in self._by_name:
                     return self._by_name[name]
         return ""
+
+
+# Of each identifier, folded, the numbers of the files that have it.
+Places = Mapping[str, Collection[int]]
+
+
+def tokens(text: str) -> list[tuple[bytes, int, int]]:
+    """Return (word, start, end) of the words in `text`, lower-case; the places count bytes of its UTF-8 form."""
+    content = text.encode("utf-8", "replace").lower()
+    return [(match[0], match.start(), match.end()) for match in _TOKEN.finditer(content)]
+
+
+def line_sum(words: list[bytes]) -> int:
+    """Return the 32-bit sum by which a line of code is known."""
+    return zlib.crc32(b" ".join(words[:LONGEST_LINE]))
+
+
+def pack(text: str) -> str:
+    """Return `text` compressed, in letters that JSON leaves alone."""
+    return base64.b64encode(zlib.compress(text.encode())).decode()
+
+
+def unpack(packed: str) -> str:
+    """Undo `pack`."""
+    return zlib.decompress(base64.b64decode(packed)).decode()
+
+
+def pack_lines(sums: Iterable[int]) -> str:
+    """Return a set of line sums as text: each by its distance from the one before."""
+    ascending = sorted(set(sums))
+    return pack(" ".join(str(after - before) for before, after in zip([0, *ascending], ascending)))
+
+
+def unpack_lines(packed: str) -> frozenset[int]:
+    """Undo `pack_lines`."""
+    total, sums = 0, set()
+    for distance in unpack(packed).split():
+        total += int(distance)
+        sums.add(total)
+    return frozenset(sums)
+
+
+class CodeBase:
+    """What a task's key knows of its code base: identifiers with their files, and sums of lines."""
+
+    def __init__(self, places: Places, lines: Iterable[int]) -> None:
+        self.places = places
+        self.lines = frozenset(lines)
+
+    @classmethod
+    def read(cls, key: Mapping[str, Any]) -> CodeBase:
+        """Read it from a key."""
+        rows = (row.split() for row in unpack(key["names"]).splitlines())
+        return cls({name: list(map(int, files)) for name, *files in rows}, unpack_lines(key["lines"]))
+
+    def known(self, name: str) -> str:
+        """Return the name, or its singular, if the code base has it, else ""."""
+        if name in self.places:
+            return name
+        return name[:-1] if name.endswith("s") and name[:-1] in self.places else ""
+
+    def without_copies(self, text: str) -> tuple[str, set[int], int]:
+        """Return prose without the lines of code in it, their sums, and how many words they have.
+
+        A run of words that is a whole line of the code base is that line, whatever stands around it.
+        """
+        words, content = tokens(text), text.encode("utf-8", "replace")
+        kept, found, copied, place, end = [], set(), 0, 0, 0
+        while place < len(words):
+            total = stop = matched = 0
+            for next_place in range(place, min(len(words), place + LONGEST_LINE)):
+                word = words[next_place][0]
+                total = zlib.crc32(b" " + word, total) if next_place > place else zlib.crc32(word)
+                if total in self.lines and next_place - place + 1 >= SHORTEST_LINE:
+                    stop, matched = next_place + 1, total
+            if stop:
+                kept.append(content[end : words[place][1]])
+                end = words[stop - 1][2]
+                found.add(matched)
+                copied += stop - place
+            place = stop or place + 1
+        return b" ".join([*kept, content[end:]]).decode("utf-8", "replace"), found, copied

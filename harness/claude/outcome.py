@@ -67,6 +67,9 @@ CURES: dict[str, str] = {
 }
 """What to do about messages of the CLI that do not say it for a run in isolation."""
 
+LAST_EXIT_CODE = 128
+"""What lies above tells, in a container, of the signal that ended a process."""
+
 
 def decide(
     messages: Sequence[Message],
@@ -74,9 +77,12 @@ def decide(
     cause: StopCause = StopCause.EXITED,
     returncode: int | None = 0,
     stderr: str = "",
+    unanswered: bool = False,
     now: datetime | None = None,
 ) -> Ending:
     """Decide how a run ended from the result line, the API errors, the exit code and who ended the process.
+
+    `unanswered`: the service had said nothing for too long when the time was up.
 
     The subtype alone decides nothing: the CLI prints `success` for failed logins and refused requests.
     """
@@ -94,11 +100,17 @@ def decide(
     if cause is StopCause.TIMEOUT and not messages:
         text = "the CLI printed nothing until the task's time was up"
         return Ending(Outcome.INFRA_ERROR, ErrorKind.SILENT, text)
+    answered = any(isinstance(message, Turn) and message.type == "assistant" for message in messages)
+    if cause is StopCause.TIMEOUT and (unanswered or not answered) and not _tool_runs(messages):
+        text = "the service had not answered for too long when the task's time was up"
+        return Ending(Outcome.INFRA_ERROR, ErrorKind.SILENT, text)
     if cause is StopCause.TIMEOUT:
         return Ending(Outcome.TIMEOUT, ErrorKind.TIME_LIMIT, "the task's time limit was reached")
     if cause is StopCause.SILENT:
         return Ending(Outcome.INFRA_ERROR, ErrorKind.SILENT, "the CLI printed nothing for too long")
     why = _with_cure(_one_line(stderr))
+    if returncode is not None and (returncode < 0 or returncode > LAST_EXIT_CODE):
+        return Ending(Outcome.INFRA_ERROR, ErrorKind.KILLED, f"the CLI was killed (exit code {returncode})")
     if not messages and returncode != 0:
         return Ending(Outcome.INFRA_ERROR, ErrorKind.CLI_REFUSED, why or f"the CLI exited with {returncode}")
     text = f"the CLI exited with {returncode} without a result line" + (f": {why}" if why else "")
@@ -134,6 +146,13 @@ def _with_cure(error: str) -> str:
 
 def _api_kind(error: str, status: int | None) -> ErrorKind:
     return ASSISTANT_ERRORS.get(error) or (STATUSES.get(status) if status else None) or ErrorKind.API_ERROR
+
+
+def _tool_runs(messages: Sequence[Message]) -> bool:
+    """Whether a tool was called that has given nothing back: the CLI is silent then for the agent's own reasons."""
+    blocks = [block for turn in messages if isinstance(turn, Turn) for block in turn.message.content]
+    answered = {block.tool_use_id for block in blocks if block.type == "tool_result"}
+    return any(block.type == "tool_use" and block.id not in answered for block in blocks)
 
 
 def _pending_retry(messages: Sequence[Message]) -> ApiRetry | None:

@@ -15,9 +15,13 @@ from harness.claude.user_files import UserFiles
 from harness.models.tools import ToolRule, canonical
 from harness.suite.resolved import ResolvedConfig
 from harness.suite.skills import Skill
+from locobench.shared.files import read_below
 
 INSTRUCTIONS_HOOK_SINCE = (2, 1, 69)
 """First CLI version that tells which memory files it loads."""
+
+MOST_LOG_BYTES = 4_000_000
+"""A line for each memory file; an agent can write there as well."""
 
 AGENTS_MD_PLUGIN = "cc-plugin-agents-md"
 """The CLI's built-in plugin that reads AGENTS.md where there is no CLAUDE.md."""
@@ -85,11 +89,18 @@ class Expected:
         return [rule for rule in single if canonical(rule.name) not in there]
 
     def missing_memory(self, init: Init, log: Path, root: Path) -> list[str]:
-        """What of the memory files the CLI's log of loaded ones lacks, and what it has from outside of `root`."""
+        """What of the memory files the CLI's log of loaded ones lacks, and what it has from outside of `root`.
+
+        Raises:
+            OSError: the agent has made something of the log that is none.
+        """
         version = tuple(int(n) for n in re.findall(r"\d+", init.claude_code_version)[:3])
         if version < INSTRUCTIONS_HOOK_SINCE or not self.memory_is_told:
             return []
-        loaded = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
+        try:
+            loaded = read_below(log.parent, log.name, MOST_LOG_BYTES).decode(errors="replace")
+        except FileNotFoundError:
+            loaded = ""
         missing = [path.name for path in self.memory if json.dumps(str(path)) not in loaded]
         foreign = [path for path in ambient_memory(root) if json.dumps(str(path)) in loaded]
         return [*missing, *(f"nothing but its own memory ({path} was)" for path in foreign)]

@@ -223,7 +223,8 @@ def load_env_file(named: Path | None) -> Path | None:
     """
     if named is not None and not named.is_file():
         raise InputError(f"{named}: no such env file; correct --env-file or EVAL_ENV_FILE")
-    found = (file for name in ENV_FILES if (file := name.expanduser()).is_file())
+    # os.path says no where a folder on the way may not be entered, and so may be another user's home.
+    found = (file for name in ENV_FILES if os.path.isfile(file := name.expanduser()) and os.access(file, os.R_OK))  # noqa: PTH113
     path = named or next(found, None)
     if path is not None:
         from dotenv import dotenv_values

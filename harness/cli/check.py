@@ -11,11 +11,11 @@ import click
 from harness.claude.version import installed_version
 from harness.cli.run_options import docker_sandbox, sandbox_base_option, sandbox_claude_option
 from harness.executor import ClaudeExecutor
-from harness.graders.composite_grader import refuse_ungradable
-from harness.host.variables import PASSED_VARIABLES
+from harness.graders.composite_grader import CompositeGrader
+from harness.host.redaction import redact_text
+from harness.host.variables import CLOUDS, PASSED_VARIABLES
 from harness.report.console import say, say_lines
 from harness.run.oracle import Check, nop, oracle
-from harness.sandbox.bubblewrap import works
 from harness.suite import load as loading
 from locobench.shared.secrets import is_secret_name
 
@@ -26,9 +26,16 @@ CONFIGS = "evals/configs/*/config.yaml"
 @click.command()
 @click.option("-t", "--task", "pattern", required=True, help="Task file, or a quoted glob of them.")
 def validate_task(pattern: str) -> None:
-    """Check task files: keys, scoring, patterns, and that the files they name exist."""
+    """Check task files: keys, scoring, patterns, that what they name exists, and that their checks can be carried out.
+
+    Warns of commands for which exit code 0 is all that says the work is good.
+    """
+    grader = CompositeGrader()
     for task in loading.load_tasks(pattern):
-        refuse_ungradable([task])
+        grader.refuse_without_judge([task])
+        for command in grader.prepare(task):
+            why = "without a solution_path" if task.solution_path is None else "since it runs no Python program"
+            say(f"warning: {task.id}: exit code 0 alone proves {command!r}, {why}", err=True)
         checks = f"{len(task.code_assertions)} code and {len(task.llm_assertions)} LLM assertions"
         say(f"ok: {task.id} ({task.category}, {task.difficulty}): {checks}")
 
@@ -105,15 +112,15 @@ def env_status(ctx: click.Context, claude_path: str) -> None:
     Exit code 2 when something needed is missing.
     """
     version = installed_version(claude_path)
-    paying = [name for name in PASSED_VARIABLES["who pays"] if os.environ.get(name)]
+    names = [*PASSED_VARIABLES["who pays"], *(name for cloud in CLOUDS.values() for name in cloud)]
+    paying = [name for name in names if os.environ.get(name)]
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0
     say(f"claude: {version or f'{claude_path} not found; install Claude Code or name it with --claude'}")
     say(f"env file: {ctx.obj or 'none'}")
     for name in paying:
-        say(f"{name}: {'set' if is_secret_name(name) else os.environ[name]}")
+        say(f"{name}: {'set' if is_secret_name(name) else redact_text(os.environ[name])}")
     if not paying:
         say("credentials: none; set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN")
-    say(f"checks: {'behind bubblewrap' if works() else 'as you; with bubblewrap they would write nowhere else'}")
     root_refused = is_root and not os.environ.get("IS_SANDBOX")
     if root_refused:
         say("root: Claude Code refuses to skip permissions; set IS_SANDBOX=1 if this is a sandbox")

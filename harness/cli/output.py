@@ -6,7 +6,6 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,9 +63,9 @@ def results_and_journal(output: Path | None, resume: bool) -> tuple[Path, Path]:
     Raises:
         InputError: there is a file that is not to be resumed, or none that is.
     """
-    from harness.runner import DEFAULT_RESULTS_DIR  # what only reads results needs no runner
+    from harness.runner import DEFAULT_RESULTS_DIR, unused  # what only reads results needs no runner
 
-    path = output or DEFAULT_RESULTS_DIR / f"results_{datetime.now():%Y%m%d_%H%M%S}.json"
+    path = output or unused(DEFAULT_RESULTS_DIR, "results", ".json")
     path = path.expanduser().absolute()
     journal = journal_of(path)
     if resume and not journal.exists():

@@ -9,9 +9,10 @@ import click
 
 from harness.cli import INTERRUPTED
 from harness.cli.arms import CANNOT_TELL, ArmOptions, arm_options, verdict_code
-from harness.cli.output import refuse_existing, refuse_unwritable, results_and_journal, save_results, say_stopped
-from harness.cli.progress import Progress, line_of
-from harness.cli.run_options import BatchOptions, RunOptions, batch_options, run_options
+from harness.cli.going_on import GoingOn, resume_options
+from harness.cli.output import refuse_unwritable, results_and_journal, save_results, say_stopped
+from harness.cli.progress import Progress
+from harness.cli.run_options import OUTPUT_HELP, BatchOptions, RunOptions, batch_options, run_options
 from harness.compare.wording import counted
 from harness.errors import InputError
 from harness.models import EvalResult, Task
@@ -22,7 +23,8 @@ from harness.results.journal import read_journal
 from harness.run.confirm import confirm as run_confirmation
 from harness.run.confirm import plan_confirmation
 from harness.run.estimate import estimate
-from harness.run.matrix import MatrixStopped, PlannedRun, finished_before, refuse_other_user_level
+from harness.run.matrix import MatrixStopped, PlannedRun, finished_before
+from harness.runner import EvalRunner
 from harness.suite.load import load_tasks
 from harness.suite.resolved import ResolvedConfig
 
@@ -31,8 +33,9 @@ from harness.suite.resolved import ResolvedConfig
 @click.option("-t", "--task", "task_file", required=True, type=click.Path(path_type=Path), help="Task file.")
 @click.option("-c", "--config", "config_file", required=True, type=click.Path(path_type=Path), help="Config file.")
 @click.option("-m", "--model", help="Model instead of the config's.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Results file to write.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help=OUTPUT_HELP)
 @click.option("-v", "--verbose", is_flag=True, help="Show grades, changed files and the answer.")
+@resume_options
 @run_options
 @click.pass_context
 def run(
@@ -43,27 +46,24 @@ def run(
     model: str | None,
     output: Path | None,
     verbose: bool,
+    going_on: GoingOn,
     options: RunOptions,
 ) -> None:
-    """Run one task with one config and grade it.
+    """Run one task with one config and grade it: a matrix of one run.
 
-    Exit code 0 when it passes, 1 when it fails, 2 when it could not be measured.
+    Exit code 0 when it passes, 1 when it fails, 2 when it could not be measured, 130 when interrupted.
     """
     runner = options.runner()
-    task, config = runner.load_task(task_file), runner.load_config(config_file)
-    if model:
-        config = config.model_copy(update={"model": model})
-    config = runner.executor.resolve(config)
-    runs = runner.plan([task], [config], None, 1)
-    refuse_existing(output)
-    refuse_unwritable(output or runner.results_dir / "results.json")
-    _warn_retired(runs)
-    result = runner.run_single(task, config)
-    if not options.quiet:
-        say(line_of(result, 1, 1))
-        if verbose:
+    config = runner.load_config(config_file)
+    config = runner.executor.resolve(config.model_copy(update={"model": model}) if model else config)
+    batch = BatchOptions(
+        task_glob="", config_glob=None, snapshots=(), runs=1, workers=1, max_cost_usd=None, dry_run=False, output=output
+    )
+    results = _run_matrix(ctx, runner, [runner.load_task(task_file)], [config], None, batch, going_on, options)
+    if verbose and not options.quiet:
+        for result in results:
             _print_details(result)
-    save_results(runner, [result], output, save_debug=options.save_debug)
+    (result,) = results
     ctx.exit(2 if not result.measured else 0 if result.passed else 1)
 
 
@@ -72,7 +72,7 @@ def run(
 @click.option("-m", "--models", help="Models instead of the configs' own, separated by commas.")
 @click.option("--limit", type=click.IntRange(1), help="Only the first N tasks.")
 @click.option("--filter", "task_filter", help="Only tasks whose id contains this.")
-@click.option("--resume", is_flag=True, help="Go on with OUTPUT: keep its finished runs, run the others.")
+@resume_options
 @run_options
 @click.pass_context
 def matrix(
@@ -82,7 +82,7 @@ def matrix(
     models: str | None,
     limit: int | None,
     task_filter: str | None,
-    resume: bool,
+    going_on: GoingOn,
     options: RunOptions,
 ) -> None:
     """Run every task with every config and model.
@@ -93,27 +93,42 @@ def matrix(
     tasks = _chosen(runner.load_tasks_from_glob(batch.task_glob), limit, task_filter)
     configs = [runner.executor.resolve(config) for config in batch.configs()]
     model_list = [name.strip() for name in models.split(",") if name.strip()] if models else None
-    planned = runner.plan(tasks, configs, model_list, batch.runs)
-    path, journal = results_and_journal(batch.output, resume)
+    results = _run_matrix(ctx, runner, tasks, configs, model_list, batch, going_on, options)
+    ctx.exit(0 if all(result.measured for result in results) else 2)
+
+
+def _run_matrix(
+    ctx: click.Context,
+    runner: EvalRunner,
+    tasks: list[Task],
+    configs: list[ResolvedConfig],
+    models: list[str] | None,
+    batch: BatchOptions,
+    going_on: GoingOn,
+    options: RunOptions,
+) -> list[EvalResult]:
+    """Make the runs and save them; leaves the command when that ends early, or was a dry run."""
+    planned = runner.plan(tasks, configs, models, batch.runs)
+    path, journal = results_and_journal(batch.output, going_on.resume)
     earlier = read_journal(journal)
-    refuse_other_user_level(journal, earlier, planned)
+    runner.refuse_other_experiment(journal, earlier, planned)
     kept = finished_before(planned, earlier)
     _warn_retired(planned)
-    _warn_of_snapshots(configs, models_chosen=model_list is not None)
+    _warn_of_snapshots(configs, models_chosen=models is not None)
     if batch.dry_run:
         _print_plan(planned, len(kept), path.parent)
-        return
+        ctx.exit(0)
     refuse_unwritable(path)
-    if earlier and not options.quiet:
-        unused = len({(r.task_id, r.config_name, r.model, r.run_index) for r in earlier}) - len(kept)
-        say(f"{len(kept)} runs are done; {unused} in the journal failed or are of changed content")
+    going_on.agree(planned, earlier, journal)
+    if not batch.output and not options.quiet:
+        say(f"results go to {path}")
     stopped: MatrixStopped | None = None
     with Progress(len(planned), list(kept.values()), quiet=options.quiet) as progress:
         try:
             results = runner.run_matrix(
                 tasks,
                 configs,
-                model_list,
+                models,
                 batch.runs,
                 progress.show,
                 workers=batch.workers,
@@ -123,23 +138,25 @@ def matrix(
         except MatrixStopped as early:
             stopped, results = early, early.results
     reason = stopped.reason if stopped else ""
-    if not options.quiet:
+    if not options.quiet and len(planned) > 1:
         for line in progress.summary(results):
             say(line)
     save_results(runner, results, path, save_debug=options.save_debug, stop_reason=reason)
     if stopped is not None:
         say_stopped(len(results), len(planned), reason, [] if batch.output else ["-o", str(path)])
         ctx.exit(INTERRUPTED if stopped.interrupted else 2)
-    ctx.exit(0 if all(result.measured for result in results) else 2)
+    return results
 
 
 @click.command()
 @arm_options
 @batch_options(runs=10, fewest=2, output_required=True)
-@click.option("--resume", is_flag=True, help="Go on with OUTPUT: keep its finished runs, run the others.")
+@resume_options
 @run_options
 @click.pass_context
-def confirm(ctx: click.Context, /, arms: ArmOptions, batch: BatchOptions, resume: bool, options: RunOptions) -> None:
+def confirm(
+    ctx: click.Context, /, arms: ArmOptions, batch: BatchOptions, going_on: GoingOn, options: RunOptions
+) -> None:
     """Run the suspects of a comparison again, with fresh and more runs, and compare those alone.
 
     Only tasks that looked changed are run. Where the arms have different configs or models both are run
@@ -151,13 +168,15 @@ def confirm(ctx: click.Context, /, arms: ArmOptions, batch: BatchOptions, resume
     if plan is None:
         say("no task looks changed: nothing to confirm")
         return
-    output, journal = results_and_journal(batch.output, resume)
+    output, journal = results_and_journal(batch.output, going_on.resume)
     names = ", ".join(task.id for task in plan.tasks)
     say(f"{counted(len(plan.tasks), 'suspect')}, {counted(plan.fresh_runs, 'fresh run')}: {names}")
     if batch.dry_run:
         return
     refuse_unwritable(output)
     runner = options.runner()
+    planned = runner.plan(plan.tasks, plan.configs, None, plan.runs)
+    going_on.agree(planned, read_journal(journal), journal)
     confirmed = run_confirmation(
         plan,
         runner.run_matrix,

@@ -17,12 +17,14 @@ from harness.graders.composite_grader import CompositeGrader
 from harness.models import Config
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.runner import EvalRunner
-from harness.sandbox.bubblewrap import Bubblewrap, place_of_checks
-from harness.sandbox.place import DEFAULT_BASE_IMAGE, NEWEST, Sandbox, ThisMachine
+from harness.sandbox.place import DEFAULT_BASE_IMAGE, NEWEST, Sandbox
 from harness.suite.load import load_configs
 
 if TYPE_CHECKING:
     from harness.sandbox.docker_sandbox import DockerSandbox
+
+
+OUTPUT_HELP = "Results file to write; its journal lies beside it."
 
 
 def docker_sandbox(image: str | None, base_image: str, claude_version: str) -> DockerSandbox:
@@ -67,24 +69,17 @@ class RunOptions:
 
     def runner(self) -> EvalRunner:
         """A runner of this kind."""
-        agents, checks = self._sandboxes()
-        executor = ClaudeExecutor(self.claude_path, self.ci, self.mcp_config, sandbox=agents)
-        return EvalRunner(executor, CompositeGrader(self.judge_model, sandbox=checks))
+        place = self._sandbox()
+        executor = ClaudeExecutor(self.claude_path, self.ci, self.mcp_config, sandbox=place)
+        return EvalRunner(executor, CompositeGrader(self.judge_model, sandbox=place))
 
-    def _sandboxes(self) -> tuple[Sandbox, Sandbox]:
-        """Where agents run, and checks."""
-        if self.sandbox_image and self.sandbox != "docker":
+    def _sandbox(self) -> Sandbox:
+        """Where agents and checks run."""
+        if self.sandbox == "docker":
+            return docker_sandbox(self.sandbox_image, self.sandbox_base, self.sandbox_claude)
+        if self.sandbox_image:
             raise InputError("--sandbox-image has no effect without --sandbox docker; add that")
-        match self.sandbox:
-            case "docker":
-                place: Sandbox = docker_sandbox(self.sandbox_image, self.sandbox_base, self.sandbox_claude)
-            case "bubblewrap":
-                place = Bubblewrap()
-            case "none":
-                place = ThisMachine()
-            case _:
-                return ThisMachine(), place_of_checks()
-        return place, place
+        return Sandbox()
 
 
 run_options = gathered(
@@ -101,11 +96,10 @@ run_options = gathered(
     click.option("--judge-model", default=DEFAULT_JUDGE_MODEL, show_default=True, help="Model of LLM judges."),
     click.option(
         "--sandbox",
-        type=click.Choice(["auto", "none", "bubblewrap", "docker"]),
-        default="auto",
+        type=click.Choice(["host", "docker"]),
+        default="host",
         show_default=True,
-        help="Where agents and checks run: as you on this machine, behind bubblewrap, or each in a container of its"
-        " own; auto is agents as you, and checks behind bubblewrap where it works.",
+        help="Where agents and checks run: on this machine as you, or each in a container of its own.",
     ),
     click.option("--sandbox-image", help="An image with the claude CLI.  [default: one built from --sandbox-base]"),
     sandbox_base_option,
@@ -147,7 +141,6 @@ def batch_options(*, runs: int, fewest: int, output_required: bool) -> Callable[
         fewest: its least value.
         output_required: whether --output must be given.
     """
-    output_help = "Results file; its journal lies beside it."
     return gathered(
         "batch",
         BatchOptions,
@@ -168,7 +161,7 @@ def batch_options(*, runs: int, fewest: int, output_required: bool) -> Callable[
             type=click.IntRange(fewest),
             help="Runs of each task with each config.",
         ),
-        click.option("-o", "--output", required=output_required, type=PATH, help=output_help),
+        click.option("-o", "--output", required=output_required, type=PATH, help=OUTPUT_HELP),
         click.option(
             "-j", "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Runs at a time."
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import sys
@@ -11,11 +12,12 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from harness.graders import pattern_search
-from harness.graders.commands import DETAIL_LINES, Commands, SetupError, output_of
-from harness.graders.pattern_search import line_of_match
+from harness.graders.commands import DETAIL_LINES, NOT_FOUND, Commands, SetupError, output_of
+from harness.host import trees
 from harness.host.processes import Limits, StopCause, run_process
 from harness.models import CodeAssertion, CodeCheckType, GradeResult
 from harness.sandbox.place import Sandbox
+from locobench.shared.files import read_below
 
 DEFAULT_TEST_COMMAND = "pytest"
 TIMEOUTS = {CodeCheckType.TESTS_PASS: 120, CodeCheckType.COMMAND_SUCCEEDS: 60}
@@ -52,7 +54,7 @@ class CodeGrader:
             fixture_path: what the agent started from; with hidden files, only its sources are taken on top of it.
             solution_path: the reference solution, whose run tells which hidden tests there are.
             setup: commands that run in the copy before a check does.
-            sandbox: where commands run; default this machine, behind bubblewrap where it works.
+            sandbox: where commands run; default this machine.
         """
         self._commands = Commands(hidden_path, fixture_path, solution_path, setup, sandbox)
 
@@ -62,6 +64,18 @@ class CodeGrader:
         The copies of a task without `setup` are not shared: no check then depends on what another one did.
         """
         return self._commands.one_copy(env_path)
+
+    def prepare(self, assertion: CodeAssertion) -> bool:
+        """Carry a command out on the task's own work; whether more than exit code 0 must show that it succeeds.
+
+        Raises:
+            GraderError: it cannot tell anything about an agent.
+        """
+        if assertion.check not in TIMEOUTS:
+            return True
+        limit = assertion.timeout_seconds or TIMEOUTS[assertion.check]
+        reference = self._commands.prepare(assertion.command or DEFAULT_TEST_COMMAND, limit)
+        return self._commands.has_solution and reference.programs > 0
 
     def grade(self, assertion: CodeAssertion, env_path: Path) -> GradeResult:
         """Grade one assertion on the project at `env_path`; a check that the work does not allow to carry out fails.
@@ -124,25 +138,31 @@ class CodeGrader:
         limit = timeout_seconds or TIMEOUTS[check]
         expected = self._commands.expected(command, limit)
         try:
-            finished, tests = self._commands.carried_out(command, env_path, limit)
+            finished, told = self._commands.carried_out(command, env_path, limit)
         except SetupError as error:
             self._commands.refuse_setup_that_never_works()
             return _verdict(check, False, str(error), str(error))
+        except ValueError as error:
+            return _verdict(check, False, f"{command}: spoilt the account of its tests: {error}")
         except OSError as error:
             if error.errno in OUR_ERRORS:
                 raise
             return _verdict(check, False, f"{command}: cannot be run ({error})")
+        if finished.returncode == NOT_FOUND:
+            self._commands.prepare(command, limit)
         output = output_of(finished)
         if finished.cause is StopCause.TIMEOUT:
             return _verdict(check, False, f"{command}: not done after {limit} s", output)
-        missing = sorted(expected - {test.key for test in tests if test.outcome == "passed"})
+        missing = sorted(expected.passed - {test.key for test in told.tests if test.outcome == "passed"})
         if finished.returncode == 0 and missing:
             names = ", ".join(name for _, name in missing[:SHOWN_TESTS])
             more = f" and {len(missing) - SHOWN_TESTS} more" if len(missing) > SHOWN_TESTS else ""
-            details = (
-                f"{command}: {len(missing)} of the {len(expected)} hidden tests did not run and pass: {names}{more}"
+            details = f"{command}: {len(missing)} of the {len(expected.passed)} hidden tests did not run and pass: "
+            return _verdict(check, False, f"{details}{names}{more}", output)
+        if finished.returncode == 0 and told.left > expected.left:
+            return _verdict(
+                check, False, f"{command}: was ended by the code that it checks, before its own end", output
             )
-            return _verdict(check, False, details, output)
         passed = finished.returncode == 0
         details = f"{command}: exit code {finished.returncode}"
         if not passed:
@@ -161,23 +181,26 @@ def _verdict(check: CodeCheckType, passed: bool, details: str, output: str = "")
     )
 
 
-def _inside(env_path: Path | str, file: str) -> Path | None:
-    """The file or folder when it exists and no symlink leads it out of the project, else None."""
-    try:
-        path = Path(env_path, file).resolve(strict=True)
-    except (OSError, RuntimeError, ValueError):
-        return None
-    return path if path.is_relative_to(Path(env_path).resolve()) else None
+def _inside(env_path: Path | str, file: str) -> str | None:
+    """The path of a file or folder without links; None when there is none, or a link leads out of the project."""
+    with contextlib.suppress(OSError):
+        return trees.resolved(Path(env_path), file)
+    return None
 
 
 def _grade_pattern(check: CodeCheckType, env_path: Path, file: str, pattern: str) -> GradeResult:
     path = _inside(env_path, file)
-    if path is None or not path.is_file():
+    try:
+        content = read_below(Path(env_path), path, MAX_SEARCHED_BYTES) if path else None
+    except OSError as error:
+        if error.errno in OUR_ERRORS:
+            raise
+        if error.errno == errno.EFBIG:
+            return _verdict(check, False, f"{file} has more than {MAX_SEARCHED_BYTES} bytes and is not searched")
+        content = None
+    if content is None:
         return _verdict(check, False, f"{file} does not exist")
-    if path.stat().st_size > MAX_SEARCHED_BYTES:
-        return _verdict(check, False, f"{file} has more than {MAX_SEARCHED_BYTES} bytes and is not searched")
-    text = path.read_text(encoding="utf-8", errors="replace")
-    line = _line_of_match(pattern, text)
+    line = _line_of_match(pattern, content.decode("utf-8", errors="replace"))
     if line is None:
         return _verdict(check, False, f"{pattern!r}: not done with {file} after {SEARCH_SECONDS} s")
     where = f"in line {line}" if line else "nowhere"
@@ -186,8 +209,6 @@ def _grade_pattern(check: CodeCheckType, env_path: Path, file: str, pattern: str
 
 def _line_of_match(pattern: str, text: str) -> int | None:
     """Line of the first match, from 1, 0 without one, None when the search takes too long."""
-    if not any(repeats in pattern for repeats in "*+?{"):  # nothing to backtrack into
-        return line_of_match(pattern, text)
     finished = run_process(
         [sys.executable, "-I", "-S", pattern_search.__file__],
         cwd=Path("/"),

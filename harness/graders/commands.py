@@ -9,10 +9,9 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.graders.grading_folder import GradedTest, GradingFolder, grading_folder
+from harness.graders.grading_folder import GradingFolder, Told, grading_folder
 from harness.host import scratch, trees
 from harness.host.processes import Finished, Limits, StopCause
-from harness.sandbox.bubblewrap import place_of_checks
 from harness.sandbox.place import Command, Sandbox
 
 SETUP_SECONDS = 600
@@ -25,12 +24,28 @@ SHELL = ("bash", "-o", "pipefail", "-c")
 """One known shell everywhere, in which a failing command left of a pipe fails the check."""
 
 
+NOT_FOUND = 127
+"""Exit code of a command whose program is not there."""
+
+
 class GraderError(Exception):
     """The check could not be carried out, by no fault of the agent."""
 
 
 class SetupError(Exception):
     """The task's `setup` does not succeed on this work. The message is a line on it, and its last output."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a command does on the reference solution."""
+
+    passed: frozenset[tuple[str, str]] = frozenset()
+    """File and name of the hidden tests that pass."""
+    left: float = float("inf")
+    """As `Told.left`; without a solution, any number is as good."""
+    programs: int = 0
+    """Python programs that the witness saw; where there are none, exit code 0 alone says that the work is good."""
 
 
 class Commands:
@@ -47,9 +62,9 @@ class Commands:
         """The arguments are those of `CodeGrader`."""
         self._hidden, self._fixture, self._solution = map(_path, (hidden, fixture, solution))
         self._setup = tuple(setup)
-        self._sandbox = sandbox or place_of_checks()
-        self._sandbox.hide(path for path in (self._hidden, self._solution) if path is not None)
-        self._reference: dict[str, frozenset[tuple[str, str]]] = {}
+        self._sandbox = sandbox or Sandbox()
+        self.has_solution = self._solution is not None
+        self._reference: dict[str, Reference] = {}
         self._reference_lock = threading.Lock()
         self._shared: dict[Path, _SharedCopy] = {}
 
@@ -65,16 +80,28 @@ class Commands:
                 stack.callback(self._shared.pop, env_path)
             yield
 
-    def carried_out(self, command: str, work: Path, limit: int) -> tuple[Finished, list[GradedTest]]:
-        """The command, run on this work, and the tests of Python's runners in it."""
+    def carried_out(self, command: str, work: Path, limit: int, *, trusted: bool = False) -> tuple[Finished, Told]:
+        """The command, run on this work, and what the Python programs in it told.
+
+        Args:
+            command: for bash.
+            work: the tree, which is only read.
+            limit: in seconds.
+            trusted: the work is the task's own.
+
+        Raises:
+            SetupError: the task's setup does not succeed.
+            GraderError: on trusted work, a program is not installed.
+            ValueError: the work has spoilt what was told.
+        """
         with self._set_up_copy(work) as folder:
             folder.forget()
             if self._setup and self._hidden is not None:  # what ran there before may have changed them
                 trees.lay_over(self._hidden, folder.project)
             finished = self._run(command, folder, limit)
-            if folder.missing:
-                raise GraderError(f"{command}: {folder.missing} is not installed where checks run; install it there")
-            return finished, folder.tests
+            if trusted and finished.returncode == NOT_FOUND and (missing := folder.missing):
+                raise GraderError(f"{command}: {missing} is not installed where checks run; install it there")
+            return finished, folder.told
 
     @contextmanager
     def _set_up_copy(self, work: Path) -> Iterator[GradingFolder]:
@@ -96,15 +123,12 @@ class Commands:
         yield shared.folder
 
     def _copy(self, work: Path) -> AbstractContextManager[GradingFolder]:
-        trees = tuple(path for path in (self._fixture, self._hidden, self._solution) if path is not None)
-        return grading_folder(work, self._fixture, self._hidden, trees)
+        return grading_folder(work, self._fixture, self._hidden)
 
     def _set_up(self, folder: GradingFolder) -> None:
         started = time.monotonic()
         for command in self._setup:
             finished = self._run(command, folder, max(0.0, SETUP_SECONDS - (time.monotonic() - started)))
-            if folder.missing:
-                raise GraderError(f"setup: {command}: {folder.missing} is not installed where checks run")
             if finished.cause is StopCause.TIMEOUT:
                 raise SetupError(f"setup: {command}: not done when setup had taken {SETUP_SECONDS} s")
             if finished.returncode != 0:
@@ -112,38 +136,49 @@ class Commands:
                 raise SetupError("\n".join([f"setup: {command}: exit code {finished.returncode}", *lines]))
 
     def _run(self, command: str, folder: GradingFolder, seconds: float) -> Finished:
+        writes, reads = folder.parts
         return self._sandbox.run(
             Command(
                 [*SHELL, folder.script(command)],
                 cwd=folder.project,
                 env={**self._sandbox.tool_variables(), **folder.variables},
                 limits=Limits(wall=seconds, grace=1.0),
-                writes=[folder.root],
+                writes=writes,
+                reads=reads,
             )
         )
 
-    def expected(self, command: str, limit: int) -> frozenset[tuple[str, str]]:
-        """File and name of the hidden tests that pass with the reference solution, where the task has both.
+    def expected(self, command: str, limit: int) -> Reference:
+        """What the command tells of the reference solution; of a task without one, nothing.
 
         Raises:
-            GraderError: the solution does not pass, so that the check could tell nothing about an agent either.
+            GraderError: as `prepare`.
         """
-        if self._hidden is None or self._solution is None:
-            return frozenset()
+        return self.prepare(command, limit) if self._solution is not None else Reference()
+
+    def prepare(self, command: str, limit: int) -> Reference:
+        """Carry the command out once on the task's own work: the fixture, with the solution where there is one.
+
+        Raises:
+            GraderError: a program is not installed, or the solution does not pass, so that the check could tell
+                nothing about an agent either.
+        """
         with self._reference_lock:
             if command not in self._reference:
                 with self._reference_work() as work:
                     try:
-                        finished, tests = self.carried_out(command, work, limit)
+                        finished, told = self.carried_out(command, work, limit, trusted=True)
                     except SetupError as error:
                         raise GraderError(f"the reference solution of the task does not pass {error}") from None
-                if finished.returncode != 0:
+                if self._solution is not None and finished.returncode != 0:
                     lines = output_of(finished).splitlines()[-DETAIL_LINES:]
                     text = f"{command}: the reference solution of the task does not pass either (exit code "
                     raise GraderError("\n".join([f"{text}{finished.returncode})", *lines]))
-                self._reference[command] = frozenset(
-                    test.key for test in tests if test.outcome == "passed" and (self._hidden / test.file).is_file()
-                )
+                hidden = self._hidden or Path("/nowhere")
+                passed = {
+                    test.key for test in told.tests if test.outcome == "passed" and (hidden / test.file).is_file()
+                }
+                self._reference[command] = Reference(frozenset(passed), told.left, told.programs)
             return self._reference[command]
 
     def refuse_setup_that_never_works(self) -> None:
@@ -184,7 +219,7 @@ class _SharedCopy:
 
 
 def _path(path: Path | str | None) -> Path | None:
-    return None if path is None else Path(path).expanduser()
+    return None if path is None else Path(path).expanduser().resolve()
 
 
 def output_of(finished: Finished) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 import traceback
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from harness.errors import InputError
-from harness.graders.code_graders import TIMEOUTS, CodeGrader
-from harness.graders.commands import SHELL
+from harness.graders.code_graders import DEFAULT_TEST_COMMAND, CodeGrader
+from harness.graders.commands import SHELL, GraderError
 from harness.graders.llm_graders import LLMGrader
 from harness.models import (
     LLM_WEIGHT_KEY,
@@ -24,7 +24,7 @@ from harness.models import (
     weighted_score,
 )
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
-from harness.sandbox.place import Sandbox
+from harness.sandbox.place import Sandbox, SandboxError
 
 
 class CompositeGrader:
@@ -40,7 +40,7 @@ class CompositeGrader:
     ) -> None:
         """`llm_grader` replaces the judge that the first two describe, which is made at first use.
 
-        `sandbox` is where commands of checks run; default this machine, behind bubblewrap where it works.
+        `sandbox` is where commands of checks run; default this machine.
         """
         self.llm_model = llm_model
         self.api_key = api_key
@@ -61,7 +61,7 @@ class CompositeGrader:
                 try:
                     grade = self.grade_single_assertion(assertion, task, trace, env_path)
                 except Exception as error:  # the run is paid for: what failed here is graded later
-                    grade = not_graded(assertion, error)
+                    grade = not_graded(name, assertion, error)
                 grade = grade.model_copy(update={"assertion_id": name})
                 grades.append(grade.model_copy(update={"weight": grade.resolve_weight(task.scoring)}))
         score = weighted_score(grades, task.scoring)
@@ -77,6 +77,41 @@ class CompositeGrader:
             return self._code_grader(task).grade(assertion, env_path)
         grade = self._judge().grade(assertion, task, trace, env_path)
         return grade.model_copy(update={"assertion_name": grade.assertion_name or LLM_WEIGHT_KEY})
+
+    def refuse_without_judge(self, tasks: Iterable[Task]) -> None:
+        """See that a judge can be asked, before an agent is paid for; InputError when it has no key."""
+        for task in tasks:
+            judge = self._judge() if task.llm_assertions else None
+            if isinstance(judge, LLMGrader) and not judge.service.key:
+                raise InputError(f"task {task.id}: {judge.service.no_key}")
+
+    def prepare(self, task: Task) -> list[str]:
+        """Carry a task's checks out on its own work, before an agent is paid for.
+
+        Returns:
+            The commands for which exit code 0 alone says that the work is good.
+
+        Raises:
+            InputError: a program is not installed where checks run, or the reference solution does not pass.
+        """
+        grader = self._code_grader(task)
+        try:
+            return [a.command or DEFAULT_TEST_COMMAND for a in task.code_assertions if not grader.prepare(a)]
+        except FileNotFoundError:
+            raise InputError(
+                f"task {task.id}: its commands need {SHELL[0]}, which is not on PATH; install it"
+            ) from None
+        except (GraderError, SandboxError) as error:
+            raise InputError(f"task {task.id}: {error}") from None
+
+    @property
+    def judge_model(self) -> str:
+        """The model that judges."""
+        return self._llm_grader.model if self._llm_grader is not None else self.llm_model
+
+    def one_copy(self, task: Task, env_path: Path) -> AbstractContextManager[None]:
+        """Within, all commands of a task with `setup` share one copy of this work, which is set up once."""
+        return self._code_grader(task).one_copy(env_path)
 
     def _code_grader(self, task: Task) -> CodeGrader:
         """One for all runs of a task, since it remembers what the reference solution passes."""
@@ -96,29 +131,25 @@ class CompositeGrader:
         return self._llm_grader
 
 
-def not_graded(assertion: CodeAssertion | LLMAssertion, error: Exception) -> GradeResult:
-    """The grade of an assertion that could not be graded, by no fault of the agent."""
+def not_graded(name: str, assertion: CodeAssertion | LLMAssertion, error: BaseException | None = None) -> GradeResult:
+    """The grade of an assertion that is still to be graded, or could not be by no fault of the agent."""
+    is_code = isinstance(assertion, CodeAssertion)
     return GradeResult(
+        assertion_id=name,
         assertion_type=assertion.type.value,
         assertion_name=assertion.check.value if isinstance(assertion, CodeAssertion) else LLM_WEIGHT_KEY,
         passed=False,
         score=0.0,
-        status="grading_error",
-        details=f"grading failed: {error or type(error).__name__}",
-        full_output="".join(traceback.format_exception(error)),
+        status="grading_error" if is_code else "judge_error",
+        details=f"grading failed: {error or type(error).__name__}" if error else "not graded yet",
+        full_output="".join(traceback.format_exception(error)) if error else "",
     )
 
 
-def refuse_ungradable(tasks: Iterable[Task]) -> None:
-    """Refuse what this installation cannot grade, before an agent is paid for.
-
-    Raises:
-        InputError: a command needs bash, and it is not there.
-    """
-    for task in tasks:
-        commands = [*task.setup, *(a for a in task.code_assertions if a.check in TIMEOUTS)]
-        if commands and shutil.which(SHELL[0]) is None:
-            raise InputError(f"task {task.id}: its commands need {SHELL[0]}, which is not on PATH; install it")
+def ungraded(task: Task, error: BaseException | None = None) -> list[GradeResult]:
+    """The same of all assertions of a task."""
+    named = zip(assertion_ids(task.assertions), task.assertions, strict=True)
+    return [not_graded(name, assertion, error) for name, assertion in named]
 
 
 def has_passed(trace: ExecutionTrace, grades: list[GradeResult], score: float) -> bool:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import configparser
-import filecmp
 import os
+import posixpath
 import shutil
 import stat
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ import pathspec
 
 from harness.host import directory, trees
 from locobench.shared import toml
+from locobench.shared.files import opened_below, read_below
 
 STEERING = (
     *("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", ".coveragerc"),
@@ -26,29 +26,21 @@ STEERING = (
 )
 """Names of files and folders that steer an interpreter or a test runner: the task's count, an agent's do not."""
 
+MAX_SETTINGS_BYTES = 1_000_000
 SHARED = {"pyproject.toml": ("pytest",), "setup.cfg": ("tool:pytest", "pytest")}
 """Files that hold a runner's settings among others, and the names of those sections."""
 
 
-@dataclass(frozen=True)
-class Crossed:
-    """What of the agent's tree was taken over."""
-
-    created: tuple[str, ...]
-    """Files that the fixture does not have, relative to the project."""
-    left_out: tuple[str, ...]
-    """Changed files that steer the tests, or links that lead out; the fixture's own stand in their place."""
-
-
-def rebuild(fixture: Path | None, work: Path, target: Path) -> Crossed:
-    """Make `target` out of the fixture and what the agent changed of its sources.
+def rebuild(fixture: Path | None, work: Path, target: Path) -> tuple[str, ...]:
+    """Make `target` out of the fixture and what the agent changed of its sources; returns the files it created.
 
     Folders that tools fill (`directory.IGNORED_DIRS`) and what a .gitignore of the fixture names do not cross, nor do
-    files that steer a test runner; the fixture's own are kept. A file that the agent deleted is missing.
+    links that lead out and files that steer a test runner; the fixture's own are kept. A file that the agent deleted
+    is missing.
 
     Args:
         fixture: what the agent started from; None is an empty project.
-        work: the agent's tree.
+        work: the agent's tree, whose links are not followed.
         target: a folder that does not exist yet.
 
     Raises:
@@ -57,32 +49,33 @@ def rebuild(fixture: Path | None, work: Path, target: Path) -> Crossed:
     if fixture is None:
         target.mkdir(parents=True)
     else:
-        trees.copy(fixture.expanduser(), target)
+        trees.copy(fixture, target)
     ignored = _Ignored(fixture)
-    created, left_out = [], []
+    created = []
     entries = size = 0
     there = set()
-    for path, is_link in _files(work, ignored):
+    for path, at in _files(work, ignored):
         there.add(path)
-        source, destination = work / path, target / path
-        if not is_link and not source.is_file():  # a pipe, a socket, a device
+        name, destination = path.rpartition("/")[2], target / path
+        mode = os.stat(name, dir_fd=at, follow_symlinks=False).st_mode
+        is_link = stat.S_ISLNK(mode)
+        if not is_link and not stat.S_ISREG(mode):  # a pipe, a socket, a device
             continue
-        if _same(source, destination, is_link):
+        if _same(at, name, destination, is_link):
             continue
-        if _steers(path, source, destination, is_link) or (is_link and _leads_out(work, source)):
-            left_out.append(path)
+        if _steers(path, at, destination, is_link) or (is_link and _leads_out(path, os.readlink(name, dir_fd=at))):
             continue
         if not os.path.lexists(destination):
             created.append(path)
+        _make_room(destination, target)
         entries += 1
-        size += source.lstat().st_blocks * 512
+        size += trees.copy_file(at, name, str(destination))
         if size > trees.MAX_COPIED_BYTES or entries > trees.MAX_COPIED_FILES:
-            raise trees.TooLarge(f"more than {entries - 1} changed files or {size} bytes")
-        _put(source, destination, target, is_link)
+            raise trees.TooLarge(f"more than {trees.MAX_COPIED_FILES} changed files or {trees.MAX_COPIED_BYTES} bytes")
     for path, _ in list(_files(target, ignored)):
         if path not in there and not _is_steering(path):
             (target / path).unlink()
-    return Crossed(tuple(created), tuple(left_out))
+    return tuple(created)
 
 
 class _Ignored:
@@ -92,7 +85,6 @@ class _Ignored:
         self._specs: list[tuple[str, pathspec.GitIgnoreSpec]] = []
         if fixture is None:
             return
-        fixture = fixture.expanduser()
         for file in sorted(fixture.rglob(".gitignore")):
             if file.is_file():
                 folder = file.parent.relative_to(fixture).as_posix()
@@ -105,53 +97,54 @@ class _Ignored:
         )
 
 
-def _files(root: Path, ignored: _Ignored) -> Iterator[tuple[str, bool]]:
-    """Relative path of every file that may cross, and whether it is a symlink."""
-    folders = [("", 0)]
-    while folders:
-        folder, depth = folders.pop()
-        with os.scandir(root / folder) as items:
-            for item in sorted(items, key=lambda item: item.name):
-                path = f"{folder}{item.name}"
-                if item.is_dir(follow_symlinks=False):
-                    if item.name in directory.IGNORED_DIRS or f"{path}/" in ignored:
-                        continue
-                    if depth >= trees.MAX_DEPTH:
-                        raise trees.TooLarge(f"more than {trees.MAX_DEPTH} folders in each other")
-                    folders.append((f"{path}/", depth + 1))
-                elif path not in ignored:
-                    yield path, item.is_symlink()
+def _files(root: Path, ignored: _Ignored) -> Iterator[tuple[str, int]]:
+    """Relative path of every file that may cross, and a descriptor of its folder."""
+    for folder, names, files, at in trees.walk(root, strict=True):
+        names[:] = [n for n in names if n not in directory.IGNORED_DIRS and f"{folder}{n}/" not in ignored]
+        if names and folder.count("/") >= trees.MAX_DEPTH:
+            raise trees.TooLarge(f"more than {trees.MAX_DEPTH} folders in each other")
+        yield from ((f"{folder}{name}", at) for name in files if f"{folder}{name}" not in ignored)
 
 
-def _same(source: Path, destination: Path, is_link: bool) -> bool:
+def _same(folder: int, name: str, destination: Path, is_link: bool) -> bool:
+    """Whether a file of the agent's is as the fixture's."""
     if is_link:
-        return destination.is_symlink() and os.readlink(source) == os.readlink(destination)  # noqa: PTH115
+        return destination.is_symlink() and os.readlink(name, dir_fd=folder) == os.readlink(destination)  # noqa: PTH115
     if destination.is_symlink() or not destination.is_file():
         return False
-    if (source.stat().st_mode ^ destination.stat().st_mode) & stat.S_IXUSR:
-        return False
-    return bool(filecmp.cmp(source, destination, shallow=False))
+    with opened_below(folder, name) as descriptor, open(descriptor, "rb", closefd=False) as mine:
+        status, other = os.fstat(descriptor), destination.stat()
+        if status.st_size != other.st_size or (status.st_mode ^ other.st_mode) & stat.S_IXUSR:
+            return False
+        with destination.open("rb") as theirs:
+            while chunk := mine.read(1 << 20):
+                if chunk != theirs.read(1 << 20):
+                    return False
+    return True
 
 
 def _is_steering(path: str) -> bool:
     return any(fnmatch(name, pattern) for name in path.lower().split("/") for pattern in STEERING)
 
 
-def _steers(path: str, source: Path, destination: Path, is_link: bool) -> bool:
-    """Whether a changed file steers the runner in another way than the fixture's."""
+def _steers(path: str, folder: int, destination: Path, is_link: bool) -> bool:
+    """Whether a changed file steers the interpreter or the runner in another way than the fixture's."""
     sections = SHARED.get(path.rpartition("/")[2])
     if sections is None or is_link:
         return _is_steering(path) or sections is not None
-    return bool(_settings(source, sections) != _settings(destination, sections))
-
-
-def _settings(file: Path, sections: tuple[str, ...]) -> Any:
-    """The runner's sections of a file; None when there are none, the text of one that cannot be read."""
-    if not file.is_file():
-        return None
-    text = file.read_text(encoding="utf-8", errors="replace")
     try:
-        if file.suffix == ".toml":
+        mine = read_below(folder, path.rpartition("/")[2], MAX_SETTINGS_BYTES)
+        theirs = destination.read_bytes() if destination.is_file() else b""
+    except OSError:
+        return True
+    return bool(_settings(destination.suffix, mine, sections) != _settings(destination.suffix, theirs, sections))
+
+
+def _settings(suffix: str, content: bytes, sections: tuple[str, ...]) -> Any:
+    """The runner's sections of a file; None when there are none, the text of one that cannot be read."""
+    text = content.decode("utf-8", errors="replace")
+    try:
+        if suffix == ".toml":
             tool = toml.loads(text).get("tool", {})
             return [tool[name] for name in sections if name in tool] or None
         parser = configparser.RawConfigParser(strict=False)
@@ -161,15 +154,13 @@ def _settings(file: Path, sections: tuple[str, ...]) -> Any:
     return [parser.items(name) for name in sections if parser.has_section(name)] or None
 
 
-def _leads_out(root: Path, link: Path) -> bool:
-    try:
-        return link.readlink().is_absolute() or not link.resolve().is_relative_to(root.resolve())
-    except (OSError, RuntimeError):
-        return True
+def _leads_out(path: str, link: str) -> bool:
+    """Whether a link of the project leads out of it, as its text says."""
+    return link.startswith("/") or posixpath.normpath(posixpath.join(posixpath.dirname(path), link)).startswith("..")
 
 
-def _put(source: Path, destination: Path, target: Path, is_link: bool) -> None:
-    """Put one file of the agent in place, through no symlink of the fixture."""
+def _make_room(destination: Path, target: Path) -> None:
+    """Clear the place of one file of the agent, and make its folders, through no symlink of the fixture."""
     for parent in reversed(destination.relative_to(target).parents):
         folder = target / parent
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
@@ -178,7 +169,3 @@ def _put(source: Path, destination: Path, target: Path, is_link: bool) -> None:
     if destination.is_dir() and not destination.is_symlink():
         shutil.rmtree(destination)
     destination.unlink(missing_ok=True)
-    if is_link:
-        destination.symlink_to(source.readlink())
-    else:
-        trees.copy_file(str(source), str(destination), source.stat())

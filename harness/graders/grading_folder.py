@@ -1,26 +1,27 @@
-"""The throw-away folder a check runs in: the project, interpreters that it cannot steer, and their report."""
+"""The throw-away folder a check runs in: the project, our witness in the place of Python, and its report."""
 
 from __future__ import annotations
 
 import json
-import secrets
+import shlex
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.graders import isolated_python
+from harness.graders import witness
 from harness.graders.crossing import rebuild
 from harness.host import scratch, trees
+from locobench.shared.files import read_below
 
 NAMES = ("python", "python3", "pytest", "py.test")
-"""Commands whose place isolated_python takes."""
+"""Commands whose place the witness takes."""
 
 SHIM = """\
 #!/bin/sh
-found=":$PATH:"
-case "$found" in *:{bin}:*) found="${{found%%:{bin}:*}}:${{found#*:{bin}:}}" ;; esac
+found=":$PATH:" bin={bin}
+case "$found" in *:"$bin":*) found="${{found%%:"$bin":*}}:${{found#*:"$bin":}}" ;; esac
 found="${{found#:}}"
 PATH="${{found%:}}"
 GIVEN_PYTHONPATH="${{PYTHONPATH-}}"
@@ -35,8 +36,15 @@ PATH={bin}:"$PATH"
 {command}
 """
 
-STEADY_VARIABLES = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "TZ": "UTC", "CI": "1"}
+STEADY_VARIABLES = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "TZ": "UTC", "CI": "1", "LC_ALL": "C.UTF-8"}
 """What would otherwise make the same project pass on one machine and fail on another."""
+
+WRITTEN = ("project", "home", "tmp", "told")
+READ = ("bin", "pytest.ini")
+PLACES = {"bin": "bin", "missing": "told/missing"}
+
+MOST_TOLD_BYTES = 8_000_000
+"""Of what the witness or a shell tells: a hundred thousand tests."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +64,18 @@ class GradedTest:
 
 
 @dataclass(frozen=True)
+class Told:
+    """What the witness tells of the Python programs that a command ran."""
+
+    tests: tuple[GradedTest, ...] = ()
+    left: int = 0
+    """How many programs were ended with success by code of the project that is not the program itself."""
+    programs: int = 0
+
+
+@dataclass(frozen=True)
 class GradingFolder:
-    """A folder for one command."""
+    """A folder for one command. Whatever runs in it may have written to each of its parts."""
 
     root: Path
     project: Path
@@ -68,42 +86,50 @@ class GradingFolder:
         home = str(self.root / "home")
         return {**STEADY_VARIABLES, "HOME": home, "TMPDIR": str(self.root / "tmp")}
 
+    @property
+    def parts(self) -> tuple[list[Path], list[Path]]:
+        """The folders that a command writes to, and what it reads besides."""
+        return [self.root / name for name in WRITTEN], [self.root / name for name in READ]
+
     def script(self, command: str) -> str:
         """The command for bash, with our interpreters first on its PATH."""
-        return SCRIPT.format(bin=self._bin, missing=self._told / "missing", command=command)
+        quoted = {name: shlex.quote(str(self.root / path)) for name, path in PLACES.items()}
+        return SCRIPT.format(**quoted, command=command)
 
     def forget(self) -> None:
         """Forget what earlier commands told."""
-        for name in ("report.jsonl", "missing"):
-            (self._told / name).unlink(missing_ok=True)
+        trees.remove(self.root / "told")
+        (self.root / "told").mkdir()
 
     @property
-    def tests(self) -> list[GradedTest]:
-        """The tests that ran, by the account of Python's runners; those of other runners are not told."""
-        file = self._told / "report.jsonl"
-        lines = file.read_text().splitlines() if file.is_file() else []
-        return [GradedTest(*map(str, test)) for line in lines for test in json.loads(line)["tests"]]
+    def told(self) -> Told:
+        """What the Python programs of the command told.
+
+        Raises:
+            ValueError, OSError: the graded code has spoilt it.
+        """
+        try:
+            content = read_below(self.root, "told/report.jsonl", MOST_TOLD_BYTES)
+        except FileNotFoundError:
+            return Told()
+        lines = [json.loads(line) for line in content.splitlines()]
+        try:
+            tests = [GradedTest(*map(str, test)) for line in lines for test in line["tests"]]
+            return Told(tuple(tests), sum(bool(line["left"]) for line in lines), len(lines))
+        except (TypeError, KeyError) as error:
+            raise ValueError(f"no report of ours ({error})") from error
 
     @property
     def missing(self) -> str:
-        """The commands or test runners that the check calls and that are not installed here; empty when all are."""
-        file = self._told / "missing"
-        return ", ".join(file.read_text(errors="replace").split()) if file.is_file() else ""
-
-    @property
-    def _bin(self) -> Path:
-        return self.root / "bin"
-
-    @property
-    def _told(self) -> Path:
-        """A folder that the graded code is not told of."""
-        return next(self.root.glob("told-*"))
+        """The programs that a trusted command called and that are not installed here; empty when all are."""
+        try:
+            return ", ".join(read_below(self.root, "told/missing", MOST_TOLD_BYTES).decode(errors="replace").split())
+        except FileNotFoundError:
+            return ""
 
 
 @contextmanager
-def grading_folder(
-    work: Path, fixture: Path | None, hidden: Path | None, own: tuple[Path, ...]
-) -> Iterator[GradingFolder]:
+def grading_folder(work: Path, fixture: Path | None, hidden: Path | None) -> Iterator[GradingFolder]:
     """A fresh folder with the project as it is graded, removed afterwards.
 
     Args:
@@ -111,44 +137,33 @@ def grading_folder(
         fixture: what the agent started from.
         hidden: files laid over the project. With them the project is rebuilt from the fixture and the agent's
             sources; without them the agent's tree as a whole is what is graded.
-        own: trees of the task; modules in them may be named like one of the standard library.
     """
     with scratch.folder("grade_") as root:
-        project, told = root / "project", root / f"told-{secrets.token_hex(16)}"
-        for folder in ("home", "tmp", "bin", told.name):
-            (root / folder).mkdir()
+        project = root / "project"
+        for name in (*WRITTEN[1:], "bin"):
+            (root / name).mkdir()
         created: tuple[str, ...] = ()
         if hidden is None:
             trees.copy(work, project)
             for cache in sorted(project.rglob("__pycache__")):  # what was planted there would be run unread
                 trees.remove(cache)
         else:
-            created = rebuild(fixture, work, project).created
+            created = rebuild(fixture, work, project)
             trees.lay_over(hidden, project)
         (root / "pytest.ini").touch()  # else the search for one would go on above, where others can write
         settings = {
             "bin": str(root / "bin"),
             "project": str(project),
-            "told": str(told),
-            "own_modules": sorted(_modules(own)),
+            "told": str(root / "told"),
             "created": [str(project / path) for path in created if not (hidden and (hidden / path).exists())],
         }
-        (told / "settings.json").write_text(json.dumps(settings))
-        program = shutil.copy(isolated_python.__file__, root / "bin/isolated_python.py")
+        (root / "bin/settings.json").write_text(json.dumps(settings))
+        program = shutil.copy(witness.__file__, root / "bin/witness.py")
         for name in NAMES:
             python = name if name.startswith("python") else "python3"
             shim = root / "bin" / name
-            values = {"bin": root / "bin", "program": program, "settings": told / "settings.json"}
-            shim.write_text(SHIM.format(**values, python=python, name=name))
+            values = {"bin": root / "bin", "program": program, "settings": root / "bin/settings.json"}
+            quoted = {key: shlex.quote(str(value)) for key, value in values.items()}
+            shim.write_text(SHIM.format(**quoted, python=python, name=name), encoding="utf-8")
             shim.chmod(0o755)
         yield GradingFolder(root, project)
-
-
-def _modules(trees: tuple[Path, ...]) -> set[str]:
-    """Names of Python modules and folders in the trees."""
-    found = set()
-    for tree in trees:
-        for path in tree.expanduser().rglob("*"):
-            if path.suffix == ".py" or path.is_dir():
-                found.add(path.stem)
-    return found

@@ -94,12 +94,16 @@ class Service:
         paid_by = key or os.environ.get("JUDGE_API_KEY") or os.environ.get(f"{own}_API_KEY") or ""
         return cls(kind, url, paid_by)
 
+    @property
+    def no_key(self) -> str:
+        """What to say when there is none."""
+        return f"no key for the judge; set JUDGE_API_KEY or {self.api.upper()}_API_KEY"
+
     def ask(self, question: Question, model: str) -> Reply:
         """Ask once, again where the service is busy or fails; never raises for what the service does."""
         started = time.monotonic()
         if not self.key:
-            error = f"no key for the judge; set JUDGE_API_KEY or {self.api.upper()}_API_KEY"
-            return Reply(error=error, error_kind=ErrorKind.AUTH, cost_usd=0.0)
+            return Reply(error=self.no_key, error_kind=ErrorKind.AUTH, cost_usd=0.0)
         try:
             system, user = question.texts()
         except InputError as failure:  # this answer's; the others are asked about all the same

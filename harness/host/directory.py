@@ -6,6 +6,7 @@ import contextlib
 import difflib
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from harness.host.trees import walk
 from harness.models import FileChange
+from locobench.shared.files import opened_below
 
 IGNORED_DIRS = frozenset(
     {
@@ -72,59 +74,61 @@ class Snapshot(dict[str, str]):
 
 def snapshot(root: Path, patterns: list[str] | None = None) -> Snapshot:
     """Every file below `root` (or those that match a glob of `patterns`), symlinks as their target."""
-    entries = {}
-    for path in _files(root, patterns):
-        with contextlib.suppress(OSError):  # it went away since the folder was read
-            entries[path] = _entry(root / path, whole=False)
-    return Snapshot(entries)
+    return Snapshot(dict(_entries(root, patterns)))
 
 
 def digest(root: Path) -> str:
     """SHA-256 over paths, modes and contents of all files below `root`, caches and .git aside."""
-    lines = []
-    for path in _files(root, None):
-        entry = _entry(root / path)
-        lines.append(f"{path}\0{entry.mode:o}\0{entry.digest}\n")
+    lines = [f"{path}\0{entry.mode:o}\0{entry.digest}\n" for path, entry in _entries(root, None, whole=True)]
     return _sha256("".join(lines).encode(errors="surrogateescape"))
 
 
 def diff(before: Mapping[str, str], root: Path, patterns: list[str] | None = None) -> list[FileChange]:
     """Changes since `before`: a Snapshot, or any mapping of relative path to content."""
     old = before.entries if isinstance(before, Snapshot) else {p: _entry_of_text(t) for p, t in before.items()}
-    there = set(_files(root, patterns))
-    changes = []
+    changes: list[tuple[str, FileChange | None]] = []
     left = MAX_TOTAL_CHARS
-    for path in sorted(old.keys() | there):
-        new = None  # one file at a time: all of them together may be larger than the memory
-        if path in there:
-            with contextlib.suppress(OSError):  # it went away since the folder was read
-                new = _entry(root / path, whole=False)
-        if new is None and path not in old:
-            continue
+    there = set()
+    for path, new in _entries(root, patterns):  # one file at a time: all together may be larger than the memory
+        there.add(path)
         change = _change(_printable(path), old.get(path), new, min(left, MAX_DIFF_CHARS))
-        if change is not None:
-            left -= len(change.diff or "") + len(change.content_after or "")
-            changes.append(change)
-    return changes
+        left -= _chars(change)
+        changes.append((path, change))
+    for path in sorted(old.keys() - there):
+        change = _change(_printable(path), old[path], None, min(left, MAX_DIFF_CHARS))
+        left -= _chars(change)
+        changes.append((path, change))
+    return [change for _, change in sorted(changes, key=lambda item: item[0]) if change is not None]
 
 
-def _files(root: Path, patterns: list[str] | None) -> Iterator[str]:
-    if patterns is not None:
-        found = {p for pattern in patterns for p in root.glob(pattern) if p.is_file() or p.is_symlink()}
-        yield from sorted(p.relative_to(root).as_posix() for p in found)
-        return
-    start = len(os.fspath(root)) + 1
-    for folder, names, files in walk(root):
-        names[:] = [name for name in names if name not in IGNORED_DIRS]
-        for name in sorted(files):
-            yield f"{folder}/{name}"[start:]
+def _chars(change: FileChange | None) -> int:
+    return len(change.diff or "") + len(change.content_after or "") if change else 0
 
 
-def _entry(path: Path, *, whole: bool = True) -> Entry:
-    """What is at a path; `whole` hashes a file of any size."""
-    status = path.lstat()
+def _entries(root: Path, patterns: list[str] | None, *, whole: bool = False) -> Iterator[tuple[str, Entry]]:
+    """Path and content of the files of a tree, folder by folder; `whole` hashes a file of any size."""
+    wanted = None if patterns is None else [_regex(pattern) for pattern in patterns]
+    for folder, names, files, at in walk(root):
+        if wanted is None:
+            names[:] = [name for name in names if name not in IGNORED_DIRS]
+        for name in files:
+            path = f"{folder}{name}"
+            if wanted is None or any(pattern.fullmatch(path) for pattern in wanted):
+                with contextlib.suppress(OSError):  # it went away since the folder was read
+                    yield path, _entry(at, name, whole=whole)
+
+
+def _regex(pattern: str) -> re.Pattern[str]:
+    """A glob over whole paths: ** is any number of folders."""
+    text = re.escape(pattern).replace(r"\*\*/", "(?:.*/)?").replace(r"\*\*", ".*").replace(r"\*", "[^/]*")
+    return re.compile(text.replace(r"\?", "[^/]").replace(r"\[", "[").replace(r"\]", "]"))
+
+
+def _entry(folder: int, name: str, *, whole: bool) -> Entry:
+    """What has this name in an open folder."""
+    status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     if stat.S_ISLNK(status.st_mode):
-        target = os.readlink(path)  # noqa: PTH115 - the bytes of the link, not a normalised path
+        target = os.readlink(name, dir_fd=folder)
         return Entry(
             0o120000,
             len(target),
@@ -135,12 +139,12 @@ def _entry(path: Path, *, whole: bool = True) -> Entry:
     if not stat.S_ISREG(status.st_mode):
         return Entry(stat.S_IFMT(status.st_mode), 0, "special", None)
     try:
-        with path.open("rb") as file:
+        with opened_below(folder, name) as descriptor, open(descriptor, "rb", closefd=False) as file:
             if status.st_size > MAX_HASHED_BYTES and not whole:
                 return Entry(mode, status.st_size, f"changed at {status.st_mtime_ns}", None)
             if status.st_size > MAX_TEXT_BYTES:
                 return Entry(mode, status.st_size, hashlib.file_digest(file, "sha256").hexdigest(), None)
-            content = file.read()
+            content = file.read(MAX_TEXT_BYTES)
     except OSError:
         return Entry(mode, status.st_size, "unreadable", None)
     return Entry(mode, len(content), _sha256(content), _as_text(content))

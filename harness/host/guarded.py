@@ -9,17 +9,10 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import psutil
-
 from harness.host import guardian
-
-MARKER = "HARNESS_RUN_MARKER"
-"""Environment variable that every process of one run inherits, whatever session or group it moves to."""
 
 LONGEST_END = 10.0
 """Seconds a guardian gets to end everything; what cannot be killed, as a process in the kernel, is left to it."""
@@ -30,18 +23,18 @@ class Guarded:
 
     def __init__(self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> None:
         """Start it; OSError when it cannot be started."""
-        self._marker = uuid.uuid4().hex
         self.returncode: int | None = None
         """Once it has ended: its exit code, or minus the signal that ended it."""
         self._said = b""
         self._owner, theirs = socket.socketpair()
         try:
             with theirs:
-                command = [sys.executable, "-I", "-S", guardian.__file__, str(theirs.fileno()), *argv]
+                own = [sys.executable, "-I", "-S", guardian.__file__, str(theirs.fileno())]
+                command = [part.encode("utf-8", "surrogateescape") for part in (*own, *argv)]
                 self._guardian = subprocess.Popen(
                     command,
                     cwd=cwd,
-                    env={**env, MARKER: self._marker},
+                    env=env,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
@@ -107,35 +100,3 @@ class Guarded:
             except subprocess.TimeoutExpired:
                 self._guardian.kill()
                 self._guardian.wait()
-            _end_marked(self._marker)
-
-
-def _end_marked(marker: str) -> None:
-    """End what carries the marker: all there is to go by where the command has killed its guardian."""
-    for _ in range(10):  # a child may start another one between the look and the kill
-        left = _marked(marker)
-        if not left:
-            return
-        for pid in left:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-        time.sleep(0.01)
-
-
-def _marked(marker: str) -> set[int]:
-    """Live processes whose environment at their start held the marker."""
-    found = set()
-    needle = f"{MARKER}={marker}".encode()
-    proc = Path("/proc")
-    if (proc / "self/environ").exists():
-        for entry in os.listdir(proc):  # noqa: PTH208 - a third of the time of iterdir, once per run
-            if entry.isdigit():
-                with contextlib.suppress(OSError), open(f"/proc/{entry}/environ", "rb") as file:  # noqa: PTH123
-                    if needle in file.read():
-                        found.add(int(entry))
-        return found
-    for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error):
-            if process.environ().get(MARKER) == marker:
-                found.add(process.pid)
-    return found

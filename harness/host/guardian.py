@@ -57,7 +57,7 @@ def guard(owner: int, argv: list[str]) -> None:
                 break
             if running and command is not None:
                 os.kill(command, signal.SIGTERM)
-    _end_all(command if running else None)
+    _end_all(command)
 
 
 def _start(argv: list[str], owner: int) -> int | None:
@@ -110,7 +110,10 @@ def _reap() -> list[tuple[int, int]]:
 
 def _end_all(command: int | None) -> None:
     while True:
-        for pid in _descendants() or ([command] if command else []):
+        if not os.path.isdir("/proc/self") and command:  # noqa: PTH112 - there, its group is all there is to go by
+            with contextlib.suppress(OSError):
+                os.killpg(command, signal.SIGKILL)
+        for pid in _descendants():
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
         try:

@@ -72,6 +72,8 @@ class Finished:
     stderr: bytes
     cause: StopCause
     duration_seconds: float
+    silent_seconds: float = 0.0
+    """From the last output to the end."""
 
 
 class Running(Protocol):
@@ -134,7 +136,8 @@ def run_process(
         process.end(grace)
         if pump is not None:
             pump.close()
-    return Finished(returncode, pump.stdout, pump.stderr, cause, duration)
+    silent = max(0.0, started + duration - pump.heard_at)
+    return Finished(returncode, pump.stdout, pump.stderr, cause, duration, silent)
 
 
 def _wait(

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import html
+import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 from harness.host.secret_shapes import replace_shapes
 from locobench.shared.secrets import is_secret_name, is_strong_name
@@ -21,40 +25,40 @@ OPAQUE = re.compile(r"(?=[^a-z]*[a-z])(?=[^0-9]*[0-9])(?:[0-9a-f]{32,}|(?=[^A-Z]
 """A whole value that is long and random-looking: hexadecimal, or mixed case with digits."""
 
 ASSIGNED = re.compile(
-    r"""(?<![A-Za-z0-9_.])(?<![A-Za-z0-9]-)(?P<name>[A-Za-z_][A-Za-z0-9_.-]{0,99})\\?["'`]?\]?"""
-    r"""(?P<between>[ \t]*(?:=>|:=|[=:](?![=:])|,(?=[ \t]*["']))[ \t]*)"""
+    r"""(?<![A-Za-z0-9_.])(?<![A-Za-z0-9]-)(?P<name>[A-Za-z_][A-Za-z0-9_.-]{0,99})\\?["'`]?(?:\[?\])?"""
+    r"""(?P<between>[ \t]*(?:=>|:=|[=:](?![=:])|,(?=[ \t]*["'])|(?=["'][^"'\n]{8,99}["'];))[ \t]*)"""
 )
-"""NAME=value, name: value, "name": "value", env['NAME'] = 'value' and set("NAME", "value")."""
+"""NAME=value, name: value, "name": "value", env['NAME'] = 'value', set("NAME", "value") and name "value";."""
 
 PASSED = re.compile(r"""(?:(?<!\S)--|\bsetx? (?:-[a-z]+ )*)(?P<name>[A-Za-z_][A-Za-z0-9_.-]{0,99})(?P<between>[ ]+)""")
 """--name value, and the shells' set NAME value."""
 
-QUOTED = re.compile(r"""(?P<quote>\\?["'`])(?P<value>(?:(?!(?P=quote))[^\n]){4,4000}?)(?P=quote)""")
+QUOTED = re.compile(r"""[@bfru]{0,2}(?P<quote>\\?["'`])(?P<value>(?:(?!(?P=quote))[^\n]){4,4000}?)(?P=quote)""")
 UNQUOTED = re.compile(r"""[^\s"'`,;&<>()\[\]{}\\]{4,}(?=[\s&"'`;\\]|,(?=\S)|\Z)""")
 CODE = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*[;!?]?\Z")
 """A name, or names with dots between them: as an unquoted value that is code, unless it has digits and no dots."""
 
 WORDS = frozenset(
-    (
-        *("required", "optional", "undefined", "password", "passwords", "username", "string", "boolean", "integer"),
-        *("number", "object", "unknown", "disabled", "enabled", "default", "example", "changeme", "redacted", "hidden"),
-        *(
-            "invalid",
-            "missing",
-            "expired",
-            "secret",
-            "token",
-            "basic",
-            "bearer",
-            "digest",
-            "oauth",
-            "oauth2",
-            "secretkeyref",
-        ),
-        *("nullable", "readonly", "writeonly", "inherit", "deprecated", "prompted", "anonymous", "external"),
+    re.findall(
+        r"\w+",
+        """required optional undefined password passwords username string boolean integer number object unknown disabled
+        enabled default example changeme redacted hidden invalid missing expired secret token basic bearer digest oauth
+        oauth2 secretkeyref nullable readonly writeonly inherit deprecated prompted anonymous external""",
     )
 )
 """Words that describe a value and are none."""
+
+REFERENCE = re.compile(r"\$\{\w[\w.:?/=+@ -]*\}|\{\{[^{}]*\}\}|\{\w*\}|\$\w+|%\(\w+\)s|%s|<[^<>]*>")
+"""Parts of a value that stand for another one."""
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\Z")
+KEY_BEGINS = re.compile(r"(?:live|test|prod|sk|pk|rk)_(?=\w*\d)\w{8,}\Z")
+LONGEST_NUMBER = 8
+"""Characters; longer ones are keys of services that draw them from digits."""
+CODES = frozenset(("password", "passwd", "passwort", "passphrase", "pwd", "pass", "pin", "otp", "secret"))
+"""Last words of names under which a mere number is a secret; a token's is its id in a vocabulary."""
+OPAQUE_PART = re.compile(r"\d|.{20}")
+"""Of a value of several parts, such as headers: what is no mere word."""
+IN_ADDRESS = re.compile(r"://[^\s/@:]*:([^\s/@]{4,})@")
 
 ARGUMENT = re.compile(r"--?(?P<name>[A-Za-z][A-Za-z0-9_-]*)\Z")
 
@@ -79,21 +83,24 @@ class Redactor:
 
         `values`: further secrets, whatever their name, for example of an MCP server's headers.
         """
-        named = {v for variables in environments for n, v in variables.items() if is_secret_name(n)}
-        secrets = {v for v in (*named, *values) if len(v) >= SHORTEST_SECRET and not HARMLESS.match(v)}
+        found = {v for variables in environments for v in _of_environment(variables)} | set(values)
+        secrets = {v for v in found if len(v) >= SHORTEST_SECRET and not HARMLESS.match(v)}
         # longest first, since one secret may contain another
-        self._secrets = sorted(secrets, key=len, reverse=True)
+        self._secrets = sorted({form for secret in secrets for form in _forms(secret)}, key=len, reverse=True)
 
     def __call__(self, text: str) -> str:
         """The text without secrets."""
+        return redact_text(self._without_known(text))
+
+    def _without_known(self, text: str) -> str:
         for secret in self._secrets:
             text = text.replace(secret, REDACTED)
-        return redact_text(text)
+        return text
 
     def json(self, value: Any, key: str = "") -> Any:
         """A JSON value of a transcript without secrets; ids, models and numbers stay."""
         if isinstance(value, dict):
-            return {name: self.json(item, name) for name, item in value.items()}
+            return {self._without_known(name): self.json(item, name) for name, item in value.items()}
         if isinstance(value, list):
             return [self.json(item, key) for item in value]
         if not isinstance(value, str) or key in KEPT_KEYS:
@@ -101,6 +108,31 @@ class Redactor:
         if key and _is_secret_value(key, value, literal=True):
             return REDACTED
         return self(value)
+
+
+def _of_environment(variables: Mapping[str, str]) -> Iterator[str]:
+    """Values of variables that are secret by name, their parts, and passwords in addresses."""
+    for name, value in variables.items():
+        yield from IN_ADDRESS.findall(value)
+        if is_secret_name(name):
+            yield value
+            parts = (part for line in value.splitlines() for part in (line, *re.split(r"[:\s]\s*", line)))
+            yield from (part for part in parts if OPAQUE_PART.search(part))
+
+
+def _forms(secret: str) -> set[str]:
+    """A secret as it stands in text, addresses, JSON, HTML, hexadecimal, and in base64 wherever it begins there."""
+    raw = secret.encode("utf-8", "surrogateescape")
+    escaped = {json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], repr(secret)[1:-1]}
+    escaped |= {json.dumps(text)[1:-1] for text in escaped}  # a tool's JSON in the transcript's
+    found = {secret, *escaped, html.escape(secret), raw.hex(), raw.hex().upper()}
+    found |= {quote(raw, safe=""), quote(raw), quote_plus(raw), quote(quote(raw, safe=""), safe="")}
+    for before in range(3):
+        # six bits a letter: those that are made of other bytes too are left off
+        first, last = -(-8 * before // 6), 8 * (before + len(raw)) // 6
+        text = base64.b64encode(bytes(before) + raw).decode()[first:last]
+        found |= {text, text.replace("+", "-").replace("/", "_")}
+    return {form for form in found if len(form) >= SHORTEST_SECRET}
 
 
 def server_secrets(servers: Mapping[str, Any] | None) -> tuple[str, ...]:
@@ -144,7 +176,7 @@ def _secret_value(text: str, assigned: re.Match[str], name: str) -> tuple[int, i
     quoted = QUOTED.match(text, assigned.end())
     if quoted:
         value = quoted["value"]
-        if between == "," and not any(c.isdigit() for c in value):
+        if between == "," and (len(value) < SHORTEST_SECRET or not any(c.isdigit() for c in value)):
             return None
         return quoted.span("value") if _is_secret_value(name, value, literal=True) else None
     unquoted = UNQUOTED.match(text, assigned.end())
@@ -154,19 +186,35 @@ def _secret_value(text: str, assigned: re.Match[str], name: str) -> tuple[int, i
     if len(value) > LONGEST_SECRET:
         return unquoted.span()
     shell = assigned["between"] == "=" and name == name.upper()
-    word = value.isalpha() and value.islower() and len(value) >= SHORTEST_SECRET
     # a word is a password in YAML where it ends the line; elsewhere it is prose or the name of a variable
-    alone = between == ":" and word and text[unquoted.end() : unquoted.end() + 1] in ("", "\n")
+    alone = between == ":" and text[unquoted.end() : unquoted.end() + 1] in ("", "\n") and _is_no_code(name, value)
     literal = shell or alone or (not between and len(value) >= SHORTEST_SECRET)
     return unquoted.span() if _is_secret_value(name, value, literal=literal) else None
+
+
+def _is_no_code(name: str, value: str) -> bool:
+    """Whether the end of a line of YAML is a secret rather than the name of a variable."""
+    if value.isalpha():
+        return value.islower() and len(value) >= SHORTEST_SECRET
+    digits = sum(c.isdigit() for c in value)
+    if is_strong_name(name) and KEY_BEGINS.match(value):
+        return True
+    if CODE.match(value):
+        return "." not in value and digits >= (1 if is_strong_name(name) and "_" not in value else 3)
+    return is_strong_name(name) or digits > 0
 
 
 def _is_secret_value(name: str, value: str, *, literal: bool) -> bool:
     if not is_secret_name(name) or len(value) < 4 or HARMLESS.match(value) or REDACTED in value:
         return False
     lower = value.lower()
-    if lower in WORDS or "${" in value or "{{" in value or value.startswith(("$", "%(", "%s", "{", "/", "./", "~/")):
+    if lower in WORDS or value.startswith(("/", "./", "~/")):
         return False
+    bare = REFERENCE.sub("", value)
+    if bare != value and sum(c.isalnum() for c in bare) < SHORTEST_SECRET:
+        return False
+    if NUMBER.match(value) and len(value) <= LONGEST_NUMBER:
+        return re.split(r"[^a-z]+", name.lower())[-1] in CODES
     digit = any(c.isdigit() for c in value)
     if " " in value:
         return "passphrase" in name.lower() or (literal and is_strong_name(name) and " " not in value.strip())
@@ -176,7 +224,8 @@ def _is_secret_value(name: str, value: str, *, literal: bool) -> bool:
         return digit or any(c in "!@#$%^&*+" for c in value)
     if is_strong_name(name):
         return lower != name.lower()
-    return (digit and len(value) >= 6) or (len(value) >= 20 and not CODE.match(value))
+    wordy = CODE.match(value) or re.fullmatch(r"[a-z]+(?:-[a-z]+)+", value)
+    return (digit and len(value) >= 6) or (len(value) >= 20 and not wordy)
 
 
 def redact(value: Any, where: str = "", *, omit: bool = False) -> tuple[Any, list[str]]:

@@ -51,6 +51,11 @@ def remove(root: Path) -> None:
     _unlock(root)
 
 
+def root_of(path: Path) -> Path:
+    """The folder of `new` that a path lies in; the path itself when it lies in none."""
+    return next((parent for parent in path.parents if parent.name.startswith(PREFIX)), path)
+
+
 def keep(root: Path) -> None:
     """Leave a folder to the user: no process takes it for abandoned."""
     (root / IN_USE).unlink(missing_ok=True)

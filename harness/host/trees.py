@@ -1,4 +1,8 @@
-"""Directory trees of any shape: copied, laid over each other, walked and removed within limits."""
+"""Directory trees of any shape: copied, laid over each other, walked and removed within limits.
+
+Trees may be an agent's: their names are opened relative to a descriptor of the folder they are in, and no link is
+followed, the root itself included.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +16,15 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+from locobench.shared.files import FILE, FOLDER, opened_below
+
 MAX_COPIED_BYTES = 4_000_000_000
 MAX_COPIED_FILES = 200_000
 MAX_DEPTH = 200
 """Folders in each other: deeper, a path may get longer than the system takes."""
+
+O_PATH = getattr(os, "O_PATH", 0)
+"""Linux's flag to open without any rights to the content; 0 elsewhere."""
 
 FICLONE = 0x40049409
 """The request of Linux that lets two files share their blocks until one is written."""
@@ -32,36 +41,47 @@ def copy(source: Path, target: Path) -> None:
         TooLarge: more than MAX_COPIED_BYTES on disk, MAX_COPIED_FILES entries or MAX_DEPTH folders in each other.
     """
     entries, size = 0, 0
-    folders = [(os.fspath(source), os.fspath(target), 0)]
-    Path(target).parent.mkdir(parents=True, exist_ok=True)
-    while folders:
-        old, new, depth = folders.pop()
-        if depth > MAX_DEPTH:
+    target.mkdir(parents=True)
+    for folder, names, files, at in walk(source, strict=True):
+        if folder.count("/") >= MAX_DEPTH and names:
             raise TooLarge(f"more than {MAX_DEPTH} folders in each other")
-        os.mkdir(new)  # noqa: PTH102 - paths as strings: twenty thousand files take a second less
-        with os.scandir(old) as items:
-            for item in items:
-                entries += 1
-                destination = f"{new}/{item.name}"
-                if item.is_symlink():
-                    os.symlink(os.readlink(item.path), destination)  # noqa: PTH115, PTH211
-                elif item.is_dir():
-                    folders.append((item.path, destination, depth + 1))
-                elif item.is_file():
-                    status = item.stat()
-                    size += status.st_blocks * 512
-                    if size > MAX_COPIED_BYTES or entries > MAX_COPIED_FILES:
-                        raise TooLarge(f"more than {MAX_COPIED_FILES} files or {MAX_COPIED_BYTES} bytes")
-                    copy_file(item.path, destination, status)
+        entries += len(names) + len(files)
+        for name in names:
+            os.mkdir(f"{target}/{folder}{name}")  # noqa: PTH102 - paths as strings: 20,000 files take a second less
+        for name in files:
+            size += copy_file(at, name, f"{target}/{folder}{name}")
+            if size > MAX_COPIED_BYTES or entries > MAX_COPIED_FILES:
+                raise TooLarge(f"more than {MAX_COPIED_FILES} files or {MAX_COPIED_BYTES} bytes")
 
 
-def copy_file(source: str, target: str, status: os.stat_result) -> None:
-    """Copy a file with mode and times; holes stay holes."""
-    with open(source, "rb") as old, open(target, "wb") as new:  # noqa: PTH123
+def copy_file(folder: int, name: str, target: str) -> int:
+    """Copy a file or a link of an open folder with mode and times; holes stay holes. Returns its bytes on disk.
+
+    Anything else (a pipe, a socket, a device) is left out.
+    """
+    status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    if stat.S_ISLNK(status.st_mode):
+        os.symlink(os.readlink(name, dir_fd=folder), target)  # noqa: PTH211
+    if not stat.S_ISREG(status.st_mode):
+        return 0
+    old = os.open(name, FILE, dir_fd=folder)
+    try:
+        _copy_open(old, target, None, status)
+    finally:
+        os.close(old)
+    return status.st_blocks * 512
+
+
+def _copy_open(old: int, name: str, folder: int | None, status: os.stat_result) -> None:
+    """Copy an open file to a new one of this name, in an open folder."""
+    descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=folder)
+    try:
         if status.st_size:
-            _copy_content(old.fileno(), new.fileno(), status.st_size)
-        os.fchmod(new.fileno(), stat.S_IMODE(status.st_mode))
-        os.utime(new.fileno(), ns=(status.st_atime_ns, status.st_mtime_ns))
+            _copy_content(old, descriptor, status.st_size)
+        os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
+        os.utime(descriptor, ns=(status.st_atime_ns, status.st_mtime_ns))
+    finally:
+        os.close(descriptor)
 
 
 def _copy_content(old: int, new: int, size: int) -> None:
@@ -89,66 +109,149 @@ def remove(root: Path) -> None:
     """Remove a tree, whatever modes and depth it has; what cannot be removed stays."""
     with contextlib.suppress(RecursionError):
         shutil.rmtree(root, ignore_errors=True)
-    if root.exists():
+    if os.path.lexists(root):
         make_readable(root)
         subprocess.run(["rm", "-rf", "--", str(root)], check=False, capture_output=True)  # knows no depth
 
 
+def restore(root: Path) -> None:
+    """Make a folder of what an agent left in this place: readable, and an empty one where it is none any more.
+
+    Raises:
+        OSError: what is there cannot be replaced.
+    """
+    _open_up(os.fspath(root.parent), None)
+    if not os.path.lexists(root) or not stat.S_ISDIR(root.lstat().st_mode):
+        root.unlink(missing_ok=True)
+        root.mkdir()
+    make_readable(root)
+
+
 def make_readable(root: Path) -> None:
     """Give the owner access to every folder: an agent that took it away keeps nobody from its files."""
-    for folder, names, _ in walk(root):
+    with contextlib.suppress(OSError):
+        _open_up(os.fspath(root), None)
+    for _, names, _, at in walk(root):
         for name in names:
-            path = f"{folder}/{name}"
             with contextlib.suppress(OSError):
-                mode = os.lstat(path).st_mode
-                if stat.S_ISDIR(mode) and mode & 0o700 != 0o700:
-                    os.chmod(path, stat.S_IMODE(mode) | 0o700)  # noqa: PTH101
+                _open_up(name, at)
 
 
-def walk(root: Path) -> Iterator[tuple[str, list[str], list[str]]]:
-    """As os.walk, top down, without recursion; what lies deeper than MAX_DEPTH is left out."""
-    folders = [(os.fspath(root), 0)]
-    while folders:
-        folder, depth = folders.pop()
-        names: list[str] = []
-        files: list[str] = []
-        with contextlib.suppress(OSError), os.scandir(folder) as items:
-            for item in items:
-                (names if item.is_dir(follow_symlinks=False) else files).append(item.name)
-        names.sort()
-        yield folder, names, files
-        if depth < MAX_DEPTH:
-            folders += [(f"{folder}/{name}", depth + 1) for name in reversed(names)]
+def _open_up(name: str, folder: int | None) -> None:
+    """Give the owner access to a folder; a link is none."""
+    mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    if not stat.S_ISDIR(mode) or mode & 0o700 == 0o700:
+        return
+    # Its mode may not let us open it, and Linux changes modes by name through links: O_PATH needs no rights.
+    found = os.open(name, O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        os.chmod(f"/proc/self/fd/{found}" if O_PATH else found, stat.S_IMODE(mode) | 0o700)  # noqa: PTH101
+    finally:
+        os.close(found)
+
+
+def walk(root: Path, *, strict: bool = False) -> Iterator[tuple[str, list[str], list[str], int]]:
+    """Every folder of a tree, top down: its path with a slash (empty for the root), folders and other names in it.
+
+    The fourth is a descriptor of the folder, which is open until the next one is asked for. Folders that are taken out
+    of the list are not walked. What lies deeper than MAX_DEPTH is left out, and what cannot be opened, unless `strict`
+    makes an OSError of it.
+    """
+    folders = [""]
+    ignored = () if strict else (OSError,)
+    with contextlib.suppress(*ignored), opened_below(root, ".", FOLDER) as top:
+        while folders:
+            folder = folders.pop()
+            with contextlib.suppress(*ignored), opened_below(top, folder or ".", FOLDER) as at:
+                names, files = _names(at)
+                yield folder, names, files, at
+                if folder.count("/") < MAX_DEPTH:
+                    folders += [f"{folder}{name}/" for name in reversed(names)]
+
+
+def _names(folder: int) -> tuple[list[str], list[str]]:
+    """Folders in an open folder, and everything else, sorted."""
+    names: list[str] = []
+    files: list[str] = []
+    with os.scandir(folder) as items:
+        for item in items:
+            (names if item.is_dir(follow_symlinks=False) else files).append(item.name)
+    return sorted(names), sorted(files)
 
 
 def lay_over(source: Path, target: Path) -> None:
-    """Put the files of `source` into `target`, replacing files, folders and symlinks that are in the way.
+    """Put the files of `source`, a tree of the task's, into `target`, replacing what is in the way.
 
-    Nothing is ever written through a symlink that `target` holds.
+    Nothing is ever written through a symlink that `target` holds, nor where `target` itself is one.
+
+    Raises:
+        OSError: `target` is no folder any more, or the files cannot be written.
     """
+    with opened_below(target, ".", FOLDER) as folder:
+        _lay_over(source, folder)
+
+
+def _lay_over(source: Path, folder: int) -> None:
     for item in sorted(source.iterdir()):
-        destination = target / item.name
+        _clear(item.name, folder, but_folders=item.is_dir())
         if item.is_dir():
-            if destination.is_symlink() or (destination.exists() and not destination.is_dir()):
-                destination.unlink()
-            destination.mkdir(exist_ok=True)
-            lay_over(item, destination)
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(item.name, dir_fd=folder)
+            with opened_below(folder, item.name, FOLDER) as below:
+                _lay_over(item, below)
         else:
-            if destination.is_dir() and not destination.is_symlink():
-                shutil.rmtree(destination)
-            destination.unlink(missing_ok=True)
-            shutil.copy2(item, destination)
+            with item.open("rb") as old:
+                _copy_open(old.fileno(), item.name, folder, item.stat())
+
+
+def _clear(name: str, folder: int, *, but_folders: bool) -> None:
+    """Remove what has this name in an open folder."""
+    try:
+        is_folder = stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    except FileNotFoundError:
+        return
+    if not is_folder:
+        os.unlink(name, dir_fd=folder)
+    elif not but_folders:
+        shutil.rmtree(name, dir_fd=folder)
+
+
+def resolved(root: Path, path: str) -> str:
+    """The path of what lies at a path below a tree, with the links on the way taken out, none of which leads out.
+
+    Raises:
+        OSError: there is nothing, or a link leads out or in circles.
+    """
+    left, done = path.split("/")[::-1], list[str]()
+    for _ in range(MAX_DEPTH):
+        if not left:
+            return "/".join(done) or "."
+        part = left.pop()
+        if part in ("", "."):
+            continue
+        if part == "..":
+            if not done:
+                break
+            done.pop()
+            continue
+        with opened_below(root, "/".join(done) or ".", FOLDER) as folder:
+            if not stat.S_ISLNK(os.stat(part, dir_fd=folder, follow_symlinks=False).st_mode):
+                done.append(part)
+                continue
+            link = os.readlink(part, dir_fd=folder)
+        if link.startswith("/"):
+            break
+        left += link.split("/")[::-1]
+    raise OSError(errno.ELOOP, "leads out, or in circles", path)
 
 
 def escaping_symlink(root: Path) -> str | None:
     """First symlink below `root` that leads out of it or nowhere, or is absolute; None if there is none."""
-    inside = root.resolve()
-    for folder, names, files in walk(root):
+    for folder, names, files, at in walk(root):
         for name in sorted([*names, *files]):
-            path = Path(folder, name)
-            if not path.is_symlink():
-                continue
-            stays = path.exists() and path.resolve().is_relative_to(inside)
-            if not stays or Path(os.readlink(path)).is_absolute():  # noqa: PTH115
-                return path.relative_to(root).as_posix()
+            if stat.S_ISLNK(os.stat(name, dir_fd=at, follow_symlinks=False).st_mode):
+                try:
+                    resolved(root, f"{folder}{name}")
+                except OSError:
+                    return f"{folder}{name}"
     return None

@@ -15,20 +15,30 @@ PASSED_VARIABLES: dict[str, tuple[str, ...]] = {
     "who pays": (
         *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
         *("ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS"),
-        *("CLAUDE_CODE_USE_BEDROCK", "ANTHROPIC_BEDROCK_BASE_URL", "AWS_REGION", "AWS_PROFILE"),
-        *("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_BEARER_TOKEN_BEDROCK"),
-        *("CLAUDE_CODE_USE_VERTEX", "ANTHROPIC_VERTEX_PROJECT_ID", "CLOUD_ML_REGION"),
-        "GOOGLE_APPLICATION_CREDENTIALS",
+        *("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"),
     ),
     # Claude Code refuses to skip permissions as root unless the user says that this is a sandbox.
     "root": ("IS_SANDBOX",),
 }
-"""The only variables of the user that reach the agent, by their reason."""
+"""The only variables of the user that reach the agent, by their reason; and those of CLOUDS."""
+
+CLOUDS: dict[str, tuple[str, ...]] = {
+    "CLAUDE_CODE_USE_BEDROCK": (
+        *("ANTHROPIC_BEDROCK_BASE_URL", "AWS_REGION", "AWS_PROFILE", "AWS_BEARER_TOKEN_BEDROCK"),
+        *("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"),
+    ),
+    "CLAUDE_CODE_USE_VERTEX": (*("ANTHROPIC_VERTEX_PROJECT_ID", "CLOUD_ML_REGION", "GOOGLE_APPLICATION_CREDENTIALS"),),
+}
+"""What reaches an agent when the variable is set that makes Claude Code pay there."""
+
+OFF = ("", "0", "false", "no", "off")
 
 
 def passed_variables() -> dict[str, str]:
     """The variables of this process that an agent gets."""
-    return _of_groups(tuple(PASSED_VARIABLES))
+    clouds = [names for switch, names in CLOUDS.items() if os.environ.get(switch, "").lower() not in OFF]
+    cloud = {name: os.environ[name] for names in clouds for name in names if name in os.environ}
+    return _of_groups(tuple(PASSED_VARIABLES)) | cloud
 
 
 def tool_environment() -> dict[str, str]:

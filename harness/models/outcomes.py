@@ -52,6 +52,8 @@ class ErrorKind(StrEnum):
     """The agent finished, and its work was lost before it was graded: a verifier of Harbor that failed."""
     KILLED = "killed"
     """Something outside of the agent ended its process or container, its memory limit for example."""
+    UNREADABLE = "unreadable"
+    """What the agent left cannot be read: files without rights, a disk that fails."""
     NOT_LOADED = "not_loaded"
     """A skill, CLAUDE.md, subagent or MCP server of the config was not there when the agent started."""
 

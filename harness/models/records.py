@@ -16,6 +16,8 @@ from harness.models.definitions import LLM_WEIGHT_KEY
 from harness.models.outcomes import ErrorKind, Outcome
 from harness.models.traces import ExecutionTrace, Record, TokenUsage, Whole
 
+CONTROL_GROUP = "control_group"
+"""The group of tasks (`yes`) that one grep nearly answers, so that a search tool can hardly help."""
 SCHEMA_VERSION = 1
 """Version of the results file; raised when an older reader would misread a newer file."""
 
@@ -147,6 +149,11 @@ class EvalResult(Record):
     """Names the run wherever a copy of its result lies; empty when nothing does."""
     source: str = ""
     """Where a result comes from that this harness did not run itself, for example a trial directory."""
+
+    @property
+    def key(self) -> tuple[str, str, str, int, Fingerprints]:
+        """Which run of a matrix this is; a later row of a journal with the same one replaces it."""
+        return (self.task_id, self.config_name, self.model, self.run_index, self.fingerprints)
 
     @property
     def measured(self) -> bool:

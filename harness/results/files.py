@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from harness.errors import InputError
 from harness.host.redaction import Redactor
-from harness.models import SCHEMA_VERSION, EvalResult, ResultsFile
+from harness.models import SCHEMA_VERSION, EvalResult, ExecutionTrace, ResultsFile
 from harness.suite.load import read_text
 from locobench.shared.validation import first_problem
 
@@ -58,17 +58,27 @@ def without_secrets(result: EvalResult, redactor: Redactor) -> EvalResult:
 
     Only what an agent, a tool or a judge wrote is looked at: ids, models, names and outcomes stay as they are.
     """
-    trace = result.trace
+    return grades_without_secrets(result.model_copy(update={"trace": _clean_trace(result.trace, redactor)}), redactor)
+
+
+def _clean_trace(trace: ExecutionTrace, redactor: Redactor) -> ExecutionTrace:
     changed: dict[str, Any] = {
         "raw_output": redactor.json(trace.raw_output),
         "tool_calls": [
             _cleaned(call, redactor, ("output", "error")).model_copy(update={"input": redactor.json(call.input)})
             for call in trace.tool_calls
         ],
-        "file_changes": [_cleaned(change, redactor, ("diff", "content_after")) for change in trace.file_changes],
+        "file_changes": [
+            _cleaned(change, redactor, ("path", "diff", "content_after")) for change in trace.file_changes
+        ],
         "config_snapshot": _cleaned(trace.config_snapshot, redactor, ("claude_md",)),
     }
     texts = ("result", "claude_prompt", "claude_response", "stderr", "error")
+    return _cleaned(trace, redactor, texts).model_copy(update=changed)
+
+
+def grades_without_secrets(result: EvalResult, redactor: Redactor) -> EvalResult:
+    """The result with grades that hold no secrets; the rest is as it was."""
     grades = [
         _cleaned(grade, redactor, ("details", "reasoning", "full_output", "grading_prompt")).model_copy(
             update={
@@ -79,8 +89,7 @@ def without_secrets(result: EvalResult, redactor: Redactor) -> EvalResult:
         )
         for grade in result.grades
     ]
-    clean = _cleaned(trace, redactor, texts).model_copy(update=changed)
-    return result.model_copy(update={"trace": clean, "grades": grades})
+    return result.model_copy(update={"grades": grades})
 
 
 def _cleaned(record: R, redactor: Redactor, fields: tuple[str, ...]) -> R:

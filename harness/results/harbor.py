@@ -25,11 +25,14 @@ from harness.models import (
     Outcome,
     VerifierMetrics,
 )
-from harness.results.harbor_files import REWARD, AgentInfo, AnyJson, Trial, read, read_job, trials
+from harness.results.harbor_files import REWARD, AgentInfo, AnyJson, Trial, left_by_agent, read, read_job, trials
 from harness.results.harbor_tasks import TaskFolder, TaskFolders, TaskLimits, task_id
 from harness.results.harbor_trace import ERROR_CHARS, TEST_OUTPUT, trace_of
 
 TRACEBACK = "Traceback (most recent call last):"
+
+MOST_OUTPUT_BYTES = 1_000_000
+"""Of what the tests printed, and of the verifier's metrics."""
 
 UNLIKE_SETTINGS = {
     "name",
@@ -156,7 +159,8 @@ def _result(
             name: str(value)
             for name in ("project_id", "context_length")
             if (value := getattr(metadata, name)) not in (None, "")
-        },
+        }
+        | (metadata.derived.groups if metadata.derived else {}),
         conditions=_conditions(trial, task, grade.verifier if grade else None),
         batch=batch,
         run_id=trial.run_id,
@@ -235,8 +239,8 @@ def _grade(folder: Path, trial: Trial, pass_score: float) -> GradeResult | None:
 
 
 def _test_output(folder: Path) -> str:
-    path = folder / TEST_OUTPUT
-    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+    output = left_by_agent(folder, TEST_OUTPUT, MOST_OUTPUT_BYTES, cut=True) or b""
+    return output.decode("utf-8", errors="replace")
 
 
 def _crash(folder: Path, grade: GradeResult | None) -> str:
@@ -257,10 +261,11 @@ def _last_line(folder: Path) -> str:
 
 def _metrics(folder: Path) -> VerifierMetrics | None:
     """What the verifier tells beside its reward; None without the file, or when it is another benchmark's."""
-    path = folder / "verifier/metrics.json"
-    if not path.exists():
+    path = "verifier/metrics.json"
+    content = left_by_agent(folder, path, MOST_OUTPUT_BYTES)
+    if content is None:
         return None
-    told = read(path, AnyJson).root
+    told = read(folder / path, AnyJson, content).root
     try:
         return VerifierMetrics.model_validate(told)
     except ValidationError:

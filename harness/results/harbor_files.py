@@ -13,7 +13,9 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, FiniteFloat, RootModel, ValidationError
 
 from harness.errors import InputError
+from harness.models.records import CONTROL_GROUP
 from harness.models.traces import Whole
+from locobench.shared.files import read_below
 from locobench.shared.validation import first_problem
 
 REWARD = "reward"
@@ -230,6 +232,20 @@ class Trajectory(HarborFile):
     steps: list[TrajectoryStep] = []
 
 
+class Derived(HarborFile):
+    """[metadata.derived]: of a question with an exact answer, as far as reports look at it."""
+
+    kind: str = ""
+    tier: str = ""
+    control_group: bool = False
+
+    @property
+    def groups(self) -> dict[str, str]:
+        """What comparisons group these tasks by, beside category, language and difficulty."""
+        found = {"kind": self.kind, "tier": self.tier, CONTROL_GROUP: "yes" if self.control_group else "no"}
+        return {name: value for name, value in found.items() if value}
+
+
 class TaskMetadata(HarborFile):
     """[metadata] of a task.toml, as far as reports look at it."""
 
@@ -241,6 +257,7 @@ class TaskMetadata(HarborFile):
     context_length: Whole | None = None
     content_fingerprint: str = ""
     """The generator's fingerprint of the task without the servers it offers."""
+    derived: Derived | None = None
 
 
 class JobStats(HarborFile):
@@ -288,13 +305,28 @@ def read_job(folder: Path) -> Job:
     return read(file, Job) if file.is_file() else Job()
 
 
-def read(path: Path, model: type[Model]) -> Model:
-    """One file as a model.
+def read(path: Path, model: type[Model], content: bytes | None = None) -> Model:
+    """One file as a model; its `content` where that was read before.
 
     Raises:
         InputError: names the file and the field.
     """
-    return _parse(path, _content(path), model)
+    return _parse(path, _content(path) if content is None else content, model)
+
+
+def left_by_agent(folder: Path, path: str, most: int, *, cut: bool = False) -> bytes | None:
+    """A file of a trial's folder that its agent could make anything of; None when it is no regular file there.
+
+    Args:
+        folder: of the trial.
+        path: relative to it. No link on the way is followed.
+        most: bytes; a longer file counts as none.
+        cut: the rest of a longer file is left out instead.
+    """
+    try:
+        return read_below(folder, path, most, cut=cut)
+    except OSError:
+        return None
 
 
 def _content(path: Path) -> bytes:

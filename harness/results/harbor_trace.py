@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from harness.results.harbor_files import (
     Trajectory,
     TrajectoryStep,
     Trial,
+    left_by_agent,
     read,
     text_of,
 )
@@ -51,6 +53,9 @@ GONE = b'service "main" is not running'
 
 TEST_OUTPUT = "verifier/test-stdout.txt"
 """Made by the shell in the container before it starts the tests."""
+
+MOST_BYTES = 100_000_000
+"""Of a trajectory, which takes some ten times as much memory, and of a trial's log."""
 
 ANSWER = "artifacts/app/solution.md"
 ANSWER_CHARS = 100_000
@@ -133,13 +138,13 @@ def _usage(spent: AgentResult) -> TokenUsage | None:
 def _ending(folder: Path, trial: Trial, *, answered: bool) -> tuple[Outcome, ErrorKind, str]:
     exception = trial.exception_info
     if exception is None:
-        log = folder / "trial.log"
-        if not answered and log.is_file() and GONE in log.read_bytes():
+        log = left_by_agent(folder, "trial.log", MOST_BYTES, cut=True) or b""
+        if not answered and GONE in log:
             return Outcome.INFRA_ERROR, ErrorKind.KILLED, "the agent's container was gone before the agent was graded"
         return Outcome.COMPLETED, ErrorKind.NONE, ""
     name, message = exception.exception_type, exception.exception_message or ""
     error = f"{name}: {' '.join(message.split())[:ERROR_CHARS]}"
-    never_tested = name == "RewardFileNotFoundError" and not (folder / TEST_OUTPUT).exists()
+    never_tested = name == "RewardFileNotFoundError" and not os.path.lexists(folder / TEST_OUTPUT)
     if never_tested:
         error = f"the tests never started, so the container was gone; {error}"
     if never_tested or (name not in EXCEPTIONS and KILLED.search(message)):
@@ -152,11 +157,10 @@ def _ending(folder: Path, trial: Trial, *, answered: bool) -> tuple[Outcome, Err
 
 def _answer(folder: Path) -> str | None:
     """The answer that was graded, cut at ANSWER_CHARS; None when none came home."""
-    path = folder / ANSWER
-    if not path.is_file():
+    content = left_by_agent(folder, ANSWER, 4 * (ANSWER_CHARS + 1), cut=True)  # of a letter's four bytes at most
+    if content is None:
         return None
-    with path.open(encoding="utf-8", errors="replace") as stream:
-        text = stream.read(ANSWER_CHARS + 1)
+    text = content.decode("utf-8", errors="replace")
     return (
         text if len(text) <= ANSWER_CHARS else f"{text[:ANSWER_CHARS]}\n[... the rest of the answer is left out ...]\n"
     )
@@ -164,8 +168,11 @@ def _answer(folder: Path) -> str | None:
 
 def _steps(folder: Path) -> list[TrajectoryStep]:
     """Steps of the agent's trajectory, without those copied from an earlier one; none without a trajectory."""
-    path = folder / "agent/trajectory.json"
-    return [s for s in read(path, Trajectory).steps if not s.is_copied_context] if path.exists() else []
+    path = "agent/trajectory.json"
+    content = left_by_agent(folder, path, MOST_BYTES)
+    if content is None:
+        return []
+    return [step for step in read(folder / path, Trajectory, content).steps if not step.is_copied_context]
 
 
 def _tool_calls(step: TrajectoryStep) -> list[ToolCall]:

@@ -42,8 +42,8 @@ class Journal(Generic[Entry]):
             raise self._unwritable(error) from error
         try:
             self.entries = read_entries(self.path, self.kind)
-            self._drop_torn_line()
             self._file = self.path.open("ab", buffering=0)
+            self._mend_last_line()
         except OSError as error:
             self._lock.release()
             raise self._unwritable(error) from error
@@ -76,17 +76,25 @@ class Journal(Generic[Entry]):
     def _unwritable(self, error: OSError) -> InputError:
         return InputError(f"{self.path}: cannot be written: {error.strerror or error}; free the place, then go on")
 
-    def _drop_torn_line(self) -> None:
-        if self.path.exists():
-            content = self.path.read_bytes()
-            whole = content.rfind(b"\n") + 1
-            if whole < len(content):
-                os.truncate(self.path, whole)
+    def _mend_last_line(self) -> None:
+        """Take away half a line that a kill left, and give a whole one the newline that it lacks."""
+        content = self.path.read_bytes()
+        whole = content.rfind(b"\n") + 1
+        if whole == len(content):
+            return
+        if _is_entry(content[whole:], self.kind):
+            write_all(self._file.fileno(), b"\n")
+        else:
+            os.truncate(self.path, whole)
 
 
 def read_journal(path: Path) -> list[EvalResult]:
-    """Results of a matrix's journal, as `read_entries` reads them."""
-    return read_entries(path, EvalResult)
+    """Results of a matrix's journal, the last of each run: one is there before it is graded, and again with its grades.
+
+    Raises:
+        InputError: as `read_entries`.
+    """
+    return list({result.key: result for result in read_entries(path, EvalResult)}.values())
 
 
 def read_entries(path: Path, kind: type[Entry]) -> list[Entry]:
@@ -98,7 +106,9 @@ def read_entries(path: Path, kind: type[Entry]) -> list[Entry]:
     if not path.exists():
         return []
     entries = []
-    *lines, _torn = path.read_bytes().split(b"\n")
+    *lines, last = path.read_bytes().split(b"\n")
+    if _is_entry(last, kind):  # an editor took its newline away
+        lines.append(last)
     for number, line in enumerate(lines, start=1):
         try:
             entries.append(kind.model_validate_json(line))
@@ -106,3 +116,11 @@ def read_entries(path: Path, kind: type[Entry]) -> list[Entry]:
             what = "result" if kind is EvalResult else kind.__name__.lower()
             raise InputError(f"{path}:{number}: not a {what}; remove the line to go on without it") from error
     return entries
+
+
+def _is_entry(line: bytes, kind: type[Record]) -> bool:
+    try:
+        kind.model_validate_json(line)
+    except ValidationError:
+        return False
+    return True

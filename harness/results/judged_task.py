@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,7 +14,7 @@ from harness.errors import InputError
 from harness.graders.answer_judge import Asked
 from harness.host.deadline import time_limit
 from harness.models import EvalResult
-from harness.results.harbor_files import Trial, read
+from harness.results.harbor_files import Trial, left_by_agent, read
 from locobench.scoring.judge import judging
 from locobench.scoring.judge.code_base import Code
 from locobench.scoring.judge.evidence import evidence
@@ -124,15 +123,8 @@ def answer_of(result: EvalResult) -> str:
     trial = Path(result.source)
     if not os.path.isdir(trial):  # noqa: PTH112
         raise InputError(f"{trial}: the trial's folder is gone, and its answer with it; grade where the job lies")
-    try:
-        # Not through a link, and without waiting for the other end of a pipe: an agent wrote it.
-        descriptor = os.open(trial / ANSWER, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return ""
-    with os.fdopen(descriptor, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return ""
-        return stream.read(MOST_ANSWER_BYTES).decode("utf-8", "replace")
+    content = left_by_agent(trial, ANSWER, MOST_ANSWER_BYTES, cut=True) or b""
+    return content.decode("utf-8", "replace")
 
 
 def pack_for(result: EvalResult) -> str | None:

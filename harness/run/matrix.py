@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import random
 import threading
@@ -10,7 +11,6 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
 
 from harness.errors import InputError
 from harness.models import Config, ErrorKind, EvalResult, Fingerprints, Task
@@ -22,6 +22,13 @@ Callback = Callable[[EvalResult, int, int], None]
 """Called after every run with its result, the number of runs done and the number of all runs."""
 
 Key = tuple[str, str, str, int, Fingerprints]
+
+ENDS_WITHIN = 3.5
+"""Seconds that an interrupted matrix waits for its workers; a judge or a check that takes longer is left, not lost."""
+
+
+class StopMatrix(Exception):
+    """No further run can be made; those in progress still finish. The message says why."""
 
 
 class MatrixStopped(Exception):
@@ -103,22 +110,6 @@ def plan(
     ]
 
 
-def refuse_other_user_level(journal: Path, earlier: Iterable[EvalResult], runs: Iterable[PlannedRun]) -> None:
-    """Stop before runs with other files for the user are put beside those that a journal was begun with.
-
-    Raises:
-        InputError: --mcp-config or a snapshot has another content than in the journal.
-    """
-    planned = {run.config.name: run.fingerprints.user_level for run in runs}
-    for result in earlier:
-        name, begun_with = result.config_name, result.fingerprints.user_level
-        if planned.get(name, begun_with) != begun_with:
-            raise InputError(
-                f"{journal}: begun with another --mcp-config or snapshot for config {name}; "
-                "give the same files to go on with it, or name another -o"
-            )
-
-
 def finished_before(runs: Iterable[PlannedRun], results: Iterable[EvalResult]) -> dict[Key, EvalResult]:
     """Earlier results that stand for planned runs: the same content, and no infrastructure or setup error.
 
@@ -127,7 +118,7 @@ def finished_before(runs: Iterable[PlannedRun], results: Iterable[EvalResult]) -
     planned = {run.key for run in runs}
     kept = {}
     for result in results:
-        key = _key(result)
+        key = result.key
         if key not in planned or not result.agent_finished:
             continue
         if result.lost_to != "grading_error" or result.is_ungraded:
@@ -139,11 +130,7 @@ def finished_before(runs: Iterable[PlannedRun], results: Iterable[EvalResult]) -
 
 def spent_usd(results: Iterable[EvalResult]) -> float:
     """Known cost of all results of a journal; the last one of a run carries what the earlier ones cost."""
-    return sum(result.spent_usd for result in {_key(result): result for result in results}.values())
-
-
-def _key(result: EvalResult) -> Key:
-    return (result.task_id, result.config_name, result.model, result.run_index, result.fingerprints)
+    return sum(result.spent_usd for result in {result.key: result for result in results}.values())
 
 
 class Matrix:
@@ -152,17 +139,30 @@ class Matrix:
     def __init__(
         self,
         run: Callable[[PlannedRun], EvalResult],
+        grade: Callable[[PlannedRun, EvalResult], EvalResult],
         journal: Journal[EvalResult],
         *,
         workers: int = 1,
         retry: RetryPolicy | None = None,
         max_cost_usd: float | None = None,
         cancel: Callable[[], None] = lambda: None,
-        regrade: Callable[[PlannedRun, EvalResult], EvalResult] = lambda _run, result: result,
+        release: Callable[[EvalResult], None] = lambda _result: None,
     ) -> None:
-        """`run` does one try; `cancel` ends the tries in progress; `regrade` makes up for grades that are missing."""
+        """Set up the work.
+
+        Args:
+            run: does one try, which is paid for; its grades are still missing.
+            grade: gives the grades that are missing, and raises StopMatrix when it cannot.
+            journal: gets each run before it is graded, and again afterwards.
+            workers: runs at a time.
+            retry: of what the infrastructure failed.
+            max_cost_usd: no run is started once this is spent.
+            cancel: ends the tries in progress.
+            release: called with a run whose files are not needed any more, once its grades are on disk.
+        """
         self._run = run
-        self._regrade = regrade
+        self._grade = grade
+        self._release = release
         self._journal = journal
         self._workers = workers
         self._retry = retry or RetryPolicy()
@@ -175,7 +175,11 @@ class Matrix:
         self._hold_until = 0.0
         self._spent = 0.0
         self._fault: BaseException | None = None
+        self._interrupted = False
+        self._closed = False
         self._done: dict[Key, EvalResult] = {}
+        self._waiting: dict[Key, EvalResult] = {}
+        """Runs that were paid for and not graded yet."""
         self._lost: dict[Key, float] = {}
         """What earlier calls paid for runs that are to be made again."""
         self._finished: queue.Queue[tuple[EvalResult, int] | None] = queue.Queue()
@@ -189,33 +193,38 @@ class Matrix:
         entries = self._journal.entries
         done = self._done = finished_before(runs, entries)
         self._spent = spent_usd(entries)
-        self._lost = {_key(r): r.spent_usd for r in entries if _key(r) not in done}
+        self._lost = {r.key: r.spent_usd for r in entries if r.key not in done}
         left = deque(run for run in runs if run.key not in done or done[run.key].is_ungraded)
         threads = [
             threading.Thread(target=self._work, args=(left,), daemon=True) for _ in range(min(self._workers, len(left)))
         ]
         for thread in threads:
             thread.start()
-        interrupted = False
         try:
             self._report(threads, len(runs), callback)
         except BaseException as error:  # the runs in progress must end, and those that did be journalled
-            interrupted = isinstance(error, KeyboardInterrupt)
-            if not interrupted:
+            self._interrupted = isinstance(error, KeyboardInterrupt)
+            if not self._interrupted:
                 self._fault = error
             self._stop("interrupted")
             self._cancel()
-            self._report(threads, len(runs), None)
+            with contextlib.suppress(KeyboardInterrupt):  # who presses it twice does not want to wait
+                self._report(threads, len(runs), None, until=time.monotonic() + ENDS_WITHIN)
+        with self._record_lock:  # from here on, workers that were not waited for change nothing
+            self._closed = True
         if self._fault is not None:
             raise self._fault
-        results = [done[run.key] for run in runs if run.key in done]
+        known = self._waiting | done
+        results = [known[run.key] for run in runs if run.key in known]
         if self._stop_reason:
-            raise MatrixStopped(self._stop_reason, results, interrupted=interrupted)
+            raise MatrixStopped(self._stop_reason, results, interrupted=self._interrupted)
         return results
 
-    def _report(self, threads: list[threading.Thread], total: int, callback: Callback | None) -> None:
-        """Tell what the workers finish, until all of them have ended."""
-        while True:
+    def _report(
+        self, threads: list[threading.Thread], total: int, callback: Callback | None, until: float = float("inf")
+    ) -> None:
+        """Tell what the workers finish, until all of them have ended or the time is up."""
+        while time.monotonic() < until:
             ended = not any(thread.is_alive() for thread in threads)
             try:
                 item = self._finished.get(block=not ended, timeout=0.2)
@@ -226,19 +235,26 @@ class Matrix:
             if item is not None and callback is not None:
                 callback(item[0], item[1], total)
 
-    def _record(self, run: PlannedRun, result: EvalResult) -> None:
+    def _record(self, run: PlannedRun, result: EvalResult, *, finished: bool = True) -> None:
         # By the worker: Ctrl-C strikes the main thread, and must not do so between the journal and the results.
         with self._record_lock:
+            if self._closed:
+                return
             self._journal.append(result)
-            self._done[run.key] = result
-            self._finished.put((result, len(self._done)))
+            if finished:
+                self._done[run.key] = result
+                self._finished.put((result, len(self._done)))
+            else:
+                self._waiting[run.key] = result
 
     def _work(self, left: deque[PlannedRun]) -> None:
         try:
             while (run := self._next(left)) is not None:
-                result = self._again(run, self._done[run.key]) if run.key in self._done else self._try(run)
-                if result.trace.error_kind is not ErrorKind.INTERRUPTED:
-                    self._record(run, result)
+                result = self._done.get(run.key) or self._tried(run)
+                if result is not None and not self._interrupted:
+                    self._finish(run, result)
+        except StopMatrix as error:
+            self._stop(str(error))
         except BaseException as error:  # must end the matrix, not one thread of it
             self._fault = error
             self._stop(str(error))
@@ -254,14 +270,25 @@ class Matrix:
                 self._stop(f"the budget of ${self._max_cost_usd:g} is used up (${self._spent:.2f} spent)")
             return left.popleft() if left and not self._stopping.is_set() else None
 
-    def _again(self, run: PlannedRun, ungraded: EvalResult) -> EvalResult:
-        """The grades that a finished run lacks."""
-        result = self._regrade(run, ungraded)
-        with self._lock:
-            self._spent += result.spent_usd - ungraded.spent_usd
-        if result.refused_judge:
-            self._stop(result.refused_judge)
+    def _tried(self, run: PlannedRun) -> EvalResult | None:
+        """A run as its agent left it, on disk before it is graded; None when it was interrupted."""
+        result = self._try(run)
+        if result.trace.error_kind is ErrorKind.INTERRUPTED:
+            return None
+        if result.is_ungraded:
+            self._record(run, result, finished=False)
         return result
+
+    def _finish(self, run: PlannedRun, result: EvalResult) -> None:
+        """Give a run the grades that it lacks."""
+        graded = self._grade(run, result) if result.is_ungraded else result
+        with self._lock:
+            self._spent += graded.spent_usd - result.spent_usd
+        if graded.refused_judge:
+            self._stop(graded.refused_judge)
+        self._record(run, graded)
+        if graded.kept_project is None:
+            self._release(result)
 
     def _try(self, run: PlannedRun) -> EvalResult:
         """One run with its retries."""
@@ -274,8 +301,6 @@ class Matrix:
             trace = result.trace
             if trace.error_kind.stops_matrix:
                 self._stop(f"{trace.error_kind}: {trace.error}")
-            if result.refused_judge:
-                self._stop(result.refused_judge)
             if not trace.may_be_retried or attempt >= self._retry.attempts or self._stopping.is_set():
                 return result
             wait = trace.retry_after_seconds

@@ -1,44 +1,46 @@
-"""Which grades does a finished run still lack? They are made up for without paying the agent again."""
+"""Gives a finished run the grades that it lacks, without paying the agent again."""
 
 from __future__ import annotations
 
-import shutil
+from contextlib import ExitStack
 
 from harness.graders.composite_grader import CompositeGrader, has_passed, not_graded
 from harness.models import CodeAssertion, EvalResult, GradeResult, Task, assertion_ids, weighted_score
 
 
 def repair(result: EvalResult, task: Task, grader: CompositeGrader, *, checks_only: bool = False) -> EvalResult:
-    """The result with the grades that could not be given before; those that exist are kept.
+    """The result with the grades that are missing; those that exist are kept.
 
-    Checks look at the files that were kept, which are removed once every check has its grade. `checks_only` asks no
-    judge and removes nothing, for a result that is saved elsewhere than where it came from.
+    Checks look at the files that were kept, which the result no longer names once every check has its grade.
+    `checks_only` asks no judge and goes on naming them, for a result that is saved elsewhere than where it came from.
     """
     saved = {grade.assertion_id: grade for grade in result.grades}
     grades: list[GradeResult] = []
     replaced = result.replaced_judge_cost_usd
-    for name, assertion in zip(assertion_ids(task.assertions), task.assertions, strict=True):
-        old = grade = saved.get(name)
-        if isinstance(assertion, CodeAssertion):
-            assert grade is not None, "the task is the one of the run, by its fingerprint"
-            again = grade.status != "graded" and result.can_be_checked
-        else:
-            again = not checks_only and (grade is None or grade.status != "graded")
-        if grade is None and not again:
-            continue
-        if again:
-            try:
-                grade = grader.grade_single_assertion(assertion, task, result.trace, result.kept_project)
-            except Exception as error:  # as it was when the run was graded first
-                grade = not_graded(assertion, error)
-            replaced += (old.judge.cost_usd or 0.0) if old is not None and old.judge else 0.0
-        assert grade is not None
-        grade = grade.model_copy(update={"assertion_id": name})
-        grades.append(grade.model_copy(update={"weight": grade.resolve_weight(task.scoring)}))
+    with ExitStack() as stack:
+        if result.kept_project is not None:
+            stack.enter_context(grader.one_copy(task, result.kept_project))
+        for name, assertion in zip(assertion_ids(task.assertions), task.assertions, strict=True):
+            old = grade = saved.get(name)
+            if isinstance(assertion, CodeAssertion):
+                assert grade is not None, "the task is the one of the run, by its fingerprint"
+                again = grade.status != "graded" and result.can_be_checked
+            else:
+                again = not checks_only and (grade is None or grade.status != "graded")
+            if grade is None and not again:
+                continue
+            if again:
+                try:
+                    grade = grader.grade_single_assertion(assertion, task, result.trace, result.kept_project)
+                except Exception as error:  # as it was when the run was graded first
+                    grade = not_graded(name, assertion, error)
+                replaced += (old.judge.cost_usd or 0.0) if old is not None and old.judge else 0.0
+            assert grade is not None
+            grade = grade.model_copy(update={"assertion_id": name})
+            grades.append(grade.model_copy(update={"weight": grade.resolve_weight(task.scoring)}))
     score = weighted_score(grades, task.scoring)
     kept = result.kept_project
     if kept is not None and not checks_only and not any(grade.status == "grading_error" for grade in grades):
-        shutil.rmtree(kept.parent if kept.parent.name.startswith("eval_") else kept, ignore_errors=True)
         kept = None
     return result.model_copy(
         update={

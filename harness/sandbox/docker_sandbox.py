@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tarfile
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -24,7 +24,7 @@ from harness.host.processes import Finished, Limits, Running
 from harness.host.variables import passed_variables, tool_environment
 from harness.sandbox import reaper
 from harness.sandbox.container import ENGINE_ERRORS, LOST, Contained, one_line
-from harness.sandbox.place import DEFAULT_BASE_IMAGE, NEWEST, Command, SandboxError
+from harness.sandbox.place import DEFAULT_BASE_IMAGE, NEWEST, Command, Sandbox, SandboxError
 
 DOCKERFILE = Path(__file__).with_name("Dockerfile")
 LABEL = "harness.sandbox"
@@ -37,7 +37,7 @@ SPARE_SECONDS = 120
 """From a command's time limit until its container ends by itself, should nobody be left to end it."""
 
 
-class DockerSandbox:
+class DockerSandbox(Sandbox):
     """Each command in a fresh container, which is removed when the command or the harness ends."""
 
     def __init__(
@@ -86,9 +86,6 @@ class DockerSandbox:
             self._provide_image(client)
             self._try(program)
             self._ready[program] = None
-
-    def hide(self, paths: Iterable[Path]) -> None:
-        """Nothing to do: a container sees what it is given."""
 
     def agent_variables(self) -> dict[str, str]:
         """Language, the way out and who pays; files that they name are mounted."""

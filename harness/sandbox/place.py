@@ -1,14 +1,13 @@
-"""Where a command runs: on this machine below a guardian, behind `bubblewrap`, or in a container (`docker_sandbox`)."""
+"""Where a command runs: on this machine below a guardian, or in a container (`docker_sandbox`)."""
 
 from __future__ import annotations
 
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from harness.host.guarded import Guarded
 from harness.host.processes import Finished, Limits, LineVerdict, Start, run_process
@@ -64,29 +63,35 @@ class Command:
         )
 
 
-class Sandbox(Protocol):
-    """A place to run commands in. What they start ends with them, and they end with the harness."""
+class Sandbox:
+    """A place to run commands in; this one is the machine itself, as the user and with what that user sees.
+
+    What commands start ends with them, and they end with the harness.
+    """
 
     @property
     def identity(self) -> str:
         """What tells two places apart that results must not be mixed of; empty for this machine."""
-        ...
+        return ""
 
     def prepare(self, program: str) -> None:
-        """Make ready to run the program, before anything is paid for; InputError says what is missing."""
-        ...
+        """Make ready to run the program, before anything is paid for; InputError says what is missing.
 
-    def hide(self, paths: Iterable[Path]) -> None:
-        """Let no later command see these files and folders, where the place can tell what is seen."""
-        ...
+        Here, a program that is not there is an outcome of its run.
+        """
 
     def agent_variables(self) -> dict[str, str]:
         """The variables that an agent gets from the user's environment."""
-        ...
+        return passed_variables()
 
     def tool_variables(self) -> dict[str, str]:
-        """The variables that a grader's command gets from it: no credentials."""
-        ...
+        """The variables that a check's command gets from it: no credentials.
+
+        Here, `python` and `pytest` of the harness serve where there are no others.
+        """
+        variables = tool_environment()
+        path = os.pathsep.join([variables.get("PATH", os.defpath), str(Path(sys.executable).parent)])
+        return {**variables, "PATH": path}
 
     def run(self, command: Command) -> Finished:
         """Run a command to its end or a limit.
@@ -95,32 +100,6 @@ class Sandbox(Protocol):
             OSError: it cannot be started.
             SandboxError: the sandbox failed.
         """
-        ...
-
-
-class ThisMachine:
-    """Commands run as the user who runs the harness and see what that user sees."""
-
-    identity = ""
-
-    def prepare(self, program: str) -> None:
-        """Nothing to do: a program that is not there is an outcome of its run."""
-
-    def hide(self, paths: Iterable[Path]) -> None:
-        """Nothing can be hidden."""
-
-    def agent_variables(self) -> dict[str, str]:
-        """Where tools are, language, the way out, and who pays."""
-        return passed_variables()
-
-    def tool_variables(self) -> dict[str, str]:
-        """Where tools are, language, the way out; `python` and `pytest` of the harness serve where there are none."""
-        variables = tool_environment()
-        path = os.pathsep.join([variables.get("PATH", os.defpath), str(Path(sys.executable).parent)])
-        return {**variables, "PATH": path}
-
-    def run(self, command: Command) -> Finished:
-        """Run a command below a guardian."""
         return command.run()
 
 

@@ -27,7 +27,7 @@ def of_folder(path: Path | None) -> str | None:
     """SHA-256 over the content of a folder; None when there is none."""
     if path is None:
         return None
-    path = path.expanduser()
+    path = path.expanduser().resolve()
     return directory.digest(path) if path.is_dir() else None
 
 

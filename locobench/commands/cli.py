@@ -29,6 +29,7 @@ WORKPLACE = Path() if IS_INSTALLED else REPOSITORY
 DATASET_FILE = WORKPLACE / "locobench_dataset.jsonl"
 SELECTION_FILE = WORKPLACE / "selected_tasks.json"
 TASKS_FOLDER = WORKPLACE / "tasks"
+DERIVED_FOLDER = WORKPLACE / "data" / "derived"
 
 
 T = TypeVar("T")

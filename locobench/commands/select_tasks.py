@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from locobench.commands import cli
-from locobench.dataset.catalog import CATEGORIES, DIFFICULTIES, LANGUAGES
+from locobench.dataset.catalog import ALL_CATEGORIES, DIFFICULTIES, LANGUAGES
 from locobench.selection.select import SCORE_DIGITS, Criteria, Selection, select
 
 
@@ -54,7 +54,7 @@ def build_parser() -> cli.Parser:
             default=getattr(default, name),
             help=f"weight of the {part} part; the three sum to 1",
         )
-    for name, known in (("categories", CATEGORIES), ("languages", LANGUAGES), ("difficulties", DIFFICULTIES)):
+    for name, known in (("categories", ALL_CATEGORIES), ("languages", LANGUAGES), ("difficulties", DIFFICULTIES)):
         parser.flag(
             name,
             nargs="+",

@@ -36,13 +36,17 @@ CATEGORY_BONUSES = {
     "multi_session_development": 0.3,
 }
 CATEGORIES = tuple(CATEGORY_BONUSES)
+"""The benchmark's own."""
+STRUCTURE, AGREEMENT = "code_structure", "agreement_with_the_real_fix"
+"""Those of scenarios that derive_scenarios.py makes."""
+ALL_CATEGORIES = (*CATEGORIES, STRUCTURE, AGREEMENT)
 LANGUAGE_TABLE = TEMPLATES / "environment" / "languages.toml"
 
 # Longer names would leave no room for the suffix of a temporary folder within a file system's 255 bytes.
 MAX_ID_CHARACTERS = 200
 _PLAIN_NAME = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)*")
 _ID = re.compile(
-    rf"(?P<project_id>.+?)_(?P<category>{'|'.join(CATEGORIES)})_(?P<difficulty>{'|'.join(DIFFICULTIES)})_[0-9]+"
+    rf"(?P<project_id>.+?)_(?P<category>{'|'.join(ALL_CATEGORIES)})_(?P<difficulty>{'|'.join(DIFFICULTIES)})_[0-9]+"
 )
 
 
@@ -126,6 +130,6 @@ def parse_id(scenario_id: str) -> ScenarioId:
     match = _ID.fullmatch(scenario_id)
     if match is None:
         raise ValueError(
-            f"does not end in _<category>_<difficulty>_<number> with a known category ({', '.join(CATEGORIES)})"
+            f"does not end in _<category>_<difficulty>_<number> with a known category ({', '.join(ALL_CATEGORIES)})"
         )
     return ScenarioId(language, match["project_id"])

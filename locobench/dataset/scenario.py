@@ -15,8 +15,9 @@ from pydantic import (
     model_validator,
 )
 
-from locobench.dataset.catalog import CATEGORIES, DIFFICULTIES, parse_id
+from locobench.dataset.catalog import ALL_CATEGORIES, DIFFICULTIES, parse_id
 from locobench.dataset.records import RecordError
+from locobench.shared.derived import Derived
 from locobench.shared.markdown import as_markdown
 from locobench.shared.validation import LARGEST_COUNT, explain
 
@@ -52,12 +53,14 @@ class Scenario(BaseModel):
     ground_truth: Any
     evaluation_criteria: Any = ()
     metadata: dict[str, Any] = Field(default_factory=dict)
+    derived: Derived | None = None
+    """Of a question with an exact answer, which derive_scenarios.py made."""
 
     @field_validator("task_category")
     @classmethod
     def _known_category(cls, value: str) -> str:
-        if value not in CATEGORIES:
-            raise ValueError(f"unknown category {value!r:.60} (known: {', '.join(CATEGORIES)})")
+        if value not in ALL_CATEGORIES:
+            raise ValueError(f"unknown category {value!r:.60} (known: {', '.join(ALL_CATEGORIES)})")
         return value
 
     @field_validator("difficulty")

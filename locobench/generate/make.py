@@ -27,13 +27,16 @@ from locobench.harbor.config import (
     Verifier,
 )
 from locobench.harbor.mcp import McpServer
+from locobench.scoring.exact import grade_exact
 from locobench.scoring.grader import (
     DETERMINISTIC,
+    EXACT,
     JUDGE,
     CustomVerifier,
     Grader,
     grader_files,
     grader_name,
+    grader_of,
     needs_code,
 )
 from locobench.scoring.grading import Grading, GradingError, grade_as_published, grade_key
@@ -154,7 +157,7 @@ def render_instruction(
         closed_book: the agent's container has no code.
         servers: names of the tool servers through which such an agent can reach it.
     """
-    template = templates().get_template("instruction.md.j2")
+    template = templates().get_template("instruction.md.j2" if task.derived is None else "instruction_exact.md.j2")
     return template.render(
         {
             "title": task.title,
@@ -179,6 +182,8 @@ def grade(task: Scenario, mapping: Mapping, instruction: str, scoring: Scoring |
         GradingError: the ground truth cannot be scored against.
         OSError: a file of the project cannot be read.
     """
+    if task.derived is not None:
+        return grade_exact(task)
     if not isinstance(scoring, Scoring):
         return grade_as_published(task)
     return grade_key(
@@ -193,6 +198,7 @@ def grade(task: Scenario, mapping: Mapping, instruction: str, scoring: Scoring |
 
 def render_config(task: Scenario, mapping: Mapping, options: Options, content_digest: str) -> str:
     """Return task.toml."""
+    grader = grader_of(task, options.verifier)
     config = TaskConfig(
         task=TaskInfo(
             name=f"locobench/{task.id.replace('_', '-')}",
@@ -209,11 +215,12 @@ def render_config(task: Scenario, mapping: Mapping, options: Options, content_di
             context_length=task.context_length,
             files_count=task.files_count,
             context_files_found=len(mapping.context_files),
-            scoring="evidence" if isinstance(options.scoring, Scoring) else options.scoring,
+            scoring=EXACT if task.derived else "evidence" if isinstance(options.scoring, Scoring) else options.scoring,
             content_fingerprint=content_digest,
-            verifier=grader_name(options.verifier),
+            verifier=grader_name(grader),
             oracle_check=not isinstance(options.verifier, CustomVerifier) or options.verifier.oracle_check,
             closed_book=options.closed_book,
+            derived=task.derived,
         ),
         verifier=Verifier(
             environment_mode="shared" if options.shared_verifier else "separate",
@@ -295,7 +302,7 @@ def make_task(task: Scenario, mapping: Mapping, options: Options, digest: str, c
                 "reference": as_markdown(task.ground_truth),
             }
         )
-    programs = {**grader_files(options.verifier), "solution/solve.sh": _solve_script()}
+    programs = {**grader_files(grader_of(task, options.verifier)), "solution/solve.sh": _solve_script()}
     return {**{path: text.encode() for path, text in files.items()}, **programs}
 
 

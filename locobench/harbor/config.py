@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from locobench.harbor.mcp import McpServer
+from locobench.shared.derived import Derived
 
 # Harbor takes these from the environment of whoever runs it; without the key no trial begins.
 JUDGE_ENV = {
@@ -53,6 +54,8 @@ class Metadata(BaseModel):
     """Whether the oracle must earn 1.0 and no answer 0.0 (by the deterministic part, beside a judge)."""
     closed_book: bool
     """Whether the agent has to do without the code."""
+    derived: Derived | None = None
+    """Of a question with an exact answer."""
 
 
 class Agent(BaseModel):

@@ -7,16 +7,23 @@ import zlib
 from collections import defaultdict
 from collections.abc import Iterable
 
-from locobench.reading import fold, is_compound, is_simple
-from locobench.scoring import verify
-from locobench.scoring.verify import LONGEST_LINE, SHORTEST_LINE, CodeBase
+from locobench.reading import (
+    LONGEST_LINE,
+    SHORTEST_LINE,
+    CodeBase,
+    fold,
+    is_compound,
+    is_simple,
+    pack,
+    pack_lines,
+)
 
 # What is longer is data, not code, and a code base of more text than this is read as far as it goes.
 LARGEST_FILE = 1 << 20
 LARGEST_PROJECT = 32 << 20
 
 _WORD_OR_CALL = re.compile(r"[A-Za-z_$][\w$]*\(?", re.ASCII)
-# The words of `verify.tokens`, for a whole file at once: what is in none of them becomes a blank.
+# The words of `reading.tokens`, for a whole file at once: what is in none of them becomes a blank.
 _TO_WORDS = bytes(
     byte if byte == ord("\n") or byte >= 128 or chr(byte).isalnum() or byte == ord("_") else ord(" ")
     for byte in range(256)
@@ -40,6 +47,8 @@ class CodeIndex:
         self.names: dict[str, str] = {}
         self.texts: dict[str, bytes] = {}
         self._names_of: dict[str, list[str]] = {}
+        # Sorted once for all tasks of the project, and only of files that an oracle speaks of.
+        self._ranked: dict[str, list[str]] = {}
         numbers = {path: number for number, path in enumerate(self.files)}
         places: defaultdict[str, list[int]] = defaultdict(list)
         sums: set[int] = set()
@@ -57,11 +66,14 @@ class CodeIndex:
         sums.discard(0)
         self.code = CodeBase(places, sums)
         rows = (f"{name} {' '.join(map(str, places[name]))}" for name in sorted(places))
-        self.stored = {"names": verify.pack("\n".join(rows)), "lines": verify.pack_lines(sums)}
+        self.stored = {"names": pack("\n".join(rows)), "lines": pack_lines(sums)}
 
     def names_in(self, path: str) -> list[str]:
         """Return the identifiers of a file: those in fewest files first, and of equals in the alphabet's order."""
-        return sorted(self._names_of.get(path, ()), key=lambda name: (len(self.code.places[name]), name))
+        if path not in self._ranked:
+            names, places = self._names_of.get(path, ()), self.code.places
+            self._ranked[path] = sorted(names, key=lambda name: (len(places[name]), name))
+        return self._ranked[path]
 
     def lines_in(self, path: str) -> list[str]:
         """Return the lines of a file that the verifier knows when they are quoted."""

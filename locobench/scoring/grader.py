@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Literal
 
 from locobench.dataset.catalog import REPOSITORY, TEMPLATES
+from locobench.dataset.scenario import Scenario
 from locobench.shared.errors import InputError
 
 DETERMINISTIC: Literal["deterministic"] = "deterministic"
+EXACT: Literal["exact"] = "exact"
 JUDGE: Literal["judge"] = "judge"
 
 # A constant of a custom verifier that says so: its oracle must score 1.0 and silence 0.0.
@@ -66,7 +68,7 @@ class CustomVerifier:
         return cls(path.name, content, _says_true(tree, ORACLE_CHECK))
 
 
-Grader = CustomVerifier | Literal["deterministic", "judge"]
+Grader = CustomVerifier | Literal["deterministic", "exact", "judge"]
 
 
 def grader_name(grader: Grader) -> str:
@@ -76,18 +78,25 @@ def grader_name(grader: Grader) -> str:
 
 def needs_code(grader: Grader) -> bool:
     """Whether it looks into the project; the deterministic verifier has an index of it in its key."""
-    return grader != DETERMINISTIC
+    return grader not in (DETERMINISTIC, EXACT)
 
 
 def grader_files(grader: Grader) -> dict[str, bytes]:
     """Return the programs of a task's tests by their paths."""
     if isinstance(grader, CustomVerifier):
         return {"tests/test.sh": _template("test.sh"), "tests/verify.py": grader.content}
+    if grader == EXACT:
+        return {"tests/test.sh": _template("test.sh"), "tests/verify.py": _template("exact.py")}
     sources = VERIFIER_FILES | JUDGE_FILES if grader == JUDGE else VERIFIER_FILES
     files = {"tests/test.sh": _template("test.sh")} | {place: path.read_bytes() for place, path in sources.items()}
     if grader == JUDGE:
         files["tests/judge.py"] = _template("judge.py")
     return files
+
+
+def grader_of(task: Scenario, chosen: Grader) -> Grader:
+    """Return what grades a task: a question with an exact answer is not graded by its words."""
+    return EXACT if task.derived is not None and chosen == DETERMINISTIC else chosen
 
 
 @cache

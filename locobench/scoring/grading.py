@@ -6,15 +6,14 @@ import json
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import count
+from itertools import islice
 from typing import Any
 
 from locobench.dataset.scenario import Scenario
-from locobench.reading import WORD, Files, fold, is_compound, names_in, read_blocks
+from locobench.reading import WORD, CodeBase, Files, fold, is_compound, names_in, pack, read_blocks
 from locobench.scoring import verify
 from locobench.scoring.code_index import CodeIndex
 from locobench.scoring.scoring import PUBLISHED, Scoring
-from locobench.scoring.verify import CodeBase
 from locobench.shared.markdown import as_markdown, fence
 
 # The oracle shows this many times the scale of each component, where the code base has it: 99 % of the credit.
@@ -77,7 +76,7 @@ def grade_key(
     full = verify.measure(oracle, key, index.code)["components"] if index.names else {}
     if not full.get("keyword_overlap"):
         # There is no name, or the task gives all of them away: what is left is the words of the truth.
-        key |= {"truth": text, "names": verify.pack("")}
+        key |= {"truth": text, "names": pack("")}
         oracle = text
         full = verify.measure(oracle, key, CodeBase({}, index.code.lines))["components"]
     if not full["keyword_overlap"]:
@@ -129,13 +128,18 @@ def _oracle(truth: str, index: CodeIndex, key: dict[str, Any], context_files: li
 
 def _portions(index: CodeIndex, files: list[str], given: set[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield (file, some of its identifiers), from every file some before any file has a second turn."""
-    names = {path: [name for name in index.names_in(path) if name not in given] for path in files}
-    for start in count(0, NAMES_A_STATEMENT):
-        left = [path for path in files if len(names[path]) > start]
-        if not left:
-            return
-        for path in left:
-            yield path, names[path][start : start + NAMES_A_STATEMENT]
+    turns = {path: _not_given(index, path, given) for path in files}
+    while turns:
+        for path, names in list(turns.items()):
+            if portion := list(islice(names, NAMES_A_STATEMENT)):
+                yield path, portion
+            else:
+                del turns[path]
+
+
+def _not_given(index: CodeIndex, path: str, given: set[str]) -> Iterator[str]:
+    # A generator of its own: a file is not looked at before its turn.
+    yield from (name for name in index.names_in(path) if name not in given)
 
 
 def _lines_with(index: CodeIndex, files: Iterable[str], names: set[str], most: int) -> list[str]:

@@ -10,7 +10,6 @@ The generator makes keys and oracles with these very functions.
 
 from __future__ import annotations
 
-import base64
 import collections
 import json
 import math
@@ -19,14 +18,27 @@ import re
 import signal
 import stat
 import sys
-import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from locobench.reading import CODE, HEADING, SPAN, WORD, Files, fold, is_compound, names_in, read_blocks
+from locobench.reading import (
+    CODE,
+    HEADING,
+    SHORTEST_LINE,
+    SPAN,
+    WORD,
+    CodeBase,
+    Files,
+    fold,
+    is_compound,
+    line_sum,
+    names_in,
+    read_blocks,
+    tokens,
+)
 
 VERSION = "3.0"
 
@@ -46,14 +58,11 @@ SCORING: dict[str, Any] = {
     "copied": 0.5,
     "length_words": 100,
 }
-# A line of the code base with fewer words is no quotation wherever it stands; of a longer one the beginning is enough.
-SHORTEST_LINE, LONGEST_LINE = 3, 24
 # Nobody writes a longer report; what follows is not read, so that no answer is too large to score.
 MAX_ANSWER_BYTES = 256 * 1024
 # Seconds of processor time, so that a busy machine changes no reward. An answer of 256 KiB takes one or two.
 TIME_LIMIT_SECONDS = 30
 
-_TOKEN = re.compile(rb"[A-Za-z0-9_\x80-\xff]+")
 _PATH_OR_CALL = re.compile(r"\S*[/\\.]\w\S*")
 _SENTENCE_END = re.compile(r"(?<=[.;:!?])\s+")
 # What a sentence or heading says of names that it proposes, and how code declares them: they are not invented.
@@ -67,87 +76,6 @@ _DECLARES = re.compile(
     r"\b(?:class|struct|interface|enum|trait|type|def|fn|func|function|record|namespace|module|const|let|var|val|static"
     r"|impl|using|typedef|import|from)\s+([A-Za-z_$][\w$]*)"
 )
-
-# Of each identifier, folded, the numbers of the files that have it.
-Places = Mapping[str, Iterable[int]]
-
-
-def tokens(text: str) -> list[tuple[bytes, int, int]]:
-    """Return (word, start, end) of the words in `text`, lower-case; the places count bytes of its UTF-8 form."""
-    content = text.encode("utf-8", "replace").lower()
-    return [(match[0], match.start(), match.end()) for match in _TOKEN.finditer(content)]
-
-
-def line_sum(words: list[bytes]) -> int:
-    """Return the 32-bit sum by which a line of code is known."""
-    return zlib.crc32(b" ".join(words[:LONGEST_LINE]))
-
-
-def pack(text: str) -> str:
-    """Return `text` compressed, in letters that JSON leaves alone."""
-    return base64.b64encode(zlib.compress(text.encode())).decode()
-
-
-def unpack(packed: str) -> str:
-    """Undo `pack`."""
-    return zlib.decompress(base64.b64decode(packed)).decode()
-
-
-def pack_lines(sums: Iterable[int]) -> str:
-    """Return a set of line sums as text: each by its distance from the one before."""
-    ascending = sorted(set(sums))
-    return pack(" ".join(str(after - before) for before, after in zip([0, *ascending], ascending)))
-
-
-def unpack_lines(packed: str) -> frozenset[int]:
-    """Undo `pack_lines`."""
-    total, sums = 0, set()
-    for distance in unpack(packed).split():
-        total += int(distance)
-        sums.add(total)
-    return frozenset(sums)
-
-
-class CodeBase:
-    """What a task's key knows of its code base: identifiers with their files, and sums of lines."""
-
-    def __init__(self, places: Places, lines: Iterable[int]) -> None:
-        self.places = {name: frozenset(files) for name, files in places.items()}
-        self.lines = frozenset(lines)
-
-    @classmethod
-    def read(cls, key: Mapping[str, Any]) -> CodeBase:
-        """Read it from a key."""
-        rows = (row.split() for row in unpack(key["names"]).splitlines())
-        return cls({name: map(int, files) for name, *files in rows}, unpack_lines(key["lines"]))
-
-    def known(self, name: str) -> str:
-        """Return the name, or its singular, if the code base has it, else ""."""
-        if name in self.places:
-            return name
-        return name[:-1] if name.endswith("s") and name[:-1] in self.places else ""
-
-    def without_copies(self, text: str) -> tuple[str, set[int], int]:
-        """Return prose without the lines of code in it, their sums, and how many words they have.
-
-        A run of words that is a whole line of the code base is that line, whatever stands around it.
-        """
-        words, content = tokens(text), text.encode("utf-8", "replace")
-        kept, found, copied, place, end = [], set(), 0, 0, 0
-        while place < len(words):
-            total = stop = matched = 0
-            for next_place in range(place, min(len(words), place + LONGEST_LINE)):
-                word = words[next_place][0]
-                total = zlib.crc32(b" " + word, total) if next_place > place else zlib.crc32(word)
-                if total in self.lines and next_place - place + 1 >= SHORTEST_LINE:
-                    stop, matched = next_place + 1, total
-            if stop:
-                kept.append(content[end : words[place][1]])
-                end = words[stop - 1][2]
-                found.add(matched)
-                copied += stop - place
-            place = stop or place + 1
-        return b" ".join([*kept, content[end:]]).decode("utf-8", "replace"), found, copied
 
 
 class Evidence:

@@ -14,7 +14,7 @@ import jinja2
 import numpy as np
 from markupsafe import Markup, escape
 
-from locobench.dataset.catalog import CATEGORIES, CATEGORY_BONUSES, DIFFICULTIES, LANGUAGES
+from locobench.dataset.catalog import ALL_CATEGORIES, CATEGORY_BONUSES, DIFFICULTIES, LANGUAGES
 from locobench.selection.figures import Groups, Measure, draw_figures, values_of
 from locobench.selection.select import Candidate, Criteria, Selection
 
@@ -83,7 +83,7 @@ def _breakable(name: str) -> Markup:
 
 def _filters(criteria: Criteria) -> list[tuple[str, str]]:
     """Return (what is filtered, what is kept) of the filters that leave something out."""
-    known = {"categories": CATEGORIES, "languages": LANGUAGES, "difficulties": DIFFICULTIES}
+    known = {"categories": ALL_CATEGORIES, "languages": LANGUAGES, "difficulties": DIFFICULTIES}
     kept = {name: [value for value in values if value in getattr(criteria, name)] for name, values in known.items()}
     return [(name, ", ".join(kept[name])) for name, values in known.items() if len(kept[name]) < len(values)]
 
@@ -160,7 +160,7 @@ def _counts(groups: Groups) -> Counts:
     by_category = _counter(groups, lambda task: task.task_category)
     by_language = _counter(groups, lambda task: task.language)
     languages = [language for language in LANGUAGES if by_language(language).all]
-    categories = [category for category in CATEGORIES if by_category(category).all]
+    categories = [category for category in ALL_CATEGORIES if by_category(category).all]
     rows = [
         (category, [*(both((category, language)) for language in languages), by_category(category)])
         for category in categories

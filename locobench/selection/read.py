@@ -5,9 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from pydantic_core import SchemaValidator, ValidationError
-from pydantic_core.core_schema import int_schema, literal_schema, str_schema, typed_dict_field, typed_dict_schema
+from pydantic_core.core_schema import (
+    float_schema,
+    int_schema,
+    literal_schema,
+    nullable_schema,
+    str_schema,
+    typed_dict_field,
+    typed_dict_schema,
+)
 
-from locobench.dataset.catalog import CATEGORIES, DIFFICULTIES, LANGUAGES
+from locobench.dataset.catalog import ALL_CATEGORIES, DIFFICULTIES, LANGUAGES
 from locobench.dataset.records import BYTE_ORDER_MARK, RecordError, parse_object
 from locobench.selection.select import Candidate
 from locobench.shared.errors import InputError
@@ -15,13 +23,14 @@ from locobench.shared.validation import LARGEST_COUNT, explain
 
 # The fields that a selection is made from; the others, nearly all of a record's bytes, are passed over. Without
 # pydantic's models, whose import takes as long as reading 8,000 records does.
+_DERIVED = typed_dict_schema({"grep_f1": typed_dict_field(float_schema(ge=0, le=1))})
 _FIELDS = SchemaValidator(
     typed_dict_schema(
         {
             name: typed_dict_field(schema)
             for name, schema in {
                 "id": str_schema(strict=True),
-                "task_category": literal_schema(list(CATEGORIES)),
+                "task_category": literal_schema(list(ALL_CATEGORIES)),
                 "difficulty": literal_schema(list(DIFFICULTIES)),
                 "language": literal_schema(list(LANGUAGES)),
                 "context_length": int_schema(strict=True, ge=0, le=LARGEST_COUNT),
@@ -29,6 +38,7 @@ _FIELDS = SchemaValidator(
                 "title": str_schema(strict=True),
             }.items()
         }
+        | {"derived": typed_dict_field(nullable_schema(_DERIVED), required=False)}
     )
 )
 
@@ -87,7 +97,9 @@ def read_selection(path: Path) -> list[str]:
 
 def _read_candidate(line: bytes) -> Candidate:
     try:
-        return Candidate(**_FIELDS.validate_json(line.removeprefix(BYTE_ORDER_MARK)))
+        fields = _FIELDS.validate_json(line.removeprefix(BYTE_ORDER_MARK))
+        derived = fields.pop("derived", None)
+        return Candidate(**fields, grep_f1=derived["grep_f1"] if derived else None)
     except ValidationError as error:
         parse_object(line)  # tells better what is wrong with a line that is no JSON object
         raise RecordError(explain(error)) from None

@@ -1,7 +1,8 @@
 """Which tasks are selected: thresholds, a weighted score, the top N.
 
 score = w_context * context_length / max + w_files * files_count / max + w_category * bonus, each part 0-1, the maxima
-taken over the tasks that pass the thresholds and filters. context_length counts characters, not tokens.
+taken over the tasks that pass the thresholds and filters. The bonus is the category's; that of a question with an exact
+answer is 1 - grep F1. context_length counts characters, not tokens.
 
 Imports nothing heavy: the flags of select_tasks.py have these criteria as their defaults.
 """
@@ -14,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from locobench.dataset.catalog import CATEGORIES, CATEGORY_BONUSES, DIFFICULTIES, LANGUAGES
+from locobench.dataset.catalog import ALL_CATEGORIES, CATEGORY_BONUSES, DIFFICULTIES, LANGUAGES
 from locobench.shared.errors import InputError
 
 # Scores are published with four digits.
@@ -32,6 +33,8 @@ class Candidate:
     context_length: int
     """Characters."""
     files_count: int
+    grep_f1: float | None = None
+    """Of a question with an exact answer: F1 of one grep's answer, 0-1."""
     title: str = ""
     """For people: shown on the report page, not part of selected_tasks.json."""
     open_reward: float | None = None
@@ -53,7 +56,7 @@ class Criteria:
     context_weight: float = 0.3
     files_weight: float = 0.3
     category_weight: float = 0.4
-    categories: Sequence[str] = CATEGORIES
+    categories: Sequence[str] = ALL_CATEGORIES
     languages: Sequence[str] = LANGUAGES
     difficulties: Sequence[str] = DIFFICULTIES
     max_closed: float | None = None
@@ -143,6 +146,11 @@ def _without_none(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
+def _bonus(task: Candidate) -> float:
+    """Return what a task may gain from code search, 0-1: its category's, or what one grep leaves to be found."""
+    return CATEGORY_BONUSES[task.task_category] if task.grep_f1 is None else 1 - task.grep_f1
+
+
 def select(tasks: Iterable[Candidate], criteria: Criteria) -> Selection:
     """Score the tasks that pass `criteria` and rank them.
 
@@ -152,7 +160,7 @@ def select(tasks: Iterable[Candidate], criteria: Criteria) -> Selection:
     criteria.check()
     everything = list(tasks)
     passing = [task for task in everything if criteria.pass_task(task)]
-    if missing := sorted({task.task_category for task in passing} - CATEGORY_BONUSES.keys()):
+    if missing := sorted({task.task_category for task in passing if task.grep_f1 is None} - CATEGORY_BONUSES.keys()):
         raise InputError(f"no category bonus for {', '.join(missing)}; add one, 0 to 1, to CATEGORY_BONUSES")
     max_context = max((task.context_length for task in passing), default=1)
     max_files = max((task.files_count for task in passing), default=1)
@@ -160,7 +168,7 @@ def select(tasks: Iterable[Candidate], criteria: Criteria) -> Selection:
         (
             criteria.context_weight * task.context_length / max_context
             + criteria.files_weight * task.files_count / max_files
-            + criteria.category_weight * CATEGORY_BONUSES[task.task_category],
+            + criteria.category_weight * _bonus(task),
             task,
         )
         for task in passing

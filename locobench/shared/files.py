@@ -1,8 +1,9 @@
-"""Writing files: whole or not at all where they are found, many and fast where a whole folder is built."""
+"""Files: written whole or not at all, and read without following the links of whoever made them."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import glob
 import os
@@ -12,6 +13,60 @@ from pathlib import Path
 from typing import BinaryIO
 
 from locobench.shared.errors import InputError
+
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+"""Flags to open what others made: no link is followed, and no pipe waited for."""
+
+
+@contextlib.contextmanager
+def opened_below(root: Path | int, path: str, flags: int = FILE) -> Iterator[int]:
+    """A descriptor of what lies at a path below a folder, opened part by part, so that no link leads anywhere else.
+
+    Args:
+        root: the folder, or a descriptor of it.
+        path: relative to it, with forward slashes; "." is the folder itself.
+        flags: FOLDER, or FILE for anything else.
+
+    Raises:
+        OSError: a part of it is a link, is missing, or leads upwards.
+    """
+    *folders, name = [part for part in path.split("/") if part not in ("", ".")] or ["."]
+    if ".." in (*folders, name):
+        raise OSError(errno.EINVAL, "leads out of its folder", path)
+    at = os.open(".", FOLDER, dir_fd=root) if isinstance(root, int) else os.open(root, FOLDER)
+    try:
+        for part in folders:
+            at, above = os.open(part, FOLDER, dir_fd=at), at
+            os.close(above)
+        found = os.open(name, flags, dir_fd=at)
+    finally:
+        os.close(at)
+    try:
+        yield found
+    finally:
+        os.close(found)
+
+
+def read_below(root: Path | int, path: str, most: int, *, cut: bool = False) -> bytes:
+    """Content of a regular file below a folder, at most so many bytes of it; no link is followed.
+
+    Raises:
+        OSError: it is no regular file, or has more bytes; with `cut`, the others are left out instead.
+    """
+    with opened_below(root, path) as descriptor:
+        return read_regular(descriptor, most, path, cut=cut)
+
+
+def read_regular(descriptor: int, most: int, name: str, *, cut: bool = False) -> bytes:
+    """As `read_below`, of a descriptor."""
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        raise OSError(errno.EINVAL, "no regular file", name)
+    with open(descriptor, "rb", closefd=False) as stream:
+        content = stream.read(most + 1)
+    if len(content) > most and not cut:
+        raise OSError(errno.EFBIG, f"more than {most} bytes", name)
+    return content[:most]
 
 
 @contextlib.contextmanager

@@ -15,7 +15,6 @@ SECRET_WORDS = frozenset(
         "passwort",
         "passphrase",
         "pwd",
-        "pass",
         "pin",
         "token",
         "credential",
@@ -58,6 +57,10 @@ MEASURES = frozenset(
         "type",
         "sock",
         "source",
+        "rate",
+        "length",
+        "size",
+        "index",
     )
 )
 """Last words of names that tell of a secret without being one: token_limit, auth_type, SSH_AUTH_SOCK."""
@@ -85,6 +88,7 @@ def is_secret_name(name: str) -> bool:
         return False
     return (
         not SECRET_WORDS.isdisjoint(words)
+        or words[-1] == "pass"  # a band's pass_rate is none
         or not {"key", "keys"}.isdisjoint(words[1:])
         or snake.endswith(SECRET_ENDINGS)
         or any(part in snake for part in SECRET_PARTS)

@@ -76,7 +76,7 @@ def attacks(root: Path) -> dict[str, list[Reply]]:
     scripts: dict[str, list[Reply]] = {}
     for name, attack in ATTACKS.items():
         prompt = f"Attack by {name} now"
-        write_task(root, name.replace(" ", "-"), prompt, attack.command)
+        write_task(root, re.sub(r"[^A-Za-z0-9._-]+", "-", name), prompt, attack.command)
         scripts[prompt] = [bash(attack.script), Text("Done.")]
     return scripts
 

@@ -227,10 +227,12 @@ def test_a_rate_limit_that_passes_within_the_run_is_no_failure(
     assert len(result.trace.raw_output["api_retry"]) == 1
 
 
-def test_an_api_that_does_not_answer_is_a_timeout(claude: Path, api: Callable[[Responder], MessagesAPI]) -> None:
+def test_an_api_that_does_not_answer_is_no_failure_of_the_agent(
+    claude: Path, api: Callable[[Responder], MessagesAPI]
+) -> None:
     api(always(Hang()))
     result = run(claude, Config(name="c"), timeout=6)
-    assert result.outcome is Outcome.TIMEOUT
+    assert (result.outcome, result.trace.error_kind) == (Outcome.INFRA_ERROR, ErrorKind.SILENT)
     assert result.claude_code_version
 
 

@@ -13,6 +13,7 @@ from harness.models import EvalResult
 from harness.runner import EvalRunner
 from harness.suite.load import load_task
 from tests.support.fake_claude import FakeClaude
+from tests.support.stand_in.messages_api import AUTH, MessagesAPI, always
 from tests.support.suite import REPOSITORY, harness
 
 RUN = """\
@@ -138,9 +139,12 @@ def test_a_task_with_all_its_keys_and_a_config_are_valid_and_run(checkout: Path)
     (checkout / "evals/tasks/coding/fix-auth-bypass.task.yaml").write_text(TASK)
     (checkout / "evals/configs/full/config.yaml").write_text(CONFIG)
     files = ("-t", "evals/tasks/coding/fix-auth-bypass.task.yaml"), ("-c", "evals/configs/full/config.yaml")
-    assert harness(checkout, "validate-task", *files[0]).returncode == 0
+    judge = {"JUDGE_API_KEY": "k"}
+    assert harness(checkout, "validate-task", *files[0], **judge).returncode == 0
     assert harness(checkout, "validate-config", *files[1]).returncode == 0
-    shown = harness(checkout, "run", *files[0], *files[1], "-o", "out.json", ANTHROPIC_API_KEY="", JUDGE_API_KEY="")
+    with MessagesAPI(always(AUTH)) as service:
+        judge["JUDGE_BASE_URL"] = service.url
+        shown = harness(checkout, "run", *files[0], *files[1], "-o", "out.json", **judge)
     (run,) = json.loads((checkout / "out.json").read_text())["results"]
     grades = {grade["assertion_id"]: grade for grade in run["grades"]}
     assert {name: grade["weight"] for name, grade in grades.items()} == {
@@ -149,7 +153,7 @@ def test_a_task_with_all_its_keys_and_a_config_are_valid_and_run(checkout: Path)
         "llm_0": 30,
     }
     assert grades["code_0_tests_pass"]["passed"]
-    assert grades["llm_0"]["status"] == "judge_error"  # there is no key, so there is no verdict
+    assert grades["llm_0"]["status"] == "judge_error"
     assert shown.returncode == 2
 
 

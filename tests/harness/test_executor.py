@@ -86,7 +86,7 @@ def test_response_and_stderr_are_kept(tmp_path: Path) -> None:
 
 
 def test_output_before_a_timeout_is_kept(tmp_path: Path) -> None:
-    lines = (RECORDED / "ok_stream.stdout").read_text().splitlines(keepends=True)[:4]
+    lines = (RECORDED / "ok_stream.stdout").read_text().splitlines(keepends=True)[:3]
     partial = tmp_path / "partial.stdout"
     partial.write_text("".join(lines))
     trace = play(tmp_path, FakeClaude(str(partial), hang=True), timeout=1)
@@ -132,7 +132,7 @@ def test_half_a_line_at_the_end_is_left_out(tmp_path: Path) -> None:
     output = tmp_path / "half.stdout"
     output.write_bytes(recorded + b'{"type":"assistant","message":{"id":"m","cont')
     trace = play(tmp_path, FakeClaude(str(output), hang=True), timeout=1)
-    assert trace.outcome is Outcome.TIMEOUT
+    assert trace.outcome is Outcome.INFRA_ERROR
     assert trace.claude_response == ""
 
 

@@ -46,7 +46,7 @@ KILLED = [
     ("auth_401_killed_stream", Outcome.INFRA_ERROR, ErrorKind.AUTH),
     ("rate_limit_429_killed_stream", Outcome.INFRA_ERROR, ErrorKind.RATE_LIMIT),
     ("overloaded_529_killed_stream", Outcome.INFRA_ERROR, ErrorKind.OVERLOADED),
-    ("hang_sigterm_stream", Outcome.TIMEOUT, ErrorKind.TIME_LIMIT),
+    ("hang_sigterm_stream", Outcome.INFRA_ERROR, ErrorKind.SILENT),
 ]
 
 

@@ -193,8 +193,8 @@ def test_a_run_whose_files_are_gone_before_it_was_graded_is_made_again(tmp_path:
 class Judged(CompositeGrader):
     """A grader whose judge costs a dollar a time, and may be refused."""
 
-    def __init__(self, *, refused: bool = False) -> None:
-        super().__init__()
+    def __init__(self, model: str = "m", *, refused: bool = False) -> None:
+        super().__init__(model, "a-key")
         self.refused = refused
 
     def grade_single_assertion(self, *args: Any) -> GradeResult:
@@ -207,7 +207,7 @@ class Judged(CompositeGrader):
 
 def test_the_budget_counts_judges_when_running_and_when_resuming(tmp_path: Path) -> None:
     made, executor = runner(tmp_path, good)
-    made.grader = Judged()
+    made.grader = Judged("m")
     journal = tmp_path / "j.jsonl"
     for _ in range(2):
         with pytest.raises(MatrixStopped, match=r"\$3\.00 spent") as stopped:
@@ -238,7 +238,7 @@ def test_what_this_installation_cannot_grade_is_refused_before_the_first_run(
     needs_bash = task("a", assertions=[{"type": "code", "check": "tests_pass"}])
     made, executor = runner(tmp_path, good)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(InputError, match="task a: its commands need bash"):
+    with pytest.raises(MatrixStopped, match="task a: its commands need bash"):
         made.run_matrix([needs_bash], CONFIGS, None, 1)
     assert not executor.calls
 

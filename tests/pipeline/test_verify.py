@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from adapter import LoCoBenchTask
 from locobench.dataset.catalog import REPOSITORY
+from locobench.reading import CodeBase
 from locobench.scoring import verify
 from locobench.scoring.code_index import CodeIndex
 from locobench.scoring.grader import DETERMINISTIC, grader_files
@@ -88,7 +89,7 @@ def reward(answer: str, key: dict[str, Any] = KEY) -> float:
 
 
 def seen(answer: str) -> dict[str, Any]:
-    return verify.measure(answer, KEY, verify.CodeBase.read(KEY))
+    return verify.measure(answer, KEY, CodeBase.read(KEY))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ WHOLE_PROJECTS = 125
 """Projects of full size (1 MB each). The others hold every eighth file of one of these, as hard links."""
 FILES_PER_PROJECT = 90
 SELECTION = "thousand.json"
-_MADE = "made by version 5 of made_data.py\n"
+_MADE = "made by version 6 of made_data.py\n"
 
 _SUFFIXES = {
     "c": ".c", "cpp": ".cpp", "csharp": ".cs", "go": ".go", "java": ".java", "javascript": ".js", "php": ".php",
@@ -87,20 +87,22 @@ def _suffix(project: str) -> str:
 
 def _write_files(folder: Path, rng: random.Random, suffix: str) -> None:
     """Write the project's code below one root folder, and the metadata beside it."""
-    # As many different lines and names as a real project has: an index of fewer is made in no time.
-    lines = [_line(rng) for _ in range(14_000)]
+    # As many different lines, names and places of names as a real project has: an index of fewer is made in no time.
+    shared = [_name(rng) for _ in range(200)]
     stems = rng.sample([f"{a}_{b}" for a in _STEMS for b in _STEMS if a != b], FILES_PER_PROJECT)
     for index, stem in enumerate(stems):
         target = folder / "Wharfside" / "src" / f"module_{index % 12}" / f"{stem}{suffix}"
         target.parent.mkdir(parents=True, exist_ok=True)
-        text = "\n".join(rng.choices(lines, k=rng.randint(60, 390)))
+        names = [_name(rng) for _ in range(35)] + rng.sample(shared, 30)
+        text = "\n".join(_line(rng, names) for _ in range(rng.randint(60, 390)))
         # As in the real data, most files are wrapped in a fence and few end in a newline.
         target.write_text(f"```\n{text}\n```" if rng.random() < 0.69 else text)
     (folder / "project_metadata.json").write_text(json.dumps({"specification": {"unique_id": folder.name}}))
 
 
-def _line(rng: random.Random) -> str:
-    return f"    {_name(rng)}[{rng.randrange(99)}] = {_name(rng)}({_name(rng)}, {rng.randrange(9999)})"
+def _line(rng: random.Random, names: list[str]) -> str:
+    one, two, three = rng.choices(names, k=3)
+    return f"    {one}[{rng.randrange(99)}] = {two}({three}, {rng.randrange(9999)})"
 
 
 def _name(rng: random.Random) -> str:
@@ -121,7 +123,7 @@ def _prose(rng: random.Random, size: int) -> str:
 def _scenario(rng: random.Random, project: str, category: str, paths: list[str]) -> dict[str, Any]:
     """Return a scenario with the field sizes of the real ones; a fifth of the ground truths are objects."""
     files = rng.sample(paths, rng.randint(73, 88))
-    code = "\n".join(_line(rng) for _ in range(8))
+    code = "\n".join(_line(rng, [_name(rng) for _ in range(8)]) for _ in range(8))
     truth: Any = f"{_prose(rng, 2000)}\n\nSee `{files[0]}` and `{files[1]}`.\n\n```\n{code}\n```\n"
     if rng.random() < 0.2:
         culprits = [{"file_path": path, "description": _prose(rng, 200), "line_number": 7} for path in files[:2]]

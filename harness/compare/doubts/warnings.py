@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from harness import statistics
 from harness.compare.doubts.confounds import Arms, confounds
+from harness.compare.doubts.control import control_group
 from harness.compare.doubts.lost_runs import cut_short, lost_runs
 from harness.compare.doubts.treatment import treatment_in_baseline, unused_treatment
 from harness.compare.sentences import influence_sentence, zero_cluster_sentence
@@ -44,6 +45,7 @@ def find_warnings(
         *treatment_in_baseline((comparison.label_a, comparison.label_b), results_a, results_b, treatment),
         *unused_treatment(comparison.label_b, results_a, results_b, treatment),
         *confounds(arms),
+        *control_group(comparison.decision.units),
         *(influence_sentence(comparison, group) for group in comparison.influence),
         *_mixed(comparison),
         *_unequal_trials(comparison),

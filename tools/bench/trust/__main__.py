@@ -1,7 +1,8 @@
 """Try faults on the real commands and write what held: `python -m tools.bench.trust` (`make trust`).
 
-Kills at random moments, agents that print and write without end, odd input, and full disks. Each part rewrites its
-table of docs/TRUST.md when it is done. Exit code 1 when something did not hold.
+Kills at random moments, agents that attack, print and write without end, odd input, full disks, and the secrets of
+another project's tests. Each part rewrites its rows of the table in docs/TRUST.md when it is done. Exit code 1 when
+something did not hold.
 """
 
 from __future__ import annotations
@@ -17,13 +18,21 @@ from pathlib import Path
 
 from locobench.shared.files import write_whole
 from tests.support.suite import REPOSITORY
-from tools.bench.trust import floods, full_disk, generation, kills
-from tools.bench.trust.faults import Fault, adopt_orphans, table
+from tools.bench.trust import containers, floods, full_disk, generation, gitleaks, kills
+from tools.bench.trust.faults import Fault, added_up, adopt_orphans, table
 from tools.bench.trust.scenes import installed_claude
 from tools.fuzz import odd_inputs
 
 PAGE = REPOSITORY / "docs" / "TRUST.md"
-PARTS = ("kills", "generation", "disks", "floods", "odd")
+BEGIN, END = "<!-- faults: begin -->", "<!-- faults: end -->"
+PARTS = ("kills", "generation", "disks", "floods", "odd", "containers", "secrets")
+ONE_ROW = {
+    "generation": "extraction and generation ended in the same ways",
+    "disks": "commands onto a disk that gets full",
+    "floods": "matrices whose agents print or write without end",
+    "odd": "files of a command changed at random",
+}
+"""Parts whose faults are added up."""
 
 
 def main() -> int:
@@ -34,6 +43,7 @@ def main() -> int:
     parser.add_argument("--flood-seconds", type=float, default=8, help="how long an agent prints (default: 8)")
     parser.add_argument("--workers", type=int, default=floods.WORKERS, help="agents at a time (default: 8)")
     parser.add_argument("--disks", type=int, default=6, help="full disks for each command (default: 6)")
+    parser.add_argument("--gitleaks", type=Path, help="folder of gitleaks 8.16.0 (apt-get source gitleaks)")
     parser.add_argument("--seed", type=int, help="to repeat a run (default: a new one)")
     parser.add_argument("--dry-run", action="store_true", help="leave docs/TRUST.md as it is")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="parts to try (default: all)")
@@ -51,25 +61,34 @@ def main() -> int:
             "disks": lambda: full_disk.tried(options.disks, random.Random(seed), place / "disks"),
             "floods": lambda: floods.tried(place / "floods", seconds=options.flood_seconds, workers=options.workers),
             "odd": lambda: odd_inputs.tried(options.minutes, random.Random(seed), place / "odd"),
+            "containers": containers.tried,
+            "secrets": lambda: gitleaks.tried(options.gitleaks, random.Random(seed)),
         }
         for name in options.only:
             started = time.monotonic()
             faults = parts[name]()
-            how = f"Seed {seed}, {(time.monotonic() - started) / 60:.0f} minutes{_agent(claude, name)}."
-            print(table(faults), flush=True)
+            print(table(faults), f"{(time.monotonic() - started) / 60:.0f} minutes{_agent(claude, name)}", flush=True)
             if not options.dry_run:
-                _write(name, f"{how}\n\n{table(faults)}")
+                _write([added_up(ONE_ROW[name], faults)] if name in ONE_ROW else faults)
             failures += [failure for fault in faults for failure in fault.failures]
     print(*failures, sep="\n")
     return 1 if failures else 0
 
 
-def _write(part: str, text: str) -> None:
-    """Put what came of a part between its marks."""
-    begin, end = f"<!-- faults {part}: begin -->", f"<!-- faults {part}: end -->"
+def _write(faults: list[Fault]) -> None:
+    """Put rows into the table of the page, in the place of those of the same name."""
     page = PAGE.read_text(encoding="utf-8")
-    before, after = page.split(begin)[0], page.split(end)[1]
-    write_whole(PAGE, f"{before}{begin}\n{text}\n{end}{after}")
+    before, rest = page.split(BEGIN)
+    old, after = rest.split(END)
+    rows = dict(_named(row) for row in old.strip().splitlines()[2:])
+    head, rule, *new = table(faults).splitlines()
+    rows |= dict(map(_named, new))
+    write_whole(PAGE, "\n".join([f"{before}{BEGIN}", head, rule, *rows.values(), f"{END}{after}"]))
+
+
+def _named(row: str) -> tuple[str, str]:
+    """A row of the table by what it is about, without its note."""
+    return row.split("|")[1].split(" (")[0].strip(), row
 
 
 def _agent(claude: Path | None, part: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Iterable
@@ -39,6 +40,14 @@ class Fault:
         if found:
             self.failures.append(f"{where}: {'; '.join(found)}")
             print(f"  NOT HELD {self.failures[-1]}", flush=True)
+
+
+def added_up(name: str, faults: Iterable[Fault]) -> Fault:
+    """All of them as one, with the note that has the largest figure."""
+    told = [*faults]
+    note = max((fault.note for fault in told), key=lambda text: [*map(int, re.findall(r"\d+", text))], default="")
+    failures = [failure for fault in told for failure in fault.failures]
+    return Fault(name, sum(fault.tried for fault in told), failures, note)
 
 
 def table(faults: Iterable[Fault]) -> str:

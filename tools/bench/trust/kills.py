@@ -32,12 +32,13 @@ class Ended:
 
 
 def tried_kills(kills: int, rng: random.Random, place: Path, claude: Path | None) -> list[Fault]:
-    """End `run`, `matrix`, `confirm` and `grade` in turn, `kills` times in all; a row a command."""
+    """End `run`, and in turn `matrix`, `confirm` and `grade`, `kills` times each way; a row a command."""
     found = []
     for number, make in enumerate(SCENES):
         name = make.__name__.lower()
         fault = Fault(f"`{name}` ended by SIGKILL, SIGTERM, SIGINT or SIGHUP at a random moment")
-        times = len(range(number, kills, len(SCENES)))
+        others = len(SCENES) - 1
+        times = len(range(number - 1, kills, others)) if number else kills
         longest = _undisturbed(make, place / name, claude) if times else 0.0
         for attempt in range(times):
             number_of_signal = SIGNALS[attempt % len(SIGNALS)]

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 from harness.models import EvalResult
 from harness.results.files import load_results_file, results_json
+from harness.results.journal import read_journal
 from tests.support.fake_claude import FakeClaude, calls
 from tests.support.judged_job import make_job, reply
 from tests.support.results import arm
@@ -115,8 +116,7 @@ class AgentScene(Scene):
         return Counter(f"{_task(call['prompt'])} {call['env']['CONFIG_NAME']}" for call in logged)
 
     def rows(self) -> list[str]:
-        lines = self.journal.read_bytes().split(b"\n")[:-1] if self.journal.exists() else []
-        return [_run(EvalResult.model_validate_json(line)) for line in lines]
+        return [_run(result) for result in read_journal(self.journal)]
 
     def wrong_at_the_end(self) -> list[str]:
         file = load_results_file(self.out)
@@ -129,18 +129,10 @@ class AgentScene(Scene):
 
 
 class Run(AgentScene):
-    """`run`: one run, whose result is there whole or not at all."""
+    """`run`: a matrix of one run."""
 
     arguments = ("run", "-t", "tasks/t0.task.yaml", "-c", "configs/c0/config.yaml")
-    resume = ()
-    made = frozenset({"out.json"})
     expected: ClassVar[Counter[str]] = Counter({"t0 c0": 1})
-
-    def rows(self) -> list[str]:
-        return list(map(_run, load_results_file(self.out).results)) if self.out.exists() else []
-
-    def announced(self, said: str) -> int:
-        return said.count("saved to")
 
 
 class Matrix(AgentScene):

@@ -1,30 +1,26 @@
-"""Runs Python for a grader so that the graded project cannot steer it; a program of its own, for any Python 3.9+.
+"""Runs Python for a grader and tells how that went; a program of its own, for any Python 3.9+.
 
-`python -s isolated_python.py SETTINGS NAME ARGUMENTS...` does what the command NAME (python, python3, pytest) would do
-with the arguments, except that no module of the standard library or of the test runner comes from the project.
-SETTINGS is a JSON file: `bin` (the folder that sent us here), `project`, `told` (the folder for reports), `own_modules`
-(modules that the task has) and `created` (files of the agent's own, whose tests do not decide beside those of the
-task). PYTHONPATH arrives as GIVEN_PYTHONPATH, since the interpreter would run a sitecustomize.py that it finds there.
+`python -s witness.py SETTINGS NAME ARGUMENTS...` does what the command NAME (python, python3, pytest) would do with the
+arguments; PYTHONPATH arrives as GIVEN_PYTHONPATH, since we would import from there. SETTINGS is a JSON file: `bin` (the
+folder that sent us here), `project`, `told` (the folder for reports) and `created` (files of the agent's own, whose
+tests do not decide beside those of the task).
 
-The project's code runs in a child. What the child says of its tests counts only when it comes to its end and ends its
-account with a number that is drawn for each run, so leaving early, with any exit code, is a failure. Each run appends
-one line to report.jsonl, {"runner", "tests": [[file, test, outcome]]}, or to `missing` what is not installed.
+The program runs in a child, which counts only when it comes to its end and says so with a number that is drawn for
+each run: `os._exit` with any exit code is a failure. Each run appends a line to report.jsonl: {"tests": [[file, test,
+outcome]], "left": whether code of the project, and not the program itself, ended it with success}; or to `missing`
+what is not installed.
 """
 
 from __future__ import annotations
 
-import contextlib
 import importlib
-import importlib.machinery
 import importlib.util
 import json
 import os
-import pkgutil
 import runpy
 import secrets
 import shutil
 import sys
-import sysconfig
 import tempfile
 import traceback
 import types
@@ -39,27 +35,11 @@ UNITTEST_OUTCOMES = {
     FAILED: ("addFailure", "addError", "addUnexpectedSuccess"),
 }
 """The methods of a result by which unittest tells of a test."""
-SETTINGS_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 STOPPED = ["", "the end of the tests", FAILED]
 """Stands for the tests that did not run because others ended them."""
 NO_TESTS = 5
 """Exit code of both runners when there is nothing to run; unittest has it since Python 3.12."""
-
-
-class StandardLibraryFirst:
-    """Finds modules of the standard library there and nowhere else, whatever stands first in sys.path."""
-
-    def __init__(self, own_modules: list[str]) -> None:
-        self._paths = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")]
-        self._paths += [path for path in sys.path if path.endswith("lib-dynload")]
-        names = getattr(sys, "stdlib_module_names", None) or {m.name for m in pkgutil.iter_modules(self._paths)}
-        self._names = set(names) - {"test"} - set(own_modules)  # many a project has a package `test`
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """What importlib asks of a finder."""
-        if path is None and name in self._names:
-            return importlib.machinery.PathFinder.find_spec(name, self._paths)
-        return None
+NOT_INSTALLED = 127
 
 
 def main() -> None:
@@ -81,9 +61,10 @@ def main() -> None:
     os.environ["PATH"] = os.pathsep.join([settings["bin"], os.environ.get("PATH", os.defpath)])
     module = arguments[1].split(".")[0] if arguments[:1] == ["-m"] and len(arguments) > 1 else ""
     runner = module if module in ("unittest", "pytest") else ""
-    if runner == "pytest" and importlib.util.find_spec("pytest") is None:
-        _tell(settings, "missing", "pytest")
-        sys.exit(f"{sys.executable}: No module named pytest")
+    if runner and importlib.util.find_spec(runner) is None:
+        _tell(settings, "missing", runner)
+        print(f"{sys.executable}: No module named {runner}", file=sys.stderr)
+        sys.exit(NOT_INSTALLED)
     number = secrets.token_hex(16)
     with tempfile.TemporaryFile(dir=settings["told"]) as account:
         child = os.fork()
@@ -95,8 +76,7 @@ def main() -> None:
     if told is None:
         print(f"{name}: ended before its program did", file=sys.stderr)
         sys.exit(1)
-    if runner:
-        _tell(settings, "report.jsonl", json.dumps({"runner": runner, "tests": told["tests"]}))
+    _tell(settings, "report.jsonl", json.dumps({"tests": told["tests"], "left": told["left"]}))
     sys.exit(told["code"])
 
 
@@ -152,13 +132,16 @@ def _be_the_command(
     """Run the program, tell how it ended, and end; never returns."""
     me = os.getpid()
     tests: list[list[str]] = []
-    if runner:
+    if runner:  # before anything of the project's can be found in their place
+        importlib.import_module("unittest")
         importlib.import_module(runner)
     code: Any = 1
+    left = False
     try:
-        code = _run(settings, runner, arguments, in_path, tests)
+        code = _run(runner, arguments, in_path, tests)
     except SystemExit as error:
         code = error.code
+        left = not runner and not code and _is_left(settings, error, arguments)
         if code is not None and not isinstance(code, int):
             print(code, file=sys.stderr)
     except BaseException:
@@ -166,10 +149,20 @@ def _be_the_command(
     if os.getpid() == me:
         code = 0 if code is None else int(code) if isinstance(code, int) else 1
         code = _decided(code, runner, tests, settings["created"])
-        told = {"number": number, "code": code, "tests": [[_place(settings, t[0]), *t[1:]] for t in tests]}
-        account.write(b"\n" + json.dumps(told).encode())
+        places = [[_place(settings, t[0]), *t[1:]] for t in tests]
+        account.write(b"\n" + json.dumps({"number": number, "code": code, "tests": places, "left": left}).encode())
         account.flush()
     sys.exit(code)
+
+
+def _is_left(settings: Settings, error: SystemExit, arguments: list[str]) -> bool:
+    """Whether a file of the project ended the program that is not the program itself."""
+    frames = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)]
+    inside = os.path.realpath(settings["project"]) + os.sep
+    files = [path for path in map(os.path.realpath, frames) if path.startswith(inside)]
+    kind = arguments[0] if arguments else "-"
+    program = {"-c": "", "-": "", "-m": files[0] if files else ""}.get(kind, os.path.realpath(kind))
+    return any(file != program for file in files)
 
 
 def _decided(code: int, runner: str, tests: list[list[str]], created: list[str]) -> int:
@@ -194,8 +187,7 @@ def _place(settings: Settings, file: str) -> str:
     return os.path.relpath(os.path.realpath(file), os.path.realpath(settings["project"])) if file else ""
 
 
-def _run(settings: Settings, runner: str, arguments: list[str], in_path: bool, tests: list[list[str]]) -> int:
-    sys.meta_path.insert(0, StandardLibraryFirst(settings["own_modules"]))
+def _run(runner: str, arguments: list[str], in_path: bool, tests: list[list[str]]) -> int:
     if "PYTHONPATH" in os.environ:
         sys.path[:0] = os.environ["PYTHONPATH"].split(os.pathsep)
     kind = arguments[0] if arguments else "-"
@@ -205,7 +197,7 @@ def _run(settings: Settings, runner: str, arguments: list[str], in_path: bool, t
         if runner == "unittest" and arguments[1] == "unittest":
             return _unittest(arguments[2:], tests)
         if runner == "pytest":
-            return _pytest(settings, arguments[2:], tests)
+            return _pytest(arguments[2:], tests)
         sys.argv = arguments[1:]
         runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
         return 0
@@ -263,7 +255,7 @@ def _unittest(arguments: list[str], tests: list[list[str]]) -> int:
     return 0
 
 
-def _pytest(settings: Settings, arguments: list[str], tests: list[list[str]]) -> int:
+def _pytest(arguments: list[str], tests: list[list[str]]) -> int:
     pytest: Any = importlib.import_module("pytest")
 
     class Account:
@@ -291,38 +283,16 @@ def _pytest(settings: Settings, arguments: list[str], tests: list[list[str]]) ->
             if outcome in (SKIPPED, FAILED) or (outcome == PASSED and report.when == "call"):
                 self.note(report, outcome)
 
-    flags = ["-p", "no:cacheprovider", "--continue-on-collection-errors"]
-    if not _has_settings(settings["project"]):
-        flags.append(f"--rootdir={os.getcwd()}")
-    return int(pytest.main([*flags, *arguments], plugins=[Account()]))
-
-
-def _has_settings(project: str) -> bool:
-    """Whether pytest finds settings in the project; else it takes the empty file above, and that as its root."""
-    folder = os.getcwd()
-    while True:
-        for name in (
-            "pytest.toml",
-            ".pytest.toml",
-            "pytest.ini",
-            ".pytest.ini",
-            "pyproject.toml",
-            "tox.ini",
-            "setup.cfg",
-        ):
-            with (
-                contextlib.suppress(OSError),
-                open(os.path.join(folder, name), encoding="utf-8", errors="replace") as f,
-            ):
-                if name.lstrip(".").startswith("pytest.") or "pytest" in f.read():
-                    return True
-        if folder in (project, os.path.dirname(folder)):
-            return False
-        folder = os.path.dirname(folder)
+    return int(
+        pytest.main(["-p", "no:cacheprovider", "--continue-on-collection-errors", *arguments], plugins=[Account()])
+    )
 
 
 def _tell(settings: Settings, name: str, line: str) -> None:
-    with open(os.path.join(settings["told"], name), "a", encoding="utf-8") as file:
+    flags = (
+        os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+    )  # the project may have put a pipe there
+    with open(os.open(os.path.join(settings["told"], name), flags, 0o600), "a", encoding="utf-8") as file:
         file.write(line + "\n")
 
 

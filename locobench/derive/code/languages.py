@@ -1,0 +1,189 @@
+"""Which languages can questions be derived for, and what tells a reader of code about each of them?
+
+One row a language. Adding one is adding a row, a file of queries, and its grammar's wheel to pyproject.toml.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from tree_sitter import Language as Grammar
+from tree_sitter import Parser, Query
+
+QUERIES = Path(__file__).parent / "queries"
+LIBRARY_NAMES = Path(__file__).parent / "names"
+
+Visibility = Literal["import", "folder", "anywhere"]
+
+
+@dataclass(frozen=True)
+class Language:
+    """What the index needs to know of a language."""
+
+    name: str
+    """As in templates/environment/languages.toml."""
+    title: str
+    suffixes: tuple[str, ...]
+    grammars: dict[str, tuple[str, str]]
+    """Suffix to (module of the grammar's wheel, its function); "" for all others."""
+    tests: str
+    """Regular expression of paths that are tests."""
+    selves: frozenset[str]
+    """Receivers that mean the object itself or its class."""
+    visibility: Visibility
+    """Where a bare name of another file is known: by import, in the same folder, or anywhere."""
+    implicit_self: bool = False
+    """Whether a bare name can be a method of the class around it."""
+    called: bool = False
+    """Whether a method's name stands before a bracket or after `::` wherever it is meant."""
+    constructor: str | None = None
+    """What all constructors are called, where it is not the class's name."""
+    special: str = r"$^"
+    """Names of functions that are used without being named (regular expression)."""
+    imports: bool = False
+    """Whether a file's imports name files."""
+    classes: bool = True
+    """Whether types can be targets: a name tells which type is meant."""
+    subtypes: bool = True
+    """Whether a type names its supertypes."""
+    blank: str = ""
+    """Regular expression of what the grammar stumbles over and a compiler does not: it is read as spaces."""
+
+    def is_test(self, path: str) -> bool:
+        """Whether a path below the repository is a test's."""
+        return _pattern(self.tests).search("/" + path) is not None
+
+    def readable(self, text: bytes) -> bytes:
+        """Return a file's text for the parser: as long as it is, with spaces for what the grammar does not know."""
+        if not self.blank:
+            return text
+        return _bytes_pattern(self.blank).sub(lambda found: re.sub(rb"[^\n]", b" ", found[0]), text)
+
+    def parser(self, path: str) -> Parser:
+        """Return the parser for a file."""
+        return _parser(*self._grammar(path))
+
+    def queries(self, path: str) -> tuple[Query, Query]:
+        """Return what finds definitions and what finds names in a file."""
+        return _queries(self.name, *self._grammar(path))
+
+    def library_names(self) -> frozenset[str]:
+        """Return names of the language and its library, which a name of the repository could be confused with."""
+        return _library_names(self.name)
+
+    def is_special(self, name: str) -> bool:
+        """Whether a function of this name is used without being named: a constructor, an operator, an entry point."""
+        return name == self.constructor or _pattern(self.special).fullmatch(name) is not None
+
+    def _grammar(self, path: str) -> tuple[str, str]:
+        suffix = path[path.rfind(".") :]
+        return self.grammars.get(suffix) or self.grammars[""]
+
+
+_FOLDERS = r"/(tests?|testing|__tests__|spec|specs|testdata|fixtures?|mocks?|__mocks__|benchmarks?|benches|bench)/"
+_THIS = frozenset({"this"})
+# What C leaves out, the second half of `long long`, and macros alone on their lines.
+_MACRO_LINES = r"^[A-Z][A-Z0-9_]{3,}$"
+_C_BLANKS = r"^#\s*ifdef __cplusplus\n(?:(?!#\s*(?:else|elif|if)).*\n)*?#\s*endif|(?<=long) +long\b|" + _MACRO_LINES
+
+LANGUAGES = {
+    language.name: language
+    for language in (
+        Language(
+            "python", "Python", (".py",), {"": ("tree_sitter_python", "language")},
+            _FOLDERS + r"|/(test_[^/]*|[^/]*_test|conftest)\.py$",
+            frozenset({"self", "cls"}), "import",
+            constructor="__init__", special=r"__\w+__", imports=True,
+        ),
+        Language(
+            "javascript", "JavaScript", (".js", ".mjs", ".cjs", ".jsx"),
+            {"": ("tree_sitter_javascript", "language")},
+            _FOLDERS + r"|[._-](test|spec)\.[mc]?jsx?$",
+            _THIS, "import", constructor="constructor", special=r"toString|toJSON|valueOf|inspect", imports=True,
+        ),
+        Language(
+            "typescript", "TypeScript", (".ts", ".tsx", ".mts", ".cts"),
+            {".tsx": ("tree_sitter_typescript", "language_tsx"), "": ("tree_sitter_typescript", "language_typescript")},
+            _FOLDERS + r"|[._-](test|spec|test-d|bench)\.[mc]?tsx?$|/runtime-tests/|/[^/]*-tests?/",
+            _THIS, "import", constructor="constructor", special=r"toString|toJSON|valueOf", imports=True,
+        ),
+        Language(
+            "go", "Go", (".go",), {"": ("tree_sitter_go", "language")},
+            r"_test\.go$|/testdata/", frozenset(), "folder",
+            special=r"main|init|String|Error|Write|Read|Close|Len|Less|Swap|ServeHTTP|(Unm|M)arshal\w+", subtypes=False,
+        ),
+        Language(
+            "java", "Java", (".java",), {"": ("tree_sitter_java", "language")},
+            _FOLDERS + r"|/src/[^/]*[tT]est[^/]*/|/[^/]*Tests?\.java$",
+            _THIS, "anywhere", implicit_self=True, called=True,
+            special=r"main|toString|equals|hashCode|compareTo|clone|finalize|close|run|call|get|accept|apply|iterator",
+        ),
+        Language(
+            "rust", "Rust", (".rs",), {"": ("tree_sitter_rust", "language")},
+            _FOLDERS + r"|/tests?\.rs$|_tests?\.rs$",
+            frozenset({"self", "Self"}), "anywhere",
+            special=r"main|fmt|drop|deref|next|from|into|default|clone|eq|hash|cmp|index|as_ref|from_str",
+        ),
+        Language(
+            "php", "PHP", (".php",), {"": ("tree_sitter_php", "language_php")},
+            _FOLDERS + r"|Test\.php$",
+            frozenset({"this", "self", "static"}), "anywhere",
+            constructor="__construct", special=r"__\w+", called=False,
+        ),
+        Language(
+            "c", "C", (".c", ".h"), {"": ("tree_sitter_c", "language")},
+            _FOLDERS + r"|/(test[^/]*|[^/]*[_-]test|[^/]*[_-]tests)\.[ch]$",
+            frozenset(), "anywhere", special="main", classes=False, subtypes=False,
+            blank=_C_BLANKS,
+        ),
+        Language(
+            "cpp", "C++", (".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".h"), {"": ("tree_sitter_cpp", "language")},
+            _FOLDERS + r"|/(test[^/]*|[^/]*[_-]test)\.(cc|cpp|cxx|h|hpp)$",
+            _THIS, "anywhere", implicit_self=True, special="main|begin|end|swap|hash|format|parse",
+            blank=_MACRO_LINES,
+        ),
+        Language(
+            "csharp", "C#", (".cs",), {"": ("tree_sitter_c_sharp", "language")},
+            _FOLDERS + r"|/[^/]*Tests?(\.[^/]*)?/|Tests?\.cs$|/[^/]*TestSupport/",
+            frozenset({"this"}), "anywhere", implicit_self=True,
+            special="Main|ToString|Equals|GetHashCode|Dispose|GetEnumerator|MoveNext|Invoke",
+        ),
+    )
+}  # fmt: skip
+
+
+@cache
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text)
+
+
+@cache
+def _bytes_pattern(text: str) -> re.Pattern[bytes]:
+    return re.compile(text.encode(), re.MULTILINE)
+
+
+@cache
+def _grammar(module: str, function: str) -> Grammar:
+    return Grammar(getattr(importlib.import_module(module), function)())
+
+
+@cache
+def _parser(module: str, function: str) -> Parser:
+    return Parser(_grammar(module, function))
+
+
+@cache
+def _queries(name: str, module: str, function: str) -> tuple[Query, Query]:
+    definitions, _, names = (QUERIES / f"{name}.scm").read_text(encoding="utf-8").partition(";; names\n")
+    grammar = _grammar(module, function)
+    return Query(grammar, definitions), Query(grammar, names)
+
+
+@cache
+def _library_names(name: str) -> frozenset[str]:
+    return frozenset((LIBRARY_NAMES / f"{name}.txt").read_text(encoding="utf-8").split())

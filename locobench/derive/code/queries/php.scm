@@ -1,0 +1,25 @@
+(function_definition name: (name) @name) @function
+(method_declaration name: (name) @name) @method
+(class_declaration name: (name) @name) @class
+(interface_declaration name: (name) @name) @class
+(trait_declaration name: (name) @name) @class
+(enum_declaration name: (name) @name) @class
+(const_declaration (const_element (name) @name)) @constant
+;; names
+(name) @id
+(base_clause (name) @base)
+(base_clause (qualified_name (name) @base))
+(class_interface_clause (name) @base)
+(class_interface_clause (qualified_name (name) @base))
+(use_declaration (name) @base)
+(variable_name (name) @variable)
+(property_element (variable_name (name) @field))
+(property_promotion_parameter name: (variable_name (name) @field))
+(member_access_expression name: (name) @field)
+(nullsafe_member_access_expression name: (name) @field)
+(argument name: (name) @key)
+(namespace_definition name: (namespace_name) @namespace)
+(namespace_definition) @import
+(namespace_use_declaration) @import
+(anonymous_class) @nested
+(attribute_list) @unclear

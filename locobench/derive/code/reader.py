@@ -1,0 +1,270 @@
+"""Reading one file: what it defines and what it mentions, from its tree to the index's columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node, QueryCursor
+
+from locobench.derive.code.rows import (
+    ALIASED,
+    BINDING,
+    COMPLEX,
+    DECLARATION,
+    DEFINITION,
+    FIRST_NAME,
+    FOREIGN,
+    FUNCTIONS,
+    IGNORED,
+    IMPORT,
+    ITSELF,
+    KEY,
+    NO_RECEIVER,
+    REFERENCE,
+    TOP_LEVEL,
+    UNCLEAR,
+    Definition,
+)
+
+if TYPE_CHECKING:
+    from locobench.derive.code.index import Index
+
+_WORD = re.compile(rb"[A-Za-z_$][A-Za-z0-9_$]*")
+_RECEIVER = re.compile(rb"([A-Za-z_$][\w$]*)?(\(\))?\s*(?:\?\.|\.|->|::|\\)\s*$")
+_AFTER_ALIAS = re.compile(rb"\s+as\b|\s*=[^=>]")
+_BEFORE_ALIAS = re.compile(rb"\bas\s+$")
+_MEMBER_BYTES = frozenset(b".>:\\")
+_SPACES = frozenset(b" \n\t\r")
+
+
+def places_of(path: str) -> Iterator[str]:
+    """Yield what a name of a file can be qualified with: its folders and its stem."""
+    parts = path.split("/")
+    yield from parts[:-1]
+    yield parts[-1].partition(".")[0]
+    # A crate or package may be called otherwise than its folder.
+    yield from (part.replace("-", "_") for part in parts[:-1])
+
+
+class Reader:
+    """Reads one file."""
+
+    def __init__(self, index: Index, path: str, text: bytes, root: Node, *, with_tests: bool) -> None:
+        self.index, self.path, self.text, self.root = index, path, text, root
+        self.with_tests = with_tests
+        self.number = len(index.files)
+        index.files.append(path)
+        index.texts.append(text)
+        index.places.update(places_of(path))
+        index.by_file.append([])
+
+    def read(self, *, mentions: bool) -> None:
+        """Store what the file defines and mentions."""
+        definitions, names = self.index.language.queries(self.path)
+        captured = QueryCursor(names).captures(self.root)
+        paint = self._paint(captured)
+        own = self._definitions(QueryCursor(definitions).matches(self.root), captured, paint)
+        if mentions:
+            self._mentions(captured, paint, own)
+
+    def _paint(self, captured: dict[str, list[Node]]) -> bytearray:
+        """Return what every byte's mentions are, where that does not hang on the mention itself."""
+        paint = bytearray([REFERENCE]) * len(self.text)
+        foreign = bytes([FOREIGN])
+        for node in captured.get("import", ()):
+            start, end = node.start_byte, node.end_byte
+            inside = is_internal(self.index.language.name, self.text[start:end])
+            paint[start:end] = (bytes([IMPORT]) if inside else foreign) * (end - start)
+        for node in captured.get("unclear", ()):
+            paint[node.start_byte : node.end_byte] = bytes([UNCLEAR]) * (node.end_byte - node.start_byte)
+        for node in captured.get("variant", ()):
+            if not self._is_guard(node):
+                paint[node.start_byte : node.end_byte] = bytes([UNCLEAR]) * (node.end_byte - node.start_byte)
+        for node in captured.get("opaque", ()):
+            words = set(_WORD.findall(self.text[node.start_byte : node.end_byte]))
+            self.index.murky.update(word.decode("ascii") for word in words)
+        self.index.sources += [(self.number, self._text_of(node)) for node in captured.get("source", ())]
+        self._paint_rust_attributes(captured, paint)
+        return paint
+
+    def _paint_rust_attributes(self, captured: dict[str, list[Node]], paint: bytearray) -> None:
+        tests = {node.start_byte for node in captured.get("testmark", ())}
+        for node in (*captured.get("testmark", ()), *captured.get("cfgmark", ())):
+            owner = node.next_named_sibling
+            while owner is not None and owner.type in ("attribute_item", "line_comment", "block_comment"):
+                owner = owner.next_named_sibling
+            if owner is not None:
+                is_test = node.start_byte in tests and b"not(test" not in self.text[node.start_byte : node.end_byte]
+                role = IGNORED if is_test and not self.with_tests else REFERENCE if is_test else UNCLEAR
+                paint[node.start_byte : owner.end_byte] = bytes([role]) * (owner.end_byte - node.start_byte)
+
+    def _is_guard(self, node: Node) -> bool:
+        """Whether it is the guard around a whole header, or what C++ alone sees."""
+        head, _, rest = self.text[node.start_byte : node.start_byte + 400].partition(b"\n")
+        name = head.split()[1:2]
+        return b"__cplusplus" in head or (
+            head.startswith(b"#ifndef")
+            and bool(name)
+            and rest.split()[:2] == [b"#define", name[0]]
+            and not self.text[node.end_byte :].strip()
+        )
+
+    def _definitions(
+        self, matches: list[tuple[int, dict[str, list[Node]]]], captured: dict[str, list[Node]], paint: bytearray
+    ) -> list[int]:
+        """Store the file's definitions; return their numbers in the order of their starts."""
+        found: dict[int, Definition] = {}
+        for _, match in matches:
+            if "name" not in match:
+                continue
+            name = match["name"][0]
+            kind = next(kind for kind in match if kind not in ("name", "owner"))
+            node = match[kind][0]
+            key = name.start_byte if kind != "container" else -1 - node.start_byte
+            if paint[name.start_byte] == IGNORED:
+                continue
+            other = found.get(key)
+            if other and (other.kind != kind and kind == "constant"):
+                continue
+            if other and other.kind == kind and other.end - other.start >= node.end_byte - node.start_byte:
+                continue
+            owner = self._text_of(match["owner"][0]).rpartition(".")[2] if "owner" in match else ""
+            if owner == "prototype":
+                owner = self._text_of(match["owner"][0]).split(".")[-2]
+            found[key] = Definition(
+                kind, self._text_of(name), self.number, node.start_byte, node.end_byte, name.start_byte,
+                "" if owner in ("exports", "module") else owner,
+            )  # fmt: skip
+        starts = {(one.start, one.end) for one in found.values()} | {
+            (one.name_start, one.end) for one in found.values()
+        }
+        extra = [node for node in captured.get("nested", ()) if (node.start_byte, node.end_byte) not in starts]
+        ends = {one.end for one in found.values() if one.kind in FUNCTIONS}
+        extra += [node for node in captured.get("callable", ()) if node.end_byte not in ends]
+        nested = [Definition("nested", "", self.number, node.start_byte, node.end_byte, -1) for node in extra]
+        ordered = sorted([*found.values(), *nested], key=lambda one: (one.start, -one.end, one.name_start))
+        own = []
+        stack: list[int] = []
+        for one in ordered:
+            while stack and self.index.definitions[stack[-1]].end <= one.start:
+                stack.pop()
+            one.parent = stack[-1] if stack else -1
+            number = len(self.index.definitions)
+            self.index.definitions.append(one)
+            own.append(number)
+            if one.kind != "constant":
+                stack.append(number)
+        self.index.by_file[self.number] = [n for n in own if self.index.definitions[n].kind != "constant"]
+        for node in captured.get("self", ()):
+            inner = self.index.innermost(self.number, node.start_byte)
+            if inner >= 0:
+                self.index.definitions[inner].own_self = self._text_of(node)
+        for node in captured.get("base", ()):
+            inner = self.index.innermost(self.number, node.start_byte)
+            if inner >= 0:
+                self.index.definitions[inner].bases.append(self._text_of(node))
+        for node in captured.get("namespace", ()):
+            text = self._text_of(node)
+            self.index.namespaces.update((text, text.replace("\\", "."), *re.findall(r"\w+", text)))
+        return own
+
+    def _mentions(self, captured: dict[str, list[Node]], paint: bytearray, own: list[int]) -> None:
+        index, text, definitions = self.index, self.text, self.index.definitions
+        roles = {node.start_byte: role for capture, role in _CAPTURED for node in captured.get(capture, ())}
+        for number in own:
+            if definitions[number].kind not in ("nested", "container"):
+                roles[definitions[number].name_start] = DEFINITION
+        scopes = index.by_file[self.number]
+        at, stack = 0, [TOP_LEVEL]
+        seen = -1
+        for node in sorted(captured.get("id", ()), key=lambda node: node.start_byte):
+            start = node.start_byte
+            painted = paint[start]
+            if painted == IGNORED or start == seen:
+                continue
+            seen = start
+            while at < len(scopes) and definitions[scopes[at]].start <= start:
+                while stack[-1] >= 0 and definitions[stack[-1]].end <= definitions[scopes[at]].start:
+                    stack.pop()
+                stack.append(scopes[at])
+                at += 1
+            while stack[-1] >= 0 and definitions[stack[-1]].end <= start:
+                stack.pop()
+            end = node.end_byte
+            role = roles.get(start, painted) if painted != UNCLEAR else UNCLEAR
+            if painted == UNCLEAR and roles.get(start) == DEFINITION:
+                role = UNCLEAR
+            if painted in (IMPORT, FOREIGN):
+                role = ALIASED if self._is_aliased(start, end) else painted
+            index.name.append(index.name_id(text[start:end].decode("utf-8", "replace")))
+            index.file.append(self.number)
+            index.start.append(start)
+            index.role.append(role)
+            index.receiver.append(self._receiver(start, stack[-1]))
+            index.scope.append(stack[-1])
+
+    def _is_aliased(self, start: int, end: int) -> bool:
+        return bool(
+            _AFTER_ALIAS.match(self.text, end, end + 12) or _BEFORE_ALIAS.search(self.text[max(0, start - 12) : start])
+        )
+
+    def _receiver(self, start: int, scope: int) -> int:
+        text = self.text
+        before = text[start - 1] if start else 0
+        if before in _SPACES:
+            head = text[max(0, start - 120) : start].rstrip()
+            if not head or head[-1] not in _MEMBER_BYTES:
+                return NO_RECEIVER
+        elif before not in _MEMBER_BYTES:
+            return NO_RECEIVER
+        else:
+            head = text[max(0, start - 120) : start]
+        if head.endswith(b"..") or (head.endswith(b">") and not head.endswith(b"->")):
+            return NO_RECEIVER
+        if head.endswith(b":") and not head.endswith(b"::"):
+            return NO_RECEIVER
+        found = _RECEIVER.search(head)
+        if found is None:
+            return COMPLEX
+        if found[1] is None:
+            # `::name` and `\name`: from the root of all names. `).name`, `].name`: who knows.
+            rooted = head.endswith((b"::", b"\\")) and not head[:-2].rstrip().endswith((b">", b")"))
+            return NO_RECEIVER if rooted else COMPLEX
+        if found[2]:
+            return ITSELF if found[1] == b"super" else COMPLEX
+        word = found[1].decode("utf-8", "replace").removeprefix("$")
+        # `a.b.name`: the last name alone would be taken for something that it is not.
+        around = head[: found.start()].rstrip()
+        if word in ("super", "base", "parent"):
+            return ITSELF
+        if around.endswith((b".", b"->")) and not around.endswith(b".."):
+            return COMPLEX
+        if word in self.index.language.selves or self._is_own_self(word, scope):
+            return ITSELF
+        return FIRST_NAME + self.index.name_id(word)
+
+    def _is_own_self(self, word: str, scope: int) -> bool:
+        while scope >= 0:
+            if self.index.definitions[scope].own_self == word:
+                return True
+            scope = self.index.definitions[scope].parent
+        return False
+
+    def _text_of(self, node: Node) -> str:
+        return self.text[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+
+_CAPTURED = (
+    ("key", KEY), ("bind", BINDING), ("declare", DECLARATION), ("unclear", UNCLEAR), ("variable", IGNORED),
+    ("field", IGNORED),
+)  # fmt: skip
+
+
+def is_internal(language: str, statement: bytes) -> bool:
+    """Whether an import can be of this repository by the look of it; `strict` knows the repository's names."""
+    if language in ("javascript", "typescript"):
+        quoted = re.findall(rb"""from\s*['"]([^'"]+)['"]|require\(\s*['"]([^'"]+)['"]""", statement)
+        return not quoted or any((a or b).startswith((b".", b"@/", b"~/", b"#")) for a, b in quoted)
+    return True

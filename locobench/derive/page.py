@@ -1,0 +1,58 @@
+"""The page that shows what was derived: kinds by difficulty, a few questions, what was left out and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import jinja2
+
+from locobench.derive.code.languages import LANGUAGES
+from locobench.derive.kinds import KINDS, UNCHECKED
+
+if TYPE_CHECKING:
+    from locobench.derive.run import Asked, Choice, Report
+
+DIFFICULTIES = ("easy", "medium", "hard", "expert")
+EXAMPLES = 2
+"""Questions shown of each kind and repository."""
+
+
+def page(reports: Sequence[Report], choice: Choice) -> bytes:
+    """Return the HTML page (UTF-8); the same input gives the same bytes."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    asked = [one for report in reports for one in report.asked]
+    counts = Counter((one.kind, one.scenario["difficulty"]) for one in asked)
+    text = environment.get_template("page.html.j2").render(
+        reports=reports,
+        total=len(asked),
+        hard=sum(report.count(hard=True) for report in reports),
+        control=sum(report.count(hard=False) for report in reports),
+        kinds=[(name, kind) for name, kind in KINDS.items() if any(counts[name, d] for d in DIFFICULTIES)],
+        difficulties=DIFFICULTIES,
+        counts=counts,
+        examples=[_examples(report) for report in reports],
+        titles={name: language.title for name, language in LANGUAGES.items()},
+        unchecked=sorted(LANGUAGES[name].title for name in UNCHECKED),
+        has_history=any(one.kind == "changed_functions" for one in asked),
+        choice=choice,
+    )
+    return text.encode()
+
+
+def _examples(report: Report) -> list[Asked]:
+    shown: Counter[tuple[str, str]] = Counter()
+    found = []
+    for one in report.asked:
+        shown[one.language, one.kind] += 1
+        if shown[one.language, one.kind] <= EXAMPLES:
+            found.append(one)
+    return found

@@ -1,0 +1,241 @@
+"""Which of the findings are asked, and in which words?"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from locobench.derive.code.languages import Language
+from locobench.derive.history import Change
+from locobench.derive.kinds import HARD, KINDS
+from locobench.derive.structure import Finding
+
+LISTING = 0.3
+"""F1 that a list of everything may reach at most."""
+CONTROL_SHARE = 0.25
+"""Control questions beside the others: enough to see a difference that should not be there."""
+# Grep's F1 up to which a question is of this difficulty.
+_DIFFICULTY = ((0.3, "expert"), (0.6, "hard"), (HARD, "medium"), (1.0, "easy"))
+
+_TYPE_WORDS = dict.fromkeys(("go", "rust", "c", "java", "csharp", "php"), "type")
+"""Languages whose types are not all classes."""
+_TARGET_WORDS = {"constant": "constant", "type": "type", "class": "class", "method": "method"}
+
+
+class Question(NamedTuple):
+    """A question in words."""
+
+    title: str
+    description: str
+    prompt: str
+
+
+def difficulty(grep_f1: float) -> str:
+    """Return how hard a question is that one grep answers so well."""
+    return next(name for most, name in _DIFFICULTY if grep_f1 <= most)
+
+
+def choose(
+    findings: Iterable[Finding], listings: Sequence[Sequence[str]], most: int
+) -> tuple[list[Finding], Counter[str]]:
+    """Return the questions to ask, at most one a target, and why the others are not asked.
+
+    Args:
+        findings: all that hold.
+        listings: answers that list everything, whose beginnings must not score.
+        most: at most so many hard ones; the control group comes on top.
+    """
+    reasons: Counter[str] = Counter()
+    hard: dict[str, list[Finding]] = defaultdict(list)
+    control: list[Finding] = []
+    for one in findings:
+        # A path is scored whole: a list of everything is no path.
+        if one.kind != "call_path" and any(_listing_f1(one, listing) > LISTING for listing in listings):
+            reasons["a list of everything would score"] += 1
+        elif KINDS[one.kind].control:
+            if one.grep_f1 > HARD:
+                control.append(one)
+            else:
+                reasons["a control question that grep does not answer"] += 1
+        elif one.grep_f1 > HARD:
+            reasons["one grep answers it"] += 1
+        else:
+            hard[one.target].append(one)
+    best = [min(some, key=lambda one: (one.grep_f1, one.depth, one.kind)) for some in hard.values()]
+    reasons["another question has the same target"] += sum(map(len, hard.values())) - len(best)
+    # The same answer to two questions is one question.
+    distinct: dict[tuple[str, ...], Finding] = {}
+    for one in sorted(best, key=_lot):
+        distinct.setdefault(one.answer, one)
+    reasons["another question has the same answer"] += len(best) - len(distinct)
+    chosen = _in_turn(list(distinct.values()), most)
+    reasons["more than were asked for"] += len(distinct) - len(chosen)
+    taken = {one.target for one in chosen}
+    free = [one for one in sorted(control, key=_lot) if one.target not in taken]
+    beside = _in_turn(free, max(3, round(CONTROL_SHARE * len(chosen))))
+    reasons["more control questions than needed"] += len(control) - len(beside)
+    return sorted([*chosen, *beside], key=lambda one: (one.kind, one.target, one.depth)), +reasons
+
+
+def _in_turn(findings: list[Finding], most: int) -> list[Finding]:
+    """Return at most so many, of every kind in turn."""
+    by_kind: dict[tuple[str, int], list[Finding]] = defaultdict(list)
+    for one in findings:
+        by_kind[one.kind, one.depth].append(one)
+    chosen: list[Finding] = []
+    while by_kind and len(chosen) < most:
+        for kind in sorted(by_kind):
+            if len(chosen) < most:
+                chosen.append(by_kind[kind].pop(0))
+            if not by_kind[kind]:
+                del by_kind[kind]
+    return chosen
+
+
+def _lot(finding: Finding) -> str:
+    """Return what orders findings by lot, the same on every machine."""
+    return hashlib.sha256(f"{finding.kind} {finding.target}".encode()).hexdigest()
+
+
+def _listing_f1(finding: Finding, listing: Sequence[str]) -> float:
+    shown = set(listing[: 3 * len(finding.answer) + 10])
+    common = len(shown & set(finding.answer))
+    return 2 * common / (len(shown) + len(finding.answer)) if common else 0.0
+
+
+def asked(finding: Finding, language: Language, *, with_tests: bool) -> Question:
+    """Return a finding as a question."""
+    name = finding.extra.get("type") or finding.target.partition(": ")[2] or finding.target
+    path = finding.target.partition(": ")[0]
+    member = finding.extra.get("member", "")
+    word = _TARGET_WORDS.get(finding.target_kind, "function")
+    if finding.target_kind == "class":
+        word = _TYPE_WORDS.get(language.name, "class")
+    target = f"the {word} `{name}` (`{path}`)"
+    steps = f"in up to {finding.depth} steps" if finding.depth else "in any number of steps"
+    kind = finding.kind
+    if kind in ("users_in_steps", "all_users"):
+        title = f"Who uses `{name}`, directly or {steps}?"
+        first = f"Which functions and methods use {target}, directly or {steps}?"
+        more = [
+            f"Step 1 is whatever uses `{name}` itself, step 2 whatever uses a function or method of step 1, and so on."
+            " List all steps together.",
+            *_use_rules(name, word),
+            "From a class or a top level no further step leads on: only what uses a function or method counts.",
+            "A constructor is used where its class is named.",
+        ]
+    elif kind in ("direct_users", "class_users", "constant_users", "same_name_callers"):
+        title = f"Who uses `{name}`?"
+        first = f"Which functions and methods use {target} directly?"
+        if kind == "same_name_callers":
+            first += f" Others have a method called `{finding.name}`, too: only uses of this one count."
+        more = _use_rules(name, word)
+    elif kind == "call_path":
+        title = f"How does `{name}` come to use `{finding.extra['end'].partition(': ')[2]}`?"
+        first = (
+            f"Give a path of uses from {target} to `{finding.extra['end']}`: each function or method on it uses the"
+            " next one. Any path that holds is right; list it in its order, both ends included."
+        )
+        more = _use_rules(name, word)[:2]
+    elif kind == "importers":
+        title = f"Which files import `{path}`, directly or not?"
+        first = f"Which files import `{path}`, directly or through other files that they import?"
+        more = [_IMPORT_RULES[language.name], f"`{path}` itself is not part of the answer."]
+    elif kind == "subtypes":
+        title = f"What are the subtypes of `{name}`?"
+        first = f"Which types are subtypes of {target}, directly or through other types of this code base?"
+        more = ["A type is a subtype where its declaration extends, implements or uses another one."]
+    elif kind == "overriders":
+        title = f"What overrides `{name}.{member}`?"
+        first = f"Which methods override or implement `{member}` of `{name}` (`{path}`)?"
+        more = [
+            f"They are the methods called `{member}` that subtypes of `{name}` define themselves; a subtype extends,"
+            " implements or uses it, directly or through other types of this code base.",
+        ]
+    else:
+        title = f"Which subtypes of `{name}` do not override `{member}`?"
+        first = f"Which subtypes of `{name}` (`{path}`), direct or not, do not define a method `{member}` themselves?"
+        more = [
+            "A type is a subtype where its declaration extends, implements or uses another one.",
+            f"A type that only inherits `{member}` is part of the answer.",
+        ]
+    rules = [*more, _scope(language, with_tests=with_tests)]
+    only_files = kind == "importers"
+    return Question(title, first, "\n\n".join([first, _bullets(rules), _form(language, only_files=only_files)]))
+
+
+def asked_change(change: Change, language: Language, *, with_tests: bool) -> Question:
+    """Return a change as a question."""
+    first = (
+        "A change to this code base is described below, in the words of its authors; it has not been made yet. Which"
+        " functions and methods have to change for it?"
+    )
+    quoted = "\n".join(f"> {line}".rstrip() for line in change.message.splitlines())
+    rules = [
+        "List those that exist now. What the change adds is not asked for.",
+        "Give the outermost named function or method, with its class: nested functions, lambdas and callbacks belong to"
+        " it.",
+        "The answer is compared with what the authors changed. Other places may be right as well, so what is missing"
+        " weighs more than what is too much.",
+        _scope(language, with_tests=with_tests),
+    ]
+    subject = " ".join(change.message.partition("\n")[0].split())
+    title = f"What has to change: {subject}"
+    return Question(title, first, "\n\n".join([first, quoted, _bullets(rules), _form(language, only_files=False)]))
+
+
+def _use_rules(name: str, word: str) -> list[str]:
+    return [
+        f"A use is the name in the text of a function, where it means this {word}: a call, a function passed as a"
+        " value, a mention in a signature, a default or a decorator. Comments, strings, import and export lines and"
+        " `__all__` do not count.",
+        "Give the outermost named function or method, with its class: nested functions, lambdas and callbacks belong to"
+        " it. What stands in a class and in none of its methods counts for the class; what stands in neither counts for"
+        " `<top level>` of its file.",
+        f"`{name}` itself is not part of the answer"
+        + (", nor is what it contains." if word in ("class", "type") else "."),
+    ]
+
+
+_IMPORT_RULES = {
+    "python": "A file imports another one where an import statement, wherever it stands, names that module or takes a"
+    " name out of it. That Python also runs the `__init__.py` of the packages above does not count.",
+    "javascript": "A file imports another one where an import or export statement, `require(…)` or `import(…)`,"
+    " wherever it stands, names it.",
+    "typescript": "A file imports another one where an import or export statement, `require(…)` or `import(…)`,"
+    " wherever it stands, names it. Imports of types count.",
+}
+
+
+def _scope(language: Language, *, with_tests: bool) -> str:
+    tests = "" if with_tests else ", without tests"
+    if language.name == "rust" and not with_tests:
+        tests += " (nor modules under `#[cfg(test)]`)"
+    return f"Looked at are the {language.title} files{tests}, generated and vendored files left out."
+
+
+def _bullets(rules: Sequence[str]) -> str:
+    return "\n".join(f"- {rule}" for rule in rules)
+
+
+_EXAMPLES = {
+    "go": "`Type.Method` for a method",
+    "cpp": "`Class.method` without namespaces and template arguments",
+    "c": "a function's name alone",
+}
+
+
+def _form(language: Language, *, only_files: bool) -> str:
+    if only_files:
+        return (
+            "Answer with one path a line, relative to the code base, in a fenced block labelled `answer`:\n\n"
+            "```answer\npath/of/one/file\npath/of/another/file\n```"
+        )
+    example = _EXAMPLES.get(language.name, "`Class.method` for a method")
+    return (
+        f"Answer with one item a line, its path relative to the code base and its name ({example}; constructors by the"
+        " class's name), in a fenced block labelled `answer`:\n\n"
+        "```answer\npath/of/the/file: function\npath/of/the/file: Class.method\n```"
+    )

@@ -1,0 +1,265 @@
+"""Who uses what, by a SCIP index: names are resolved by its compiler, functions around them by tree-sitter.
+
+The format is https://github.com/sourcegraph/scip (scip.proto); the fields that are read here are described below. Few
+indexers write which definition encloses a mention, so that is asked of our own index.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf.message import DecodeError
+
+from locobench.derive.code.index import Index
+from locobench.derive.code.rows import (
+    ALIASED,
+    DECLARATION,
+    DEFINITION,
+    FOREIGN,
+    IMPORT,
+    NO_RECEIVER,
+    NOWHERE,
+    REFERENCE,
+    UNCLEAR,
+)
+from locobench.derive.resolve.strict import Item, Unclear
+from locobench.shared.errors import InputError
+
+IS_DEFINITION = 1
+"""Of the bits in `symbol_roles`."""
+MOST_MISPLACED = 0.02
+"""Share of definitions that may not be where the index says: indexers name some things in their own way."""
+_UTF8, _UTF32 = 1, 3
+_LAST_NAME = re.compile(r"(?:`((?:[^`]|``)+)`|([\w$+-]+))(?:\([^()]*\)\.|[#.:/!])$")
+
+_FIELDS: dict[str, dict[str, tuple[int, str]]] = {
+    "Index": {"documents": (2, "Document*")},
+    "Document": {
+        "relative_path": (1, "string"), "occurrences": (2, "Occurrence*"), "symbols": (3, "SymbolInformation*"),
+        "position_encoding": (6, "int32"),
+    },
+    "Occurrence": {"range": (1, "int32*"), "symbol": (2, "string"), "symbol_roles": (3, "int32")},
+    "SymbolInformation": {"symbol": (1, "string"), "relationships": (4, "Relationship*")},
+    "Relationship": {"symbol": (1, "string"), "is_implementation": (3, "bool")},
+}  # fmt: skip
+
+
+@cache
+def _index_message() -> Any:
+    """Return the message class of an index, as far as it is read here."""
+    field = descriptor_pb2.FieldDescriptorProto
+    types = {"string": field.TYPE_STRING, "int32": field.TYPE_INT32, "bool": field.TYPE_BOOL}
+    file = descriptor_pb2.FileDescriptorProto(name="scip.proto", package="scip", syntax="proto3")
+    for message, fields in _FIELDS.items():
+        described = file.message_type.add(name=message)
+        for name, (number, kind) in fields.items():
+            plain = kind.removesuffix("*")
+            one = described.field.add(name=name, number=number, type=types.get(plain, field.TYPE_MESSAGE))
+            one.label = field.LABEL_REPEATED if kind.endswith("*") else field.LABEL_OPTIONAL
+            if plain not in types:
+                one.type_name = f".scip.{plain}"
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName("scip.Index"))
+
+
+def read_index(path: Path, index: Index) -> Scip | None:
+    """Read a SCIP index that was made of the commit that `index` was made of.
+
+    Returns:
+        What it says; None where it says nothing of the index's files.
+
+    Raises:
+        InputError: it cannot be read, is none, or is one of another commit.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}; --scip names an index") from None
+    try:
+        message = _index_message().FromString(content)
+    except DecodeError:
+        raise InputError(f"{path}: no SCIP index, or a part of one; write it again with the indexer") from None
+    if not message.documents:
+        raise InputError(f"{path}: no SCIP index: it holds no document; write it again with the indexer")
+    return Scip(path, message, index) if _speaks_of(message, index) else None
+
+
+def _speaks_of(message: Any, index: Index) -> bool:
+    files = set(index.files)
+    return any(document.relative_path in files for document in message.documents)
+
+
+class Scip:
+    """What an index says of a language's files."""
+
+    tier = "scip"
+
+    def __init__(self, path: Path, message: Any, index: Index) -> None:
+        self.index = index
+        self._rows = {(index.file[row], index.start[row]): row for row in range(len(index.name))}
+        self._meant: dict[int, set[str]] = defaultdict(set)
+        """Row to the symbols that the index has there."""
+        self._uses: dict[str, list[int]] = defaultdict(list)
+        self._names: dict[int, set[str]] = defaultdict(set)
+        """Our symbol to the index's."""
+        self._own: dict[str, int] = {}
+        self._subtypes: dict[str, set[str]] = defaultdict(set)
+        self._defined: set[str] = set()
+        """What the index defines anywhere in the repository."""
+        numbers = {name: number for number, name in enumerate(index.files)}
+        starts = {
+            (one.file, one.name_start): one.symbol
+            for one in index.definitions
+            if one.symbol >= 0 and one.name_start >= 0
+        }
+        placed = misplaced = 0
+        for document in message.documents:
+            self._defined |= {one.symbol for one in document.occurrences if one.symbol_roles & IS_DEFINITION}
+            number = numbers.get(document.relative_path)
+            if number is None:
+                continue
+            lines = _lines(index.texts[number])
+            for one in document.occurrences:
+                if not one.symbol or one.symbol.startswith("local "):
+                    self._note_local(number, lines, one, document.position_encoding)
+                    continue
+                offset = _offset(index.texts[number], lines, one.range, document.position_encoding)
+                row = self._rows.get((number, offset)) if offset is not None else None
+                if one.symbol_roles & IS_DEFINITION and _spans(one.range):
+                    placed += 1
+                    misplaced += not _is_there(index.texts[number], offset, one.symbol)
+                if row is None or offset is None:
+                    continue
+                self._meant[row].add(one.symbol)
+                symbol = starts.get((number, offset))
+                if one.symbol_roles & IS_DEFINITION and symbol is not None:
+                    self._names[symbol].add(one.symbol)
+                    self._own[one.symbol] = symbol
+                elif not one.symbol_roles & IS_DEFINITION:
+                    self._uses[one.symbol].append(row)
+            for information in document.symbols:
+                for related in information.relationships:
+                    if related.is_implementation:
+                        self._subtypes[related.symbol].add(information.symbol)
+        if misplaced > MOST_MISPLACED * max(placed, 1):
+            raise InputError(
+                f"{path}: of another commit: {misplaced} of {placed} definitions are not where it says;"
+                " index the commit that --revision names"
+            )
+        self._packages = {_package(symbol) for symbol in self._own}
+        self._constructors(index)
+
+    def _note_local(self, number: int, lines: list[int], one: Any, encoding: int) -> None:
+        offset = _offset(self.index.texts[number], lines, one.range, encoding)
+        if offset is not None and (row := self._rows.get((number, offset))) is not None:
+            self._meant[row].add("local")
+
+    def _constructors(self, index: Index) -> None:
+        """Let a class be used where an index says that its constructor is."""
+        for number, symbol in enumerate(index.symbols):
+            if symbol.kind == "class":
+                for name in list(self._names[number]):
+                    for suffix in ("`<constructor>`().", "__init__().", "constructor()."):
+                        if name.endswith("#") and name + suffix in self._uses:
+                            self._names[number].add(name + suffix)
+
+    def users(self, symbol: int) -> frozenset[Item]:
+        """Return who uses a symbol.
+
+        Raises:
+            Unclear: the index does not tell what every mention of its name means.
+        """
+        index, one = self.index, self.index.symbols[symbol]
+        if not self._names[symbol]:
+            raise Unclear("not in the index")
+        if one.kind in ("mixed", "constructor"):
+            raise Unclear("a constructor, or of two kinds")
+        if one.name in index.murky:
+            raise Unclear("named in a broken file or a macro")
+        if index.language.is_special(one.name):
+            raise Unclear("used without being named")
+        for row in index.mentions(one.name):
+            self._check(row, is_method=one.kind == "method")
+        found = set()
+        for name in self._names[symbol]:
+            for row in self._uses[name]:
+                if index.role[row] in (IMPORT, FOREIGN, ALIASED, DEFINITION, DECLARATION):
+                    continue
+                item = index.item_of(index.scope[row]) if index.scope[row] != NOWHERE else None
+                if item is None:
+                    raise Unclear("used where no function can be told")
+                if not index.is_inside(item, symbol):
+                    found.add(Item(index.file[row], item))
+        return frozenset(found)
+
+    def _check(self, row: int, *, is_method: bool) -> None:
+        index = self.index
+        if index.role[row] not in (REFERENCE, UNCLEAR):
+            return
+        meant = self._meant.get(row)
+        if not meant:
+            if is_method and index.receiver[row] == NO_RECEIVER:
+                return
+            raise Unclear("a mention that the index does not explain")
+        if any(one not in self._defined and one != "local" and _package(one) in self._packages for one in meant):
+            # The same code, found where it is installed and not where it lies.
+            raise Unclear("an installed copy of the package")
+
+    def subtypes(self, symbol: int) -> frozenset[int]:
+        """Return the types that the index calls implementations of this one, or whose headers name it.
+
+        Raises:
+            Unclear: the index does not know the type.
+        """
+        if not self._names[symbol] or self.index.symbols[symbol].name in self.index.murky:
+            raise Unclear("not in the index")
+        below = {one for name in self._names[symbol] for one in self._subtypes[name]}
+        return frozenset(self._own[one] for one in below if one in self._own and one.endswith("#"))
+
+
+def _package(symbol: str) -> str:
+    """Return manager and name of the package that a symbol is of."""
+    return " ".join(symbol.split(" ")[1:3])
+
+
+def _lines(text: bytes) -> list[int]:
+    return [0, *(found.end() for found in re.finditer(rb"\n", text))]
+
+
+def _spans(place: Any) -> bool:
+    """Whether a range holds something; modules are defined at an empty one."""
+    return (len(place) == 3 and place[2] > place[1]) or len(place) == 4
+
+
+def _offset(text: bytes, lines: list[int], place: Sequence[int], encoding: int) -> int | None:
+    if len(place) < 3 or not 0 <= place[0] < len(lines) or place[1] < 0:
+        return None
+    start, column = lines[place[0]], place[1]
+    end = lines[place[0] + 1] if place[0] + 1 < len(lines) else len(text)
+    line = text[start:end]
+    if encoding == _UTF8 or line.isascii():
+        return start + column if column <= len(line) else None
+    decoded = line.decode("utf-8", "replace")
+    if encoding == _UTF32:
+        return start + len(decoded[:column].encode())
+    return start + len(decoded.encode("utf-16-le")[: 2 * column].decode("utf-16-le", "ignore").encode())
+
+
+def _is_there(text: bytes, offset: int | None, symbol: str) -> bool:
+    found = _LAST_NAME.search(symbol)
+    if found is None:
+        return True  # a parameter or the like, which is not looked at
+    name = (found[1] or found[2]).replace("``", "`")
+    if offset is None:
+        return False
+    if name.startswith("<") or not re.match(r"[\w$#]+$", name) or name in ("__init__", "constructor"):
+        return True
+    shown = text[offset : offset + len(name.encode()) + 2].strip(b"'\"`#")
+    return shown.startswith(name.encode()) or re.search(r"\d+$", name) is not None

@@ -1,0 +1,330 @@
+"""Which questions does the structure of the code hold? Targets, exact answers, and what one grep makes of them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import accumulate
+
+from locobench.derive.code.imports import ImportGraph
+from locobench.derive.code.index import Index
+from locobench.derive.code.rows import FUNCTIONS, IMPORT, TOP_LEVEL
+from locobench.derive.kinds import FEWEST_FILES, FEWEST_ITEMS, KINDS, MOST_ITEMS
+from locobench.derive.resolve.strict import Item, Resolver, Unclear
+
+Reasons = Counter[str]
+
+PATH_STEPS, MOST_STEPS = 3, 12
+"""A shorter path is seen at once; a longer search ends in what everything hangs on."""
+
+_WORD_BYTES = frozenset(bytes([one]) for one in b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A question's target and its answer."""
+
+    kind: str
+    target: str
+    """`path: Qualified.name`, or a path."""
+    name: str
+    """What is grepped for first."""
+    target_kind: str
+    """What the target is, in words."""
+    depth: int
+    """Steps that the answer takes; 0 for any number."""
+    answer: tuple[str, ...]
+    """`path: Qualified.name`, or paths; sorted."""
+    grep: tuple[str, ...]
+    """What one grep answers."""
+    asked: tuple[str, ...]
+    """Names to grep for, to find everything."""
+    tier: str
+    extra: dict[str, str] = field(default_factory=dict)
+    """More that the wording needs."""
+    edges: tuple[tuple[str, str], ...] = ()
+    """Of a path: every step that holds."""
+
+    @property
+    def files(self) -> int:
+        """Number of files in the answer."""
+        return len({item.partition(": ")[0] for item in self.answer})
+
+    @property
+    def grep_f1(self) -> float:
+        """How good one grep's answer is, 0 to 1."""
+        common = len(set(self.answer) & set(self.grep))
+        return round(2 * common / (len(self.answer) + len(self.grep)), 4) if common else 0.0
+
+
+def _fits(items: int, files: int) -> bool:
+    """Whether an answer is neither too small nor too large to be asked for."""
+    return FEWEST_ITEMS <= items <= MOST_ITEMS and files >= FEWEST_FILES
+
+
+class Structure:
+    """Finds questions in an index."""
+
+    def __init__(self, index: Index, resolver: Resolver) -> None:
+        self.index, self.resolver = index, resolver
+        self.reasons: Reasons = Counter()
+        """Why symbols take no part, with their numbers."""
+        self._hits: dict[str, list[tuple[int, int]]] = {}
+        self._methods: dict[str, list[int]] = defaultdict(list)
+        for number, symbol in enumerate(index.symbols):
+            if symbol.kind == "method":
+                self._methods[symbol.name].append(number)
+        self._text = b"\0".join(index.texts)
+        self._starts = list(accumulate((len(text) + 1 for text in index.texts), initial=0))
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield every question that holds, several a target."""
+        kinds = {name for name, kind in KINDS.items() if kind.is_asked(self.index.language.name, self.resolver.tier)}
+        for number, symbol in enumerate(self.index.symbols):
+            if symbol.kind in ("container", "mixed", "constructor"):
+                continue
+            if symbol.kind in ("class", "type") and self.index.language.subtypes:
+                yield from (one for one in self._of_subtypes(number) if one and one.kind in kinds)
+            try:
+                direct = self.resolver.users(number)
+            except Unclear as reason:
+                self.reasons[str(reason)] += 1
+                continue
+            if symbol.kind in ("class", "type") and not self.index.language.classes:
+                continue
+            yield from (one for one in self._of_users(number, direct) if one and one.kind in kinds)
+        if self.index.language.imports and "importers" in kinds:
+            yield from self._of_imports()
+
+    def _of_users(self, number: int, direct: frozenset[Item]) -> Iterator[Finding | None]:
+        kind = self.index.symbols[number].kind
+        control = {"class": "class_users", "type": "class_users", "constant": "constant_users"}.get(
+            kind, "direct_users"
+        )
+        if (
+            kind == "method"
+            and self.resolver.tier == "scip"
+            and len(self._methods[self.index.symbols[number].name]) > 1
+        ):
+            control = "same_name_callers"
+        grep = partial(self._enclosing, number)
+        name = self.index.symbols[number].name
+        yield self._finding(control, number, 1, direct, grep, [name])
+        found = set(direct)
+        front = self._expandable(direct)
+        expanded = [name]
+        depth = 1
+        deeper: list[Finding | None] = []
+        while front:
+            depth += 1
+            try:
+                reached = {item for one in front for item in self.users_of(one)}
+            except Unclear:
+                break
+            expanded += [self._grepped(one) for one in front]
+            fresh = {item for item in reached - found if not self.index.is_inside(item.symbol, number)}
+            if not fresh:
+                # Nothing new: what was found so far is all there is.
+                if depth > 2:
+                    yield self._finding("all_users", number, 0, found, grep, expanded)
+                break
+            found |= fresh
+            if depth in (2, 3):
+                deeper.append(self._finding("users_in_steps", number, depth, found, grep, expanded))
+            front = self._expandable(fresh)
+            if len(found) > 4 * MOST_ITEMS:
+                break
+        else:
+            if depth > 1:
+                yield self._finding("all_users", number, 0, found, grep, expanded)
+        if self.resolver.tier == "scip" and kind in FUNCTIONS:
+            yield self._path_to(number, direct)
+        yield from deeper
+
+    def _path_to(self, end: int, direct: frozenset[Item]) -> Finding | None:
+        """Return the question for a path of PATH_STEPS or more uses to a function, from the farthest that there is."""
+        before: dict[int, set[int]] = {}
+        front, steps = {end}, 0
+        reached = {end: 0}
+        while front and steps < MOST_STEPS:
+            steps += 1
+            further: set[int] = set()
+            for one in sorted(front):
+                try:
+                    users = direct if one == end else self.users_of(one)
+                except Unclear:
+                    # Who uses it cannot be told; the paths that can be told hold, but others may hold as well.
+                    return None
+                before[one] = set(self._expandable(users))
+                further |= before[one] - reached.keys()
+            reached |= dict.fromkeys(further, steps)
+            front = further
+        if front:
+            return None
+        far = max(reached.values())
+        if far < PATH_STEPS:
+            return None
+        start = min(one for one, step in reached.items() if step == far)
+        path = [start]
+        while path[-1] != end:
+            path.append(
+                min(one for one, users in before.items() if path[-1] in users and reached[one] < reached[path[-1]])
+            )
+        names = {one: self.say(self._item(one)) for one in reached}
+        if len({self.index.symbols[one].file for one in path}) < FEWEST_FILES:
+            return None
+        symbol = self.index.symbols[start]
+        return Finding(
+            "call_path", names[start], symbol.name, symbol.kind, far, tuple(names[one] for one in path), (),
+            tuple(sorted({self.index.symbols[one].name for one in path})), "scip", {"end": names[end]},
+            tuple(sorted((names[user], names[one]) for one, users in before.items() for user in users)),
+        )  # fmt: skip
+
+    def users_of(self, symbol: int) -> frozenset[Item]:
+        """Return the next step: who uses a function; for a constructor, who names its class.
+
+        Raises:
+            Unclear: that cannot be told.
+        """
+        one = self.index.symbols[symbol]
+        if one.kind == "constructor":
+            if one.owner < 0:
+                raise Unclear("a constructor of a class in another file")
+            return self.resolver.users(one.owner)
+        return self.resolver.users(symbol)
+
+    def _expandable(self, items: Iterable[Item]) -> list[int]:
+        kinds = (*FUNCTIONS, "mixed")
+        return sorted(
+            {item.symbol for item in items if item.symbol >= 0 and self.index.symbols[item.symbol].kind in kinds}
+        )
+
+    def _grepped(self, symbol: int) -> str:
+        one = self.index.symbols[symbol]
+        return self.index.symbols[one.owner].name if one.kind == "constructor" and one.owner >= 0 else one.name
+
+    def _of_subtypes(self, number: int) -> Iterator[Finding | None]:
+        index, name = self.index, self.index.symbols[number].name
+        try:
+            direct = self.resolver.subtypes(number)
+            found, pending, asked = set(direct), list(direct), [name]
+            while pending:
+                one = pending.pop()
+                asked.append(index.symbols[one].name)
+                fresh = self.resolver.subtypes(one) - found
+                found |= fresh
+                pending += sorted(fresh)
+        except Unclear:
+            return
+        if not found:
+            return
+        items = {self._item(one) for one in found}
+
+        def grep() -> set[Item]:
+            return {self._item(one) for one in direct}
+
+        yield self._finding("subtypes", number, 0, items, grep, asked)
+        members = {one.name: n for n, one in enumerate(index.symbols) if one.owner == number and one.kind == "method"}
+        for member, method in members.items():
+            if index.language.is_special(member):
+                continue
+            below = {item.symbol for item in self._named(member, method) if index.symbols[item.symbol].owner in found}
+            everywhere = partial(self._named, member, method)
+            target = {"type": index.symbols[number].qualified, "member": member}
+            yield self._finding(
+                "overriders", method, 0, {self._item(n) for n in below}, everywhere, [member, *asked], target
+            )
+            without = found - {index.symbols[n].owner for n in below}
+            if below:
+                yield self._finding(
+                    "non_overriders", method, 0, {self._item(n) for n in without}, grep, [member, *asked], target
+                )
+
+    def _named(self, name: str, other: int) -> set[Item]:
+        """Return all methods of a name but one."""
+        rows = self._methods.get(name, ())
+        return {self._item(number) for number in rows if number != other}
+
+    def _of_imports(self) -> Iterator[Finding]:
+        index, graph = self.index, ImportGraph(self.index)
+        if graph.unclear:
+            self.reasons[graph.unclear] += 1
+            return
+        for file, path in enumerate(index.files):
+            found = graph.all_importers(file)
+            if not found or any(graph.is_murky(one) for one in (file, *found)):
+                continue
+            stem = re.sub(r"\.\w+$", "", path.rpartition("/")[2])
+            stem = path.split("/")[-2] if stem in ("__init__", "index") and "/" in path else stem
+            direct = graph.importers[file]
+            if not _fits(len(found), len(found)):
+                continue
+            asked = {stem, *(index.files[one].rpartition("/")[2].partition(".")[0] for one in found)}
+            yield Finding(
+                "importers", path, stem, "module", 0,
+                tuple(sorted(index.files[one] for one in found)), tuple(sorted(index.files[one] for one in direct)),
+                tuple(sorted(asked)), "syntax",
+            )  # fmt: skip
+
+    def _finding(
+        self, kind: str, number: int, depth: int, items: Collection[Item], grep: Callable[[], Collection[Item]],
+        asked: Iterable[str], extra: dict[str, str] | None = None,
+    ) -> Finding | None:  # fmt: skip
+        """Return a finding, or None where its answer has the wrong size; only what remains is grepped for."""
+        if not _fits(len(items), len({item.file for item in items})):
+            return None
+        symbol = self.index.symbols[number]
+        return Finding(
+            kind, self.say(self._item(number)), symbol.name, symbol.kind, depth,
+            tuple(sorted(map(self.say, items))), tuple(sorted(map(self.say, grep()))), tuple(sorted(set(asked))),
+            self.resolver.tier, extra or {},
+        )  # fmt: skip
+
+    def read(self, finding: Finding) -> int:
+        """Return how many lines the greps show that find everything."""
+        return sum(len(self.hits(name)) for name in finding.asked)
+
+    def _item(self, symbol: int) -> Item:
+        return Item(self.index.symbols[symbol].file, symbol)
+
+    def say(self, item: Item) -> str:
+        """Return an item as an answer has it."""
+        name = "<top level>" if item.symbol == TOP_LEVEL else self.index.symbols[item.symbol].qualified
+        return f"{self.index.files[item.file]}: {name}"
+
+    def hits(self, name: str) -> list[tuple[int, int]]:
+        """Return what `grep -w` shows: file and offset of every line with the word."""
+        if name not in self._hits:
+            word, text = name.encode(), self._text
+            found: list[tuple[int, int]] = []
+            at, line_end = text.find(word), -1
+            while at >= 0:
+                end = at + len(word)
+                if at > line_end and text[at - 1 : at] not in _WORD_BYTES and text[end : end + 1] not in _WORD_BYTES:
+                    file = bisect_right(self._starts, at) - 1
+                    found.append((file, at - self._starts[file]))
+                    line_end = text.find(b"\n", end)
+                    line_end = len(text) if line_end < 0 else line_end
+                at = text.find(word, end)
+            self._hits[name] = found
+        return self._hits[name]
+
+    def _enclosing(self, number: int) -> set[Item]:
+        """Return the items around a grep's hits, without imports, the definition and the target itself."""
+        index, symbol = self.index, self.index.symbols[number]
+        imports = {
+            (index.file[row], index.start[row]) for row in index.mentions(symbol.name) if index.role[row] == IMPORT
+        }
+        found = set()
+        for file, offset in self.hits(symbol.name):
+            item = index.item_at(file, offset)
+            # Nobody who greps for a name takes its definition for a use.
+            own = {index.definitions[one].name_start for one in symbol.definitions}
+            if (file, offset) in imports or (file == symbol.file and offset in own) or item == number:
+                continue
+            found.add(Item(file, TOP_LEVEL if item is None else item))
+        return found

@@ -1,0 +1,213 @@
+"""derive_scenarios.py: from a repository to scenarios that the other scripts take as they are."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Script
+from tests.derive.repositories import CHAIN, PADDING, commit, git
+from tests.support.data_builder import tree
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    commit(tmp_path / "shop", CHAIN | PADDING)
+    return tmp_path / "shop"
+
+
+def scenarios(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(path.read_bytes()) for path in sorted((folder / "output" / "scenarios").iterdir())]
+
+
+def test_users_in_any_number_of_steps_are_asked_for_with_their_exact_answer(
+    shop: Path, tmp_path: Path, script: Script
+) -> None:
+    done = script("derive_scenarios.py", shop, "--output_dir", tmp_path / "data", "--quiet")
+    assert (done.returncode, done.stdout) == (0, "")
+    (asked,) = [
+        one
+        for one in scenarios(tmp_path / "data")
+        if one["derived"]["kind"] == "all_users" and "parse_amount" in one["title"]
+    ]
+    assert asked["ground_truth"]["items"] == [
+        "shop/basket.py: read_basket",
+        "shop/cli.py: run_shop",
+        "shop/orders.py: Orders.again",
+        "shop/orders.py: Orders.place_order",
+        "shop/views.py: show_total",
+    ]
+    assert asked["derived"] | {"grep_f1": 0} == {
+        "kind": "all_users", "family": "structure", "tier": "syntax", "checked": True, "control_group": False,
+        "grep_f1": 0, "greps": 6, "hits": 15, "depth": 0, "items": 5, "files": 4, "repository_files": 17,
+        "repository_lines": 463,
+    }  # fmt: skip
+    assert "place_order" not in asked["task_prompt"]
+
+
+def test_extract_select_generate_and_smoke_test_take_them_as_they_are(
+    shop: Path, tmp_path: Path, script: Script
+) -> None:
+    data, dataset, tasks = tmp_path / "data", tmp_path / "d.jsonl", tmp_path / "tasks"
+    script("derive_scenarios.py", shop, "--output_dir", data, "--quiet")
+    assert script("extract_dataset.py", "--data_dir", data, "--output", dataset).returncode == 0
+    few = ("--min_context_length", 100, "--output", tmp_path / "s.json")
+    assert script("select_tasks.py", "--dataset_path", dataset, *few).returncode == 0
+    chosen = json.loads((tmp_path / "s.json").read_bytes())["tasks"]
+    assert [task["grep_f1"] for task in chosen] == sorted(task["grep_f1"] for task in chosen)
+    made = ("--data_dir", data, "--dataset_path", dataset, "--output_dir", tasks)
+    done = script("run_adapter.py", *made, "--mirror_repos", tmp_path / "repos")
+    assert (done.returncode, done.stderr.count("not written")) == (0, 0)
+    assert script("smoke_test.py", "--local", "--tasks_dir", tasks).returncode == 0
+    for task in tasks.glob("python_*"):
+        seen = b"\0".join(
+            content for name, content in tree(task).items() if not name.startswith(("tests/", "solution/"))
+        )
+        items = json.loads((task / "tests/ground_truth.json").read_bytes())["key"]["items"]
+        assert not any(item.encode() in seen for item in items if ": " in item)
+        assert not list((task / "environment").rglob(".git"))
+        assert 'verifier = "exact"' in (task / "task.toml").read_text()
+
+
+def test_the_same_commit_gives_the_same_bytes(shop: Path, tmp_path: Path, script: Script) -> None:
+    for name in ("one", "two", "two"):
+        assert script("derive_scenarios.py", shop, "--output_dir", tmp_path / name, "--quiet").returncode == 0
+    assert tree(tmp_path / "one") == tree(tmp_path / "two")
+
+
+def test_a_fix_becomes_a_question_about_the_tree_before_it(shop: Path, tmp_path: Path, script: Script) -> None:
+    fixed = {
+        "shop/basket.py": CHAIN["shop/basket.py"].replace("(text)\n", "(text or '0')\n"),
+        "shop/cli.py": CHAIN["shop/cli.py"].replace("for one in ()", "for one in [None]"),
+    }
+    parent = git(shop, "rev-parse", "HEAD")
+    commit(shop, fixed, "Fix a crash when somebody leaves the field empty, #12\n\nSigned-off-by: a <a@b>")
+    commit(shop, {"shop/cli.py": "def run_shop(): ...\n"}, "Update documentation of everything that is there")
+    script("derive_scenarios.py", shop, "--output_dir", tmp_path / "data", "--quiet")
+    (asked,) = [one for one in scenarios(tmp_path / "data") if one["derived"]["family"] == "history"]
+    assert asked["ground_truth"]["items"] == ["shop/basket.py: read_basket", "shop/cli.py: run_shop"]
+    assert asked["ground_truth"]["measure"] == "f2"
+    assert "> Fix a crash when somebody leaves the field empty" in asked["task_prompt"]
+    assert "#12" not in asked["task_prompt"]
+    project = tmp_path / "data" / "generated" / asked["id"].partition("_agreement")[0]
+    assert json.loads((project / "project_metadata.json").read_bytes())["commit"] == parent
+    assert (project / "shop/shop/basket.py").read_text() == CHAIN["shop/basket.py"]
+
+
+def test_a_repository_without_a_question_says_why_and_exits_1(tmp_path: Path, script: Script) -> None:
+    commit(tmp_path / "few", {"a.py": "def f(): ...\n", "b.zig": "x", "c.zig": "x"})
+    done = script("derive_scenarios.py", tmp_path / "few", "--output_dir", tmp_path / "data")
+    assert done.returncode == 1
+    assert "few: no question: python: 1 files" in done.stderr
+    assert not (tmp_path / "data").exists()
+
+
+def bad(tmp_path: Path, what: str) -> list[object]:
+    """Return the arguments of a call that cannot work."""
+    folder = tmp_path / "repository"
+    if what == "no folder":
+        return [folder]
+    if what == "no repository":
+        folder.mkdir()
+        return [folder]
+    if what == "no commit":
+        folder.mkdir()
+        git(folder, "init", "-q")
+        return [folder]
+    commit(folder, CHAIN)
+    if what == "no such commit":
+        return [folder, "--revision", "nowhere"]
+    if what == "no index":
+        return [folder, "--scip", tmp_path / "none.scip"]
+    if what == "a broken index":
+        (tmp_path / "index.scip").write_bytes(b"\x0a\xff\xff\xffgarbage")
+        return [folder, "--scip", tmp_path / "index.scip"]
+    if what == "an unknown language":
+        return [folder, "--languages", "cobol"]
+    assert what == "a folder of somebody else's"
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "precious").touch()
+    return [folder]
+
+
+BAD = ("no folder", "no repository", "no commit", "no such commit", "no index", "a broken index", "an unknown language",
+       "a folder of somebody else's")  # fmt: skip
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_bad_input_is_one_line_and_nothing_half_written(what: str, tmp_path: Path, script: Script) -> None:
+    arguments = bad(tmp_path, what)
+    before = sorted(tmp_path.iterdir())
+    done = script("derive_scenarios.py", *arguments, "--output_dir", tmp_path / "data", "--quiet")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_odd_files_are_counted_and_do_no_harm(tmp_path: Path, script: Script) -> None:
+    folder = tmp_path / "shop"
+    (folder / "shop").mkdir(parents=True)
+    (folder / "shop" / "link.py").symlink_to("amounts.py")
+    (folder / "shop" / "away.py").symlink_to("/etc/passwd")
+    odd: dict[str, str | bytes] = {
+        "shop/large.py": "x = 1\n" * 9_000_000,
+        "shop/pointer.py": "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 3\n",
+        "shop/binary.py": b"\0\1\2",
+        "shop/fenced.py": "```python\nx = 1\n```\n",
+        "vendor/lib.py": "def parse_amount(): ...\n",
+        "tests/test_all.py": "from shop.amounts import parse_amount\ndef test(): parse_amount(1)\n",
+    }
+    commit(folder, CHAIN | PADDING | odd)
+    git(folder, "update-index", "--add", "--cacheinfo", f"160000,{git(folder, 'rev-parse', 'HEAD')},module")
+    git(folder, "commit", "-q", "-m", "A module")
+    done = script("derive_scenarios.py", folder, "--output_dir", tmp_path / "data", "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert "1 submodules are not looked into: module" in done.stderr
+    page = (tmp_path / "data" / "derived.html").read_text()
+    for said in (
+        "2 links",
+        "1 tests",
+        "1 vendored",
+        "1 LFS pointers",
+        "1 not text",
+        "1 wrapped in a Markdown fence",
+        "1 over 1 MB",
+    ):
+        assert said in page
+
+
+def test_the_page_folds_answers_away_and_says_what_was_left_out(shop: Path, tmp_path: Path, script: Script) -> None:
+    script("derive_scenarios.py", shop, "--output_dir", tmp_path / "data", "--quiet")
+    page = (tmp_path / "data" / "derived.html").read_text()
+    assert "<details><summary>The answer: 5 items</summary>" in page
+    assert "users in any number of steps" in page
+    assert "What was left out, and why" in page
+    assert "<script" not in page
+
+
+def test_interrupted_it_leaves_nothing(shop: Path, tmp_path: Path) -> None:
+    import signal
+    import sys
+    import time
+
+    from tests.conftest import REPOSITORY, default_signals
+
+    command = [
+        sys.executable,
+        str(REPOSITORY / "derive_scenarios.py"),
+        str(shop),
+        "--output_dir",
+        str(tmp_path / "data"),
+    ]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=default_signals)
+    while not (tmp_path / ".building-data").exists() and process.poll() is None:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode in (0, 130)
+    assert "Traceback" not in told
+    assert not (tmp_path / ".building-data").exists()
+    assert (tmp_path / "data").exists() == (process.returncode == 0)

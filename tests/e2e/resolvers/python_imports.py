@@ -1,0 +1,46 @@
+"""Which of these Python files import which? By the ast module and the import system's rules."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from importlib.util import resolve_name
+from pathlib import Path
+
+
+def imports(root: Path, files: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield (importer, imported) of files below `root`."""
+    known: dict[tuple[str, str], str] = {}
+    names: dict[str, tuple[str, str]] = {}
+    for file in files:
+        parts = list(Path(file).with_suffix("").parts)
+        folder = Path(file).parent
+        # A module's full name begins at the outermost folder that is a package.
+        top = folder
+        while (root / top / "__init__.py").exists() and top != Path():
+            top = top.parent
+        own = parts[len(top.parts) :]
+        if own[-1] == "__init__":
+            own = own[:-1]
+        known[str(top), ".".join(own)] = file
+        names[file] = (str(top), ".".join(own))
+    tops = sorted({top for top, _ in known})
+    for file in files:
+        home, name = names[file]
+        package = name if file.endswith("__init__.py") else name.rpartition(".")[0]
+        for node in ast.walk(ast.parse((root / file).read_bytes())):
+            wanted: list[tuple[str, list[str]]] = []
+            if isinstance(node, ast.Import):
+                wanted = [(alias.name, []) for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                base = node.module or ""
+                if node.level:
+                    base = resolve_name("." * node.level + base, package) if package else base
+                wanted = [(base, [alias.name for alias in node.names])]
+            for module, taken in wanted:
+                for place in [home, *tops]:
+                    found = [known.get((place, one)) for one in (module, *(f"{module}.{one}" for one in taken))]
+                    hits = [one for one in found if one and one != file]
+                    if hits:
+                        yield from ((file, one) for one in hits)
+                        break

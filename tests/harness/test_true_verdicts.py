@@ -1,0 +1,183 @@
+"""A check says what the work is worth: no more, and no less because of the machine it runs on."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.graders import code_graders
+from harness.graders.code_graders import CodeGrader
+from harness.graders.commands import GraderError
+from harness.models import CodeCheckType, ErrorKind, Outcome
+from harness.results.files import load_results_file
+from tests.support.fake_claude import RECORDED, FakeClaude, play
+from tests.support.suite import environment, harness, make_suite
+
+BROKEN, RIGHT = "def add(a, b):\n    return 0\n", "def add(a, b):\n    return a + b\n"
+LEAVES = "import sys\nsys.exit(0)\n"
+CHECK = "import calc\nassert calc.add(1, 2) == 3\n"
+WAYS = {
+    "file": "python3 check.py",
+    "-c": f"python3 -c '{CHECK}'",
+    "-m": "python3 -m check",
+    "stdin": "python3 < check.py",
+}
+HANDED_OVER = ["with hidden files", "with the fixture's own check"]
+
+
+def grader(root: Path, how: str = HANDED_OVER[0], *, check: str = CHECK) -> tuple[CodeGrader, Path]:
+    """A grader for `calc`, and an agent's tree as the fixture has it."""
+    for name, files in {
+        "fixture": {"calc.py": BROKEN},
+        "hidden" if how == HANDED_OVER[0] else "fixture": {"check.py": check},
+        "solution": {"calc.py": RIGHT},
+    }.items():
+        (root / name).mkdir(parents=True, exist_ok=True)
+        for file, text in files.items():
+            (root / name / file).write_text(text)
+    hidden = root / "hidden" if how == HANDED_OVER[0] else None
+    work = shutil.copytree(root / "fixture", root / "work")
+    return CodeGrader(hidden, fixture_path=root / "fixture", solution_path=root / "solution"), work
+
+
+@pytest.mark.parametrize("how", HANDED_OVER)
+@pytest.mark.parametrize("way", WAYS)
+def test_code_that_ends_the_check_with_success_does_not_pass(tmp_path: Path, way: str, how: str) -> None:
+    code, work = grader(tmp_path, how)
+    (work / "calc.py").write_text(LEAVES)
+    grade = code.grade_command_succeeds(work, WAYS[way])
+    assert not grade.passed
+    assert "was ended by the code that it checks" in grade.details
+    (work / "calc.py").write_text(RIGHT)
+    assert code.grade_command_succeeds(work, WAYS[way]).passed
+
+
+def test_a_check_may_end_itself_and_a_program_may_where_the_solution_does(tmp_path: Path) -> None:
+    code, work = grader(tmp_path, check=f"import sys\n{CHECK}sys.exit(0)\n")
+    (work / "calc.py").write_text(RIGHT)
+    assert code.grade_command_succeeds(work, WAYS["file"]).passed
+    for tree in (tmp_path / "solution", work):
+        (tree / "tool.py").write_text("import sys\ndef main():\n    sys.exit(0)\n")
+        (tree / "app.py").write_text("import tool\ntool.main()\n")
+    assert code.grade_command_succeeds(work, "python3 app.py").passed
+
+
+@pytest.mark.parametrize("place", ["with space", "with 'quote'", "with $dollar"])
+def test_the_name_of_the_temporary_folder_changes_no_verdict(tmp_path: Path, place: str) -> None:
+    folder = tmp_path / place
+    folder.mkdir()
+    root = make_suite(tmp_path / "s", fake=FakeClaude(writes={"calc.py": "import os\nos._exit(0)\n"}))
+    path = root / "tasks/t0.task.yaml"
+    path.write_text(path.read_text().split("assertions:")[0] + (
+        "assertions:\n  - {type: code, check: command_succeeds, command: \"python3 -c 'import calc; assert calc.x'\"}\n"
+        "  - {type: code, check: command_succeeds, command: \"python3 -c 'assert True'\"}\n"
+    ))  # fmt: skip
+    one = ["-t", "tasks/t0.task.yaml", "-c", "configs/c0/config.yaml", "--claude", "bin/claude", "-o", "out.json"]
+    shown = harness(root, "run", *one, TMPDIR=str(folder))
+    assert shown.returncode == 1, shown.stderr
+    (result,) = load_results_file(root / "out.json").results
+    assert [grade.passed for grade in result.grades] == [False, True], result.grades
+
+
+def test_a_program_that_the_check_does_without_is_no_fault_of_the_grader(tmp_path: Path) -> None:
+    (tmp_path / "there").touch()
+    code = CodeGrader()
+    assert code.grade_command_succeeds(tmp_path, "nosuchlint . || true; test -f there").passed
+    assert not code.grade_command_succeeds(tmp_path, "nosuchlint . || true; test -f not-there").passed
+    with pytest.raises(GraderError, match="nosuchlint is not installed"):
+        code.grade_command_succeeds(tmp_path, "nosuchlint . && test -f there")
+
+
+@pytest.mark.parametrize(
+    "spoils",
+    [
+        "echo no-such-tool > {told}/missing",
+        "echo '{{' > {told}/report.jsonl",
+        "echo '[1]' > {told}/report.jsonl",
+        "head -c 100000000 /dev/zero > {told}/report.jsonl",
+        "rm -rf {told}; ln -s /etc {told}",
+        "rm -f {told}/report.jsonl; mkfifo {told}/report.jsonl",
+    ],
+)
+def test_tested_code_that_writes_into_the_graders_report_has_failed_and_the_grade_stays_small(
+    tmp_path: Path, spoils: str
+) -> None:
+    code, work = grader(tmp_path)
+    script = spoils.format(told="../told")
+    (work / "calc.py").write_text(f"import os\nos.system({script!r})\n{BROKEN}")
+    grade = code.grade_command_succeeds(work, WAYS["file"])
+    assert (grade.status, grade.passed) == ("graded", False)
+    assert len(grade.model_dump_json()) < 10_000
+
+
+def test_every_pattern_is_searched_for_a_bounded_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(code_graders, "SEARCH_SECONDS", 0.5)
+    (tmp_path / "f").write_text("a" * 40 + "c")
+    started = time.monotonic()
+    grade = CodeGrader().grade_file_contains(tmp_path, "f", "(a|a)" * 40 + "b")
+    assert time.monotonic() - started < 5
+    assert "not done" in grade.details
+
+
+def test_a_service_that_never_answers_is_no_failure_of_the_agent(tmp_path: Path) -> None:
+    """Whatever the task's limit is; while a tool runs, the silence is the agent's own."""
+    lines = (RECORDED / "ok_stream.stdout").read_text().splitlines(keepends=True)
+    silent = {}
+    for number, name in ((1, "start"), (3, "tool"), (4, "answered")):
+        (tmp_path / name).write_text("".join(lines[:number]))
+        silent[name] = play(tmp_path, FakeClaude(str(tmp_path / name), hang=True), timeout=2)
+    assert {name: (trace.outcome, trace.error_kind) for name, trace in silent.items()} == {
+        "start": (Outcome.INFRA_ERROR, ErrorKind.SILENT),
+        "tool": (Outcome.TIMEOUT, ErrorKind.TIME_LIMIT),
+        "answered": (Outcome.INFRA_ERROR, ErrorKind.SILENT),
+    }
+
+
+def test_a_locale_without_utf8_grades_the_same(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("für\n", encoding="utf-8")
+    code = (
+        "import sys; from harness.graders.code_graders import CodeGrader\n"
+        "grade = CodeGrader().grade_command_succeeds(sys.argv[1], 'grep \\u00fc f && python3 -c \"print(chr(252))\"')\n"
+        "print(grade.passed, ascii(grade.details))"
+    )
+    env = environment(LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    shown = subprocess.run([sys.executable, "-c", code, str(tmp_path)], env=env, capture_output=True, text=True)
+    assert shown.stdout.startswith("True"), shown.stdout + shown.stderr
+
+
+def test_validating_a_task_warns_where_exit_code_0_alone_is_the_proof(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s", tasks=2, configs=1)
+    (root / "solution").mkdir()
+    (root / "solution/calc.py").write_text(RIGHT)
+    for task, more in (("t0", ""), ("t1", "solution_path: ../solution\n")):
+        path = root / f"tasks/{task}.task.yaml"
+        check = f"{{type: code, check: {CodeCheckType.COMMAND_SUCCEEDS}, command: python3 --version}}"
+        program = "{type: code, check: command_succeeds, command: \"python3 -c 'print(1)'\"}"
+        text = path.read_text().split("assertions:")[0]
+        path.write_text(f"{text}{more}assertions:\n  - {check.replace('python3 --version', 'ls')}\n  - {program}\n")
+    shown = harness(root, "validate-task", "-t", "tasks/*.yaml")
+    assert shown.returncode == 0, shown.stderr
+    assert [line.split(":")[1].strip() for line in shown.stderr.splitlines()] == ["t0", "t0", "t1"]
+    assert "exit code 0 alone proves 'ls', since it runs no Python program" in shown.stderr
+
+
+def test_a_check_that_cannot_be_reached_by_a_link_out_of_the_project_is_none(tmp_path: Path) -> None:
+    (tmp_path / "project/docs").mkdir(parents=True)
+    (tmp_path / "project/docs/index.md").write_text("right")
+    (tmp_path / "answer").write_text("right")
+    links = {"in": "docs", "out": "..", "loop": "loop", "absolute": str(tmp_path), "up": "docs/../docs"}
+    for name, target in links.items():
+        os.symlink(target, tmp_path / "project" / name)  # noqa: PTH211
+    code, project = CodeGrader(), tmp_path / "project"
+    passed = {
+        name: code.grade_file_contains(project, f"{name}/index.md", "right").passed for name in ("in", "up", "loop")
+    }
+    assert passed == {"in": True, "up": True, "loop": False}
+    assert not code.grade_file_contains(project, "out/answer", "right").passed
+    assert not code.grade_file_contains(project, "absolute/answer", "right").passed
