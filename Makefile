@@ -27,7 +27,7 @@ $(VENV)/installed-dev: $(VENV)/installed
 demo: $(VENV)/installed  ## the three scripts on the bundled sample, then oracle and empty answer of every task
 	@$(BIN)/python extract_dataset.py --data_dir data/sample --output $(DEMO)/locobench_dataset.jsonl
 	@$(BIN)/python select_tasks.py --dataset_path $(DEMO)/locobench_dataset.jsonl --output $(DEMO)/selected_tasks.json \
-	    --min_context_length 5000 --min_files_count 5 --top_n 80 --quiet
+	    --min_context_length 5000 --min_files_count 5 --top_n 1000 --quiet
 	@$(BIN)/python run_adapter.py --data_dir data/sample --dataset_path $(DEMO)/locobench_dataset.jsonl \
 	    --selected_tasks $(DEMO)/selected_tasks.json --output_dir $(DEMO)/tasks
 	@$(BIN)/python smoke_test.py --local --tasks_dir $(DEMO)/tasks
@@ -54,14 +54,14 @@ coverage: $(VENV)/installed-dev  ## which lines and branches the tests reach, th
 	@$(BIN)/python -m coverage combine --quiet
 	@$(BIN)/python -m coverage report
 
-check: $(VENV)/installed-dev  ## linter, formatter, types, directions of imports, reference pages
+check: $(VENV)/installed-dev  ## linter, formatter, types, directions of imports, reference of the commands
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.docs.generate --check
 
-docs: $(VENV)/installed-dev  ## write the reference pages in docs/ from the code
+docs: $(VENV)/installed-dev  ## write docs/CLI_REFERENCE.md from the code
 	$(BIN)/python -m tools.docs.generate
 
 lock: $(VENV)/installed-dev  ## choose the newest versions of all libraries; rewrites constraints.txt

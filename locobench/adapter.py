@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from locobench.dataset.catalog import parse_id
+from locobench.dataset.benchmark import complete
 from locobench.dataset.lines import DatasetError, DatasetLines, Entry, Line
 from locobench.dataset.records import RecordError, parse_object
-from locobench.dataset.scenario import Scenario, single_slashes
+from locobench.dataset.scenario import Scenario
 from locobench.generate.maker import Outcome, ProjectTasks
 from locobench.shared.errors import InputError
 
@@ -53,31 +53,14 @@ class LoCoBenchTask(Scenario):
         Raises:
             RecordError: a field is missing or wrong, or the id is not the file's name.
         """
-        scenario_id = data.get("id")
-        if scenario_id is None:
-            raise RecordError("id: missing")
-        if scenario_id != name:
-            raise RecordError(f"id: {scenario_id!r:.80} is not the file's name")
-        try:
-            parts = parse_id(name)
-        except ValueError as error:
-            raise RecordError(f"id: {error}") from None
-        record = {**data, **parts._asdict()}
-        if isinstance(files := data.get("context_files"), list):
-            record["context_files"] = single_slashes(files)
-        metadata = data.get("metadata")
-        if isinstance(metadata, dict) and metadata.get("files_count") is not None:
-            record["files_count"] = metadata["files_count"]
-        elif isinstance(files, list):
-            record["files_count"] = len(files)
-        return cls.checked(record)
+        return cls.checked(complete(data, name))
 
     @classmethod
     def from_line(cls, line: bytes) -> Self:
         """Read one line of the JSONL.
 
         Raises:
-            RecordError: the line is not a record that `from_scenario` could have made.
+            RecordError: a field is missing or wrong.
         """
         return cls.checked(parse_object(line))
 
@@ -121,9 +104,18 @@ class LoCoBenchLoader:
         Raises:
             UnknownTaskError: no such id.
         """
+        self.entry(task_id)
+        return self._lines.line(task_id)
+
+    def entry(self, task_id: str) -> Entry:
+        """Return what the index holds of one task.
+
+        Raises:
+            UnknownTaskError: no such id.
+        """
         if task_id not in self._lines.entries:
             raise UnknownTaskError([task_id], self.dataset_path)
-        return self._lines.line(task_id)
+        return self._lines.entries[task_id]
 
     def require(self, task_ids: Iterable[str]) -> list[str]:
         """Return `task_ids` without repetitions, in their order.
@@ -138,7 +130,7 @@ class LoCoBenchLoader:
 
     def filter_by_task_category(self, category: str) -> list[LoCoBenchTask]:
         """Return the tasks of one category, in the file's order."""
-        return self._filter(lambda entry: entry.category == category)
+        return self._filter(lambda entry: entry.task_category == category)
 
     def filter_by_language(self, language: str) -> list[LoCoBenchTask]:
         """Return the tasks of one language, in the file's order."""
@@ -197,14 +189,10 @@ class LoCoBenchAdapter:
 
         Raises:
             UnknownTaskError: an id is not in the dataset.
-            DatasetError: an id of the dataset tells no project.
         """
         groups: dict[Path, ProjectTasks] = {}
         for task_id in self.loader.require(task_ids):
-            try:
-                folder = self._get_project_dir(task_id)
-            except ValueError as error:
-                raise DatasetError(f"{self.loader.dataset_path}: id {task_id!r:.80}: {error}") from None
+            folder = self._get_project_dir(task_id)
             groups.setdefault(folder, ProjectTasks(folder, [])).task_ids.append(task_id)
         return list(groups.values())
 
@@ -229,7 +217,7 @@ class LoCoBenchAdapter:
                 if project is None:
                     project = Project.scan(group.folder, known)
                 outcomes.append(self.generate_task(task_id, project, copies))
-            except (DatasetError, GradingError, NotOurs) as error:
+            except (InputError, GradingError, NotOurs) as error:
                 outcomes.append(Outcome(task_id, "failed", str(error)))
             except OSError as error:
                 reason = f"{error.filename or self.output_dir}: {error.strerror or error}"
@@ -248,6 +236,7 @@ class LoCoBenchAdapter:
 
         Raises:
             UnknownTaskError, DatasetError: the record is not there or not valid.
+            InputError: there is no table for its language.
             GradingError: the ground truth cannot be scored against.
             NotOurs: a folder of another origin has the task's name.
             OSError: a file cannot be read or written.
@@ -261,7 +250,7 @@ class LoCoBenchAdapter:
         if project is None:
             project = Project.scan(self._get_project_dir(task_id))
         folder = self.output_dir / task_id
-        made_from = (line.content, parse_id(task_id).language, project.content, self.options)
+        made_from = (line.content, self.loader.entry(task_id).language, project.content, self.options)
         digest = fingerprint(*made_from)
         if stored_fingerprint(folder) == digest and not self.overwrite:
             return Outcome(task_id, "unchanged")
@@ -275,8 +264,8 @@ class LoCoBenchAdapter:
         return Outcome(task_id, "written", warnings=mapping.warnings)
 
     def _get_project_dir(self, task_id: str) -> Path:
-        """Return the folder of the task's project: the id up to the category's name, below generated/."""
-        return self.data_dir / "generated" / parse_id(task_id).project_id
+        """Return the folder of the task's project, below generated/."""
+        return self.data_dir / "generated" / self.loader.entry(task_id).project_id
 
     def _generate_dockerfile(self, language: str) -> str:
         """Return the Dockerfile of a language: the shared base layer, the language's packages, the project."""
@@ -284,5 +273,9 @@ class LoCoBenchAdapter:
 
         options = self.options
         return render_dockerfile(
-            language, options.base_image, language_image=options.language_image, closed_book=options.closed_book
+            language,
+            options.base_image,
+            languages=options.languages,
+            language_image=options.language_image,
+            closed_book=options.closed_book,
         )

@@ -27,6 +27,12 @@ def build_parser() -> cli.Parser:
         help="Debian or Ubuntu image that the tasks' images start from",
     )
     parser.flag(
+        "languages",
+        type=Path,
+        metavar="FILE",
+        help="TOML file with more languages, in tables like those of templates/environment/languages.toml",
+    )
+    parser.flag(
         "language_image",
         type=cli.language_image,
         metavar="NAME",
@@ -95,7 +101,7 @@ def main(argv: list[str] | None) -> int:
     """
     options = build_parser().parse_args(argv)
     from locobench.adapter import LoCoBenchAdapter, LoCoBenchLoader
-    from locobench.dataset.catalog import REPOSITORY
+    from locobench.dataset.catalog import REPOSITORY, load_languages
     from locobench.generate.dataset import MANIFEST, Origin, check_files, is_outdated, publish
     from locobench.generate.make import Options
     from locobench.generate.run import generate
@@ -106,6 +112,7 @@ def main(argv: list[str] | None) -> int:
 
     say = (lambda _: None) if options.quiet else cli.say
     data_dir = cli.find_data_dir(options.data_dir, needs="generated", say=say)
+    load_languages(options.languages)
     loader = LoCoBenchLoader(options.dataset_path)
     if options.selected_tasks and not options.task_ids:
         chosen = read_selection(options.selected_tasks)
@@ -128,6 +135,7 @@ def main(argv: list[str] | None) -> int:
         data_dir,
         Options(
             base_image=options.base_image,
+            languages=options.languages,
             language_image=options.language_image,
             include_hints=options.include_hints,
             shared_verifier=options.shared_verifier,

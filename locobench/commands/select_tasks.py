@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
 from collections import Counter
-from dataclasses import fields
+from collections.abc import Iterable
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import NoReturn
 
 from locobench.commands import cli
-from locobench.dataset.catalog import ALL_CATEGORIES, DIFFICULTIES, LANGUAGES
-from locobench.selection.select import SCORE_DIGITS, Criteria, Selection, select
+from locobench.dataset.catalog import DIFFICULTIES, LANGUAGES
+from locobench.selection.criteria import SCORE_PARTS, Candidate, Criteria
+from locobench.selection.select import SCORE_DIGITS, Selection, select
+from locobench.shared.errors import InputError
 
 
 def print_summary(selection: Selection) -> None:
@@ -34,34 +38,39 @@ def build_parser() -> cli.Parser:
     parser.flag("dataset_path", type=Path, default=cli.DATASET_FILE, help="JSONL written by extract_dataset.py")
     parser.flag("output", type=Path, default=cli.SELECTION_FILE, help="JSON file to write")
     parser.flag(
+        "criteria",
+        type=Path,
+        metavar="FILE",
+        help="TOML file with thresholds, [weights] and [category_bonuses] (docs/TASK_SELECTION_CRITERIA.md); a flag"
+        " counts before it",
+    )
+    parser.flag(
         "min_context_length",
         type=cli.count,
-        default=default.min_context_length,
-        help="characters (not tokens) of context; tasks with strictly more pass",
+        help="characters (not tokens) of context; tasks with strictly more pass"
+        f" (default: {default.min_context_length})",
     )
     parser.flag(
         "min_files_count",
         type=cli.count,
-        default=default.min_files_count,
-        help="context files; tasks with strictly more pass",
+        help=f"context files; tasks with strictly more pass (default: {default.min_files_count})",
     )
-    parser.flag("top_n", type=cli.count, default=default.top_n, help="number of tasks to select")
-    for part in ("context", "files", "category"):
-        name = f"{part}_weight"
+    parser.flag("top_n", type=cli.count, help=f"number of tasks to select (default: {default.top_n})")
+    for name, part in SCORE_PARTS.items():
         parser.flag(
-            name,
+            f"{name}_weight",
             type=float,
-            default=getattr(default, name),
-            help=f"weight of the {part} part; the three sum to 1",
+            help=f"weight of the {name} part of the score; the weights sum to 1 (default: {part.weight})",
         )
-    for name, known in (("categories", ALL_CATEGORIES), ("languages", LANGUAGES), ("difficulties", DIFFICULTIES)):
-        parser.flag(
-            name,
-            nargs="+",
-            choices=known,
-            metavar="NAME",
-            help=f"{name} to keep, of: {', '.join(known)} (default: all)",
-        )
+    parser.flag("categories", nargs="+", metavar="NAME", help="categories to keep (default: all)")
+    parser.flag("languages", nargs="+", metavar="NAME", help="languages to keep (default: all)")
+    parser.flag(
+        "difficulties",
+        nargs="+",
+        choices=DIFFICULTIES,
+        metavar="NAME",
+        help=f"difficulties to keep, of: {', '.join(DIFFICULTIES)} (default: all)",
+    )
     parser.flag(
         "closed_book",
         type=Path,
@@ -96,29 +105,25 @@ def main(argv: list[str] | None) -> int:
     """
     parser = build_parser()
     options = parser.parse_args(argv)
-    for limit, source, most in (("max_closed", "closed_book", 1), ("min_truth", "audit", 100)):
-        value = getattr(options, limit)
-        if value is not None and getattr(options, source) is None:
-            parser.error(f"--{limit} needs --{source}")
-        if value is not None and not 0 <= value <= most:
-            parser.error(f"--{limit} must be from 0 to {most}")
+    criteria = read_criteria(options)
+    for name, source in (("max_closed", "closed_book"), ("min_truth", "audit")):
+        if getattr(criteria, name) is not None and getattr(options, source) is None:
+            parser.error(f"--{name} needs --{source}")
     from locobench.selection.measured import with_measures
     from locobench.selection.read import read_candidates
     from locobench.shared.files import check_output, whole_file
 
-    inputs = [options.dataset_path, *([options.audit] if options.audit else [])]
+    inputs = [path for path in (options.dataset_path, options.audit, options.criteria) if path]
     check_output(options.output, inputs)
     if options.report:
         check_output(options.report, [*inputs, options.output])
-    given = {field.name: getattr(options, field.name) for field in fields(Criteria)}
-    criteria = Criteria(**{name: value for name, value in given.items() if value is not None})
-    criteria.check()
     tasks = with_measures(
         read_candidates(options.dataset_path),
         open_book=options.open_book,
         closed_book=options.closed_book,
         audit=options.audit,
     )
+    check_filters(criteria, tasks)
     selection = select(tasks, criteria)
     contents = {options.output: json.dumps(selection.as_json(), indent=2).encode() + b"\n"}
     if options.report:
@@ -131,11 +136,11 @@ def main(argv: list[str] | None) -> int:
     if not selection.selected:
         cli.complain(f"{options.output}: no task selected, of {selection.total}; {way_out(selection)}")
         return cli.NOTHING_DONE
-    for path, limit, field in (
-        (options.closed_book, options.max_closed, "closed_reward"),
-        (options.audit, options.min_truth, "truth"),
+    for path, limit, measure in (
+        (options.closed_book, criteria.max_closed, "closed_reward"),
+        (options.audit, criteria.min_truth, "truth"),
     ):
-        unknown = sum(getattr(task, field) is None for _, task in selection.selected)
+        unknown = sum(getattr(task, measure) is None for _, task in selection.selected)
         if limit is not None and unknown:
             cli.complain(f"{path}: says nothing of {unknown} of the selected tasks, which stay")
     if not options.quiet:
@@ -144,6 +149,28 @@ def main(argv: list[str] | None) -> int:
         if options.report:
             cli.say(f"Report written to {options.report}")
     return cli.DONE
+
+
+def read_criteria(options: argparse.Namespace) -> Criteria:
+    """Return the criteria of the file that was named, else the defaults, with the flags in their place."""
+    criteria = Criteria.load(options.criteria) if options.criteria else Criteria()
+    weights = {name: getattr(options, f"{name}_weight") for name in SCORE_PARTS}
+    given = {field.name: getattr(options, field.name, None) for field in fields(Criteria)}
+    given["weights"] = {**criteria.weights, **{name: value for name, value in weights.items() if value is not None}}
+    criteria = replace(criteria, **{name: value for name, value in given.items() if value is not None})
+    criteria.check()
+    return criteria
+
+
+def check_filters(criteria: Criteria, tasks: Iterable[Candidate]) -> None:
+    """Raise InputError where a filter names what neither the dataset nor the project knows: a slip of the pen."""
+    for name, known, kind in (
+        ("categories", {*criteria.category_bonuses}, "task_category"),
+        ("languages", {*LANGUAGES}, "language"),
+    ):
+        known |= {getattr(task, kind) for task in tasks}
+        if unknown := sorted({*(getattr(criteria, name) or ())} - known):
+            raise InputError(f"{name}: {unknown[0]!r:.60} is unknown, known are {', '.join(sorted(known))}")
 
 
 def way_out(selection: Selection) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from locobench.commands import cli
+from locobench.dataset.catalog import load_languages
 from locobench.shared.errors import InputError
 from locobench.smoke import check as smoke
 
@@ -19,13 +20,16 @@ def build_parser() -> cli.Parser:
     """Return the parser of the flags."""
     parser = cli.Parser(
         "Build the image of every task and run oracle and nop in it, without network: the oracle must earn "
-        "1.0, doing nothing 0.0; the toolchain must answer, and no ground truth may lie in the image. The "
+        "1.0, doing nothing 0.0; the toolchain must answer, and no ground truth may lie in environment/. The "
         "project's own tests are run and shown, but not judged: LoCoBench's projects need not build."
     )
     parser.add_argument("folder", type=Path, nargs="?", metavar="TASKS", help="same as --tasks_dir")
     parser.flag("tasks_dir", type=Path, default=cli.TASKS_FOLDER, help="folder of tasks, or one task")
     parser.flag("task_ids", nargs="+", metavar="ID", help="only these tasks")
     parser.flag("limit_per_language", type=cli.count, metavar="N", help="only the first N tasks of each language")
+    parser.flag(
+        "languages", type=Path, metavar="FILE", help="TOML file with more languages, as run_adapter.py was given"
+    )
     parser.flag("local", action="store_true", help="oracle and nop on this machine: no Docker, no images, seconds")
     parser.flag("jobs", type=cli.count, help="how many things to do at once (default: one a processor, at most 4)")
     parser.flag("timeout", type=float, default=smoke.Limits.step, help="seconds for one command in a container")
@@ -80,6 +84,7 @@ def main(argv: list[str] | None) -> int:
         folders,
         engine=engine,
         jobs=options.jobs,
+        languages=load_languages(options.languages),
         limits=smoke.Limits(build=options.build_timeout, step=options.timeout),
         limit_per_language=options.limit_per_language,
         watch=partial(cli.progress, quiet=options.quiet),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from locobench.dataset.records import RecordError, parse_object
+from locobench.dataset.scenario import folder_name, plain_name
 from locobench.shared.errors import InputError
 
 
@@ -30,9 +31,11 @@ class Entry(NamedTuple):
     """In bytes."""
     line: int
     """From 1."""
-    category: str
+    task_category: str
     language: str
     difficulty: str
+    project_id: str
+    """The folder of its project under generated/."""
 
 
 class DatasetLines:
@@ -50,26 +53,28 @@ class DatasetLines:
         """
         self.path = path
         self.entries: dict[str, Entry] = {}
-        # There are few categories, languages and difficulties: one object for each.
-        same: dict[object, object] = {}
+        # There are few categories, languages, difficulties and projects: one object for each.
+        same: dict[str, str] = {}
         for offset, line in self._read():
             try:
                 record = parse_object(line.content)
-                task_id = record["id"]
-                kinds = [record[key] for key in ("task_category", "language", "difficulty")]
-            except RecordError as error:
-                raise DatasetError(f"{path}:{line.number}: {error}; write it again with extract_dataset.py") from None
+                values = {key: record[key] for key in ("id", *Entry._fields[2:])}
+                if wrong := [key for key, value in values.items() if not isinstance(value, str)]:
+                    raise RecordError(f"{wrong[0]}: not a string")
+                # Both become folders, before the rest of the record is looked at.
+                task_id, _ = plain_name(values.pop("id")), folder_name(values["project_id"])
             except KeyError as error:
                 raise DatasetError(
                     f"{path}:{line.number}: field {error} missing; write it again with extract_dataset.py"
                 ) from None
-            if not isinstance(task_id, str):
-                raise DatasetError(f"{path}:{line.number}: id: not a string")
+            except ValueError as error:
+                raise DatasetError(f"{path}:{line.number}: {error}; write it again with extract_dataset.py") from None
             if task_id in self.entries:
                 first = self.entries[task_id].line
                 raise DatasetError(f"{path}:{line.number}: id: {task_id} is already on line {first}; remove one")
-            kinds = [same.setdefault(kind, kind) if isinstance(kind, str) else kind for kind in kinds]
-            self.entries[task_id] = Entry(offset, line.number, *kinds)
+            self.entries[task_id] = Entry(
+                offset, line.number, *(same.setdefault(text, text) for text in values.values())
+            )
 
     def __iter__(self) -> Iterator[Line]:
         """Yield every line that is not blank, one in memory at a time."""

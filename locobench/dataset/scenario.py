@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+import re
+from typing import Annotated, Any, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -12,18 +14,50 @@ from pydantic import (
     StrictStr,
     ValidationError,
     field_validator,
-    model_validator,
 )
 
-from locobench.dataset.catalog import ALL_CATEGORIES, DIFFICULTIES, parse_id
+from locobench.dataset.catalog import DIFFICULTIES
 from locobench.dataset.records import RecordError
 from locobench.shared.derived import Derived
 from locobench.shared.markdown import as_markdown
 from locobench.shared.validation import LARGEST_COUNT, explain
 
+# Longer names would leave no room for the suffix of a temporary folder within a file system's 255 bytes.
+MAX_NAME_CHARACTERS = 200
+_PLAIN_NAME = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)*")
+_FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*", re.ASCII)
+
+
+def plain_name(text: str) -> str:
+    """Return `text`, which is safe as a folder, an image and a task in Harbor's registry; ValueError if it is not."""
+    if len(text) > MAX_NAME_CHARACTERS or not _PLAIN_NAME.fullmatch(text):
+        raise ValueError(
+            "not a plain name: lower-case letters, digits and single '_' or '-', up to"
+            f" {MAX_NAME_CHARACTERS} characters"
+        )
+    return text
+
+
+def folder_name(text: str) -> str:
+    """Return `text`, which names one folder and leads nowhere else; ValueError if it may not."""
+    if len(text) > MAX_NAME_CHARACTERS or not _FOLDER_NAME.fullmatch(text):
+        raise ValueError(
+            f"not the name of a folder: letters, digits, '.', '_' and '-', up to {MAX_NAME_CHARACTERS} characters"
+        )
+    return text
+
+
+def _words(text: str) -> str:
+    if not text.strip() or not text.isprintable():
+        raise ValueError("not a line of text")
+    return text
+
+
+PlainName = Annotated[StrictStr, AfterValidator(plain_name)]
+
 
 class Scenario(BaseModel):
-    """One scenario, self-contained: every field of the raw file plus what its id and its metadata tell.
+    """One scenario, self-contained: a later stage reads no other file but its project.
 
     The free-shaped fields were written by a language model and keep whatever JSON shape they have.
     Fields of the raw file that are not named here are kept too.
@@ -31,15 +65,18 @@ class Scenario(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
-    id: StrictStr
-    """`{language}_{domain}_{complexity}_{NNN}_{category}_{difficulty}_{NN}`."""
-    language: StrictStr
-    """First part of the id."""
-    project_id: StrictStr
-    """The id up to the category's name; the project's folder under generated/."""
-    task_category: StrictStr
+    id: PlainName
+    """Unique in its dataset; the task's folder is called so."""
+    source: PlainName
+    """The benchmark that it comes from: the task is registered as `<source>/<id>`."""
+    authors: tuple[Annotated[StrictStr, AfterValidator(_words)], ...] = Field(min_length=1)
+    """Who is credited with the task."""
+    language: PlainName
+    project_id: Annotated[StrictStr, AfterValidator(folder_name)]
+    """The project's folder under generated/."""
+    task_category: PlainName
     difficulty: StrictStr
-    """The difficulty achieved; the one in the id is the target, and they can differ."""
+    """The difficulty achieved; LoCoBench-Agent's ids hold the one that was aimed at."""
     title: StrictStr
     description: StrictStr
     context_files: tuple[StrictStr, ...]
@@ -56,13 +93,6 @@ class Scenario(BaseModel):
     derived: Derived | None = None
     """Of a question with an exact answer, which derive_scenarios.py made."""
 
-    @field_validator("task_category")
-    @classmethod
-    def _known_category(cls, value: str) -> str:
-        if value not in ALL_CATEGORIES:
-            raise ValueError(f"unknown category {value!r:.60} (known: {', '.join(ALL_CATEGORIES)})")
-        return value
-
     @field_validator("difficulty")
     @classmethod
     def _known_difficulty(cls, value: str) -> str:
@@ -77,13 +107,6 @@ class Scenario(BaseModel):
             raise ValueError("holds no text")
         return value
 
-    @model_validator(mode="after")
-    def _agrees_with_its_id(self) -> Self:
-        for name, expected in parse_id(self.id)._asdict().items():
-            if getattr(self, name) != expected:
-                raise ValueError(f"{name}: {getattr(self, name)!r:.60} but the id says {expected!r}")
-        return self
-
     @classmethod
     def checked(cls, record: dict[str, Any]) -> Self:
         """Validate `record`; like `model_validate`, but with the reason in one line (RecordError)."""
@@ -95,15 +118,3 @@ class Scenario(BaseModel):
     def to_line(self) -> bytes:
         """Return the record as one line of JSON without its end of line."""
         return self.model_dump_json().encode()
-
-
-def single_slashes(paths: list[Any]) -> list[Any]:
-    """`a//b/` -> `a/b`: some projects were listed with doubled separators. What is not text is left to validation."""
-    try:
-        # Between slashes, doubled, leading and trailing ones look alike; most lists have none of them.
-        all_of_them = "/\n/".join(paths)
-    except TypeError:
-        return paths
-    if "//" not in f"/{all_of_them}/":
-        return paths
-    return ["/".join(part for part in path.split("/") if part) for path in paths]

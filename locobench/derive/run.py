@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from locobench.dataset.catalog import AGREEMENT, STRUCTURE
 from locobench.derive import questions, scenarios
 from locobench.derive.code.index import Index, build
 from locobench.derive.code.scope import Scope, scopes, texts
@@ -17,6 +16,7 @@ from locobench.derive.history import Change, History, grep_for
 from locobench.derive.kinds import HARD, KINDS, is_checked
 from locobench.derive.resolve.strict import Resolver, Strict
 from locobench.derive.structure import Finding, Structure
+from locobench.shared.derived import AGREEMENT, STRUCTURE
 from locobench.shared.errors import InputError
 
 FEWEST_FILES = 3
@@ -288,7 +288,7 @@ class _Deriver:
         number = self.numbers[f"{project_id} {category} {hard}"]
         scenario = scenarios.scenario(
             f"{project_id}_{category}_{hard}_{number:02d}", category, hard, question,
-            context_files=[f"{self.root}/{path}" for path in files], context_length=characters, truth=truth,
+            language=language, project_id=project_id, repository=self.repository.name, context_files=[f"{self.root}/{path}" for path in files], context_length=characters, truth=truth,
             derived=derived, commit=report.commit,
         )  # fmt: skip
         self.folder.add_scenario(scenario)

@@ -14,6 +14,8 @@ from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole
 
 MARK = "derived.json"
+SOURCE = "derived"
+"""What its tasks are registered under."""
 """What tells a folder that this program wrote."""
 PAGE = "derived.html"
 _BUILDING, _REPLACED = ".building-", ".replaced-"
@@ -109,13 +111,18 @@ def complexity(lines: int) -> str:
 
 
 def scenario(
-    scenario_id: str, category: str, difficulty: str, question: Question, *, context_files: list[str],
-    context_length: int, truth: dict[str, Any], derived: dict[str, Any], commit: str,
+    scenario_id: str, category: str, difficulty: str, question: Question, *, language: str, project_id: str,
+    repository: str, context_files: list[str], context_length: int, truth: dict[str, Any], derived: dict[str, Any],
+    commit: str,
 ) -> dict[str, Any]:  # fmt: skip
     """Return a scenario as the benchmark's files have it, with what is exact about it in `derived`."""
     items = len(truth["items"])
     return {
         "id": scenario_id,
+        "source": SOURCE,
+        "authors": [f"the authors of {repository}"],
+        "language": language,
+        "project_id": project_id,
         "task_category": category,
         "difficulty": difficulty,
         "title": question.title,

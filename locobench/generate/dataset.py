@@ -1,4 +1,4 @@
-"""The files that make a folder of tasks a Harbor dataset: manifest, page, and the two records of Harbor's adapters."""
+"""The files that make a folder of tasks a Harbor dataset: the manifest and a page about it."""
 
 from __future__ import annotations
 
@@ -9,31 +9,23 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import jinja2
 import tomli_w
 
+from locobench.dataset.catalog import language_title
 from locobench.generate.folder import NotOurs, stored_fingerprint
-from locobench.generate.make import LANGUAGE_NAMES, as_json
 from locobench.generate.run import output_folder
-from locobench.harbor.config import AUTHORS
 from locobench.harbor.digest import TaskRef, refer_all
 from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole
 
 MANIFEST = "dataset.toml"
-FILES = (MANIFEST, "README.md", "adapter_metadata.json", "parity_experiment.json")
+FILES = (MANIFEST, "README.md")
 # Digests of the files as they were written: whoever changed one since keeps it.
 STATE_FILE = ".dataset.json"
 
-ADAPTER = "locobench-agent"
-BENCHMARK_SIZE = 8000
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*", re.ASCII)
-_NO_PARITY = (
-    "No parity experiment was run: agents, models, runs, results and costs are empty until somebody runs one. The "
-    "verifier here is not the original benchmark's, so scores are not comparable with published ones."
-)
 _SAMPLE = (
     "Made from the bundled sample, which was written in LoCoBench-Agent's layout: none of the benchmark's own "
     "scenarios is in this dataset."
@@ -103,8 +95,6 @@ def publish(folder: Path, name: str, origin: Origin) -> Published:
         contents = {
             MANIFEST: _manifest(name, tasks),
             "README.md": _page(name, tasks, origin),
-            "adapter_metadata.json": as_json([_adapter(len(tasks), origin)]),
-            "parity_experiment.json": as_json([_parity(len(tasks), origin)]),
         }
         known = _known(folder)
         # Old and new ones: a run that is killed in between leaves files that the next one knows.
@@ -155,64 +145,19 @@ def _manifest(name: str, tasks: list[TaskRef]) -> str:
     head = {
         "name": name,
         "version": "1.0.0",
-        "description": f"LoCoBench-Agent scenarios as Harbor tasks: {len(tasks)} questions about whole code bases.",
-        "authors": [{"name": author} for author in AUTHORS],
-        "keywords": ["locobench", "code-comprehension", "long-context"],
+        "description": f"{len(tasks)} questions about whole code bases, as Harbor tasks.",
+        "authors": [{"name": author} for author in _authors(tasks)],
+        "keywords": [*_sources(tasks), "code-comprehension", "long-context"],
     }
     return tomli_w.dumps({"dataset": head, "tasks": [{"name": task.name, "digest": task.digest} for task in tasks]})
 
 
-def _notes(origin: Origin) -> str:
-    return f"{_SAMPLE} {_NO_PARITY}" if origin.is_sample else _NO_PARITY
+def _authors(tasks: list[TaskRef]) -> list[str]:
+    return sorted({author for task in tasks for author in task.authors})
 
 
-def _adapter(size: int, origin: Origin) -> dict[str, Any]:
-    return {
-        "adapter_name": ADAPTER,
-        "adapter_builders": [],
-        "original_benchmark": [
-            {
-                "split": "full",
-                "size": BENCHMARK_SIZE,
-                "harness": "agent",
-                "supported_agents": None,
-                "adaptable": True,
-                "notes": "The original runs agents of its own in dialogues; which ones is not recorded here.",
-            }
-        ],
-        "harbor_adapter": [
-            {
-                "split": "full",
-                "adapted_benchmark_size": size,
-                "parity_benchmark_size": None,
-                "parity_sampling_rate": None,
-                "registry_benchmark_size": None,
-                "added_agents": None,
-                "parity_matching_agents": None,
-                "parity_unmatching_agents": None,
-                "parity_costs": None,
-                "notes": _notes(origin),
-            }
-        ],
-    }
-
-
-def _parity(size: int, origin: Origin) -> dict[str, Any]:
-    return {
-        "adapter_name": ADAPTER,
-        "agent": None,
-        "model": None,
-        "date": None,
-        "adapted_benchmark_size": size,
-        "parity_benchmark_size": None,
-        "number_of_runs": 0,
-        "notes": _notes(origin),
-        "original_parity_repo": None,
-        "adapter_pr": [],
-        "dataset_pr": [],
-        "parity_pr": [],
-        "metrics": [],
-    }
+def _sources(tasks: list[TaskRef]) -> list[str]:
+    return sorted({task.organisation for task in tasks})
 
 
 def _page(name: str, tasks: list[TaskRef], origin: Origin) -> str:
@@ -224,7 +169,7 @@ def _page(name: str, tasks: list[TaskRef], origin: Origin) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    languages = Counter(LANGUAGE_NAMES.get(task.language, task.language.title()) for task in tasks)
+    languages = Counter(language_title(task.language) for task in tasks)
     return environment.get_template("dataset_page.md.j2").render(
         name=name,
         tasks=len(tasks),
@@ -233,6 +178,6 @@ def _page(name: str, tasks: list[TaskRef], origin: Origin) -> str:
         categories=sorted(Counter(task.category for task in tasks).items()),
         scenarios=origin.scenarios,
         sample=_SAMPLE if origin.is_sample else "",
-        size=BENCHMARK_SIZE,
-        no_parity=_NO_PARITY,
+        sources=_sources(tasks),
+        authors=_authors(tasks),
     )

@@ -77,6 +77,6 @@ def _chosen(language: str, options: Options) -> str:
         "scoring": options.scoring.model_dump() if isinstance(options.scoring, Scoring) else options.scoring,
         "mcp_servers": [server.model_dump() for server in options.mcp_servers],
         "verifier": grader_digest(options.verifier),
-        "language": load_language(language),
+        "language": load_language(language, options.languages),
     }
     return json.dumps(chosen, sort_keys=True)

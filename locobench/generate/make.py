@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any, Literal
 
 import jinja2
 import pydantic_core
 import tomli_w
 
-from locobench.dataset.catalog import TEMPLATES, load_language
+from locobench.dataset.catalog import TEMPLATES, language_title, load_language
 from locobench.dataset.scenario import Scenario
 from locobench.generate.copying import LinkMode
 from locobench.generate.project import Mapping
@@ -51,20 +52,14 @@ PROJECT, PROJECT_FOR_TESTS = "environment/project", "tests/project"
 
 BASE_IMAGE = "ubuntu:24.04"
 
-LANGUAGE_NAMES = {
-    "cpp": "C++",
-    "csharp": "C#",
-    "php": "PHP",
-    "javascript": "JavaScript",
-    "typescript": "TypeScript",
-}
-
 
 @dataclass(frozen=True)
 class Options:
     """What a benchmark author may choose; every choice is part of a task's fingerprint."""
 
     base_image: str = BASE_IMAGE
+    languages: Path | None = None
+    """A file with more tables of languages, or others in place of the built-in ones."""
     language_image: str | None = None
     """Prebuilt images to start from instead, `{language}` standing for the language's name."""
     include_hints: bool = False
@@ -110,17 +105,23 @@ def templates() -> jinja2.Environment:
 
 @cache
 def render_dockerfile(
-    language: str, base_image: str, *, language_image: str | None = None, closed_book: bool = False
+    language: str,
+    base_image: str,
+    *,
+    languages: Path | None = None,
+    language_image: str | None = None,
+    closed_book: bool = False,
 ) -> str:
     """Return the Dockerfile for one language.
 
     Args:
+        languages: a file with more tables of languages.
         language_image: name of an image with the languages' layers, with `{language}` in it; they are left out then.
 
     Raises:
         InputError: the language's table cannot be used.
     """
-    table = load_language(language)
+    table = load_language(language, languages)
     return dockerfile_of(language, table, base_image, language_image=language_image, closed_book=closed_book)
 
 
@@ -163,7 +164,7 @@ def render_instruction(
             "title": task.title,
             "description": task.description,
             "prompt": as_markdown(task.task_prompt, level=3),
-            "language": LANGUAGE_NAMES.get(task.language, task.language.title()),
+            "language": language_title(task.language),
             "files_count": len(mapping.part.files),
             "context_files": sorted(mapping.context_files),
             "hints": hints,
@@ -201,8 +202,9 @@ def render_config(task: Scenario, mapping: Mapping, options: Options, content_di
     grader = grader_of(task, options.verifier)
     config = TaskConfig(
         task=TaskInfo(
-            name=f"locobench/{task.id.replace('_', '-')}",
+            name=f"{task.source}/{task.id.replace('_', '-')}",
             description=task.title,
+            authors=tuple({"name": name} for name in task.authors),
             keywords=(task.language, task.task_category, task.difficulty),
         ),
         metadata=Metadata(
@@ -287,6 +289,7 @@ def make_task(task: Scenario, mapping: Mapping, options: Options, digest: str, c
         "environment/Dockerfile": render_dockerfile(
             task.language,
             options.base_image,
+            languages=options.languages,
             language_image=options.language_image,
             closed_book=options.closed_book,
         ),

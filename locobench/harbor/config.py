@@ -19,15 +19,13 @@ JUDGE_ENV = {
 # A judge: what judge.py allows itself for looking up and asking, and some for the rest.
 TIMEOUT_SEC, JUDGE_TIMEOUT_SEC = 60.0, 660.0
 
-AUTHORS = ("Salesforce AI Research",)
-
 
 class TaskInfo(BaseModel):
     """[task]: what a registry shows."""
 
     name: str
     description: str
-    authors: tuple[dict[str, str], ...] = tuple({"name": name} for name in AUTHORS)
+    authors: tuple[dict[str, str], ...]
     keywords: tuple[str, ...]
 
 

@@ -33,6 +33,12 @@ class TaskRef(NamedTuple):
     language: str
     category: str
     project_id: str
+    authors: tuple[str, ...]
+
+    @property
+    def organisation(self) -> str:
+        """What the registry has the task under, which is the benchmark that it comes from."""
+        return self.name.partition("/")[0]
 
 
 def content_digest(task: Path) -> str:
@@ -74,8 +80,15 @@ def refer(task: Path) -> TaskRef:
     """
     try:
         config = toml.loads((task / "task.toml").read_text(encoding="utf-8"))
-        facts = (str(config["metadata"][key]) for key in ("language", "category", "project_id"))
-        return TaskRef(str(config["task"]["name"]), f"sha256:{content_digest(task)}", *facts)
+        facts = config["metadata"]
+        return TaskRef(
+            str(config["task"]["name"]),
+            f"sha256:{content_digest(task)}",
+            str(facts["language"]),
+            str(facts["category"]),
+            str(facts["project_id"]),
+            tuple(str(author["name"]) for author in config["task"]["authors"]),
+        )
     except OSError as error:
         raise InputError(f"{error.filename or task}: {error.strerror or error}; generate the task again") from None
     except (ValueError, KeyError, TypeError) as error:

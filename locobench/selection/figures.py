@@ -18,7 +18,7 @@ from matplotlib.path import Path
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
-from locobench.selection.select import Candidate
+from locobench.selection.criteria import Candidate
 from locobench.shared.svg import inline_svg, page_style, stand_ins
 
 COLOURS = stand_ins("currentColor", "var(--failing)", "var(--passing)", "var(--selected)", "var(--paper)")

@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from locobench.dataset.records import RecordError, parse_object
-from locobench.selection.select import Candidate
+from locobench.selection.criteria import Candidate
 from locobench.shared import toml
 from locobench.shared.errors import InputError
 

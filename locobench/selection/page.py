@@ -14,9 +14,10 @@ import jinja2
 import numpy as np
 from markupsafe import Markup, escape
 
-from locobench.dataset.catalog import ALL_CATEGORIES, CATEGORY_BONUSES, DIFFICULTIES, LANGUAGES
+from locobench.dataset.catalog import DIFFICULTIES
+from locobench.selection.criteria import SCORE_PARTS, Candidate, Criteria
 from locobench.selection.figures import Groups, Measure, draw_figures, values_of
-from locobench.selection.select import Candidate, Criteria, Selection
+from locobench.selection.select import Selection
 
 TEMPLATE = "page.html.j2"
 
@@ -50,13 +51,14 @@ def selection_page(tasks: Sequence[Candidate], selection: Selection, dataset: st
         dataset=dataset,
         criteria=criteria,
         statistics=selection.as_json()["statistics"],
-        bonuses=CATEGORY_BONUSES,
+        parts=[(criteria.weights[name], part) for name, part in SCORE_PARTS.items()],
+        largest=selection.largest,
         filters=_filters(criteria),
         ranked=selection.selected,
         measures=_measures(tasks, criteria),
         figures=draw_figures(groups, measures),
         summaries=[(measure.label, _summary(groups, measure)) for measure in measures],
-        counts=_counts(groups),
+        counts=_counts(groups, criteria),
         difficulties=_difficulties(groups),
     )
     return page.encode()
@@ -83,9 +85,8 @@ def _breakable(name: str) -> Markup:
 
 def _filters(criteria: Criteria) -> list[tuple[str, str]]:
     """Return (what is filtered, what is kept) of the filters that leave something out."""
-    known = {"categories": ALL_CATEGORIES, "languages": LANGUAGES, "difficulties": DIFFICULTIES}
-    kept = {name: [value for value in values if value in getattr(criteria, name)] for name, values in known.items()}
-    return [(name, ", ".join(kept[name])) for name, values in known.items() if len(kept[name]) < len(values)]
+    kept = {name: getattr(criteria, name) for name in ("categories", "languages", "difficulties")}
+    return [(name, ", ".join(values)) for name, values in kept.items() if values is not None]
 
 
 def _summary(groups: Groups, measure: Measure) -> list[tuple[str, int, list[float]]]:
@@ -139,7 +140,7 @@ class Cell(NamedTuple):
 
 
 def _counter(groups: Groups, key: Callable[[Candidate], object]) -> Callable[[object], Cell]:
-    """Return what tells the numbers of tasks by `key`."""
+    """Return a function that counts the tasks with a given value of `key`."""
     failing, passing, selected = (Counter(map(key, group)) for group in groups)
     return lambda value: Cell(
         failing[value] + passing[value] + selected[value], passing[value] + selected[value], selected[value]
@@ -155,12 +156,15 @@ class Counts(NamedTuple):
     """In one cell, totals aside."""
 
 
-def _counts(groups: Groups) -> Counts:
+def _counts(groups: Groups, criteria: Criteria) -> Counts:
     both = _counter(groups, lambda task: (task.task_category, task.language))
     by_category = _counter(groups, lambda task: task.task_category)
     by_language = _counter(groups, lambda task: task.language)
-    languages = [language for language in LANGUAGES if by_language(language).all]
-    categories = [category for category in ALL_CATEGORIES if by_category(category).all]
+    everything = [task for group in groups for task in group]
+    languages = sorted({task.language for task in everything})
+    # Highest bonus first, which is the order of the published table.
+    bonuses = criteria.category_bonuses
+    categories = sorted({task.task_category for task in everything}, key=lambda name: (-bonuses.get(name, 0), name))
     rows = [
         (category, [*(both((category, language)) for language in languages), by_category(category)])
         for category in categories

@@ -15,9 +15,9 @@ from pydantic_core.core_schema import (
     typed_dict_schema,
 )
 
-from locobench.dataset.catalog import ALL_CATEGORIES, DIFFICULTIES, LANGUAGES
+from locobench.dataset.catalog import DIFFICULTIES
 from locobench.dataset.records import BYTE_ORDER_MARK, RecordError, parse_object
-from locobench.selection.select import Candidate
+from locobench.selection.criteria import Candidate
 from locobench.shared.errors import InputError
 from locobench.shared.validation import LARGEST_COUNT, explain
 
@@ -30,9 +30,9 @@ _FIELDS = SchemaValidator(
             name: typed_dict_field(schema)
             for name, schema in {
                 "id": str_schema(strict=True),
-                "task_category": literal_schema(list(ALL_CATEGORIES)),
+                "task_category": str_schema(strict=True),
                 "difficulty": literal_schema(list(DIFFICULTIES)),
-                "language": literal_schema(list(LANGUAGES)),
+                "language": str_schema(strict=True),
                 "context_length": int_schema(strict=True, ge=0, le=LARGEST_COUNT),
                 "files_count": int_schema(strict=True, ge=0, le=LARGEST_COUNT),
                 "title": str_schema(strict=True),

@@ -6,6 +6,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictStr
 
+STRUCTURE, AGREEMENT = "code_structure", "agreement_with_the_real_fix"
+"""The categories of such questions."""
+
 
 class Derived(BaseModel):
     """What a question with an exact answer is like."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from locobench.dataset.catalog import load_languages
 from locobench.smoke.task import TaskError, TaskFolder, read_task_folder
 from locobench.smoke.trial import Agent, Trial, run_in_container, run_locally
 
@@ -53,8 +52,6 @@ class ImageCheck:
     """The first line with a version that the language's check command answers."""
     project_tests: str = ""
     """`pass`, `fail`, or `none` where the project's Makefile has no target `test`."""
-    leaks: frozenset[bytes] = frozenset()
-    """The pieces of ground truths that were found in the image."""
     usable: bool = False
     """Whether trials can be run: the image is built and the engine is there."""
     faults: tuple[str, ...] = ()
@@ -93,8 +90,10 @@ class Watch(Protocol):
         ...
 
 
-def check_image(engine: Engine, tasks: list[TaskFolder], limits: Limits) -> ImageCheck:
-    """Build the image that `tasks` share; note size, toolchain, project's tests, leaked ground truth."""
+def check_image(
+    engine: Engine, tasks: list[TaskFolder], limits: Limits, languages: Mapping[str, Mapping[str, Any]]
+) -> ImageCheck:
+    """Build the image that `tasks` share; note size, toolchain, project's tests."""
     from locobench.smoke.containers import BuildError, CommandTimeout, EngineError, last_lines
 
     task = tasks[0]
@@ -103,11 +102,10 @@ def check_image(engine: Engine, tasks: list[TaskFolder], limits: Limits) -> Imag
     faults: list[str] = []
     try:
         found["build_seconds"], found["size"] = engine.build(task.environment, tag, timeout=limits.build)
-        found["leaks"] = frozenset(engine.search(tag, {piece for task in tasks for piece in task.telltales}))
-        command = load_languages().get(task.language, {}).get("check")
+        command = languages.get(task.language, {}).get("check")
         with engine.container(tag, memory_mb=task.memory_mb) as box:
             if command is None:
-                faults.append(f"toolchain: languages.toml has no language {task.language!r}")
+                faults.append(f"toolchain: no table of languages has {task.language!r}")
             else:
                 code, output = box.run(command, timeout=limits.step)
                 found["toolchain"] = next(filter(_VERSION.search, output.splitlines()), "")
@@ -134,6 +132,7 @@ def smoke(
     *,
     engine: Engine | None,
     jobs: int,
+    languages: Mapping[str, Mapping[str, Any]],
     limits: Limits | None = None,
     limit_per_language: int | None = None,
     watch: Watch | None = None,
@@ -144,6 +143,7 @@ def smoke(
         paths: Task directories, whole or broken.
         engine: Where images are built and containers run; None for oracle and nop on this machine alone.
         jobs: How many things are done at once.
+        languages: The table of each language, with the command that checks its toolchain.
         limits: Timeouts.
         limit_per_language: Check only the first so many whole tasks of each language; broken ones all stay.
         watch: Passes finished work on and may show how far things are.
@@ -155,7 +155,7 @@ def smoke(
         groups.setdefault(task.digest, []).append(task)
 
     def image_of(digest: str) -> ImageCheck:
-        return check_image(engine, groups[digest], limits) if engine else ImageCheck(usable=True)
+        return check_image(engine, groups[digest], limits, languages) if engine else ImageCheck(usable=True)
 
     def trial_of(key: tuple[TaskFolder, Agent]) -> Trial:
         task, agent = key
@@ -199,8 +199,8 @@ def _read_tasks(paths: list[Path], limit_per_language: int | None) -> tuple[dict
 
 def _judge(task: TaskFolder, image: ImageCheck, trials: dict[Agent, Trial], *, shares_image: bool) -> Row:
     faults = list(image.faults)
-    if task.telltales and task.telltales <= image.leaks:
-        faults.append(f"the image holds the ground truth: {max(task.telltales, key=len).decode()[:60]!r}")
+    if task.gives_itself_away:
+        faults.append(f"environment/ holds the ground truth: {max(task.telltales, key=len).decode()[:60]!r}")
     for agent, trial in trials.items():
         if trial.fault:
             faults.append(trial.fault)

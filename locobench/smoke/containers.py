@@ -1,4 +1,4 @@
-"""The Docker engine as the smoke test needs it: build images, search them, run commands without network."""
+"""The Docker engine as the smoke test needs it: build images, run commands without network."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import docker
 import requests
@@ -142,22 +142,6 @@ class Engine:
             self._assert_alive()
             raise BuildError(f"{what} failed (exit code {process.returncode})", last_lines(_clean(output)))
         return time.monotonic() - started
-
-    def search(self, image: str, needles: set[bytes]) -> set[bytes]:
-        """Return those of `needles` that occur in the image's file system, in contents or names of files."""
-        if not needles:
-            return set()
-        found: set[bytes] = set()
-        overlap = max(map(len, needles)) - 1
-        with self._talking():
-            container = self._client.containers.create(image, command="true", network_mode="none")
-            with self._removing(container):
-                tail = b""
-                for chunk in cast("Iterator[bytes]", container.export()):
-                    window = tail + chunk
-                    found |= {needle for needle in needles - found if needle in window}
-                    tail = window[-overlap:]
-        return found
 
     @contextlib.contextmanager
     def container(self, image: str, *, memory_mb: int | None = None, logs: Path | None = None) -> Iterator[Box]:

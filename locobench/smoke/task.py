@@ -45,7 +45,9 @@ class TaskFolder:
     oracle_check: bool
     """Whether the oracle must earn 1.0 and no answer 0.0; a custom verifier need not promise it."""
     telltales: frozenset[bytes]
-    """The longest pieces of the ground truth. An image may quote one, where they quote its code, but not all."""
+    """The longest pieces of the ground truth."""
+    gives_itself_away: bool
+    """Whether all of these are in what the image is made of. One may be: a truth quotes the code."""
 
     @property
     def name(self) -> str:
@@ -116,7 +118,8 @@ def read_task_folder(path: Path) -> TaskFolder:
             digest=_environment_digest(path / "environment"),
             has_project_tests=_has_test_target(path / "environment" / "project" / "Makefile"),
             oracle_check=oracle_check,
-            telltales=_telltales(path / "tests" / "ground_truth.json"),
+            telltales=(telltales := _telltales(path / "tests" / "ground_truth.json")),
+            gives_itself_away=bool(telltales) and telltales <= _found(path / "environment", telltales),
         )
     except OSError as error:
         raise TaskError(f"{error.filename}: {error.strerror}") from None
@@ -165,6 +168,16 @@ def _environment_digest(folder: Path) -> str:
             continue
         digest.update(str(path.relative_to(folder)).encode(errors="surrogateescape") + b"\0" + content + b"\n")
     return digest.hexdigest()
+
+
+def _found(folder: Path, pieces: frozenset[bytes]) -> set[bytes]:
+    """Return the pieces that occur in files below the folder."""
+    found: set[bytes] = set()
+    for path in folder.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            content = path.read_bytes()
+            found |= {piece for piece in pieces - found if piece in content}
+    return found
 
 
 def _has_test_target(makefile: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Whether the reference pages say what the code does."""
+"""Whether the pages say what the code does."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tools.docs import generate
 EXAMPLE = re.compile(r"```yaml\n(.*?)```", re.DOTALL)
 
 
-def test_reference_pages_are_up_to_date() -> None:
+def test_the_reference_of_the_commands_is_up_to_date() -> None:
     assert list(generate.outdated()) == [], "run `make docs`"
 
 

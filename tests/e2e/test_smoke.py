@@ -110,7 +110,7 @@ def mixed(tasks: Path, tmp_path_factory: pytest.TempPathFactory) -> Mixed:
         ("no_build", "build failed (exit code 1)"),
         ("endless_test", "test.sh still ran after 30 s and was killed"),
         ("endless_answer", "oracle: solve.sh still ran after 30 s and was killed"),
-        ("leaky", "the image holds the ground truth"),
+        ("leaky", "environment/ holds the ground truth"),
         ("generous", "oracle: reward 0.5, not 1.0; nop: reward 0.5, not 0.0"),
     ],
 )

@@ -149,6 +149,15 @@ def test_a_package_makes_the_same_task_as_the_checkout(installed: Installation, 
     assert "1 unchanged, 0 failed" in shown.stdout
 
 
+def test_a_package_takes_languages_from_a_file(installed: Installation, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('[go]\npackages = ["gccgo-go"]\ncheck = "go version"\n')
+    task = "go_job_scheduler_hard_033_code_comprehension_easy_01"
+    assert installed.run("locobench-extract", "--data_dir", SAMPLE, cwd=tmp_path).returncode == 0
+    flags = ["--data_dir", SAMPLE, "--task_ids", task, "--languages", "mine.toml"]
+    assert installed.run("locobench-generate", *flags, cwd=tmp_path).returncode == 0
+    assert 'packages="gccgo-go"' in (tmp_path / "tasks" / task / "environment/Dockerfile").read_text()
+
+
 def test_the_harness_validates_a_suite(installed: Installation) -> None:
     task = REPOSITORY / "evals" / "tasks" / "coding" / "ledger-split-cents.task.yaml"
     shown = installed.run("locobench-harness", "validate", "-t", task)

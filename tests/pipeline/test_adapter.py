@@ -63,12 +63,18 @@ def test_record_cannot_be_changed(data: Data, tmp_path: Path) -> None:
         task.title = "other"
 
 
-@pytest.mark.parametrize("field", ["language", "project_id"])
-def test_record_that_disagrees_with_its_id_is_refused(data: Data, tmp_path: Path, field: str) -> None:
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("id", "a b"), ("language", "C++"), ("task_category", "Bug hunt"), ("project_id", "a/b"), ("project_id", "."),
+        ("source", "Loco/Bench"), ("authors", []), ("authors", [" "]), ("authors", ["two\nlines"]),
+    ],
+)  # fmt: skip
+def test_record_whose_names_cannot_be_used_is_refused(data: Data, tmp_path: Path, field: str, value: object) -> None:
     data.scenario()
     (task,) = loader(data, tmp_path)
-    with pytest.raises(RecordError, match=f"{field}: 'rust' but the id says"):
-        LoCoBenchTask.checked({**task.model_dump(), field: "rust"})
+    with pytest.raises(RecordError, match=field):
+        LoCoBenchTask.checked({**task.model_dump(), field: value})
 
 
 def test_loader_finds_tasks_by_id_category_language_and_difficulty(data: Data, tmp_path: Path) -> None:

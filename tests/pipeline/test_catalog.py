@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from locobench.dataset import catalog
 from locobench.dataset.catalog import LANGUAGES, load_language, load_languages
 from locobench.generate import make
-from locobench.selection.select import Candidate, Criteria, select
+from locobench.selection.criteria import Candidate, Criteria
+from locobench.selection.select import select
 from locobench.shared.errors import InputError
 from tests.support.suite import REPOSITORY
 from tools.bench.images import all_in_one
@@ -48,14 +48,11 @@ def test_one_image_can_have_every_language() -> None:
     assert {name for table in load_languages().values() for name in table["packages"]} <= words
 
 
-def test_run_lines_stand_behind_the_packages_and_before_the_project(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_run_lines_stand_behind_the_packages_and_before_the_project(tmp_path: Path) -> None:
     table = tmp_path / "languages.toml"
     table.write_text(KOTLIN)
-    monkeypatch.setattr(make, "load_language", lambda name: load_language(name, table))
 
-    lines = make.render_dockerfile("kotlin", "ubuntu:24.04").splitlines()
+    lines = make.render_dockerfile("kotlin", "ubuntu:24.04", languages=table).splitlines()
 
     first = next(line for line in lines if line.startswith("RUN curl"))
     order = [next(place for place, line in enumerate(lines) if text in line) for text in ('unzip"', first, "COPY")]
@@ -90,11 +87,19 @@ def test_a_language_without_a_table_is_named() -> None:
         load_language("cobol")
 
 
-def test_a_category_without_a_bonus_is_an_error_that_says_where_to_add_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(catalog.CATEGORY_BONUSES, "security_analysis")
-    tasks = [Candidate("a", "security_analysis", "hard", "python", 100_000, 50)]
+def test_a_file_of_languages_adds_to_the_built_in_ones_and_counts_before_them(tmp_path: Path) -> None:
+    table = tmp_path / "mine.toml"
+    table.write_text(KOTLIN + '[go]\npackages = ["gccgo"]\ncheck = "gccgo --version"\n')
 
-    with pytest.raises(InputError, match="no category bonus for security_analysis; add one"):
+    assert {*load_languages(table)} == {*LANGUAGES, "kotlin"}
+    assert load_language("go", table)["packages"] == ["gccgo"]
+    assert load_language("python", table) == load_language("python")
+
+
+def test_a_category_without_a_bonus_is_an_error_that_says_where_to_add_one() -> None:
+    tasks = [Candidate("a", "poetry", "hard", "python", 100_000, 50)]
+
+    with pytest.raises(InputError, match="no category bonus for poetry; add one"):
         select(tasks, Criteria())
     assert select(tasks, Criteria(categories=("bug_investigation",))).selected == []
 

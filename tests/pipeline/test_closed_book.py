@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from locobench.harbor.mcp import McpServer
+from locobench.selection.criteria import Candidate, Criteria
 from locobench.selection.measured import read_audit, read_rewards, with_measures
 from locobench.selection.page import selection_page
-from locobench.selection.select import Candidate, Criteria, select
+from locobench.selection.select import select
 from locobench.shared.errors import InputError
 from tests.conftest import Script
 from tests.pipeline.test_adapter import generate, local_reward

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import select_tasks
 from adapter import LoCoBenchAdapter
-from locobench.dataset.catalog import CATEGORY_BONUSES
 from tests.conftest import REPOSITORY
 from tests.support.data_builder import Data
 
@@ -112,4 +112,5 @@ OUTPUTS = ("tasks", "named", "limited")
 def test_the_places_that_users_were_told_to_extend_are_there() -> None:
     assert callable(LoCoBenchAdapter._generate_dockerfile)
     assert callable(LoCoBenchAdapter._get_project_dir)
-    assert CATEGORY_BONUSES["architectural_understanding"] == 1.0
+    assert select_tasks.CATEGORY_BONUSES["architectural_understanding"] == 1.0
+    assert (select_tasks.MIN_CONTEXT_LENGTH, select_tasks.MIN_FILES_COUNT, select_tasks.TOP_N) == (50_000, 5, 50)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -39,12 +38,6 @@ def tasks(arguments: list[object], tmp_path: Path, script: Script) -> Path:
 
 def manifest(tasks: Path) -> dict[str, Any]:
     return tomllib.loads((tasks / "dataset.toml").read_text())
-
-
-def record(tasks: Path, name: str) -> dict[str, Any]:
-    (entry,) = json.loads((tasks / name).read_text())
-    assert isinstance(entry, dict)
-    return entry
 
 
 def test_manifest_names_every_task_with_its_digest(tasks: Path) -> None:
@@ -129,18 +122,8 @@ def test_the_smoke_test_takes_none_of_the_files_for_a_task(tasks: Path, script: 
     assert script("smoke_test.py", tasks, "--local", "--quiet").returncode == 0
 
 
-def test_parity_says_that_nothing_was_run(tasks: Path) -> None:
-    parity = record(tasks, "parity_experiment.json")
-    assert (parity["number_of_runs"], parity["metrics"], parity["agent"], parity["date"]) == (0, [], None, None)
-    assert "No parity experiment was run" in parity["notes"]
-    assert parity["adapted_benchmark_size"] == 2
-
-
-def test_adapter_metadata_invents_no_builder_and_no_cost(tasks: Path) -> None:
-    metadata = record(tasks, "adapter_metadata.json")
-    (ours,) = metadata["harbor_adapter"]
-    assert metadata["adapter_builders"] == []
-    assert (ours["adapted_benchmark_size"], ours["parity_costs"], ours["parity_matching_agents"]) == (2, None, None)
+def test_a_dataset_credits_the_authors_of_its_tasks(tasks: Path) -> None:
+    assert manifest(tasks)["dataset"]["authors"] == [{"name": "Salesforce AI Research"}]
 
 
 def test_page_has_the_sections_of_harbors_contract_in_their_order(tasks: Path) -> None:
@@ -170,7 +153,6 @@ def test_tasks_of_the_sample_are_not_sold_as_the_benchmarks(tasks: Path, tmp_pat
     places = ["--data_dir", sample, "--dataset_path", tmp_path / "s.jsonl", "--output_dir", tmp_path / "s"]
     assert script("run_adapter.py", *places, "--limit", 1, "--dataset_name", "org/set").returncode == 0
     assert words in (tmp_path / "s/README.md").read_text()
-    assert words in record(tmp_path / "s", "adapter_metadata.json")["harbor_adapter"][0]["notes"]
 
 
 @pytest.mark.parametrize("name", ["set", "a/b/c", "../set", "org/", "or g/set", "a..b/set"])

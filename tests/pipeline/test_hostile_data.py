@@ -19,9 +19,11 @@ from pathlib import Path
 import pytest
 
 from adapter import LoCoBenchAdapter, LoCoBenchLoader, Outcome
-from locobench.dataset.catalog import CATEGORIES, DIFFICULTIES, TEMPLATES, parse_id
+from locobench.dataset.benchmark import parse_id
+from locobench.dataset.catalog import DIFFICULTIES, TEMPLATES
 from locobench.generate.project import Project
 from locobench.generate.run import LOCK_FILE, STATE_FILE
+from locobench.selection.criteria import CATEGORY_BONUSES
 from tests.conftest import Script
 from tests.support.data_builder import CATEGORY, FILES, PROJECT, Data, extract, tree
 from tests.support.invariants import check_task
@@ -59,18 +61,19 @@ END = f"{CATEGORY}_easy_01"
         f"{PROJECT}_{END}\n", f"python_\n_{END}", f"{PROJECT}_{END} ", f"-{PROJECT}_{END}", f".{PROJECT}_{END}",
         f"Python_web_shop_easy_001_{END}", f"pyth\u043en_web_shop_easy_001_{END}", f"{PROJECT}_{END[:-1]}\u0661",
         f"python_{'a' * 300}_{END}", "con", "nul", "python", f"python_{END}_", f"__{END}", "",
+        f"{PROJECT}_poetry_easy_01",
     ],
 )  # fmt: skip
 def test_id_that_is_no_plain_name_is_refused(scenario_id: str) -> None:
-    with pytest.raises(ValueError, match=r"plain name|unknown language|does not end in"):
-        parse_id(scenario_id)
+    with pytest.raises(ValueError, match=r"plain name|does not end in"):
+        parse_id(scenario_id, CATEGORY)
 
 
 def test_every_id_is_a_plain_name_in_lower_case_so_that_no_two_collide_anywhere() -> None:
-    for category in CATEGORIES:
+    for category in CATEGORY_BONUSES:
         for difficulty in DIFFICULTIES:
             scenario_id = f"{PROJECT}_{category}_{difficulty}_01"
-            assert parse_id(scenario_id).project_id == PROJECT
+            assert parse_id(scenario_id, category).project_id == PROJECT
             assert scenario_id == scenario_id.casefold()
 
 

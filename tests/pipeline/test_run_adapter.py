@@ -13,6 +13,7 @@ import sys
 import time
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
@@ -229,14 +230,25 @@ def test_dataset_that_cannot_be_read_twice_is_one_line(
     assert "/dev/stdin: a pipe" in done.stderr
 
 
-def test_id_in_the_dataset_that_names_no_project_is_one_line(data: Data, tmp_path: Path, script: Script) -> None:
-    record = {"id": "../x", "task_category": "", "language": "", "difficulty": ""}
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"id": "../x"}, "not a plain name"),
+        ({"project_id": "../x"}, "not the name of a folder"),
+        ({"project_id": ".."}, "not the name of a folder"),
+        ({"language": ["c"]}, "language: not a string"),
+    ],
+)
+def test_record_that_would_lead_out_of_the_folders_is_one_line(
+    data: Data, tmp_path: Path, script: Script, changes: dict[str, Any], words: str
+) -> None:
+    record = {"id": "x", "task_category": "", "language": "", "difficulty": "", "project_id": "x", **changes}
     (data.folder / "generated").mkdir(parents=True)
     (tmp_path / "d.jsonl").write_text(json.dumps(record) + "\n")
     done = script("run_adapter.py", *command(data, tmp_path, "--quiet"))
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
-    assert "d.jsonl: id '../x': not a plain" in done.stderr
+    assert f"d.jsonl:1: {words}" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["extract_dataset.py", "select_tasks.py", "run_adapter.py", "smoke_test.py"])

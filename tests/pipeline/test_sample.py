@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from locobench.dataset.catalog import CATEGORIES, LANGUAGES
+from locobench.dataset.catalog import DIFFICULTIES, LANGUAGES
+from locobench.selection.criteria import CATEGORY_BONUSES
 from locobench.shared.markdown import as_markdown
 from tests.conftest import SAMPLE
 
@@ -36,14 +38,16 @@ def project_text(project: Path) -> str:
     return "\n".join(f"{path.relative_to(project)}\n{path.read_text(encoding='utf-8')}" for path in files)
 
 
-def test_every_language_and_category_is_there() -> None:
-    scenarios = [load(path) for path in SCENARIOS]
-    assert len(scenarios) == 80
-    assert sorted({path.name.partition("_")[0] for path in PROJECTS}) == sorted(LANGUAGES)
-    assert Counter(scenario["task_category"] for scenario in scenarios) == dict.fromkeys(CATEGORIES, 10)
-    assert Counter(scenario["difficulty"] for scenario in scenarios) == dict.fromkeys(
-        ("easy", "medium", "hard", "expert"), 20
-    )
+def test_every_project_has_a_language_of_the_table_and_a_scenario_of_each_category() -> None:
+    assert {path.name.partition("_")[0] for path in PROJECTS} <= {*LANGUAGES}
+    asked = Counter((project_of(scenario), scenario["task_category"]) for scenario in map(load, SCENARIOS))
+    assert asked == dict.fromkeys(product(PROJECTS, CATEGORY_BONUSES), 1)
+
+
+def test_every_difficulty_is_as_common_as_any_other() -> None:
+    counts = Counter(load(path)["difficulty"] for path in SCENARIOS)
+    assert {*counts} == {*DIFFICULTIES}
+    assert max(counts.values()) - min(counts.values()) <= len(CATEGORY_BONUSES)
 
 
 def test_quirks_of_the_real_data_occur() -> None:
@@ -74,7 +78,7 @@ def test_context_length_is_true_to_the_character(path: Path) -> None:
 def test_project_metadata_tell_the_truth(project: Path) -> None:
     metadata = load(project / "project_metadata.json")
     assert metadata["specification"]["unique_id"] == project.name
-    for entry in metadata["files"]:
+    for entry in metadata.get("files", []):
         assert (project / entry["path"]).is_file(), entry
 
 

@@ -14,10 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from locobench.dataset.catalog import CATEGORIES, DIFFICULTIES, LANGUAGES
+from locobench.dataset.catalog import DIFFICULTIES, LANGUAGES
+from locobench.selection.criteria import CATEGORY_BONUSES, Candidate, Criteria
 from locobench.selection.figures import BARS, bars
 from locobench.selection.page import selection_page
-from locobench.selection.select import Candidate, Criteria, select
+from locobench.selection.select import select
 from tests.conftest import Script
 from tests.support.chromium import chromium
 from tests.support.data_builder import Data
@@ -82,7 +83,7 @@ def many(number: int) -> list[Candidate]:
     return [
         candidate(
             f"javascript_mobile_social_expert_{n:03}_architectural_understanding_expert_01",
-            task_category=dice.choice(CATEGORIES),
+            task_category=dice.choice([*CATEGORY_BONUSES]),
             difficulty=dice.choice(DIFFICULTIES),
             language=dice.choice(LANGUAGES),
             context_length=(characters := dice.randint(10_000, 1_167_000)),
@@ -271,7 +272,9 @@ def test_report_that_cannot_be_written_leaves_no_selection_either(
 def test_browser_shows_searches_and_sorts_without_an_error_or_a_request(tmp_path: Path) -> None:
     program = shutil.which("chromium") or pytest.skip("chromium is not installed")
     file = tmp_path / "selection.html"
-    hostile = candidate("x", task_category=CATEGORIES[0], title=HOSTILE, context_length=1_200_000, files_count=90)
+    hostile = candidate(
+        "x", task_category="architectural_understanding", title=HOSTILE, context_length=1_200_000, files_count=90
+    )
     file.write_bytes(page([*many(8_000), hostile]))
     visible = "[...document.querySelectorAll('#ranked tbody tr')].filter((row) => row.getClientRects().length)"
     ranks = f"{visible}.map((row) => Number(row.cells[0].textContent))"

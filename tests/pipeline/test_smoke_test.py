@@ -190,6 +190,22 @@ def test_a_ground_truth_without_plain_text_has_telltales_too(task: Path) -> None
     assert read_task_folder(task).telltales == {"Der Schlüssel wird nie erneuert".encode()}
 
 
+def test_an_environment_that_holds_the_ground_truth_fails_its_task(task: Path, script: Script) -> None:
+    (task / "environment" / "project" / "NOTES.md").write_text(TRUTH)
+
+    result = script("smoke_test.py", task, "--local", "--quiet")
+
+    assert result.returncode == 1
+    assert f"{task.name}: environment/ holds the ground truth: " in result.stderr
+
+
+def test_an_environment_that_holds_one_piece_of_the_truth_may_be_what_the_truth_quotes(task: Path) -> None:
+    piece = max(read_task_folder(task).telltales, key=len)
+    (task / "environment" / "project" / "NOTES.md").write_bytes(piece)
+
+    assert not read_task_folder(task).gives_itself_away
+
+
 @pytest.mark.parametrize(
     ("makefile", "found"),
     [

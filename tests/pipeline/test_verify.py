@@ -61,7 +61,8 @@ PROMPT = "Why does the cache crash under load? Find out what goes wrong when ent
 def make_task(truth: Any = TRUTH, prompt: str = PROMPT) -> LoCoBenchTask:
     return LoCoBenchTask.checked(
         {
-            "id": "python_api_cache_easy_001_bug_investigation_easy_01", "language": "python",
+            "id": "python_api_cache_easy_001_bug_investigation_easy_01", "source": "locobench",
+            "authors": ["Salesforce AI Research"], "language": "python",
             "project_id": "python_api_cache_easy_001", "task_category": "bug_investigation", "difficulty": "easy",
             "title": "Crash", "description": "The cache crashes.", "context_files": FILES, "context_length": 1000,
             "files_count": len(FILES), "task_prompt": prompt, "ground_truth": truth,

@@ -10,7 +10,8 @@ from typing import Any, Literal, NamedTuple
 
 from hypothesis import strategies as st
 
-from locobench.dataset.catalog import CATEGORIES, DIFFICULTIES
+from locobench.dataset.catalog import DIFFICULTIES
+from locobench.selection.criteria import CATEGORY_BONUSES
 from tests.support.data_builder import CATEGORY, PROJECT, TRUTH
 
 SECRET = "zq-outside-secret-qz"
@@ -128,7 +129,18 @@ _good_fields: dict[str, st.SearchStrategy[Any]] = {
 }
 _bad_fields = st.dictionaries(
     st.sampled_from(
-        [*_good_fields, "id", "task_category", "language", "project_id", "files_count", "", "model_config"]
+        [
+            *_good_fields,
+            "id",
+            "source",
+            "authors",
+            "task_category",
+            "language",
+            "project_id",
+            "files_count",
+            "",
+            "model_config",
+        ]
     ),
     st.one_of(shapes, st.integers(-(10**25), 10**25)),
     max_size=2,
@@ -138,7 +150,7 @@ _bad_fields = st.dictionaries(
 @st.composite
 def scenarios(draw: st.DrawFn, project: str = PROJECT) -> tuple[str, bytes]:
     """Return (file name without .json, bytes) of a scenario: mostly good, sometimes with fields or bytes spoiled."""
-    category = draw(st.sampled_from([CATEGORY, *CATEGORIES]))
+    category = draw(st.sampled_from([CATEGORY, *CATEGORY_BONUSES]))
     name = f"{project}_{category}_{draw(st.sampled_from(DIFFICULTIES))}_{draw(st.integers(0, 3)):02}"
     record = {"id": name, "task_category": category, **draw(st.fixed_dictionaries(_good_fields))}
     for path in draw(st.sampled_from([[], ["src/basket.py"], ["shop/src/basket.py"], ["shop//src//basket.py/"]])):

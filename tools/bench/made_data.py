@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from locobench.dataset.catalog import CATEGORIES, LANGUAGES
+from locobench.dataset.catalog import LANGUAGES
+from locobench.selection.criteria import CATEGORY_BONUSES
 
 PROJECTS = 1000
 WHOLE_PROJECTS = 125
@@ -45,7 +46,7 @@ def make(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "data" / "output" / "scenarios").mkdir(parents=True)
     ids = [task_id for number in range(PROJECTS) for task_id in _make_project(folder / "data", number)]
-    chosen = ids[: WHOLE_PROJECTS * len(CATEGORIES)]
+    chosen = ids[: WHOLE_PROJECTS * len(CATEGORY_BONUSES)]
     (folder / SELECTION).write_text(json.dumps({"tasks": [{"id": task_id} for task_id in chosen]}))
     stamp.write_text(_MADE)
 
@@ -68,7 +69,7 @@ def _make_project(data_dir: Path, number: int) -> Iterator[str]:
         for path in paths[::8]:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).hardlink_to(whole / path)
-    for category in CATEGORIES:
+    for category in CATEGORY_BONUSES:
         record = _scenario(random.Random(f"{name} {category}"), name, category, paths)
         text = json.dumps(record, indent=2)
         (data_dir / "output" / "scenarios" / f"{record['id']}.json").write_text(text)

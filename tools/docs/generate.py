@@ -1,4 +1,4 @@
-"""`make docs`: writes the reference pages, or with --check says which of them are not up to date."""
+"""`make docs`: writes the reference of the commands, or with --check says whether it is up to date."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import sys
 from pathlib import Path
 
 from locobench.shared.files import write_whole
-from tools.docs.api_page import api_page
 from tools.docs.commands_page import commands_page
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = {"docs/API_REFERENCE.md": api_page, "docs/CLI_REFERENCE.md": commands_page}
+PAGES = {"docs/CLI_REFERENCE.md": commands_page}
 
 
 def outdated() -> dict[str, str]:

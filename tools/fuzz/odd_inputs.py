@@ -19,6 +19,7 @@ from types import FrameType
 from harness.executor import ClaudeExecutor
 from harness.models import EvalResult, ResultsFile
 from harness.results.files import results_json
+from locobench.dataset.catalog import LANGUAGE_TABLE
 from tests.support.fake_claude import RECORDED
 from tests.support.in_process import run_in_process
 from tests.support.judged_job import make_job
@@ -156,6 +157,10 @@ def _make_pipeline(base: Path) -> list[Case]:
     (base / "scoring.toml").write_text(
         page.split("```toml\n")[1].split("```")[0] if "```toml" in page else "[weights]\n"
     )
+    (base / "criteria.toml").write_text(
+        "top_n = 2\n[weights]\nfiles = 0.3\n[category_bonuses]\nbug_investigation = 0.5\n"
+    )
+    shutil.copy(LANGUAGE_TABLE, base / "languages.toml")
     extract = ["extract_dataset.py", "--data_dir", "data", "--output", "dataset.jsonl", "--quiet"]
     select = ["select_tasks.py", "--dataset_path", "dataset.jsonl", "--min_context_length", "0"]
     select += ["--min_files_count", "0", "--output", "selected.json", "--quiet"]
@@ -166,7 +171,9 @@ def _make_pipeline(base: Path) -> list[Case]:
     return [
         (scenario, [*extract[:4], "new.jsonl", "--quiet"]),
         (["dataset.jsonl"], [*select[:-2], "new.json", "--quiet"]),
+        (["criteria.toml"], [*select[:-2], "new.json", "--quiet", "--criteria", "criteria.toml"]),
         (["dataset.jsonl"], [*generate, "--output_dir", "new"]),
+        (["languages.toml"], [*generate, "--output_dir", "new", "--languages", "languages.toml"]),
         (["selected.json"], [*generate, "--output_dir", "new", "--selected_tasks", "selected.json"]),
         (["scoring.toml"], [*generate, "--output_dir", "new", "--scoring", "scoring.toml"]),
     ]

@@ -1,0 +1,84 @@
+"""LoCoBench-Agent's own conventions: what its ids say, and whom its tasks are credited to.
+
+No other module knows them. Records carry what they say as fields, so scenarios of another origin need none of it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from locobench.dataset.catalog import DIFFICULTIES
+from locobench.dataset.records import RecordError
+from locobench.dataset.scenario import plain_name
+
+SOURCE = "locobench"
+AUTHORS = ("Salesforce AI Research",)
+
+
+class ScenarioId(NamedTuple):
+    """What a scenario's id says."""
+
+    language: str
+    project_id: str
+
+
+def parse_id(scenario_id: str, category: str) -> ScenarioId:
+    """Read language and project out of `{language}_{domain}_{complexity}_{NNN}_{category}_{difficulty}_{NN}`.
+
+    The project ends where the category's name begins: a domain may hold underscores, so counting them does not work.
+
+    Args:
+        category: the scenario's `task_category`.
+
+    Raises:
+        ValueError: the id is not a plain name, or does not end in category, difficulty and number.
+    """
+    plain_name(scenario_id)
+    end = rf"_{re.escape(category)}_(?:{'|'.join(DIFFICULTIES)})_[0-9]+"
+    match = re.fullmatch(rf"(?P<project_id>.+?){end}", scenario_id)
+    if match is None:
+        raise ValueError(f"does not end in _{category}_<difficulty>_<number>, and the task's category is {category}")
+    return ScenarioId(scenario_id.partition("_")[0], match["project_id"])
+
+
+def complete(data: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the raw scenario of the file `<name>.json` with every field that a record has.
+
+    A scenario with a `source` is not LoCoBench-Agent's: it brings its own language, project_id and authors.
+
+    Raises:
+        RecordError: the id is not the file's name, or is not one of LoCoBench-Agent's.
+    """
+    scenario_id = data.get("id")
+    if scenario_id is None:
+        raise RecordError("id: missing")
+    if scenario_id != name:
+        raise RecordError(f"id: {scenario_id!r:.80} is not the file's name")
+    record = dict(data)
+    if "source" not in data:
+        try:
+            record |= parse_id(name, str(data.get("task_category")))._asdict()
+        except ValueError as error:
+            raise RecordError(f"id: {error}") from None
+        record |= {"source": SOURCE, "authors": AUTHORS}
+    if isinstance(files := data.get("context_files"), list):
+        record["context_files"] = _single_slashes(files)
+    metadata = data.get("metadata")
+    if isinstance(metadata, dict) and metadata.get("files_count") is not None:
+        record["files_count"] = metadata["files_count"]
+    elif isinstance(files, list):
+        record["files_count"] = len(files)
+    return record
+
+
+def _single_slashes(paths: list[Any]) -> list[Any]:
+    """`a//b/` -> `a/b`: some projects were listed with doubled separators. What is not text is left to validation."""
+    try:
+        # Between slashes, doubled, leading and trailing ones look alike; most lists have none of them.
+        all_of_them = "/\n/".join(paths)
+    except TypeError:
+        return paths
+    if "//" not in f"/{all_of_them}/":
+        return paths
+    return ["/".join(part for part in path.split("/") if part) for path in paths]
