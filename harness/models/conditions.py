@@ -56,14 +56,12 @@ class VerifierMetrics(Record):
     components: dict[str, float | None] = {}
     """Each part of the score, 0 to 1."""
     weights: dict[str, float] = {}
-    standing: dict[str, float] = {}
-    """What every component is multiplied by, each 0 to 1."""
     scoring: str | None = None
     scoring_version: str | None = None
-    matched_keywords: list[str] | None = None
-    missed_keywords: list[str] | None = None
-    placed_identifiers: dict[str, list[str]] | None = None
-    """Names of the code base to the files in which the answer found them."""
+    identifiers: dict[str, float] | None = None
+    """Names of the code base that the answer says something about, with their credit, 0 to 1."""
+    files: dict[str, float] | None = None
+    """Files into which it rightly puts one of them."""
     invented_identifiers: list[str] | None = None
     judge: VerifierJudge | None = None
     """Of a task whose verifier is a judge."""

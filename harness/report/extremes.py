@@ -58,11 +58,9 @@ class Extreme:
 
 def evidence(metrics: VerifierMetrics) -> list[tuple[str, str]]:
     """What the verifier found, a line each: what it is about, how much, and the first names."""
-    placed = metrics.placed_identifiers
     kinds = {
-        "matched": metrics.matched_keywords,
-        "missed": metrics.missed_keywords,
-        "in the right file": None if placed is None else list(placed),
+        "identifiers": None if metrics.identifiers is None else list(metrics.identifiers),
+        "files": None if metrics.files is None else list(metrics.files),
         "invented": metrics.invented_identifiers,
     }
     return [(name, "not recorded" if found is None else _listed(found)) for name, found in kinds.items()]

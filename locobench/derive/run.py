@@ -288,7 +288,8 @@ class _Deriver:
         number = self.numbers[f"{project_id} {category} {hard}"]
         scenario = scenarios.scenario(
             f"{project_id}_{category}_{hard}_{number:02d}", category, hard, question,
-            language=language, project_id=project_id, repository=self.repository.name, context_files=[f"{self.root}/{path}" for path in files], context_length=characters, truth=truth,
+            language=language, project_id=project_id, repository=self.repository.name,
+            context_files=[f"{self.root}/{path}" for path in files], context_length=characters, truth=truth,
             derived=derived, commit=report.commit,
         )  # fmt: skip
         self.folder.add_scenario(scenario)

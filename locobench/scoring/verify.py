@@ -185,7 +185,7 @@ def measure(answer: str, key: Mapping[str, Any], code: CodeBase) -> dict[str, An
             "length_score": known * min(1.0, spoken / scoring["length_words"]),
         },
         "identifiers": dict(sorted(seen.credit.items())),
-        "invented": sorted(seen.invented),
+        "invented_identifiers": sorted(seen.invented),
         "files": dict(sorted(seen.placed.items())),
         "lines_shown": len(seen.lines),
         "found": found,

@@ -161,13 +161,13 @@ def verified(task: str, score: float, answer: str, **found: Any) -> EvalResult:
 
 
 def test_wins_and_losses_show_both_answers_and_their_evidence() -> None:
-    a = [verified("t1", 0.1, "the first answer", matched_keywords=[], missed_keywords=["CacheKey"])]
-    b = [verified("t1", 0.9, "the second answer", matched_keywords=["CacheKey"], invented_identifiers=["NoSuchName"])]
+    a = [verified("t1", 0.1, "the first answer", identifiers={}, invented_identifiers=["CacheKey"])]
+    b = [verified("t1", 0.9, "the second answer", identifiers={"CacheKey": 1.0}, invented_identifiers=["NoSuchName"])]
     html = shown(a, b)
     wins = html[html.index("Wins of search") : html.index("Losses of search")]
     assert all(text in wins for text in ("the first answer", "the second answer", "1: CacheKey", "1: NoSuchName"))
-    assert "<dt>matched</dt><dd>none</dd>" in wins
-    assert "<dt>in the right file</dt><dd>not recorded</dd>" in wins
+    assert "<dt>identifiers</dt><dd>none</dd>" in wins
+    assert "<dt>files</dt><dd>not recorded</dd>" in wins
 
 
 def test_the_largest_ten_of_each_kind_come_in_order() -> None:
@@ -243,7 +243,7 @@ def test_hostile_names_and_evidence_stay_text() -> None:
                 f"{HOSTILE}{number}", HOSTILE, score=score, passed=False, model=HOSTILE,
                 language=f"{HOSTILE}{number % 2}", tools=[HOSTILE], trace={"result": HOSTILE},
                 grades=[GradeResult(assertion_id=HOSTILE, passed=False, score=score,
-                                    verifier=VerifierMetrics(matched_keywords=[HOSTILE]))],
+                                    verifier=VerifierMetrics(identifiers={HOSTILE: 1.0}))],
             )
             for number in range(6)
         ]  # fmt: skip
@@ -257,7 +257,7 @@ def test_hostile_names_and_evidence_stay_text() -> None:
 
 def test_secrets_in_an_answer_do_not_reach_the_wins() -> None:
     secret = "sk-ant-api03-" + "A1b2" * 10
-    assert secret not in shown([verified("t", 0.1, secret)], [verified("t", 0.9, secret, matched_keywords=[secret])])
+    assert secret not in shown([verified("t", 0.1, secret)], [verified("t", 0.9, secret, identifiers={secret: 1.0})])
 
 
 def test_the_made_picture_says_that_it_is_made() -> None:

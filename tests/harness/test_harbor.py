@@ -306,10 +306,8 @@ METRICS = {
     "components": {"keyword_overlap": 0.5},
     "scoring": "evidence",
     "scoring_version": "2.0",
-    "standing": {"trust": 0.9},
-    "matched_keywords": ["bucket"],
-    "missed_keywords": ["quota"],
-    "placed_identifiers": {"refill": ["a/b.py"]},
+    "identifiers": {"refill": 0.9},
+    "files": {"a/b.py": 0.9},
     "invented_identifiers": ["frobnicate"],
 }
 
@@ -319,8 +317,8 @@ def test_what_the_verifier_found_is_part_of_the_grade(tmp_path: Path) -> None:
     (result,) = load_jobs(tmp_path)
     found = result.grades[0].verifier
     assert found is not None
-    assert (found.standing, found.matched_keywords, found.missed_keywords) == ({"trust": 0.9}, ["bucket"], ["quota"])
-    assert (found.placed_identifiers, found.invented_identifiers) == ({"refill": ["a/b.py"]}, ["frobnicate"])
+    assert (found.identifiers, found.files) == ({"refill": 0.9}, {"a/b.py": 0.9})
+    assert found.invented_identifiers == ["frobnicate"]
     assert (result.conditions.scoring, result.conditions.scoring_version) == ("evidence", "2.0")
 
 

@@ -102,7 +102,7 @@ def test_an_identifier_counts_however_it_is_written(name: str) -> None:
     found = seen(f"Expiry walks the ring in {name}, see src/cache/store.py, from its far end.")
     assert "evictexpired" in found["identifiers"]
     assert found["files"].keys() == {"src/cache/store.py"}
-    assert not found["invented"]
+    assert not found["invented_identifiers"]
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_name_counts_by_what_is_said_about_it_and_by_the_files_that_have_it() 
 
 def test_the_example_of_the_docs_is_right() -> None:
     found = seen("`evict_expired` in `store.py` walks `segment_ring` from its far end; I would add a `RingGuard`.")
-    assert (found["words"], found["invented"]) == (10, [])
+    assert (found["words"], found["invented_identifiers"]) == (10, [])
     assert found["found"] == pytest.approx(1.93, abs=0.005)
     assert found["components"]["keyword_overlap"] == pytest.approx(0.32, abs=0.005)
     assert found["components"]["file_references"] == pytest.approx(0.09, abs=0.005)
@@ -158,7 +158,7 @@ def test_the_example_of_the_docs_is_right() -> None:
 def test_what_does_not_exist_is_invented_and_costs() -> None:
     honest = "The walk of `evict_expired` starts at the far end of `segment_ring`, so promoted segments come twice."
     lie = honest + " Then `purge_segments` calls `drop_rows_now` and the `row_guard` of it fails."
-    assert seen(lie)["invented"] == ["droprowsnow", "purgesegments", "rowguard"]
+    assert seen(lie)["invented_identifiers"] == ["droprowsnow", "purgesegments", "rowguard"]
     assert reward(lie) < reward(honest)
 
 
@@ -172,12 +172,12 @@ def test_what_does_not_exist_is_invented_and_costs() -> None:
     ],
 )
 def test_what_an_answer_proposes_is_not_invented(proposal: str) -> None:
-    assert seen(proposal)["invented"] == []
-    assert seen("The `RowGuard` holds it.")["invented"] == ["rowguard"]
+    assert seen(proposal)["invented_identifiers"] == []
+    assert seen("The `RowGuard` holds it.")["invented_identifiers"] == ["rowguard"]
 
 
 def test_capitalised_compounds_outside_code_may_be_products_and_are_not_held_against_anybody() -> None:
-    assert seen("We run this on CloudFoundry with the WidgetBox add-on, which is fine.")["invented"] == []
+    assert seen("We run this on CloudFoundry with the WidgetBox add-on, which is fine.")["invented_identifiers"] == []
 
 
 def test_a_list_of_names_is_no_statement() -> None:
@@ -246,7 +246,7 @@ def test_a_truth_that_says_nothing_where_there_is_nothing_to_look_up_cannot_be_s
 def test_metrics_say_why() -> None:
     metrics = verify.score("The walk of `evict_expired` in README.md starts at the far end, says `purge_rows`.", KEY)
     assert list(metrics["identifiers"]) == ["evictexpired"]
-    assert metrics["invented"] == ["purgerows"]
+    assert metrics["invented_identifiers"] == ["purgerows"]
     assert metrics["scoring"] == "evidence"
     assert metrics["scoring_version"] == verify.VERSION
 

@@ -90,10 +90,8 @@ def _metrics(rng: random.Random, words: list[str], score: float) -> dict[str, An
         "reward": score,
         "components": {"keyword_overlap": score, "file_references": score, "code_blocks": score},
         "scoring": "evidence",
-        "scoring_version": "2.0",
-        "standing": {"trust": 1.0, "topic": 0.9},
-        "matched_keywords": rng.choices(words, k=40),
-        "missed_keywords": rng.choices(words, k=40),
-        "placed_identifiers": {word: ["a/b.py"] for word in rng.choices(words, k=30)},
+        "scoring_version": "3.0",
+        "identifiers": dict.fromkeys(rng.choices(words, k=40), 1.0),
+        "files": dict.fromkeys(rng.choices(words, k=10), 1.0),
         "invented_identifiers": rng.choices(words, k=5),
     }

@@ -163,7 +163,7 @@ def _without(part: str) -> agreement.Scorer:
             }
         spread = {name: 1 if part == "spread" else math.sqrt(len(code.places[name])) for name in credit}
         found = sum(credit[name] / spread[name] for name in sorted(credit))
-        true = 1.0 if part == "true" or not found else found / (found + len(measured["invented"]))
+        true = 1.0 if part == "true" or not found else found / (found + len(measured["invented_identifiers"]))
         written = 1.0 if part == "written" else measured["written"]
         known = verify.saturate(found * true**2, scoring["names"]) * written
         others = {
