@@ -184,54 +184,6 @@ class Trial(HarborFile):
         return AgentResult.model_validate(sums)
 
 
-class ToolRequest(HarborFile):
-    """A tool call of a trajectory."""
-
-    tool_call_id: str | None = None
-    function_name: str
-    arguments: dict[str, Any] | None = None
-
-
-class Part(HarborFile):
-    """A part of a message; only text ones have a text."""
-
-    text: str | None = None
-
-
-Content = str | list[Part] | None
-
-
-class Observed(HarborFile):
-    """What a tool call gave back."""
-
-    source_call_id: str | None = None
-    content: Content = None
-
-
-class Observation(HarborFile):
-    """What the tool calls of a step gave back."""
-
-    results: list[Observed] = []
-
-
-class TrajectoryStep(HarborFile):
-    """One message of the user or the agent, with the agent's tool calls."""
-
-    source: str = ""
-    message: Content = None
-    timestamp: Time | None = None
-    tool_calls: list[ToolRequest] | None = None
-    observation: Observation | None = None
-    is_copied_context: bool = False
-    """Whether it stands in an earlier trajectory already."""
-
-
-class Trajectory(HarborFile):
-    """agent/trajectory.json in Harbor's interchange format, ATIF."""
-
-    steps: list[TrajectoryStep] = []
-
-
 class Derived(HarborFile):
     """[metadata.derived]: of a question with an exact answer, as far as reports look at it."""
 
@@ -341,10 +293,3 @@ def _parse(path: Path, content: bytes, model: type[Model]) -> Model:
         return model.model_validate_json(content)
     except ValidationError as error:
         raise InputError(f"{path}: {first_problem(error)}; move the trial's folder away to read the others") from error
-
-
-def text_of(content: Content) -> str:
-    """Text of a message: a string, or parts of which only the text ones are kept."""
-    if isinstance(content, list):
-        return "\n".join(part.text for part in content if part.text is not None)
-    return content or ""

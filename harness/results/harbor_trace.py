@@ -11,14 +11,12 @@ from harness.results.harbor_files import (
     REWARD,
     AgentInfo,
     AgentResult,
-    Trajectory,
-    TrajectoryStep,
     Trial,
     left_by_agent,
     read,
-    text_of,
 )
 from harness.results.harbor_tasks import TaskFolder
+from harness.results.harbor_trajectory import Trajectory, TrajectoryStep, text_of
 
 EXCEPTIONS: dict[str, tuple[Outcome, ErrorKind]] = {
     "AgentTimeoutError": (Outcome.TIMEOUT, ErrorKind.TIME_LIMIT),
