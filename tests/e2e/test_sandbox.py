@@ -174,7 +174,7 @@ def test_a_limit_ends_the_container_and_so_does_the_death_of_the_harness(
     path.write_text(path.read_text() + "timeout_seconds: 40\n")
     server = api({"Wait for ever": [bash("setsid -f sleep 500; tail -f /dev/null")]})
     arguments = command("*.task.yaml", "-r", "1", "-o", "out.json")
-    shown = subprocess.run(arguments, cwd=tmp_path, env=variables(server, provided), capture_output=True, text=True)
+    subprocess.run(arguments, cwd=tmp_path, env=variables(server, provided), capture_output=True, text=True)
     (result,) = load_results(tmp_path / "out.json")
     assert (result.outcome, result.trace.error_kind) == (Outcome.TIMEOUT, ErrorKind.TIME_LIMIT), result.why
     assert containers(engine) <= before
