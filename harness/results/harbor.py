@@ -25,9 +25,9 @@ from harness.models import (
     Outcome,
     VerifierMetrics,
 )
-from harness.results.harbor_files import REWARD, AgentInfo, AnyJson, Trial, left_by_agent, read, read_job, trials
+from harness.results.harbor_files import REWARD, AgentInfo, AnyJson, Trial, read, read_job, trials
 from harness.results.harbor_tasks import TaskFolder, TaskFolders, TaskLimits, task_id
-from harness.results.harbor_trace import ERROR_CHARS, TEST_OUTPUT, trace_of
+from harness.results.harbor_trace import ERROR_CHARS, TEST_OUTPUT, left_by_agent, trace_of
 
 TRACEBACK = "Traceback (most recent call last):"
 

@@ -15,7 +15,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, FiniteFloat, RootMod
 from harness.errors import InputError
 from harness.models.records import CONTROL_GROUP
 from harness.models.traces import Whole
-from locobench.shared.files import read_below
 from locobench.shared.validation import first_problem
 
 REWARD = "reward"
@@ -264,21 +263,6 @@ def read(path: Path, model: type[Model], content: bytes | None = None) -> Model:
         InputError: names the file and the field.
     """
     return _parse(path, _content(path) if content is None else content, model)
-
-
-def left_by_agent(folder: Path, path: str, most: int, *, cut: bool = False) -> bytes | None:
-    """A file of a trial's folder that its agent could make anything of; None when it is no regular file there.
-
-    Args:
-        folder: of the trial.
-        path: relative to it. No link on the way is followed.
-        most: bytes; a longer file counts as none.
-        cut: the rest of a longer file is left out instead.
-    """
-    try:
-        return read_below(folder, path, most, cut=cut)
-    except OSError:
-        return None
 
 
 def _content(path: Path) -> bytes:
