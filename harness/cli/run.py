@@ -9,10 +9,17 @@ import click
 
 from harness.cli import INTERRUPTED
 from harness.cli.arms import CANNOT_TELL, ArmOptions, arm_options, verdict_code
-from harness.cli.going_on import GoingOn, resume_options
 from harness.cli.output import refuse_unwritable, results_and_journal, save_results, say_stopped
 from harness.cli.progress import Progress
-from harness.cli.run_options import OUTPUT_HELP, BatchOptions, RunOptions, batch_options, run_options
+from harness.cli.run_options import (
+    OUTPUT_HELP,
+    BatchOptions,
+    GoingOn,
+    RunOptions,
+    batch_options,
+    resume_options,
+    run_options,
+)
 from harness.compare.wording import counted
 from harness.errors import InputError
 from harness.models import EvalResult, Task

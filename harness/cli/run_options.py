@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,11 +12,15 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.options import PATH, Function, gathered
+from harness.compare.wording import counted
 from harness.errors import InputError
 from harness.executor import ClaudeExecutor
 from harness.graders.composite_grader import CompositeGrader
-from harness.models import Config
+from harness.models import Config, EvalResult
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
+from harness.report.console import say
+from harness.run.earlier import FAILED, paid_again
+from harness.run.matrix import PlannedRun
 from harness.runner import EvalRunner
 from harness.sandbox.place import DEFAULT_BASE_IMAGE, NEWEST, Sandbox
 from harness.suite.load import load_configs
@@ -170,3 +175,32 @@ def batch_options(*, runs: int, fewest: int, output_required: bool) -> Callable[
         ),
         click.option("--dry-run", is_flag=True, help="Show what would be run and what it may cost, run nothing."),
     )
+
+
+@dataclass(frozen=True)
+class GoingOn:
+    """Whether a journal is gone on with, and whether what that costs was agreed to beforehand."""
+
+    resume: bool
+    yes: bool
+
+    def agree(self, planned: Sequence[PlannedRun], earlier: Sequence[EvalResult], journal: Path) -> None:
+        """Say which runs of a journal are paid for again, and why; on a terminal, ask about those that had finished.
+
+        Raises:
+            InputError: the answer is no.
+        """
+        again = paid_again(planned, earlier)
+        for reason, number in again.items():
+            say(f"{counted(number, 'run')} of {journal} made again, and paid again, which {reason}", err=True)
+        asks = again.keys() - {FAILED} and not self.yes and sys.stdin.isatty()
+        if asks and not click.confirm("Pay for them again?", err=True):
+            raise InputError(f"nothing was run; {journal} is as it was")
+
+
+resume_options = gathered(
+    "going_on",
+    GoingOn,
+    click.option("--resume", is_flag=True, help="Go on with OUTPUT: keep its finished runs, run the others."),
+    click.option("-y", "--yes", is_flag=True, help="Do not ask before runs that had finished are paid for again."),
+)

@@ -25,9 +25,9 @@ from harness.models import (
     Outcome,
     VerifierMetrics,
 )
-from harness.results.harbor_files import REWARD, AgentInfo, AnyJson, Trial, left_by_agent, read, read_job, trials
-from harness.results.harbor_tasks import TaskFolder, TaskFolders, TaskLimits, groups_of, task_id
-from harness.results.harbor_trace import ERROR_CHARS, TEST_OUTPUT, trace_of
+from harness.results.harbor_files import REWARD, AgentInfo, AnyJson, Trial, read, read_job, trials
+from harness.results.harbor_tasks import TaskFolder, TaskFolders, TaskLimits, task_id
+from harness.results.harbor_trace import ERROR_CHARS, TEST_OUTPUT, left_by_agent, trace_of
 
 TRACEBACK = "Traceback (most recent call last):"
 
@@ -155,7 +155,12 @@ def _result(
         category=metadata.category or metadata.task_category,
         difficulty=metadata.difficulty,
         language=metadata.language,
-        groups=groups_of(metadata),
+        groups={
+            name: str(value)
+            for name in ("project_id", "context_length")
+            if (value := getattr(metadata, name)) not in (None, "")
+        }
+        | (metadata.derived.groups if metadata.derived else {}),
         conditions=_conditions(trial, task, grade.verifier if grade else None),
         batch=batch,
         run_id=trial.run_id,

@@ -13,8 +13,8 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, FiniteFloat, RootModel, ValidationError
 
 from harness.errors import InputError
+from harness.models.records import CONTROL_GROUP
 from harness.models.traces import Whole
-from locobench.shared.files import read_below
 from locobench.shared.validation import first_problem
 
 REWARD = "reward"
@@ -183,52 +183,18 @@ class Trial(HarborFile):
         return AgentResult.model_validate(sums)
 
 
-class ToolRequest(HarborFile):
-    """A tool call of a trajectory."""
+class Derived(HarborFile):
+    """[metadata.derived]: of a question with an exact answer, as far as reports look at it."""
 
-    tool_call_id: str | None = None
-    function_name: str
-    arguments: dict[str, Any] | None = None
+    kind: str = ""
+    tier: str = ""
+    control_group: bool = False
 
-
-class Part(HarborFile):
-    """A part of a message; only text ones have a text."""
-
-    text: str | None = None
-
-
-Content = str | list[Part] | None
-
-
-class Observed(HarborFile):
-    """What a tool call gave back."""
-
-    source_call_id: str | None = None
-    content: Content = None
-
-
-class Observation(HarborFile):
-    """What the tool calls of a step gave back."""
-
-    results: list[Observed] = []
-
-
-class TrajectoryStep(HarborFile):
-    """One message of the user or the agent, with the agent's tool calls."""
-
-    source: str = ""
-    message: Content = None
-    timestamp: Time | None = None
-    tool_calls: list[ToolRequest] | None = None
-    observation: Observation | None = None
-    is_copied_context: bool = False
-    """Whether it stands in an earlier trajectory already."""
-
-
-class Trajectory(HarborFile):
-    """agent/trajectory.json in Harbor's interchange format, ATIF."""
-
-    steps: list[TrajectoryStep] = []
+    @property
+    def groups(self) -> dict[str, str]:
+        """What comparisons group these tasks by, beside category, language and difficulty."""
+        found = {"kind": self.kind, "tier": self.tier, CONTROL_GROUP: "yes" if self.control_group else "no"}
+        return {name: value for name, value in found.items() if value}
 
 
 class TaskMetadata(HarborFile):
@@ -242,8 +208,7 @@ class TaskMetadata(HarborFile):
     context_length: Whole | None = None
     content_fingerprint: str = ""
     """The generator's fingerprint of the task without the servers it offers."""
-    derived: dict[str, Any] = {}
-    """[metadata.derived]: of a question with an exact answer."""
+    derived: Derived | None = None
 
 
 class JobStats(HarborFile):
@@ -300,21 +265,6 @@ def read(path: Path, model: type[Model], content: bytes | None = None) -> Model:
     return _parse(path, _content(path) if content is None else content, model)
 
 
-def left_by_agent(folder: Path, path: str, most: int, *, cut: bool = False) -> bytes | None:
-    """A file of a trial's folder that its agent could make anything of; None when it is no regular file there.
-
-    Args:
-        folder: of the trial.
-        path: relative to it. No link on the way is followed.
-        most: bytes; a longer file counts as none.
-        cut: the rest of a longer file is left out instead.
-    """
-    try:
-        return read_below(folder, path, most, cut=cut)
-    except OSError:
-        return None
-
-
 def _content(path: Path) -> bytes:
     try:
         return path.read_bytes()
@@ -327,10 +277,3 @@ def _parse(path: Path, content: bytes, model: type[Model]) -> Model:
         return model.model_validate_json(content)
     except ValidationError as error:
         raise InputError(f"{path}: {first_problem(error)}; move the trial's folder away to read the others") from error
-
-
-def text_of(content: Content) -> str:
-    """Text of a message: a string, or parts of which only the text ones are kept."""
-    if isinstance(content, list):
-        return "\n".join(part.text for part in content if part.text is not None)
-    return content or ""

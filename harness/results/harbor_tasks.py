@@ -18,7 +18,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from harness.errors import InputError
-from harness.models.records import CONTROL_GROUP
 from harness.models.traces import Whole
 from harness.results.harbor_files import HarborFile, McpServer, TaskMetadata, Trial, read
 from locobench.shared import toml
@@ -109,16 +108,6 @@ class TaskFolders:
             is_there = os.path.isfile(folder / "task.toml")  # noqa: PTH113
             self._read[folder] = read_task(folder) if is_there else None
         return self._read[folder]
-
-
-def groups_of(metadata: TaskMetadata) -> dict[str, str]:
-    """What comparisons group a task by, beside its category, language and difficulty."""
-    told = {name: getattr(metadata, name) for name in ("project_id", "context_length")}
-    found = {name: str(value) for name, value in told.items() if value not in (None, "")}
-    if metadata.derived:
-        found |= {name: str(metadata.derived[name]) for name in ("kind", "tier") if metadata.derived.get(name)}
-        found[CONTROL_GROUP] = "yes" if metadata.derived.get(CONTROL_GROUP) is True else "no"
-    return found
 
 
 def task_id(trial: Trial) -> str:

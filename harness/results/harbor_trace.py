@@ -11,14 +11,12 @@ from harness.results.harbor_files import (
     REWARD,
     AgentInfo,
     AgentResult,
-    Trajectory,
-    TrajectoryStep,
     Trial,
-    left_by_agent,
     read,
-    text_of,
 )
 from harness.results.harbor_tasks import TaskFolder
+from harness.results.harbor_trajectory import Trajectory, TrajectoryStep, text_of
+from locobench.shared.files import read_below
 
 EXCEPTIONS: dict[str, tuple[Outcome, ErrorKind]] = {
     "AgentTimeoutError": (Outcome.TIMEOUT, ErrorKind.TIME_LIMIT),
@@ -60,6 +58,21 @@ MOST_BYTES = 100_000_000
 ANSWER = "artifacts/app/solution.md"
 ANSWER_CHARS = 100_000
 """Of the graded answer; the verifier reads 262,144 bytes of it."""
+
+
+def left_by_agent(folder: Path, path: str, most: int, *, cut: bool = False) -> bytes | None:
+    """A file of a trial's folder that its agent could make anything of; None when it is no regular file there.
+
+    Args:
+        folder: of the trial.
+        path: relative to it. No link on the way is followed.
+        most: bytes; a longer file counts as none.
+        cut: the rest of a longer file is left out instead.
+    """
+    try:
+        return read_below(folder, path, most, cut=cut)
+    except OSError:
+        return None
 
 
 def trace_of(folder: Path, trial: Trial, task: TaskFolder | None) -> ExecutionTrace:

@@ -14,7 +14,8 @@ from harness.errors import InputError
 from harness.graders.answer_judge import Asked
 from harness.host.deadline import time_limit
 from harness.models import EvalResult
-from harness.results.harbor_files import Trial, left_by_agent, read
+from harness.results.harbor_files import Trial, read
+from harness.results.harbor_trace import left_by_agent
 from locobench.scoring.judge import judging
 from locobench.scoring.judge.code_base import Code
 from locobench.scoring.judge.evidence import evidence

@@ -497,3 +497,11 @@ def test_lost_judges_are_shown_and_not_counted(tmp_path: Path) -> None:
     output = call("report", source).output
     assert "2/2" in output
     assert "1 judge_error" in output
+
+
+def test_comparing_imports_neither_the_runner_nor_the_executor() -> None:
+    code = "import sys, harness.cli.report; print(*(name for name in sys.modules if name.startswith('harness.')))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "harness.compare.comparison" in loaded
+    assert not loaded & {"harness.runner", "harness.executor", "harness.isolator", "harness.run", "harness.graders"}

@@ -7,9 +7,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from locobench.scoring.grader import VERIFIER_FILES
 from tests.harness.test_harbor import write_trial
 from tests.support.stand_in.messages_api import Text
-from tests.support.suite import REPOSITORY
 
 CODE = (
     "def charge(account, amount):\n    if account.closed:\n        raise ClosedAccount\n    account.balance -= amount\n"
@@ -43,7 +43,9 @@ def make_task(root: Path, name: str) -> Path:
     (task / "tests/ground_truth.json").write_text(json.dumps({"ground_truth": TRUTH, "key": key}))
     metadata = {"id": name, "evaluation_criteria": ["names the exception"], "context_files": ["pay.py"]}
     (task / "tests/task_metadata.json").write_text(json.dumps(metadata))
-    shutil.copyfile(REPOSITORY / "templates/tests/verify.py", task / "tests/verify.py")
+    for path, source in VERIFIER_FILES.items():
+        (task / path).parent.mkdir(exist_ok=True)
+        shutil.copyfile(source, task / path)
     return task
 
 

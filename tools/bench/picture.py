@@ -112,7 +112,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
         tab = browser.new_page(viewport={"width": WIDTH, "height": 800}, color_scheme="light")
         tab.goto(file.as_uri())
-        height = tab.evaluate("document.querySelector('.verdict').getBoundingClientRect().bottom + 16")
+        height = tab.evaluate("document.querySelector('#tasks').getBoundingClientRect().top")
         tab.set_viewport_size({"width": WIDTH, "height": round(height)})
         tab.screenshot(path=output)
         browser.close()
