@@ -46,10 +46,15 @@ KINDS = {
 }
 
 
-UNCHECKED = frozenset({"rust", "csharp"})
-"""Languages whose resolvers cannot be had from a distribution's packages."""
+_USERS = frozenset({"python", "javascript", "typescript", "go", "java", "php", "c"})
+CHECKED: dict[str, frozenset[str]] = {
+    **dict.fromkeys(("users_in_steps", "all_users", "direct_users", "class_users", "constant_users"), _USERS),
+    "importers": frozenset({"python", "typescript"}),
+    **dict.fromkeys(("subtypes", "non_overriders"), frozenset({"java", "php"})),
+}
+"""Languages in which a kind was compared with an independent resolver (docs/EXACT_QUESTIONS.md)."""
 
 
 def is_checked(kind: str, language: str, tier: str) -> bool:
-    """Whether a kind was compared with an independent resolver in a language (docs/EXACT_QUESTIONS.md)."""
-    return tier != "history" and language not in UNCHECKED and KINDS[kind].family == "structure"
+    """Whether answers of a kind were compared with an independent resolver in a language; an index's never were."""
+    return tier == "syntax" and language in CHECKED.get(kind, ())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import jinja2
 
 from locobench.derive.code.languages import LANGUAGES
-from locobench.derive.kinds import KINDS, UNCHECKED
+from locobench.derive.kinds import KINDS
 
 if TYPE_CHECKING:
     from locobench.derive.run import Asked, Choice, Report
@@ -41,7 +41,13 @@ def page(reports: Sequence[Report], choice: Choice) -> bytes:
         counts=counts,
         examples=[_examples(report) for report in reports],
         titles={name: language.title for name, language in LANGUAGES.items()},
-        unchecked=sorted(LANGUAGES[name].title for name in UNCHECKED),
+        unchecked=sorted(
+            {
+                f"{KINDS[one.kind].title} in {LANGUAGES[one.language].title}"
+                for one in asked
+                if not one.scenario["derived"]["checked"] and one.scenario["derived"]["tier"] == "syntax"
+            }
+        ),
         has_history=any(one.kind == "changed_functions" for one in asked),
         choice=choice,
     )
