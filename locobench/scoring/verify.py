@@ -63,7 +63,8 @@ MAX_ANSWER_BYTES = 256 * 1024
 # Seconds of processor time, so that a busy machine changes no reward. An answer of 256 KiB takes one or two.
 TIME_LIMIT_SECONDS = 30
 
-_PATH_OR_CALL = re.compile(r"\S*[/\\.]\w\S*")
+# A path or a qualified name is no word of prose.
+_JOINED = re.compile(r"[/\\.]\w")
 _SENTENCE_END = re.compile(r"(?<=[.;:!?])\s+")
 # What a sentence or heading says of names that it proposes, and how code declares them: they are not invented.
 _PROPOSES = re.compile(
@@ -128,9 +129,8 @@ class Evidence:
         compounds = {self._code.known(name) for name in names.certain | names.possible} - {""} - self._given
         simple = {name for name in names.simple if name in self._code.places} - self._given
         invented = {name for name in names.certain if not self._code.known(name)} - self._given
-        own = [
-            word.lower() for word in WORD.findall(_PATH_OR_CALL.sub(" ", SPAN.sub(" ", text))) if not is_compound(word)
-        ]
+        plain = " ".join(word for word in SPAN.sub(" ", text).split() if not _JOINED.search(word))
+        own = [word.lower() for word in WORD.findall(plain) if not is_compound(word)]
         self.prose.update(own)
         self.invented |= invented
         named = len(compounds) + len(simple) + len(invented)
