@@ -59,7 +59,7 @@ class Confirmation:
         return len(self.tasks) * len(self.configs) * self.runs
 
     def compare(self, fresh: Sequence[EvalResult]) -> Comparison:
-        """The same question as before, asked of the suspects alone."""
+        """The question about these very tasks, the suspects: there are too few for one about tasks like them."""
         return compare(
             _of(fresh, self.configs_a) if self.configs_a else self.kept_a,
             _of(fresh, self.configs_b),
@@ -67,6 +67,7 @@ class Confirmation:
             label_b=self.comparison.label_b,
             metric=self.comparison.metric,
             threshold=self.comparison.threshold,
+            fixed_tasks=True,
         )
 
 

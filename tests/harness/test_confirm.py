@@ -38,7 +38,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def confirm(place: Path, a: str, b: str, *more: str) -> Result:
-    claude = FakeClaude(writes={"done.txt": "x"}).install(place / "bin")
+    claude = FakeClaude(writes={"done.txt": "x"}, own_session=True).install(place / "bin")
     arguments = ["confirm", str(place / a), str(place / b), "-t", f"{place}/*.task.yaml", "-c"]
     arguments += [
         f"{place}/*.config.yaml",

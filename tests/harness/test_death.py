@@ -72,7 +72,7 @@ def test_the_agent_ends_with_the_command_that_started_it(tmp_path: Path, command
 
 @pytest.mark.slow
 def test_an_interrupted_confirmation_has_no_verdict_and_goes_on(tmp_path: Path) -> None:
-    agent = FakeClaude(writes={"answer.txt": "right"})
+    agent = FakeClaude(writes={"answer.txt": "right"}, own_session=True)
     root = suite(tmp_path, dataclasses.replace(agent, delay=0.2))
     process, _ = started(root, "confirm")
     process.send_signal(signal.SIGTERM)

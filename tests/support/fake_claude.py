@@ -14,7 +14,7 @@ from harness.models import Config, ExecutionTrace
 RECORDED = Path(__file__).parents[1] / "fixtures/claude_cli"
 
 SCRIPT = """#!{python} -S
-import json, os, subprocess, sys, time
+import json, os, subprocess, sys, time, uuid
 play = json.loads({play!r})
 prompt = sys.stdin.read()
 call = dict(argv=sys.argv[1:], prompt=prompt, env=dict(os.environ), cwd=os.getcwd(), pid=os.getpid())
@@ -38,6 +38,9 @@ out = open(play["stdout"], "rb").read() if play["stdout"] else b""
 if play["patch_init"] and out:
     first, _, rest = out.partition(b"\\n")
     out = json.dumps(dict(json.loads(first), **play["patch_init"])).encode() + b"\\n" + rest
+if play["own_session"] and out:
+    # As every run of the real one; the recorded output is of one.
+    out = out.replace(json.loads(out.partition(b"\\n")[0])["session_id"].encode(), str(uuid.uuid4()).encode())
 out += bytes.fromhex(play["extra_stdout"])
 if play["child"]:
     subprocess.Popen(play["child"], start_new_session=True)
@@ -65,6 +68,8 @@ class FakeClaude:
     delay: float = 0.0
     writes: dict[str, str] = field(default_factory=dict)
     """Files it writes into its working directory."""
+    own_session: bool = False
+    """Whether each run has a session of its own, as those of the real one; else that of the recorded output."""
     extra_stdout: bytes = b""
     """Printed after the recorded output."""
     patch_init: dict[str, Any] = field(default_factory=dict)
