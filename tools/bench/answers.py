@@ -50,6 +50,11 @@ class Case:
         return self.mapping.index()
 
     @cached_property
+    def full(self) -> dict[tuple[tuple[str, Any], ...], dict[str, float]]:
+        """What the oracle reaches, by the constants that were replaced."""
+        return {}
+
+    @cached_property
     def texts(self) -> dict[str, str]:
         """The project's text files."""
         return {path: content.decode("utf-8", "replace") for path, content in self.index.texts.items()}
@@ -72,8 +77,11 @@ class Case:
         """Return the metrics of an answer, with some of the scoring's constants replaced."""
         answer = answer.encode()[: verify.MAX_ANSWER_BYTES].decode("utf-8", "replace")
         key = {**self.grading.key, "scoring": {**self.grading.key["scoring"], **scoring}}
-        full = verify.measure(self.grading.oracle, key, self.index.code)["components"] if scoring else key["full"]
-        return verify.held_against(full, verify.measure(answer, key, self.index.code), key["scoring"]["weights"])
+        chosen = tuple(scoring.items())
+        if chosen not in self.full:
+            self.full[chosen] = verify.measure(self.grading.oracle, key, self.index.code)["components"]
+        measured = verify.measure(answer, key, self.index.code)
+        return verify.held_against(self.full[chosen], measured, key["scoring"]["weights"])
 
     def reward(self, answer: str, **scoring: Any) -> float:
         return float(self.measure(answer, **scoring)["reward"])
@@ -140,7 +148,8 @@ def frauds(case: Case) -> dict[str, str]:
         "identifiers after filler": f"{FILLER}\n\n{', '.join(spans)}",
         "identifiers after the instruction": f"{case.instruction}\n\n{', '.join(spans)}",
         "file: identifier": "\n".join(f"- `{path}`: {span}" for path, span in some),
-        "file | identifier": "| file | name |\n|---|---|\n" + "\n".join(f"| {path} | {span} |" for path, span in some),
+        "file and identifier, in a table": "| file | name |\n|---|---|\n"
+        + "\n".join(f"| {path} | {span} |" for path, span in some),
         "every word, in order": " ".join(case.words),
         "every word, shuffled": " ".join(shuffled),
         "quoted lines": "\n".join(f"`{path}`:\n{fence(chr(10).join(lines))}" for path, lines in quotes.items()),

@@ -211,7 +211,7 @@ def ablation_table(sets: Sets) -> str:
     return "\n".join(lines)
 
 
-FACTORS = (0.25, 0.5, 0.67, 0.8, 1.0, 1.25, 1.5, 2.0, 4.0)
+FACTORS = (0.5, 0.67, 0.8, 1.0, 1.25, 1.5, 2.0)
 
 
 def range_table(sets: Sets) -> str:
