@@ -26,7 +26,7 @@ rm -f /logs/verifier/reward.*
 """
 SERVER = '[[environment.mcp_servers]]\nname = "search"\ntransport = "streamable-http"\nurl = "http://search/mcp"\n'
 SCRIPTED = ("--agent", "tests.e2e.scripted_agent:Scripted")
-FIVE, TWO, ONE, SERVED = "five", "two", "one", "served"
+SEVEN, TWO, ONE, SERVED = "seven", "two", "one", "served"
 
 
 def write_tasks(folder: Path, count: int, image: str, more: str = "") -> None:
@@ -86,12 +86,12 @@ class Jobs:
 @pytest.fixture(scope="module")
 def jobs(provided: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Jobs]:
     folder = tmp_path_factory.mktemp("compared")
-    for name, count, more in ((FIVE, 5, ""), (TWO, 2, ""), (ONE, 1, ""), (SERVED, 1, SERVER)):
+    for name, count, more in ((SEVEN, 7, ""), (TWO, 2, ""), (ONE, 1, ""), (SERVED, 1, SERVER)):
         write_tasks(folder / name, count, provided["BASE_IMAGE"], more)
     found = Jobs(provided, folder)
     started = time.monotonic()
     for name, agent in (("nop", "nop"), ("oracle", "oracle"), ("again", "oracle")):
-        found.start(name, FIVE, "--agent", agent)
+        found.start(name, SEVEN, "--agent", agent)
     found.cut("cut", TWO)
     found.start("plain", ONE, *SCRIPTED)
     found.start("offered", ONE, *SCRIPTED, "--mcp-config", found.mcp)
@@ -139,8 +139,15 @@ def test_the_oracle_against_itself_gives_neither_evidence_nor_warning(jobs: Jobs
 
 
 def test_a_job_that_was_killed_half_way_is_named_in_either_arm(jobs: Jobs) -> None:
-    assert "cut is not whole, 1 of its 2 runs left a result" in warnings(jobs["plain"], jobs["cut"])
-    assert warnings(jobs["cut"], jobs["cut"]).count("is not whole") == 2
+    said = "cut is not whole, 1 of its 2 runs left a result"
+    assert said in warnings(jobs["plain"], jobs["cut"])
+    assert said in warnings(jobs["cut"], jobs["plain"])
+
+
+def test_a_job_against_itself_is_refused(jobs: Jobs) -> None:
+    done = CliRunner().invoke(cli, ["compare", str(jobs["plain"]), str(jobs["plain"])])
+    assert done.exit_code == 2
+    assert "name the folder of the other job" in done.output
 
 
 def test_a_missing_reward_is_named_and_counts_in_no_rate(jobs: Jobs) -> None:
