@@ -118,10 +118,9 @@ def answer(task: str, lines: dict[str, list[str]]) -> str:
         fresh = [name for name in dict.fromkeys(names) if name not in said and name not in task]
         fresh = sorted(fresh, key=shared, reverse=True)[:3]
         said.update(fresh)
-        remarks = sorted((line.strip("/*# ") for line in found if REMARK.match(line)), key=shared, reverse=True)[:6]
         if fresh:
             named = ", ".join(f"`{name}`" for name in fresh)
-            text += [" ".join([sentence.format(file=file, names=named), *remarks]), ""]
+            text += [sentence.format(file=file, names=named), ""]
     quotes = [line for found in lines.values() for line in found if len(line) > 30 and not REMARK.match(line)][:4]
     if quotes:
         text += ["```", *quotes, "```"]
