@@ -79,18 +79,7 @@ class Reporter:
 
     def print_regression_comparison(self, baseline: list[EvalResult], current: list[EvalResult]) -> None:
         """Verdict of current against baseline, with every task."""
-        self.print_comparison(
-            compare(
-                baseline,
-                current,
-                label_a="baseline",
-                label_b="current",
-                metric="pass_rate",
-                threshold=0.05,
-                fixed_tasks=True,
-            ),
-            all_tasks=True,
-        )
+        self.print_comparison(_regression_test(baseline, current), all_tasks=True)
 
     def print_detailed_result(self, result: EvalResult, verbose: bool = False) -> None:
         """One run: how it ended, its grades with reasons, files and tools; `verbose` adds what tools said."""
@@ -205,17 +194,7 @@ class Reporter:
         one side only are listed under `unmatched` and never count as a change. `decided` is False, and `verdict`
         "not enough data", when these runs cannot tell; then False means nothing.
         """
-        evidence = regression_evidence(
-            compare(
-                baseline,
-                current,
-                label_a="baseline",
-                label_b="current",
-                metric="pass_rate",
-                threshold=threshold,
-                fixed_tasks=True,
-            )
-        )
+        evidence = regression_evidence(_regression_test(baseline, current, threshold))
         return evidence["has_regressions"], evidence
 
     def _print_head(self, result: EvalResult) -> None:
@@ -317,3 +296,16 @@ def _regression_row(unit: UnitComparison) -> dict[str, Any]:
         "verdict": str(unit.verdict),
         "summary": runs_text(unit),
     }
+
+
+def _regression_test(baseline: list[EvalResult], current: list[EvalResult], threshold: float = 0.05) -> Comparison:
+    """Ask whether `current` passes less often than `baseline` on these very tasks."""
+    return compare(
+        baseline,
+        current,
+        label_a="baseline",
+        label_b="current",
+        metric="pass_rate",
+        threshold=threshold,
+        fixed_tasks=True,
+    )
