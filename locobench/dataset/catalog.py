@@ -5,7 +5,6 @@ The table is templates/environment/languages.toml; a file of the user's may add 
 
 from __future__ import annotations
 
-import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,18 +33,7 @@ def load_languages(extra: Path | None = None) -> dict[str, dict[str, Any]]:
     Raises:
         InputError: a file cannot be read, or is no TOML; the message has the position.
     """
-    return {**_read(LANGUAGE_TABLE), **(_read(extra) if extra else {})}
-
-
-def _read(path: Path) -> dict[str, dict[str, Any]]:
-    try:
-        return toml.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not TOML: {error}") from None
+    return {**toml.read(LANGUAGE_TABLE), **(toml.read(extra) if extra else {})}
 
 
 def load_language(name: str, extra: Path | None = None) -> dict[str, Any]:
@@ -58,7 +46,7 @@ def load_language(name: str, extra: Path | None = None) -> dict[str, Any]:
         InputError: there is no such table, or it has another key or a value of another kind.
     """
     table = load_languages(extra).get(name)
-    path = extra if extra and name in _read(extra) else LANGUAGE_TABLE
+    path = extra if extra and name in toml.read(extra) else LANGUAGE_TABLE
     if not isinstance(table, dict):
         raise InputError(f"{path}: no table [{name}]; add one as the file's head explains, or in a file of your own")
     lists, texts = ("packages", "fallback", "run"), ("check",)

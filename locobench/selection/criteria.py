@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -123,8 +122,8 @@ class Criteria:
 
         from locobench.shared.validation import explain
 
+        given = toml.read(path)
         try:
-            given = toml.loads(path.read_text(encoding="utf-8"))
             # As JSON, where a strict dataclass may come from an object.
             criteria = TypeAdapter(cls).validate_json(json.dumps(given, default=str))
             criteria = replace(
@@ -133,12 +132,6 @@ class Criteria:
                 category_bonuses={**CATEGORY_BONUSES, **criteria.category_bonuses},
             )
             criteria.check()
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-        except UnicodeDecodeError as error:
-            raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from None
-        except tomllib.TOMLDecodeError as error:
-            raise InputError(f"{path}: not TOML: {error}") from None
         except ValidationError as error:
             known = ", ".join(field.name for field in fields(cls))
             raise InputError(f"{path}: {explain(error)}; the keys are {known}") from None
