@@ -86,7 +86,7 @@ class Evidence:
         credit: of each existing identifier in a statement, how much it counts, 0 to 1.
         placed: of each file, the credit of the best identifier that a statement rightly puts into it.
         invented: identifiers that the code base does not have, and that are not proposed as new.
-        lines: sums of the lines shown that hold a named identifier.
+        lines: sums of the lines shown: in prose every copy, in code those that hold a named identifier.
         prose: the answer's own words of prose, counted.
         copied: words of prose that are copied from the code base.
     """
@@ -111,7 +111,6 @@ class Evidence:
             prose, lines, copied = code.without_copies(text)
             self.lines |= lines
             self.copied += copied
-            # A path in a span as long as a line is still a path.
             named_files = files.named_in(prose)
             if kind == HEADING:
                 section, section_proposes = named_files, bool(_PROPOSES.search(prose))
