@@ -5,7 +5,7 @@ from locobench.adapter import (
     LoCoBenchAdapter,
     LoCoBenchLoader,
     LoCoBenchTask,
-    Outcome,
+    Made,
     UnknownTaskError,
 )
 
@@ -14,6 +14,6 @@ __all__ = [
     "LoCoBenchAdapter",
     "LoCoBenchLoader",
     "LoCoBenchTask",
-    "Outcome",
+    "Made",
     "UnknownTaskError",
 ]

@@ -1,4 +1,4 @@
-"""How an answer is read: its blocks of prose and code, the identifiers and files they name, and what is copied.
+"""Read an answer: its blocks of prose and code, the identifiers and files they name, and the lines it copies.
 
 The verifier and the judge's evidence pack both read answers with this module. Standard library only, Python 3.9 and
 newer: the file itself goes into a task's tests.
@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 PROSE, HEADING, CODE = "prose", "heading", "code"
-# A line of the code base with fewer words is no quotation wherever it stands; of a longer one the beginning is enough.
+# In words: a shorter line of the code base does not count as a quotation; of a longer one the beginning is enough.
 SHORTEST_LINE, LONGEST_LINE = 3, 24
 
 # A code span may contain line ends, but not a blank line: blocks end there.
@@ -33,8 +33,9 @@ _CODE_TAG = re.compile(r"</?(?:code|tt|kbd)>", re.IGNORECASE)
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!<>|])")
 # No character has a longer number, and int() refuses a number of thousands of digits.
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z]\w{1,30});")
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-# What is called, or stands behind `.`, `->` or `::`.
+# Parts of one letter do not count.
+_PART = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z][a-z]+|[a-z]{2,}")
+# A name that is called, or that follows `.`, `->` or `::`.
 _MEMBER = re.compile(r"(?:(?<=::)|(?<=->)|(?<=[\w\])]\.))[A-Za-z_]\w*|\b[A-Za-z_]\w*(?=\()")
 _CALLED = re.compile(r"\b[A-Za-z_]\w*(?=\()")
 _PATH = re.compile(r"[\w.+@~#$%&\-/\\]+", re.ASCII)
@@ -86,13 +87,13 @@ def read_blocks(markdown: str) -> list[Block]:
 
 
 def unescaped(text: str) -> str:
-    r"""Return Markdown as it is meant: `\_` is `_`, `&lt;` is `<`, <code> is a code span."""
+    r"""Resolve Markdown's escapes: `\_` becomes `_`, `&lt;` becomes `<`, <code> becomes a code span."""
     text = _ESCAPE.sub(r"\1", _CODE_TAG.sub("`", text))
     return _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
 
 
 def fold(token: str) -> str:
-    """Return the one form of an identifier: `evict_expired` and `evictExpired` are both `evictexpired`."""
+    """Return an identifier's canonical form: `evict_expired` and `evictExpired` both become `evictexpired`."""
     return token.replace("_", "").replace("$", "").lower()
 
 
@@ -100,7 +101,7 @@ def is_compound(token: str) -> bool:
     """Tell whether a word is an identifier of several parts; acronyms and versions (`IDs`, `SHA256`) have only one."""
     if len(token) < 5 or not token.isascii() or (token.isalpha() and token.islower()):
         return False
-    return sum(len(part) > 1 for part in _PART.findall(token)) > 1
+    return len(_PART.findall(token)) > 1
 
 
 def is_simple(token: str) -> bool:
@@ -112,9 +113,9 @@ class Names(NamedTuple):
     """The identifiers that a text names, folded."""
 
     certain: set[str]
-    """Compounds in code spans, or spelled as prose never is: `snake_case`, `camelCase`, `Call()`."""
+    """Compounds in code spans, or spelled unlike prose: `snake_case`, `camelCase`, `Call()`."""
     possible: set[str]
-    """Capitalised compounds elsewhere, which may be the names of products."""
+    """Capitalised compounds elsewhere, which may be product names."""
     simple: set[str]
     """Identifiers of one part that are called, qualified, or alone in a code span."""
 
@@ -158,11 +159,11 @@ class Files:
         for name in shared:
             del self._by_name[name]
         self._by_name.update((path, path) for path in paths)
-        # Names with blanks or letters of other alphabets are looked for as they are.
+        # Names with blanks or non-ASCII letters are searched for literally.
         self._odd = [name for name in self._by_name if not _PATH.fullmatch(name)]
 
     def named_in(self, text: str) -> set[str]:
-        """Return the files that a text names, never as a part of another word."""
+        """Return the files that a text names; a part of another word does not count."""
         found = {self._named(token) for token in set(_PATH.findall(text))}
         for name in self._odd:
             if name in text and re.search(r"(?:(?<![\w/])|(?<=project/)|(?<=\./))" + re.escape(name) + r"(?!\w)", text):
@@ -181,24 +182,25 @@ class Files:
         return ""
 
 
-# Of each identifier, folded, the numbers of the files that have it.
+# Folded identifier -> numbers of the files that have it.
 Places = Mapping[str, Collection[int]]
 
 
 def tokens(text: str) -> list[tuple[bytes, int, int]]:
-    """Return (word, start, end) of the words in `text`, lower-case; the places count bytes of its UTF-8 form."""
+    """Return (word, start, end) of each word in `text`, in lower case; the offsets are in bytes of UTF-8."""
     content = text.encode("utf-8", "replace").lower()
     return [(match[0], match.start(), match.end()) for match in _TOKEN.finditer(content)]
 
 
 def line_sum(words: list[bytes]) -> int:
-    """Return the 32-bit sum by which a line of code is known."""
+    """Return the 32-bit checksum that identifies a line of code."""
     return zlib.crc32(b" ".join(words[:LONGEST_LINE]))
 
 
-def pack(text: str) -> str:
-    """Return `text` compressed, in letters that JSON leaves alone."""
-    return base64.b64encode(zlib.compress(text.encode())).decode()
+def pack(text: str, strategy: int = zlib.Z_DEFAULT_STRATEGY) -> str:
+    """Return `text` compressed, in characters that JSON does not escape."""
+    compressor = zlib.compressobj(strategy=strategy)
+    return base64.b64encode(compressor.compress(text.encode()) + compressor.flush()).decode()
 
 
 def unpack(packed: str) -> str:
@@ -209,7 +211,9 @@ def unpack(packed: str) -> str:
 def pack_lines(sums: Iterable[int]) -> str:
     """Return a set of line sums as text: each by its distance from the one before."""
     ascending = sorted(set(sums))
-    return pack(" ".join(str(after - before) for before, after in zip([0, *ascending], ascending)))
+    distances = " ".join([str(after - before) for before, after in zip([0, *ascending], ascending)])
+    # Nearly random digits have no repetitions: not searching for them is faster, and the text is shorter.
+    return pack(distances, zlib.Z_HUFFMAN_ONLY)
 
 
 def unpack_lines(packed: str) -> frozenset[int]:
@@ -222,17 +226,19 @@ def unpack_lines(packed: str) -> frozenset[int]:
 
 
 class CodeBase:
-    """What a task's key knows of its code base: identifiers with their files, and sums of lines."""
+    """A code base as stored in a task's key: files, identifiers with their files, and sums of lines."""
 
-    def __init__(self, places: Places, lines: Iterable[int]) -> None:
+    def __init__(self, places: Places, lines: Iterable[int], files: Files) -> None:
         self.places = places
         self.lines = frozenset(lines)
+        self.files = files
 
     @classmethod
     def read(cls, key: Mapping[str, Any]) -> CodeBase:
-        """Read it from a key."""
+        """Read the code base from a key."""
         rows = (row.split() for row in unpack(key["names"]).splitlines())
-        return cls({name: list(map(int, files)) for name, *files in rows}, unpack_lines(key["lines"]))
+        places = {name: list(map(int, files)) for name, *files in rows}
+        return cls(places, unpack_lines(key["lines"]), Files(key["files"], key["roots"]))
 
     def known(self, name: str) -> str:
         """Return the name, or its singular, if the code base has it, else ""."""
@@ -246,14 +252,15 @@ class CodeBase:
         A run of words that is a whole line of the code base is that line, whatever stands around it.
         """
         words, content = tokens(text), text.encode("utf-8", "replace")
+        following = [b" " + word for word, _, _ in words]
         kept, found, copied, place, end = [], set(), 0, 0, 0
         while place < len(words):
-            total = stop = matched = 0
-            for next_place in range(place, min(len(words), place + LONGEST_LINE)):
-                word = words[next_place][0]
-                total = zlib.crc32(b" " + word, total) if next_place > place else zlib.crc32(word)
-                if total in self.lines and next_place - place + 1 >= SHORTEST_LINE:
-                    stop, matched = next_place + 1, total
+            stop = matched = 0
+            total = zlib.crc32(words[place][0])
+            for count, word in enumerate(following[place + 1 : place + LONGEST_LINE], 2):
+                total = zlib.crc32(word, total)
+                if total in self.lines and count >= SHORTEST_LINE:
+                    stop, matched = place + count, total
             if stop:
                 kept.append(content[end : words[place][1]])
                 end = words[stop - 1][2]

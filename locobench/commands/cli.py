@@ -1,6 +1,6 @@
-"""How the scripts talk to a person: flags in both spellings, one-line errors, the data folder, progress.
+"""What the commands share: flags in both spellings, one-line errors, the data folder, progress.
 
-Imports nothing heavy, so that `--help` answers at once.
+Nothing heavy is imported here, so that `--help` answers at once.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from locobench.dataset.catalog import IS_INSTALLED, REPOSITORY, load_languages
+from locobench.dataset.catalog import load_languages
 from locobench.shared.errors import InputError
+from locobench.shared.installation import IS_INSTALLED, REPOSITORY, lacking, version
 from locobench.shared.terminal import printable_line
-from locobench.shared.version import version
 
 DONE, SOME_FAILED, WRONG_USE = 0, 1, 2
-# No task failed, and still there is nothing to go on with.
+# Nothing failed, but there is no output for the next command.
 NOTHING_DONE = 1
 
-# Where the commands read and write when no flag says otherwise: the checkout, else the current folder.
+# Where the commands read and write by default: the checkout, or the current folder for an installed package.
 WORKPLACE = Path() if IS_INSTALLED else REPOSITORY
 DATASET_FILE = WORKPLACE / "locobench_dataset.jsonl"
 SELECTION_FILE = WORKPLACE / "selected_tasks.json"
@@ -32,11 +32,17 @@ TASKS_FOLDER = WORKPLACE / "tasks"
 DERIVED_FOLDER = WORKPLACE / "data" / "derived"
 
 
+# Matches names and tags such as 22-alpine3.20. Only a build shows what an image really contains.
+_WITHOUT_APT = re.compile(
+    r"\b(almalinux|alpine|amazonlinux|archlinux|busybox|centos|distroless|fedora|opensuse|oraclelinux|photon"
+    r"|rockylinux|scratch|ubi|wolfi)(?![a-z])"
+)
+
 T = TypeVar("T")
 
 
 class _Formatter(argparse.HelpFormatter):
-    """Adds the default to a flag's help where there is one worth showing, with paths relative to the checkout."""
+    """Appends the default to a flag's help if it is worth showing, with paths relative to the checkout."""
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         text, default = action.help, action.default
@@ -48,7 +54,7 @@ class _Formatter(argparse.HelpFormatter):
 
 
 class _ShowVersion(argparse.Action):
-    """Prints the version; it is looked up only then."""
+    """Prints the version, which is looked up only on demand."""
 
     def __init__(self, option_strings: list[str], dest: str, **options: Any) -> None:
         super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, **options)
@@ -84,7 +90,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def count(text: str) -> int:
-    """Read a whole number >= 0 (for `type=` of a flag)."""
+    """Parse a whole number >= 0 (for a flag's `type=`)."""
     try:
         value = int(text)
     except ValueError:
@@ -95,14 +101,23 @@ def count(text: str) -> int:
 
 
 def image_name(text: str) -> str:
-    """Read an image reference (for `type=` of a flag): it becomes a line of a Dockerfile."""
+    """Parse an image reference (for a flag's `type=`); it goes into a Dockerfile."""
     if not re.fullmatch(r"[A-Za-z0-9][\w.:/@-]*", text, re.ASCII):
         raise argparse.ArgumentTypeError(f"not an image name: {text!r}")
     return text
 
 
+def base_image(text: str) -> str:
+    """Parse the name of a base image (for a flag's `type=`); the Dockerfile needs its apt-get."""
+    if match := _WITHOUT_APT.search(re.sub(r"^[^/]*[.:][^/]*/", "", text)):
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: {match[0]} has no apt-get, which installs what tasks need; name a Debian or an Ubuntu"
+        )
+    return image_name(text)
+
+
 def language_image(text: str) -> str:
-    """Read the name of the languages' images (for `type=` of a flag), with `{language}` where theirs goes."""
+    """Parse an image name (for a flag's `type=`) that contains `{language}` once, in place of the language's name."""
     if text.count("{language}") != 1:
         raise argparse.ArgumentTypeError(f"expected one {{language}} in the name, got {text!r}")
     image_name(text.replace("{language}", "c"))
@@ -110,12 +125,12 @@ def language_image(text: str) -> str:
 
 
 def say(message: str) -> None:
-    r"""Print one line; what would end the line or steer the terminal is shown escaped (`\n`)."""
+    r"""Print one line, with newlines and terminal controls escaped (`\n`)."""
     print(printable_line(message))
 
 
 def complain(message: str) -> None:
-    """Print one such line on stderr."""
+    """Like `say`, but print to stderr."""
     print(printable_line(message), file=sys.stderr)
 
 
@@ -129,13 +144,7 @@ def run(main: Callable[[list[str] | None], int]) -> NoReturn:
         complain(f"{Path(sys.argv[0]).name}: {error}")
         code = WRONG_USE
     except ModuleNotFoundError as error:
-        # Where a module of ours is not found, something is broken that no installation mends.
-        if error.name is None or error.name.partition(".")[0] == "locobench":
-            raise
-        complain(
-            f"{Path(sys.argv[0]).name}: this Python lacks {error.name}: `make demo` in {REPOSITORY} installs what is"
-            " needed, then type `. .venv/bin/activate`"
-        )
+        complain(f"{Path(sys.argv[0]).name}: {lacking(error)}")
         code = WRONG_USE
     except KeyboardInterrupt:
         print(f"{Path(sys.argv[0]).name}: interrupted; run the same command again to finish", file=sys.stderr)
@@ -149,7 +158,7 @@ def run(main: Callable[[list[str] | None], int]) -> NoReturn:
 
 
 def _nothing_more_to_print(code: int) -> int:
-    """The exit code; what is left in the buffer goes nowhere, or Python would complain about it when it ends."""
+    """Discard buffered output, which Python would otherwise complain about on exit, and return the code."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return code
@@ -158,16 +167,16 @@ def _nothing_more_to_print(code: int) -> int:
 def find_data_dir(requested: Path | None, *, needs: str = "output/scenarios", say: Callable[[str], None] = say) -> Path:
     """Return the folder that holds output/scenarios/ and generated/.
 
-    That is `requested`, else data/ when the benchmark was unpacked there, else the bundled sample (said in one line),
-    which an installed package does not have.
+    This is `requested` if given, else data/ if the benchmark was unpacked there, else the bundled sample, which `say`
+    reports. An installed package has no sample.
 
     Args:
         requested: the folder that the user named.
-        needs: the folder in it that is read.
+        needs: the subfolder that must exist.
         say: prints a line.
 
     Raises:
-        InputError: the folder has not what is needed.
+        InputError: the folder lacks `needs`.
     """
     if requested is None:
         requested = WORKPLACE / "data"
@@ -182,7 +191,7 @@ def find_data_dir(requested: Path | None, *, needs: str = "output/scenarios", sa
 
 
 def progress(items: Iterable[T], total: int, label: str, *, quiet: bool) -> Iterator[T]:
-    """Pass `items` on: with a bar on a terminal, with a plain line now and then otherwise, silently when `quiet`."""
+    """Yield `items` and show progress: a bar on a terminal, otherwise a line now and then, nothing when `quiet`."""
     if quiet:
         yield from items
         return
@@ -190,7 +199,7 @@ def progress(items: Iterable[T], total: int, label: str, *, quiet: bool) -> Iter
         from rich.console import Console
         from rich.progress import Progress
 
-        # Drawn by this thread: workers may be forked at any item, and a fork takes along what another thread holds.
+        # Drawn by this thread: workers may be forked at any item, and a fork would copy locks held by another thread.
         drawn = 0.0
         with Progress(console=Console(stderr=True), auto_refresh=False) as bar:
             row = bar.add_task(label, total=total)

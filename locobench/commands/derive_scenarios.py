@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import NoReturn
 
 from locobench.commands import cli
+from locobench.shared.installation import EXTRACT
 
 
 def build_parser() -> cli.Parser:
-    """Return the parser of the flags."""
+    """Return the argument parser."""
     parser = cli.Parser(
-        "Derive scenarios with exact answers from git repositories: a data folder as extract_dataset.py reads it."
+        f"Derive scenarios with exact answers from git repositories: a data folder as {EXTRACT} reads it."
     )
     parser.add_argument("repository", type=Path, nargs="+", help="git repository: a checkout or a bare one")
     parser.flag("output_dir", type=Path, default=cli.DERIVED_FOLDER, help="data folder to write")
@@ -26,7 +27,7 @@ def build_parser() -> cli.Parser:
 
 
 def main(argv: list[str] | None) -> int:
-    """Run with these arguments, those of the process for None.
+    """Run the command with `argv`, or with the process's arguments if it is None.
 
     Returns:
         The exit code: 0 done, 1 some repository yields no question.
@@ -37,9 +38,9 @@ def main(argv: list[str] | None) -> int:
     parser = build_parser()
     options = parser.parse_args(argv)
     from locobench.derive.code.languages import LANGUAGES
-    from locobench.derive.run import Choice, derive
+    from locobench.derive.report import Choice, why_none
+    from locobench.derive.run import derive
     from locobench.derive.scenarios import PAGE
-    from locobench.derive.words import why_none
 
     if unknown := sorted(set(options.languages or ()) - LANGUAGES.keys()):
         parser.error(f"--languages: unknown: {', '.join(unknown)} (known: {', '.join(LANGUAGES)})")
@@ -72,5 +73,5 @@ def main(argv: list[str] | None) -> int:
 
 
 def command() -> NoReturn:
-    """Run as a program: a script of the checkout or an installed command."""
+    """Entry point for the checkout's script and the installed command."""
     cli.run(main)

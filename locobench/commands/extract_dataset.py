@@ -1,4 +1,4 @@
-"""Turn LoCoBench-Agent's raw scenarios into one JSONL file: a validated, self-contained record a line, sorted by id."""
+"""Turn LoCoBench-Agent's raw scenarios into one JSONL file: one validated record per line, sorted by id."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from locobench.commands import cli
 
 
 def build_parser() -> cli.Parser:
-    """Return the parser of the flags."""
+    """Return the argument parser."""
     parser = cli.Parser("Turn the raw scenarios (output/scenarios/*.json) into one JSONL file.")
     parser.flag("data_dir", type=Path, help="folder with generated/ and output/ (default: data/, else data/sample/)")
     parser.flag("output", type=Path, default=cli.DATASET_FILE, help="JSONL file to write")
@@ -19,7 +19,7 @@ def build_parser() -> cli.Parser:
 
 
 def main(argv: list[str] | None) -> int:
-    """Run with these arguments, those of the process for None.
+    """Run the command with `argv`, or with the process's arguments if it is None.
 
     Returns:
         The exit code: 0 done, 1 some scenarios were skipped.
@@ -50,5 +50,5 @@ def main(argv: list[str] | None) -> int:
 
 
 def command() -> NoReturn:
-    """Run as a program: a script of the checkout or an installed command."""
+    """Entry point for the checkout's script and the installed command."""
     cli.run(main)

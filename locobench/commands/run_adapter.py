@@ -1,4 +1,4 @@
-"""Generate Harbor task directories from the JSONL dataset and, usually, a selection of it."""
+"""Generate Harbor task directories from the JSONL dataset, usually for a selection of its tasks."""
 
 from __future__ import annotations
 
@@ -7,22 +7,25 @@ from pathlib import Path
 from typing import Literal, NoReturn
 
 from locobench.commands import cli
+from locobench.shared.errors import InputError
+from locobench.shared.installation import EXTRACT, REPOSITORY, SELECT, SMOKE
+from locobench.shared.terminal import first_few
 
 
 def build_parser() -> cli.Parser:
-    """Return the parser of the flags."""
+    """Return the argument parser."""
     parser = cli.Parser(
         "Generate Harbor task directories; without --selected_tasks or --task_ids, for the whole dataset."
     )
-    parser.flag("dataset_path", type=Path, default=cli.DATASET_FILE, help="JSONL written by extract_dataset.py")
+    parser.flag("dataset_path", type=Path, default=cli.DATASET_FILE, help=f"JSONL written by {EXTRACT}")
     parser.flag("output_dir", type=Path, default=cli.TASKS_FOLDER, help="folder to write the task directories to")
-    parser.flag("selected_tasks", type=Path, help="JSON written by select_tasks.py; only its tasks are generated")
+    parser.flag("selected_tasks", type=Path, help=f"JSON written by {SELECT}; only its tasks are generated")
     parser.flag("task_ids", nargs="+", metavar="ID", help="generate these tasks only")
     parser.flag("limit", type=cli.count, help="generate at most this many tasks")
     parser.flag("data_dir", type=Path, help="folder with generated/ and output/ (default: data/, else data/sample/)")
     parser.flag(
         "base_image",
-        type=cli.image_name,
+        type=cli.base_image,
         default="ubuntu:24.04",
         help="Debian or Ubuntu image that the tasks' images start from",
     )
@@ -36,7 +39,7 @@ def build_parser() -> cli.Parser:
         "language_image",
         type=cli.language_image,
         metavar="NAME",
-        help="prebuilt images to start from instead, e.g. registry/locobench-{language}:1 (smoke_test.py --push)",
+        help=f"prebuilt images to start from instead, e.g. registry/locobench-{{language}}:1 ({SMOKE} --push)",
     )
     parser.flag("overwrite", action="store_true", help="write tasks again even when nothing changed")
     parser.flag("include_hints", action="store_true", help="put expected approach and criteria into the instruction")
@@ -79,19 +82,28 @@ def build_parser() -> cli.Parser:
         help="also write dataset.toml and the other files of a Harbor dataset beside the tasks",
     )
     parser.flag("mirror_repos", type=Path, metavar="DIR", help="also write the projects as git repositories")
-    parser.flag("quiet", action="store_true", help="no progress and no summary")
+    parser.flag("quiet", action="store_true", help="no progress, no summary, and no word of files that a task lacks")
     return parser
 
 
 def named_dataset(text: str) -> str:
-    """Read the name of a dataset (for `type=` of a flag)."""
+    """Parse the name of a dataset (for a flag's `type=`)."""
     from locobench.generate.dataset import dataset_name
 
     return dataset_name(text)
 
 
+def check_apart(folder: Path | None, data_dir: Path, flag: str) -> None:
+    """Raise InputError if an output folder lies inside the input data."""
+    if folder is None:
+        return
+    place, data = folder.resolve(), data_dir.resolve()
+    if place == data or any(place.is_relative_to(data / name) for name in ("generated", "output")):
+        raise InputError(f"{folder}: lies among the data of {data_dir}; {flag} must name a folder apart from them")
+
+
 def main(argv: list[str] | None) -> int:
-    """Run with these arguments, those of the process for None.
+    """Run the command with `argv`, or with the process's arguments if it is None.
 
     Returns:
         The exit code: 0 done, 1 some tasks failed or there was none.
@@ -101,8 +113,9 @@ def main(argv: list[str] | None) -> int:
     """
     options = build_parser().parse_args(argv)
     from locobench.adapter import LoCoBenchAdapter, LoCoBenchLoader
-    from locobench.dataset.catalog import REPOSITORY, load_languages
+    from locobench.dataset.catalog import load_languages
     from locobench.generate.dataset import MANIFEST, Origin, check_files, is_outdated, publish
+    from locobench.generate.folder import beside
     from locobench.generate.make import Options
     from locobench.generate.run import generate
     from locobench.harbor.mcp import McpServer
@@ -112,6 +125,8 @@ def main(argv: list[str] | None) -> int:
 
     say = (lambda _: None) if options.quiet else cli.say
     data_dir = cli.find_data_dir(options.data_dir, needs="generated", say=say)
+    for name in ("output_dir", "mirror_repos"):
+        check_apart(getattr(options, name), data_dir, f"--{name}")
     load_languages(options.languages)
     loader = LoCoBenchLoader(options.dataset_path)
     if options.selected_tasks and not options.task_ids:
@@ -151,19 +166,30 @@ def main(argv: list[str] | None) -> int:
     if options.dataset_name:
         check_files(options.output_dir)
     counts: Counter[str] = Counter()
+    whole: list[str] = []
     for outcome in cli.progress(generate(adapter, task_ids), len(task_ids), "Generating", quiet=options.quiet):
         counts[outcome.status] += 1
-        for warning in outcome.warnings:
+        for warning in outcome.warnings if not options.quiet else ():
             cli.complain(f"{outcome.task_id}: {warning}")
         if outcome.status == "failed":
             cli.complain(f"{outcome.task_id}: {outcome.reason}; not written")
+            continue
+        if outcome.status == "repaired":
+            cli.complain(f"{outcome.task_id}: {outcome.reason} since it was written; repaired")
+        whole.append(outcome.task_id)
     rest = f"{counts['unchanged']} unchanged, {counts['failed']} failed"
+    if counts["repaired"]:
+        rest = f"{counts['repaired']} repaired, {rest}"
     say(f"{counts['written']} tasks written to {options.output_dir}, {rest}")
+    if others := beside(options.output_dir, task_ids):
+        shown = first_few(others)
+        cli.complain(
+            f"{options.output_dir}: {len(others)} other tasks lie there ({shown}), which `harbor run -p` takes, too:"
+            " move them away, name another --output_dir, or leave them out with -x"
+        )
     if options.dataset_name:
         is_sample = data_dir.resolve() == (REPOSITORY / "data" / "sample").resolve()
-        published = publish(options.output_dir, options.dataset_name, Origin(len(loader.all_ids()), is_sample))
-        for name in published.strangers:
-            cli.complain(f"{options.output_dir / name}: no generated task; not in {MANIFEST}, and Harbor may run it")
+        published = publish(options.output_dir, options.dataset_name, whole, Origin(len(loader.all_ids()), is_sample))
         say(f"dataset {options.dataset_name} of {len(published)} tasks in {options.output_dir / MANIFEST}")
     elif counts["written"] and is_outdated(options.output_dir):
         cli.complain(f"{options.output_dir / MANIFEST}: has the digests of before; --dataset_name writes it again")
@@ -184,5 +210,5 @@ def main(argv: list[str] | None) -> int:
 
 
 def command() -> NoReturn:
-    """Run as a program: a script of the checkout or an installed command."""
+    """Entry point for the checkout's script and the installed command."""
     cli.run(main)

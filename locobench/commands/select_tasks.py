@@ -16,6 +16,7 @@ from locobench.dataset.catalog import DIFFICULTIES, LANGUAGES
 from locobench.selection.criteria import SCORE_PARTS, Candidate, Criteria
 from locobench.selection.select import SCORE_DIGITS, Selection, select
 from locobench.shared.errors import InputError
+from locobench.shared.installation import EXTRACT, GENERATE, HARNESS
 
 
 def print_summary(selection: Selection) -> None:
@@ -30,12 +31,12 @@ def print_summary(selection: Selection) -> None:
 
 
 def build_parser() -> cli.Parser:
-    """Return the parser of the flags."""
+    """Return the argument parser."""
     parser = cli.Parser(
         "Select the tasks where code search should matter most. context_length counts characters of text, not tokens."
     )
     default = Criteria()
-    parser.flag("dataset_path", type=Path, default=cli.DATASET_FILE, help="JSONL written by extract_dataset.py")
+    parser.flag("dataset_path", type=Path, default=cli.DATASET_FILE, help=f"JSONL written by {EXTRACT}")
     parser.flag("output", type=Path, default=cli.SELECTION_FILE, help="JSON file to write")
     parser.flag(
         "criteria",
@@ -75,7 +76,7 @@ def build_parser() -> cli.Parser:
         "closed_book",
         type=Path,
         metavar="JOB",
-        help="job folder of Harbor, run on tasks of run_adapter.py --closed_book",
+        help=f"job folder of Harbor, run on tasks of {GENERATE} --closed_book",
     )
     parser.flag(
         "max_closed",
@@ -83,7 +84,7 @@ def build_parser() -> cli.Parser:
         help="with --closed_book: tasks that earn more than this (0 to 1) without the code are left out",
     )
     parser.flag("open_book", type=Path, metavar="JOB", help="job folder of the same tasks with the code, to be shown")
-    parser.flag("audit", type=Path, metavar="FILE", help="audit.jsonl of `python -m harness audit`")
+    parser.flag("audit", type=Path, metavar="FILE", help=f"audit.jsonl of `{HARNESS} audit`")
     parser.flag(
         "min_truth",
         type=float,
@@ -95,7 +96,7 @@ def build_parser() -> cli.Parser:
 
 
 def main(argv: list[str] | None) -> int:
-    """Run with these arguments, those of the process for None.
+    """Run the command with `argv`, or with the process's arguments if it is None.
 
     Returns:
         The exit code: 0 done, 1 nothing was selected.
@@ -152,7 +153,7 @@ def main(argv: list[str] | None) -> int:
 
 
 def read_criteria(options: argparse.Namespace) -> Criteria:
-    """Return the criteria of the file that was named, else the defaults, with the flags in their place."""
+    """Return the criteria: the flags override those of the --criteria file, which override the defaults."""
     criteria = Criteria.load(options.criteria) if options.criteria else Criteria()
     weights = {name: getattr(options, f"{name}_weight") for name in SCORE_PARTS}
     given = {field.name: getattr(options, field.name, None) for field in fields(Criteria)}
@@ -163,7 +164,7 @@ def read_criteria(options: argparse.Namespace) -> Criteria:
 
 
 def check_filters(criteria: Criteria, tasks: Iterable[Candidate]) -> None:
-    """Raise InputError where a filter names what neither the dataset nor the project knows: a slip of the pen."""
+    """Raise InputError if a filter names a value that neither the dataset nor this project knows: a typo."""
     for name, known, kind in (
         ("categories", {*criteria.category_bonuses}, "task_category"),
         ("languages", {*LANGUAGES}, "language"),
@@ -174,9 +175,9 @@ def check_filters(criteria: Criteria, tasks: Iterable[Candidate]) -> None:
 
 
 def way_out(selection: Selection) -> str:
-    """Say what would make a selection that is empty hold tasks."""
+    """Say how to make an empty selection hold tasks."""
     if not selection.total:
-        return "the dataset is empty: write it again with extract_dataset.py"
+        return f"the dataset is empty: write it again with {EXTRACT}"
     if selection.passed:
         return f"{len(selection.passed)} pass: raise --top_n"
     return "none passes: lower --min_context_length or --min_files_count, or widen the filters" + (
@@ -187,5 +188,5 @@ def way_out(selection: Selection) -> str:
 
 
 def command() -> NoReturn:
-    """Run as a program: a script of the checkout or an installed command."""
+    """Entry point for the checkout's script and the installed command."""
     cli.run(main)

@@ -1,4 +1,4 @@
-"""Prove generated tasks: build the images, run oracle and nop, look for toolchains and for leaked answers."""
+"""Verify generated tasks: build the images, run oracle and nop, check the toolchains, look for leaked answers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from typing import NoReturn
 from locobench.commands import cli
 from locobench.dataset.catalog import load_languages
 from locobench.shared.errors import InputError
-from locobench.smoke import check as smoke
+from locobench.shared.installation import GENERATE
+from locobench.shared.terminal import printable
+from locobench.smoke.limits import Limits
 
 
 def build_parser() -> cli.Parser:
-    """Return the parser of the flags."""
+    """Return the argument parser."""
     parser = cli.Parser(
         "Build the image of every task and run oracle and nop in it, without network: the oracle must earn "
         "1.0, doing nothing 0.0; the toolchain must answer, and no ground truth may lie in environment/. The "
@@ -27,27 +29,37 @@ def build_parser() -> cli.Parser:
     parser.flag("tasks_dir", type=Path, default=cli.TASKS_FOLDER, help="folder of tasks, or one task")
     parser.flag("task_ids", nargs="+", metavar="ID", help="only these tasks")
     parser.flag("limit_per_language", type=cli.count, metavar="N", help="only the first N tasks of each language")
-    parser.flag(
-        "languages", type=Path, metavar="FILE", help="TOML file with more languages, as run_adapter.py was given"
-    )
+    parser.flag("languages", type=Path, metavar="FILE", help=f"TOML file with more languages, as {GENERATE} was given")
     parser.flag("local", action="store_true", help="oracle and nop on this machine: no Docker, no images, seconds")
+    parser.flag("task", type=Path, metavar="FOLDER", help="only grade --answer, by the verifier of this task")
+    parser.flag(
+        "answer",
+        type=Path,
+        metavar="FILE",
+        help="what --task's verifier is to grade on this machine: shows what it prints, the reward and its metrics",
+    )
     parser.flag("jobs", type=cli.count, help="how many things to do at once (default: one a processor, at most 4)")
-    parser.flag("timeout", type=float, default=smoke.Limits.step, help="seconds for one command in a container")
-    parser.flag("build_timeout", type=float, default=smoke.Limits.build, help="seconds for building one image")
+    parser.flag("timeout", type=float, default=Limits.step, help="seconds for one command in a container")
+    parser.flag("build_timeout", type=float, default=Limits.build, help="seconds for building one image")
     parser.flag(
         "push",
         type=cli.language_image,
         metavar="NAME",
         help="when all is well, also build one image a language and push it, e.g. registry/locobench-{language}:1"
-        " (run_adapter.py --language_image)",
+        f" ({GENERATE} --language_image)",
     )
-    parser.flag("report", type=Path, metavar="FILE", help="write the result as Markdown, e.g. SMOKE_TEST_RESULTS.md")
+    parser.flag(
+        "report",
+        type=Path,
+        metavar="FILE",
+        help="write the result as Markdown, e.g. SMOKE_TEST_RESULTS.md, where it replaces that of the same folder",
+    )
     parser.flag("quiet", action="store_true", help="no progress and no table; the summary only when something failed")
     return parser
 
 
 def main(argv: list[str] | None) -> int:
-    """Run with these arguments, those of the process for None.
+    """Run the command with `argv`, or with the process's arguments if it is None.
 
     Returns:
         The exit code: 0 all tasks are good, 1 some are not.
@@ -63,12 +75,18 @@ def main(argv: list[str] | None) -> int:
         parser.error("--jobs, --timeout and --build_timeout must be above 0")
     if options.push and options.local:
         parser.error("--push builds images: not with --local")
+    if (options.task is None) != (options.answer is None):
+        parser.error("--task and --answer belong together")
+    if options.task is not None:
+        return grade(options.task, options.answer, options.timeout)
 
     from locobench.smoke import report as smoke_report
+    from locobench.smoke.check import smoke
     from locobench.smoke.language_images import common_layers, push_images
     from locobench.smoke.task import find_task_folders
 
-    folders = find_task_folders(options.folder or options.tasks_dir, options.task_ids)
+    tasks = options.folder or options.tasks_dir
+    folders = find_task_folders(tasks, options.task_ids)
     layers = common_layers(folders) if options.push else {}
     engine, facts = None, {"Docker engine": f"none (--local), Python {platform.python_version()}"}
     if not options.local:
@@ -80,12 +98,12 @@ def main(argv: list[str] | None) -> int:
         except (EngineError, NoEngine) as error:
             raise InputError(str(error)) from None
     started = time.monotonic()
-    rows = smoke.smoke(
+    rows = smoke(
         folders,
         engine=engine,
         jobs=options.jobs,
         languages=load_languages(options.languages),
-        limits=smoke.Limits(build=options.build_timeout, step=options.timeout),
+        limits=Limits(build=options.build_timeout, step=options.timeout),
         limit_per_language=options.limit_per_language,
         watch=partial(cli.progress, quiet=options.quiet),
     )
@@ -100,7 +118,7 @@ def main(argv: list[str] | None) -> int:
         facts["Harbor"] = smoke_report.harbor_version() or "not found"
         if engine is not None:
             facts |= {f"Base image {name}": engine.image_id(name) for name in smoke_report.base_images(rows)}
-        smoke_report.write_markdown(rows, options.report, facts, local=options.local)
+        smoke_report.write_markdown(rows, options.report, facts, tasks=tasks.resolve().name, local=options.local)
     if failed:
         return cli.SOME_FAILED
     if options.push and engine is not None:
@@ -113,6 +131,30 @@ def main(argv: list[str] | None) -> int:
     return cli.DONE
 
 
+def grade(folder: Path, answer: Path, timeout: float) -> int:
+    """Grade an answer with a task's own verifier, print what it says, and return the exit code."""
+    from locobench.scoring.verify import MAX_ANSWER_BYTES
+    from locobench.smoke.task import TaskError, read_task_folder
+    from locobench.smoke.trial import grade_locally
+
+    try:
+        with answer.open("rb") as stream:
+            content = stream.read(MAX_ANSWER_BYTES)  # Harbor collects no more
+        task = read_task_folder(folder)
+    except OSError as error:
+        raise InputError(f"{answer}: {error.strerror}; --answer names the file that the agent would write") from None
+    except TaskError as error:
+        raise InputError(f"{folder}: {error}; --task names the folder of one task") from None
+    trial = grade_locally(task, content, timeout=timeout)
+    for heading, text in (("the verifier printed", trial.said), ("metrics.json", trial.metrics)):
+        print(printable(f"{heading}:\n{text.rstrip()}\n" if text.strip() else f"{heading}: nothing\n"))
+    if trial.fault:
+        cli.complain(f"{task.name}: {trial.fault}")
+        return cli.SOME_FAILED
+    print(f"reward: {trial.reward:g}")
+    return cli.DONE
+
+
 def command() -> NoReturn:
-    """Run as a program: a script of the checkout or an installed command."""
+    """Entry point for the checkout's script and the installed command."""
     cli.run(main)

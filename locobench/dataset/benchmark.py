@@ -1,6 +1,6 @@
-"""LoCoBench-Agent's own conventions: what its ids say, and whom its tasks are credited to.
+"""LoCoBench-Agent's own conventions: what its ids mean, and who its tasks are credited to.
 
-No other module knows them. Records carry what they say as fields, so scenarios of another origin need none of it.
+No other module knows them. Records carry the same facts as fields, so scenarios from elsewhere do not need them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class ScenarioId(NamedTuple):
 
 
 def parse_id(scenario_id: str, category: str) -> ScenarioId:
-    """Read language and project out of `{language}_{domain}_{complexity}_{NNN}_{category}_{difficulty}_{NN}`.
+    """Parse language and project from `{language}_{domain}_{complexity}_{NNN}_{category}_{difficulty}_{NN}`.
 
     The project ends where the category's name begins: a domain may hold underscores, so counting them does not work.
 
@@ -43,9 +43,9 @@ def parse_id(scenario_id: str, category: str) -> ScenarioId:
 
 
 def complete(data: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return the raw scenario of the file `<name>.json` with every field that a record has.
+    """Return the raw scenario from `<name>.json` with every field of a record filled in.
 
-    A scenario with a `source` is not LoCoBench-Agent's: it brings its own language, project_id and authors.
+    A scenario with a `source` is not LoCoBench-Agent's: it has its own language, project_id and authors.
 
     Raises:
         RecordError: the id is not the file's name, or is not one of LoCoBench-Agent's.
@@ -73,9 +73,9 @@ def complete(data: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _single_slashes(paths: list[Any]) -> list[Any]:
-    """`a//b/` -> `a/b`: some projects were listed with doubled separators. What is not text is left to validation."""
+    """`a//b/` -> `a/b`: some projects list paths with doubled separators. Lists with non-text items are unchanged."""
     try:
-        # Between slashes, doubled, leading and trailing ones look alike; most lists have none of them.
+        # Wrapped in slashes, doubled, leading and trailing ones all show as "//"; most lists have none.
         all_of_them = "/\n/".join(paths)
     except TypeError:
         return paths

@@ -1,6 +1,6 @@
-"""Where this package's templates lie, which difficulties there are, and what the table of languages holds.
+"""Where the templates are, which difficulties exist, and the table of languages.
 
-The table is templates/environment/languages.toml; a file of the user's may add to it.
+The table is templates/environment/languages.toml; users can add to it with a file of their own.
 """
 
 from __future__ import annotations
@@ -11,13 +11,9 @@ from typing import Any
 
 from locobench.shared import toml
 from locobench.shared.errors import InputError
+from locobench.shared.installation import IS_INSTALLED, REPOSITORY
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-"""The folder that holds this package: the checkout, or site-packages."""
-_INSTALLED_TEMPLATES = REPOSITORY / "locobench" / "templates"
-IS_INSTALLED = _INSTALLED_TEMPLATES.is_dir()
-"""Whether this is an installed package; a checkout, also an editable one, has its templates at the top."""
-TEMPLATES = _INSTALLED_TEMPLATES if IS_INSTALLED else REPOSITORY / "templates"
+TEMPLATES = REPOSITORY / "locobench" / "templates" if IS_INSTALLED else REPOSITORY / "templates"
 
 DIFFICULTIES = ("easy", "medium", "hard", "expert")
 LANGUAGE_TABLE = TEMPLATES / "environment" / "languages.toml"
@@ -25,13 +21,13 @@ LANGUAGE_TABLE = TEMPLATES / "environment" / "languages.toml"
 
 @cache
 def load_languages(extra: Path | None = None) -> dict[str, dict[str, Any]]:
-    """Return the language tables by name, as they stand there.
+    """Return the language tables by name, unchecked.
 
     Args:
-        extra: a file with more tables, which count before those of the same name.
+        extra: a file with more tables; they override built-in tables of the same name.
 
     Raises:
-        InputError: a file cannot be read, or is no TOML; the message has the position.
+        InputError: a file cannot be read or is not TOML; the message gives the position.
     """
     return {**toml.read(LANGUAGE_TABLE), **(toml.read(extra) if extra else {})}
 
@@ -40,10 +36,10 @@ def load_language(name: str, extra: Path | None = None) -> dict[str, Any]:
     """Return a language's table: `packages`, `check` and optionally `fallback` and `run`.
 
     Args:
-        extra: a file with more tables, which count before those of the same name.
+        extra: a file with more tables; they override built-in tables of the same name.
 
     Raises:
-        InputError: there is no such table, or it has another key or a value of another kind.
+        InputError: there is no such table, or it has an unknown key or a value of the wrong type.
     """
     table = load_languages(extra).get(name)
     path = extra if extra and name in toml.read(extra) else LANGUAGE_TABLE
@@ -66,7 +62,7 @@ def load_language(name: str, extra: Path | None = None) -> dict[str, Any]:
 
 
 def language_title(name: str) -> str:
-    """Return how people write a language: `cpp` is C++, `kotlin` is Kotlin."""
+    """Return the usual spelling of a language: C++ for `cpp`, Kotlin for `kotlin`."""
     written = {"cpp": "C++", "csharp": "C#", "php": "PHP", "javascript": "JavaScript", "typescript": "TypeScript"}
     return written.get(name, name.title())
 
@@ -79,4 +75,4 @@ def _language_names() -> tuple[str, ...]:
 
 
 LANGUAGES = _language_names()
-"""Every language; none where the table is broken, which `load_languages` tells: an import could not, in one line."""
+"""Every language; empty if the table is broken, which `load_languages` reports in one line and an import could not."""

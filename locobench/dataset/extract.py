@@ -1,4 +1,4 @@
-"""Extraction: every raw scenario of a data folder, checked, as one line of a JSONL file."""
+"""Extraction: check every raw scenario in a data folder and write each as one line of a JSONL file."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from locobench.shared.errors import InputError
 from locobench.shared.files import check_output, whole_file
 
 MakeRecord = Callable[[dict[str, Any], str], Scenario]
-"""Makes the record of a raw scenario and its file's name without .json; raises RecordError when it cannot."""
+"""Builds a record from a raw scenario and its file's name without .json; raises RecordError when it cannot."""
 
 
 class Extraction(NamedTuple):
     """What an extraction found."""
 
     counts: dict[str, Counter[str]]
-    """Number of records by category, by language and by difficulty."""
+    """Number of records per category, per language and per difficulty."""
     failures: list[tuple[Path, str]]
-    """The files that were skipped, each with its reason."""
+    """The skipped files and why each was skipped."""
 
     @property
     def written(self) -> int:
-        """Number of records that were written."""
+        """Number of records written."""
         return self.counts["language"].total()
 
 
 def extract(
     data_dir: Path, output: Path, make: MakeRecord, *, watch: Callable[[list[str]], Iterator[str]] = iter
 ) -> Extraction:
-    """Write a record for every good file of `data_dir`/output/scenarios/*.json to `output`, whole or not at all.
+    """Write a record for every valid file in `data_dir`/output/scenarios/*.json to `output`, whole or not at all.
 
     Args:
-        make: makes the records.
-        watch: passes the files' names on and may show how far things are.
+        make: builds a record.
+        watch: passes the files' names through; it may show progress.
 
     Raises:
         InputError: there are no scenario files, `output` is one of them, or it cannot be written.

@@ -1,4 +1,4 @@
-"""Where in a dataset's file each record lies, and what it is chosen by: an index in place of the records."""
+"""An index of a dataset file: where each record is, and the fields that tasks are chosen by."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import NamedTuple
 from locobench.dataset.records import RecordError, parse_object
 from locobench.dataset.scenario import folder_name, plain_name
 from locobench.shared.errors import InputError
+from locobench.shared.installation import EXTRACT
 
 
 class DatasetError(InputError):
-    """A dataset that cannot be used; the message names file, line and field."""
+    """A dataset cannot be used; the message names the file, the line and the field."""
 
 
 class Line(NamedTuple):
-    """A record as it stands in the dataset."""
+    """A record as stored in the dataset."""
 
     dataset: Path
     number: int
@@ -25,35 +26,35 @@ class Line(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """Where a record lies, and what it is chosen by."""
+    """Where a record is, and the fields it is chosen by."""
 
     offset: int
-    """In bytes."""
+    """Bytes from the start of the file."""
     line: int
     """From 1."""
     task_category: str
     language: str
     difficulty: str
     project_id: str
-    """The folder of its project under generated/."""
+    """The project's folder under generated/."""
 
 
 class DatasetLines:
-    """The lines of a JSONL file that extract_dataset.py wrote; about 250 bytes of each are held in memory.
+    """The lines of a JSONL file written by extract_dataset.py; keeps about 250 bytes per line in memory.
 
     Attributes:
-        entries: by the records' ids, in the file's order.
+        entries: index entries by record id, in file order.
     """
 
     def __init__(self, path: Path) -> None:
         """Read the file once.
 
         Raises:
-            DatasetError: it cannot be read, or a line has no id, or an id of another line.
+            DatasetError: it cannot be read, or a line has no id or repeats one.
         """
         self.path = path
         self.entries: dict[str, Entry] = {}
-        # There are few categories, languages, difficulties and projects: one object for each.
+        # Categories, languages, difficulties and projects repeat: keep one string object for each.
         same: dict[str, str] = {}
         for offset, line in self._read():
             try:
@@ -61,14 +62,14 @@ class DatasetLines:
                 values = {key: record[key] for key in ("id", *Entry._fields[2:])}
                 if wrong := [key for key, value in values.items() if not isinstance(value, str)]:
                     raise RecordError(f"{wrong[0]}: not a string")
-                # Both become folders, before the rest of the record is looked at.
+                # Both become folder names before the rest of the record is validated.
                 task_id, _ = plain_name(values.pop("id")), folder_name(values["project_id"])
             except KeyError as error:
                 raise DatasetError(
-                    f"{path}:{line.number}: field {error} missing; write it again with extract_dataset.py"
+                    f"{path}:{line.number}: field {error} missing; write it again with {EXTRACT}"
                 ) from None
             except ValueError as error:
-                raise DatasetError(f"{path}:{line.number}: {error}; write it again with extract_dataset.py") from None
+                raise DatasetError(f"{path}:{line.number}: {error}; write it again with {EXTRACT}") from None
             if task_id in self.entries:
                 first = self.entries[task_id].line
                 raise DatasetError(f"{path}:{line.number}: id: {task_id} is already on line {first}; remove one")
@@ -77,12 +78,12 @@ class DatasetLines:
             )
 
     def __iter__(self) -> Iterator[Line]:
-        """Yield every line that is not blank, one in memory at a time."""
+        """Yield every non-blank line, holding one in memory at a time."""
         for _, line in self._read():
             yield line
 
     def line(self, task_id: str) -> Line:
-        """Return the line of a record.
+        """Return a record's line.
 
         Raises:
             KeyError: no such id.
@@ -93,10 +94,10 @@ class DatasetLines:
             return Line(self.path, entry.line, stream.readline())
 
     def _read(self) -> Iterator[tuple[int, Line]]:
-        """Yield (offset in bytes, line) of every line that is not blank."""
+        """Yield (offset in bytes, line) for every non-blank line."""
         offset = 0
         try:
-            # A record is longer than the default buffer, which would be filled again and again for one line.
+            # A record is longer than the default buffer, which would be refilled several times per line.
             with self.path.open("rb", buffering=1 << 16) as stream:
                 if not stream.seekable():
                     raise DatasetError(f"{self.path}: a pipe; records are read from it again, so name a file")
@@ -107,5 +108,5 @@ class DatasetLines:
         except OSError as error:
             raise DatasetError(
                 f"{self.path}: cannot be read: {error.strerror};"
-                " run extract_dataset.py first or name the file with --dataset_path"
+                f" run {EXTRACT} first or name the file with --dataset_path"
             ) from error

@@ -1,4 +1,4 @@
-"""Reading untrusted JSON: bounded, strict about the encoding, with errors that name the field."""
+"""Read untrusted JSON: bounded in size, strict about the encoding, with errors that name the field."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class RecordError(ValueError):
-    """A record that cannot be used. The message names the field, when one is to blame, and the reason."""
+    """A record cannot be used. The message gives the reason and, where there is one, the field."""
 
 
 def read_bounded(path: str | Path) -> bytes:
@@ -41,10 +41,10 @@ def read_bounded(path: str | Path) -> bytes:
 
 
 def parse_object(data: bytes) -> dict[str, Any]:
-    """Return the JSON object in `data` (UTF-8, a byte order mark is passed over).
+    """Parse `data` as a JSON object (UTF-8; a byte order mark is ignored).
 
     Raises:
-        RecordError: not UTF-8, not JSON (NaN and Infinity are not), nested too deep, or not an object.
+        RecordError: not UTF-8, not JSON (NaN and Infinity are rejected), nested too deeply, or not an object.
     """
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise RecordError("UTF-16 text; JSON files are UTF-8")

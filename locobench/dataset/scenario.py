@@ -1,4 +1,4 @@
-"""One scenario as a validated record: its fields, and what must hold of them."""
+"""The scenario record: its fields and how they are validated."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*", re.ASCII)
 
 
 def plain_name(text: str) -> str:
-    """Return `text`, which is safe as a folder, an image and a task in Harbor's registry; ValueError if it is not."""
+    """Return `text` if it is safe as the name of a folder, an image and a Harbor task; raise ValueError otherwise."""
     if len(text) > MAX_NAME_CHARACTERS or not _PLAIN_NAME.fullmatch(text):
         raise ValueError(
             "not a plain name: lower-case letters, digits and single '_' or '-', up to"
@@ -39,7 +39,7 @@ def plain_name(text: str) -> str:
 
 
 def folder_name(text: str) -> str:
-    """Return `text`, which names one folder and leads nowhere else; ValueError if it may not."""
+    """Return `text` if it is the name of a single folder and cannot lead elsewhere; raise ValueError otherwise."""
     if len(text) > MAX_NAME_CHARACTERS or not _FOLDER_NAME.fullmatch(text):
         raise ValueError(
             f"not the name of a folder: letters, digits, '.', '_' and '-', up to {MAX_NAME_CHARACTERS} characters"
@@ -57,18 +57,18 @@ PlainName = Annotated[StrictStr, AfterValidator(plain_name)]
 
 
 class Scenario(BaseModel):
-    """One scenario, self-contained: a later stage reads no other file but its project.
+    """One self-contained scenario: later stages need only this record and the project's files.
 
-    The free-shaped fields were written by a language model and keep whatever JSON shape they have.
-    Fields of the raw file that are not named here are kept too.
+    A language model wrote the free-form fields; they keep whatever JSON shape they have.
+    Fields of the raw file that are not declared here are kept too.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
     id: PlainName
-    """Unique in its dataset; the task's folder is called so."""
+    """Unique in its dataset, and the name of the task's folder."""
     source: PlainName
-    """The benchmark that it comes from: the task is registered as `<source>/<id>`."""
+    """The benchmark it comes from: the task is registered as `<source>/<id>`."""
     authors: tuple[Annotated[StrictStr, AfterValidator(_words)], ...] = Field(min_length=1)
     """Who is credited with the task."""
     language: PlainName
@@ -76,11 +76,11 @@ class Scenario(BaseModel):
     """The project's folder under generated/."""
     task_category: PlainName
     difficulty: StrictStr
-    """The difficulty achieved; LoCoBench-Agent's ids hold the one that was aimed at."""
+    """The difficulty achieved; LoCoBench-Agent's ids contain the intended one."""
     title: StrictStr
     description: StrictStr
     context_files: tuple[StrictStr, ...]
-    """Paths below generated/<project_id>/ with `/` between folders. Some do not exist on disk."""
+    """Paths below generated/<project_id>/, separated by `/`. Some do not exist on disk."""
     context_length: StrictInt = Field(ge=0, le=LARGEST_COUNT)
     """Characters of decoded text in the context files (not tokens)."""
     files_count: StrictInt = Field(ge=0, le=LARGEST_COUNT)
@@ -91,7 +91,7 @@ class Scenario(BaseModel):
     evaluation_criteria: Any = ()
     metadata: dict[str, Any] = Field(default_factory=dict)
     derived: Derived | None = None
-    """Of a question with an exact answer, which derive_scenarios.py made."""
+    """Facts about a question with an exact answer, made by derive_scenarios.py; None for other scenarios."""
 
     @field_validator("difficulty")
     @classmethod
@@ -109,12 +109,12 @@ class Scenario(BaseModel):
 
     @classmethod
     def checked(cls, record: dict[str, Any]) -> Self:
-        """Validate `record`; like `model_validate`, but with the reason in one line (RecordError)."""
+        """Validate `record` like `model_validate`, but raise RecordError with the reason in one line."""
         try:
             return cls.model_validate(record)
         except ValidationError as error:
             raise RecordError(explain(error)) from None
 
     def to_line(self) -> bytes:
-        """Return the record as one line of JSON without its end of line."""
+        """Return the record as one line of JSON, without the newline."""
         return self.model_dump_json().encode()

@@ -1,4 +1,4 @@
-"""Which kinds of questions are there, and which are asked of which language?"""
+"""The kinds of questions, and the languages that each is asked for."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 FEWEST_ITEMS, MOST_ITEMS, FEWEST_FILES = 3, 25, 3
-"""An answer's size: fewer can be guessed, more are tedious, and one file is found by one search."""
+"""Limits of an answer's size: fewer items can be guessed, more are tedious, and one search finds a single file."""
 HARD = 0.8
-"""Grep's F1 up to which a question counts as hard: above it one search does nearly all."""
+"""Highest grep F1 of a hard question: above it, a single search nearly answers it."""
+
+STRUCTURE, AGREEMENT = "code_structure", "agreement_with_the_real_fix"
+"""The categories of the questions."""
 
 Tier = Literal["syntax", "scip", "history"]
 
@@ -20,13 +23,13 @@ class Kind:
     title: str
     family: Literal["structure", "history"]
     control: bool = False
-    """A question that one grep nearly answers: a tool can hardly help there."""
+    """Whether this kind is for the control group: a single grep nearly answers it, so a tool can hardly help."""
     needs_scip: bool = False
     left_out: frozenset[str] = frozenset()
-    """Languages in which the independent check found less than .99 (docs/EXACT_QUESTIONS.md)."""
+    """Languages for which the independent check found less than .99 (docs/EXACT_QUESTIONS.md)."""
 
     def is_asked(self, language: str, tier: str) -> bool:
-        """Whether the kind is exact in a language, with or without an index."""
+        """Return whether answers of this kind are exact for a language and tier."""
         return (tier == "scip" or not self.needs_scip) and (tier == "scip" or language not in self.left_out)
 
 
@@ -52,9 +55,9 @@ CHECKED: dict[str, frozenset[str]] = {
     "importers": frozenset({"python", "typescript"}),
     **dict.fromkeys(("subtypes", "non_overriders"), frozenset({"java", "php"})),
 }
-"""Languages in which a kind was compared with an independent resolver (docs/EXACT_QUESTIONS.md)."""
+"""Kind -> languages for which it was compared with an independent resolver (docs/EXACT_QUESTIONS.md)."""
 
 
 def is_checked(kind: str, language: str, tier: str) -> bool:
-    """Whether answers of a kind were compared with an independent resolver in a language; an index's never were."""
+    """Return whether answers of a kind were checked against an independent resolver; those from an index never were."""
     return tier == "syntax" and language in CHECKED.get(kind, ())

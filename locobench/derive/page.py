@@ -1,23 +1,20 @@
-"""The page that shows what was derived: kinds by difficulty, a few questions, what was left out and why."""
+"""Render an HTML page about the derived questions: kinds by difficulty, examples, what was left out and why."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import jinja2
 
 from locobench.derive.code.languages import LANGUAGES
 from locobench.derive.kinds import KINDS
-
-if TYPE_CHECKING:
-    from locobench.derive.run import Asked, Choice, Report
+from locobench.derive.report import Asked, Choice, Report
 
 DIFFICULTIES = ("easy", "medium", "hard", "expert")
 EXAMPLES = 2
-"""Questions shown of each kind and repository."""
+"""Questions to show for each language and kind of a repository."""
 
 
 def page(reports: Sequence[Report], choice: Choice) -> bytes:

@@ -1,4 +1,4 @@
-"""Which of the findings are asked, and in which words?"""
+"""Choose which findings to ask, and put them into words."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from locobench.derive.kinds import HARD, KINDS
 from locobench.derive.structure import Finding
 
 LISTING = 0.3
-"""F1 that a list of everything may reach at most."""
+"""Highest F1 that an answer listing everything may reach."""
 CONTROL_SHARE = 0.25
-"""Control questions beside the others: enough to see a difference that should not be there."""
-# Grep's F1 up to which a question is of this difficulty.
+"""Control questions per hard question: enough to reveal a difference that should not exist."""
+# Highest grep F1 of each difficulty.
 _DIFFICULTY = ((0.3, "expert"), (0.6, "hard"), (HARD, "medium"), (1.0, "easy"))
 
 _TYPE_WORDS = dict.fromkeys(("go", "rust", "c", "java", "csharp", "php"), "type")
-"""Languages whose types are not all classes."""
+"""Languages in which not all types are classes."""
 _TARGET_WORDS = {"constant": "constant", "type": "type", "class": "class", "method": "method"}
 
 
@@ -33,25 +33,25 @@ class Question(NamedTuple):
 
 
 def difficulty(grep_f1: float) -> str:
-    """Return how hard a question is that one grep answers so well."""
+    """Return the difficulty of a question with this grep F1."""
     return next(name for most, name in _DIFFICULTY if grep_f1 <= most)
 
 
 def choose(
     findings: Iterable[Finding], listings: Sequence[Sequence[str]], most: int
 ) -> tuple[list[Finding], Counter[str]]:
-    """Return the questions to ask, at most one a target, and why the others are not asked.
+    """Return the findings to ask, at most one per target, and a count of reasons for the others.
 
     Args:
-        findings: all that hold.
-        listings: answers that list everything, whose beginnings must not score.
-        most: at most so many hard ones; the control group comes on top.
+        findings: all findings.
+        listings: answers that list everything; their first items must not score.
+        most: the largest number of hard questions; the control group is extra.
     """
     reasons: Counter[str] = Counter()
     hard: dict[str, list[Finding]] = defaultdict(list)
     control: list[Finding] = []
     for one in findings:
-        # A path is scored whole: a list of everything is no path.
+        # A path is scored as a whole: a list of everything is not a path.
         if one.kind != "call_path" and any(_listing_f1(one, listing) > LISTING for listing in listings):
             reasons["a list of everything would score"] += 1
         elif KINDS[one.kind].control:
@@ -65,7 +65,7 @@ def choose(
             hard[one.target].append(one)
     best = [min(some, key=lambda one: (one.grep_f1, one.depth, one.kind)) for some in hard.values()]
     reasons["another question has the same target"] += sum(map(len, hard.values())) - len(best)
-    # The same answer to two questions is one question.
+    # Ask only one of several questions with the same answer.
     distinct: dict[tuple[str, ...], Finding] = {}
     for one in sorted(best, key=_lot):
         distinct.setdefault(one.answer, one)
@@ -80,7 +80,7 @@ def choose(
 
 
 def _in_turn(findings: list[Finding], most: int) -> list[Finding]:
-    """Return at most so many, of every kind in turn."""
+    """Return at most `most` findings, taking every kind and depth in turn."""
     by_kind: dict[tuple[str, int], list[Finding]] = defaultdict(list)
     for one in findings:
         by_kind[one.kind, one.depth].append(one)
@@ -95,7 +95,7 @@ def _in_turn(findings: list[Finding], most: int) -> list[Finding]:
 
 
 def _lot(finding: Finding) -> str:
-    """Return what orders findings by lot, the same on every machine."""
+    """Return a pseudo-random sort key that is the same on every machine."""
     return hashlib.sha256(f"{finding.kind} {finding.target}".encode()).hexdigest()
 
 
@@ -106,7 +106,7 @@ def _listing_f1(finding: Finding, listing: Sequence[str]) -> float:
 
 
 def asked(finding: Finding, language: Language, *, with_tests: bool) -> Question:
-    """Return a finding as a question."""
+    """Phrase a finding as a question."""
     name = finding.extra.get("type") or finding.target.partition(": ")[2] or finding.target
     path = finding.target.partition(": ")[0]
     member = finding.extra.get("member", "")
@@ -167,7 +167,7 @@ def asked(finding: Finding, language: Language, *, with_tests: bool) -> Question
 
 
 def asked_change(change: Change, language: Language, *, with_tests: bool) -> Question:
-    """Return a change as a question."""
+    """Phrase a change as a question."""
     first = (
         "A change to this code base is described below, in the words of its authors; it has not been made yet. Which"
         " functions and methods have to change for it?"

@@ -1,104 +1,43 @@
-"""From repositories to a data folder: what is asked of each, written whole, with a page about it."""
+"""Derive a data folder from repositories: choose the questions, write scenarios and projects, and a page about them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from locobench.derive import questions, scenarios
-from locobench.derive.code.index import Index, build
+from locobench.derive.code.build import build
+from locobench.derive.code.index import Index
 from locobench.derive.code.scope import Scope, scopes, texts
 from locobench.derive.code.tree import Repository, Tree
 from locobench.derive.history import Change, History, grep_for
-from locobench.derive.kinds import HARD, KINDS, is_checked
+from locobench.derive.kinds import AGREEMENT, HARD, KINDS, STRUCTURE, is_checked
+from locobench.derive.page import page
+from locobench.derive.report import Asked, Choice, LanguageReport, Report
 from locobench.derive.resolve.strict import Resolver, Strict
 from locobench.derive.structure import Finding, Structure
-from locobench.shared.derived import AGREEMENT, STRUCTURE
 from locobench.shared.errors import InputError
 
 FEWEST_FILES = 3
-"""An answer lies in three files at least."""
+"""An answer spans at least three files."""
 
 Watch = Callable[[Iterable[tuple[str, bytes]], int, str], Iterator[tuple[str, bytes]]]
-
-
-@dataclass(frozen=True)
-class Choice:
-    """What a user may choose."""
-
-    revision: str = "HEAD"
-    languages: Sequence[str] = ()
-    """Those to look at; all where there are none."""
-    max_questions: int = 60
-    """Hard questions about the structure, of each language of a repository."""
-    history: int = 15
-    """Questions from the history, of each repository."""
-    with_tests: bool = False
-    scip: Path | None = None
-
-
-@dataclass
-class Asked:
-    """A question that was written, for the page."""
-
-    scenario: dict[str, Any]
-    kind: str
-    language: str
-    answer: tuple[str, ...]
-
-
-@dataclass
-class LanguageReport:
-    """What became of a language of a repository."""
-
-    language: str
-    files: int = 0
-    lines: int = 0
-    left_out: Counter[str] = field(default_factory=Counter)
-    symbols: int = 0
-    reasons: Counter[str] = field(default_factory=Counter)
-    """Why symbols take no part."""
-    not_asked: Counter[str] = field(default_factory=Counter)
-    """Why questions that hold are not asked."""
-    history: Counter[str] = field(default_factory=Counter)
-    """Why commits make no question."""
-
-
-@dataclass
-class Report:
-    """What became of a repository."""
-
-    name: str
-    commit: str
-    asked: list[Asked] = field(default_factory=list)
-    languages: list[LanguageReport] = field(default_factory=list)
-    unknown: Counter[str] = field(default_factory=Counter)
-    submodules: int = 0
-    notes: list[str] = field(default_factory=list)
-    tier: str = "syntax"
-
-    def count(self, *, hard: bool) -> int:
-        """Return the number of questions: of those that grep does not answer, or of the control group."""
-        return sum(one.scenario["derived"]["control_group"] != hard for one in self.asked)
 
 
 def derive(paths: Sequence[Path], output_dir: Path, choice: Choice, watch: Watch) -> list[Report]:
     """Derive questions from repositories and write them to a data folder, whole or not at all.
 
     Args:
-        watch: passes files on and may show how far things are.
+        watch: passes files through and may show progress.
 
     Returns:
-        What became of each repository. Where none yields a question nothing is written.
+        A report per repository. If none yields a question, nothing is written.
 
     Raises:
         InputError: a repository cannot be read, or the folder cannot be written.
     """
-    from locobench.derive.page import page
-
     repositories = [Repository(path) for path in paths]
     if choice.scip and len(repositories) != 1:
         raise InputError("--scip: an index is of one repository; name one")
@@ -126,7 +65,7 @@ def _summary(reports: Sequence[Report]) -> dict[str, Any]:
 
 
 class _Deriver:
-    """Derives from one repository."""
+    """Derives the questions of one repository."""
 
     def __init__(
         self, repository: Repository, domain: str, choice: Choice, folder: scenarios.Folder, watch: Watch
@@ -213,7 +152,7 @@ class _Deriver:
         if self.repository.is_shallow:
             report.notes.append("the clone is shallow: its history is looked at as far as it goes")
         history = History(self.repository, scope.language)
-        # More are read than are asked for: some are answered by one grep.
+        # Read more than are needed: a single grep answers some of them.
         asked = 0
         for change in history.changes(commit, 3 * self.choice.history):
             if asked == self.choice.history:
@@ -297,12 +236,12 @@ class _Deriver:
 
 
 def _names_of(answer: Iterable[str], names: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Return what the files of an answer define."""
+    """Return the names defined in each file of an answer."""
     return {path: sorted(names[path]) for path in sorted({item.partition(": ")[0] for item in answer}) if path in names}
 
 
 def _listings(index: Index) -> list[list[str]]:
-    """Return answers that list everything: items, files, top levels; from the front and from the back."""
+    """Return answers that list everything: items, files or top levels, each forwards and backwards."""
     items = [f"{index.files[one.file]}: {one.qualified}" for one in index.symbols]
     files = list(index.files)
     tops = [f"{path}: <top level>" for path in files]

@@ -1,4 +1,4 @@
-"""How do questions become a data folder? Scenarios and projects in the benchmark's own layout, whole or not at all."""
+"""Write questions as a data folder: scenarios and projects in the benchmark's own layout, whole or not at all."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole
 
 MARK = "derived.json"
+"""This file identifies a folder as written by this program."""
 SOURCE = "derived"
-"""What its tasks are registered under."""
-"""What tells a folder that this program wrote."""
+"""The organisation that the tasks are registered under."""
 PAGE = "derived.html"
 _BUILDING, _REPLACED = ".building-", ".replaced-"
-# Lines of code from which a code base counts as this large.
+# Fewest lines of code for each complexity.
 _COMPLEXITIES = ((200_000, "expert"), (50_000, "hard"), (10_000, "medium"), (0, "easy"))
 
 
@@ -27,10 +27,10 @@ class Folder:
     """A data folder that is built beside its place; `finish` puts it there."""
 
     def __init__(self, output_dir: Path) -> None:
-        """Begin a folder.
+        """Check the place, without writing anything yet.
 
         Raises:
-            InputError: something that this program did not write is there.
+            InputError: the folder exists and was not written by this program.
         """
         self.output_dir = output_dir
         check_place(output_dir)
@@ -68,7 +68,7 @@ class Folder:
         self._write(self.building / "output" / "scenarios" / f"{scenario['id']}.json", scenario)
 
     def finish(self, page: bytes, summary: dict[str, Any]) -> None:
-        """Write the page and the mark, and put the folder into its place."""
+        """Write the page and the mark, and move the folder to its place."""
         write_whole(self.building / PAGE, page)
         self._write(self.building / MARK, summary)
         target = self.output_dir.absolute()
@@ -91,7 +91,7 @@ class Folder:
 
 
 def check_place(output_dir: Path) -> None:
-    """Raise InputError where a folder would be replaced that this program did not write."""
+    """Raise InputError if the folder exists, is not empty and was not written by this program."""
     if not output_dir.exists() or (output_dir / MARK).is_file():
         return
     if not output_dir.is_dir() or any(output_dir.iterdir()):
@@ -101,12 +101,12 @@ def check_place(output_dir: Path) -> None:
 
 
 def plain_name(text: str) -> str:
-    """Return a name as ids take it: lower-case letters, digits and single `_`."""
+    """Turn text into a name for ids: lower-case letters, digits and single `_`."""
     return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:60].strip("_") or "repository"
 
 
 def complexity(lines: int) -> str:
-    """Return how large a code base of so many lines counts."""
+    """Return the complexity of a code base with this many lines."""
     return next(name for least, name in _COMPLEXITIES if lines >= least)
 
 
@@ -115,7 +115,7 @@ def scenario(
     repository: str, context_files: list[str], context_length: int, truth: dict[str, Any], derived: dict[str, Any],
     commit: str,
 ) -> dict[str, Any]:  # fmt: skip
-    """Return a scenario as the benchmark's files have it, with what is exact about it in `derived`."""
+    """Return a scenario in the benchmark's format, with the facts about its exact answer in `derived`."""
     items = len(truth["items"])
     return {
         "id": scenario_id,
@@ -132,7 +132,7 @@ def scenario(
         "task_prompt": question.prompt,
         "expected_approach": "",
         "ground_truth": {
-            # Long enough to be found where it must not be: an image that holds it gives the answer away.
+            # Long enough for the smoke test to search for: an image that contains it gives the answer away.
             "summary": f"The exact answer to {question.title!r} has {items} items; it was derived, not written.",
             **truth,
         },

@@ -1,4 +1,4 @@
-"""Which questions does the structure of the code hold? Targets, exact answers, and what one grep makes of them."""
+"""Find questions about the structure of the code: their targets, exact answers, and a single grep's answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from locobench.derive.resolve.strict import Item, Resolver, Unclear
 Reasons = Counter[str]
 
 PATH_STEPS, MOST_STEPS = 3, 12
-"""A shorter path is seen at once; a longer search ends in what everything hangs on."""
+"""Shorter paths are obvious; longer searches end in code that everything depends on."""
 
 _WORD_BYTES = frozenset(bytes([one]) for one in b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$")
 
@@ -32,22 +32,22 @@ class Finding:
     target: str
     """`path: Qualified.name`, or a path."""
     name: str
-    """What is grepped for first."""
+    """The first name to grep for."""
     target_kind: str
-    """What the target is, in words."""
+    """The target's kind, such as `function` or `class`."""
     depth: int
-    """Steps that the answer takes; 0 for any number."""
+    """Steps from the target to the answer; 0 means any number."""
     answer: tuple[str, ...]
-    """`path: Qualified.name`, or paths; sorted."""
+    """Items of the form `path: Qualified.name`, or paths; sorted, except for a call path."""
     grep: tuple[str, ...]
-    """What one grep answers."""
+    """The answer of a single grep."""
     asked: tuple[str, ...]
-    """Names to grep for, to find everything."""
+    """The names to grep for to find everything."""
     tier: str
     extra: dict[str, str] = field(default_factory=dict)
-    """More that the wording needs."""
+    """Other facts that the wording needs."""
     edges: tuple[tuple[str, str], ...] = ()
-    """Of a path: every step that holds."""
+    """For a call path: every correct step."""
 
     @property
     def files(self) -> int:
@@ -56,13 +56,13 @@ class Finding:
 
     @property
     def grep_f1(self) -> float:
-        """How good one grep's answer is, 0 to 1."""
+        """F1 of a single grep's answer, 0 to 1."""
         common = len(set(self.answer) & set(self.grep))
         return round(2 * common / (len(self.answer) + len(self.grep)), 4) if common else 0.0
 
 
 def _fits(items: int, files: int) -> bool:
-    """Whether an answer is neither too small nor too large to be asked for."""
+    """Return whether an answer is neither too small nor too large to ask for."""
     return FEWEST_ITEMS <= items <= MOST_ITEMS and files >= FEWEST_FILES
 
 
@@ -72,7 +72,7 @@ class Structure:
     def __init__(self, index: Index, resolver: Resolver) -> None:
         self.index, self.resolver = index, resolver
         self.reasons: Reasons = Counter()
-        """Why symbols take no part, with their numbers."""
+        """Reason -> number of symbols left out."""
         self._hits: dict[str, list[tuple[int, int]]] = {}
         self._methods: dict[str, list[int]] = defaultdict(list)
         for number, symbol in enumerate(index.symbols):
@@ -82,7 +82,7 @@ class Structure:
         self._starts = list(accumulate((len(text) + 1 for text in index.texts), initial=0))
 
     def findings(self) -> Iterator[Finding]:
-        """Yield every question that holds, several a target."""
+        """Yield every valid question; a target may have several."""
         kinds = {name for name, kind in KINDS.items() if kind.is_asked(self.index.language.name, self.resolver.tier)}
         for number, symbol in enumerate(self.index.symbols):
             if symbol.kind in ("container", "mixed", "constructor"):
@@ -128,7 +128,7 @@ class Structure:
             expanded += [self._grepped(one) for one in front]
             fresh = {item for item in reached - found if not self.index.is_inside(item.symbol, number)}
             if not fresh:
-                # Nothing new: what was found so far is all there is.
+                # Nothing new, so the answer is complete.
                 if depth > 2:
                     yield self._finding("all_users", number, 0, found, grep, expanded)
                 break
@@ -146,7 +146,7 @@ class Structure:
         yield from deeper
 
     def _path_to(self, end: int, direct: frozenset[Item]) -> Finding | None:
-        """Return the question for a path of PATH_STEPS or more uses to a function, from the farthest that there is."""
+        """Return the question for a path of at least PATH_STEPS uses to a function, from the farthest start."""
         before: dict[int, set[int]] = {}
         front, steps = {end}, 0
         reached = {end: 0}
@@ -157,7 +157,7 @@ class Structure:
                 try:
                     users = direct if one == end else self.users_of(one)
                 except Unclear:
-                    # Who uses it cannot be told; the paths that can be told hold, but others may hold as well.
+                    # Its users are unclear, so there may be correct paths that we cannot know.
                     return None
                 before[one] = set(self._expandable(users))
                 further |= before[one] - reached.keys()
@@ -185,10 +185,10 @@ class Structure:
         )  # fmt: skip
 
     def users_of(self, symbol: int) -> frozenset[Item]:
-        """Return the next step: who uses a function; for a constructor, who names its class.
+        """Return the next step: a function's users, or for a constructor the users of its class.
 
         Raises:
-            Unclear: that cannot be told.
+            Unclear: the users cannot be determined.
         """
         one = self.index.symbols[symbol]
         if one.kind == "constructor":
@@ -245,7 +245,7 @@ class Structure:
                 )
 
     def _named(self, name: str, other: int) -> set[Item]:
-        """Return all methods of a name but one."""
+        """Return all methods with a name, except `other`."""
         rows = self._methods.get(name, ())
         return {self._item(number) for number in rows if number != other}
 
@@ -274,7 +274,7 @@ class Structure:
         self, kind: str, number: int, depth: int, items: Collection[Item], grep: Callable[[], Collection[Item]],
         asked: Iterable[str], extra: dict[str, str] | None = None,
     ) -> Finding | None:  # fmt: skip
-        """Return a finding, or None where its answer has the wrong size; only what remains is grepped for."""
+        """Return a finding, or None if its answer has the wrong size, in which case `grep` is not called."""
         if not _fits(len(items), len({item.file for item in items})):
             return None
         symbol = self.index.symbols[number]
@@ -285,19 +285,19 @@ class Structure:
         )  # fmt: skip
 
     def read(self, finding: Finding) -> int:
-        """Return how many lines the greps show that find everything."""
+        """Return how many lines the greps that find everything print."""
         return sum(len(self.hits(name)) for name in finding.asked)
 
     def _item(self, symbol: int) -> Item:
         return Item(self.index.symbols[symbol].file, symbol)
 
     def say(self, item: Item) -> str:
-        """Return an item as an answer has it."""
+        """Return an item in the form used in answers."""
         name = "<top level>" if item.symbol == TOP_LEVEL else self.index.symbols[item.symbol].qualified
         return f"{self.index.files[item.file]}: {name}"
 
     def hits(self, name: str) -> list[tuple[int, int]]:
-        """Return what `grep -w` shows: file and offset of every line with the word."""
+        """Return the hits of `grep -w`: file, and offset of the word, for every line that contains it."""
         if name not in self._hits:
             word, text = name.encode(), self._text
             found: list[tuple[int, int]] = []
@@ -322,7 +322,7 @@ class Structure:
         found = set()
         for file, offset in self.hits(symbol.name):
             item = index.item_at(file, offset)
-            # Nobody who greps for a name takes its definition for a use.
+            # Nobody who greps for a name would count its definition as a use.
             own = {index.definitions[one].name_start for one in symbol.definitions}
             if (file, offset) in imports or (file == symbol.file and offset in own) or item == number:
                 continue

@@ -1,4 +1,4 @@
-"""Copying one file of a project: as quick as the file system can, never through a link, unwrapped where asked for."""
+"""Copy one project file: as fast as the file system allows, never through a link, optionally without its code fence."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def open_source(path: str | Path) -> int:
 
 
 def copy_file(source: str, target: str, executable: bool, link_mode: LinkMode, strip_code_fence: bool = False) -> None:
-    """Copy one file's bytes; the kernel shares blocks where the file system can (copy_file_range, FICLONE)."""
+    """Copy one file; the kernel shares blocks where the file system supports it (copy_file_range, FICLONE)."""
     read = open_source(source)
     try:
         stripped = _without_fence(read, source) if strip_code_fence else None
@@ -61,7 +61,7 @@ def _copy_bytes(read: int, write: int) -> None:
                 pass
             return
         except OSError as error:
-            # Across file systems, or on one that has no such call; nothing was written then.
+            # Across file systems, or unsupported on this one; nothing has been written yet.
             if error.errno not in (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
                 raise
     while data := os.read(read, 1 << 20):
@@ -69,9 +69,9 @@ def _copy_bytes(read: int, write: int) -> None:
 
 
 def _without_fence(read: int, path: str) -> bytes | None:
-    """Return the file's content without the Markdown fence around it, or None when there is none.
+    """Return the file's content without the Markdown fence around it, or None if there is none.
 
-    A Markdown file may well begin and end with fences of its own: it is unwrapped only from a `markdown` fence.
+    A Markdown file may begin and end with fences of its own, so only a `markdown` fence is removed from it.
     """
     if not os.pread(read, 16, 0).removeprefix(BYTE_ORDER_MARK).startswith(b"```"):
         return None

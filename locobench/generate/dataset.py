@@ -1,29 +1,35 @@
-"""The files that make a folder of tasks a Harbor dataset: the manifest and a page about it."""
+"""Write the files that make a folder of tasks a Harbor dataset: the manifest and a README."""
 
 from __future__ import annotations
 
 import argparse
 import hashlib
 import json
+import os
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import jinja2
 import tomli_w
 
 from locobench.dataset.catalog import language_title
-from locobench.generate.folder import NotOurs, stored_fingerprint
 from locobench.generate.run import output_folder
-from locobench.harbor.digest import TaskRef, refer_all
+from locobench.harbor.task import TaskToml, digest_of
 from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole
+from locobench.shared.workers import worker_pool
 
 MANIFEST = "dataset.toml"
 FILES = (MANIFEST, "README.md")
-# Digests of the files as they were written: whoever changed one since keeps it.
+# Digests of the files as written here: a file that was edited since is not overwritten.
 STATE_FILE = ".dataset.json"
+
+# Fewer tasks finish before worker processes have started.
+_WORTH_PROCESSES = 64
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*", re.ASCII)
 _SAMPLE = (
@@ -33,7 +39,7 @@ _SAMPLE = (
 
 
 def dataset_name(text: str) -> str:
-    """Read `ORG/NAME` (for `type=` of a flag) as Harbor's registry takes it."""
+    """Parse `ORG/NAME` (for a flag's `type=`), a name that Harbor's registry accepts."""
     if not _NAME.fullmatch(text) or ".." in text:
         raise argparse.ArgumentTypeError(
             f"expected ORG/NAME of letters, digits, dots, hyphens and underscores, got {text!r}"
@@ -41,28 +47,80 @@ def dataset_name(text: str) -> str:
     return text
 
 
+class TaskRef(NamedTuple):
+    """A reference to a task in a dataset."""
+
+    name: str
+    """`org/task`."""
+    digest: str
+    """`sha256:` and 64 hexadecimal digits."""
+    language: str
+    category: str
+    project_id: str
+    authors: tuple[str, ...]
+
+    @property
+    def organisation(self) -> str:
+        """The task's organisation in the registry: the benchmark it comes from."""
+        return self.name.partition("/")[0]
+
+
+def refer(folder: Path) -> TaskRef:
+    """Return the reference of a generated task.
+
+    Raises:
+        InputError: a file cannot be read, or task.toml lacks a field.
+    """
+    described = TaskToml.read(folder)
+    facts = described.metadata
+    authors = tuple(author.name for author in described.task.authors)
+    try:
+        found = TaskRef(
+            described.task.name, digest_of(folder), facts.language, facts.category, facts.project_id, authors
+        )
+    except OSError as error:
+        raise InputError(f"{error.filename or folder}: {error.strerror or error}; generate the task again") from None
+    if not all(found):
+        raise InputError(f"{folder}: cannot be put into a dataset (no {_missing(found)}); generate it again")
+    return found
+
+
+def _missing(found: TaskRef) -> str:
+    return ", ".join(name for name, value in found._asdict().items() if not value)
+
+
+def refer_all(tasks: Sequence[Path]) -> list[TaskRef]:
+    """Return the references of tasks in order; many tasks are read on all processors.
+
+    Raises:
+        InputError: as `refer`.
+    """
+    jobs = os.cpu_count() or 1
+    if jobs == 1 or len(tasks) < _WORTH_PROCESSES:
+        return [refer(task) for task in tasks]
+    with worker_pool(jobs, _nothing) as pool:
+        return list(pool.map(refer, tasks, chunksize=16))
+
+
+def _nothing() -> None:
+    """Prepare a worker, which needs nothing."""
+
+
 @dataclass(frozen=True)
 class Origin:
     """Where the tasks come from."""
 
     scenarios: int
-    """Records in the JSONL."""
+    """Number of records in the JSONL."""
     is_sample: bool
-    """Whether they are the bundled sample's."""
-
-
-class Published(list[TaskRef]):
-    """The tasks of the manifest that was written."""
-
-    strangers: tuple[str, ...] = ()
-    """Folders that were left out, since this program did not write them."""
+    """Whether they come from the bundled sample."""
 
 
 def check_files(folder: Path) -> None:
-    """Make sure that nothing is lost when the dataset's files are written.
+    """Check that writing the dataset's files overwrites nobody else's work.
 
     Raises:
-        InputError: one is there that was not written here, or was changed since.
+        InputError: one exists that was not written here, or was edited since.
     """
     known = _known(folder)
     for name in FILES:
@@ -74,30 +132,29 @@ def check_files(folder: Path) -> None:
 
 
 def is_outdated(folder: Path) -> bool:
-    """Whether the folder has a manifest of an earlier run, which a run that writes tasks leaves as it is."""
+    """Return whether the folder has a manifest from an earlier run, which newly written tasks make outdated."""
     return (folder / MANIFEST).exists()
 
 
-def publish(folder: Path, name: str, origin: Origin) -> Published:
-    """Write the dataset's files beside the generated tasks in `folder`, of which all are in the manifest.
+def publish(folder: Path, name: str, task_ids: Iterable[str], origin: Origin) -> list[TaskRef]:
+    """Write the dataset's files beside the generated tasks in `folder`, and return the tasks in the manifest.
 
     Args:
-        name: `ORG/NAME` of the dataset.
+        name: the dataset's name, `ORG/NAME`.
+        task_ids: its tasks.
 
     Raises:
         InputError: a file cannot be read or written, or is not ours; see `check_files`.
     """
     with output_folder(folder):
         check_files(folder)
-        ours, strangers = _tasks(folder)
-        tasks = Published(sorted(refer_all(ours)))
-        tasks.strangers = strangers
+        tasks = sorted(refer_all([folder / task_id for task_id in task_ids]))
         contents = {
             MANIFEST: _manifest(name, tasks),
             "README.md": _page(name, tasks, origin),
         }
         known = _known(folder)
-        # Old and new ones: a run that is killed in between leaves files that the next one knows.
+        # Keep old and new digests: if a run is killed in between, the next one still recognises the files.
         state = {
             file: sorted({hashlib.sha256(text.encode()).hexdigest(), *_still_there(folder / file, known.get(file, []))})
             for file, text in contents.items()
@@ -125,20 +182,6 @@ def _digest(path: Path) -> str:
 
 def _still_there(path: Path, digests: list[str]) -> list[str]:
     return [digest for digest in digests if digest == _digest(path)]
-
-
-def _tasks(folder: Path) -> tuple[list[Path], tuple[str, ...]]:
-    """Return the generated tasks, and the names of other folders that are not hidden."""
-    ours, strangers = [], []
-    for path in sorted(folder.iterdir()):
-        if not path.is_dir() or path.name.startswith("."):
-            continue
-        try:
-            stored_fingerprint(path)
-            ours.append(path)
-        except NotOurs:
-            strangers.append(path.name)
-    return ours, tuple(strangers)
 
 
 def _manifest(name: str, tasks: list[TaskRef]) -> str:

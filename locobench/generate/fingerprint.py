@@ -1,4 +1,4 @@
-"""Whether a task is made from the same as before: one digest of its record, its project, the options and this code."""
+"""Detect whether a task is up to date: one digest of its record, its project, the options and this code."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from locobench.dataset.catalog import REPOSITORY, TEMPLATES, load_language
+from locobench.dataset.catalog import TEMPLATES, load_language
 from locobench.generate.make import Options
 from locobench.scoring.grader import grader_digest
 from locobench.scoring.scoring import Scoring
+from locobench.shared.installation import REPOSITORY
 
-# The code that decides what is in a task: a change there makes every task out of date.
+# The code that decides what a task contains: changing it makes every task out of date.
 TASK_CODE = (
     "adapter.py",
     "reading.py",
     "shared/*.py",
     "dataset/*.py",
-    "harbor/*.py",
+    *(f"harbor/{name}.py" for name in ("__init__", "config", "mcp")),
     "scoring/*.py",
     *(f"generate/{name}.py" for name in ("copying", "fingerprint", "folder", "make", "project")),
 )
 
 
 def generator_files() -> dict[str, Path]:
-    """Return what makes every task: the templates (not the languages' table) and the code filling them, by name."""
-    # By name inside its folder: an installed package has the templates in another place than a checkout.
+    """Return the files behind every task by name: the templates (without the language table) and `TASK_CODE`."""
+    # Named relative to their folder: an installed package keeps the templates elsewhere than a checkout.
     files = {f"templates/{path.relative_to(TEMPLATES)}": path for path in TEMPLATES.rglob("*") if path.is_file()}
     files.pop("templates/environment/languages.toml", None)
     code = REPOSITORY / "locobench"
@@ -46,7 +47,7 @@ def generator_digest() -> str:
 
 
 def fingerprint(record: bytes, language: str, content: str, options: Options) -> str:
-    """Return the digest of all that a task is made from: its record, its project's content, templates and options."""
+    """Return the digest of everything a task is made from: record, project content, templates, code and options."""
     parts = (hashlib.sha256(record.strip()).hexdigest(), content, generator_digest(), _chosen(language, options))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
@@ -54,7 +55,7 @@ def fingerprint(record: bytes, language: str, content: str, options: Options) ->
 def content_fingerprint(record: bytes, language: str, content: str, options: Options) -> str:
     """Return the fingerprint that the task would have without MCP servers.
 
-    Tasks that differ in their servers alone have it in common, so a comparison can tell them from other tasks.
+    Tasks that differ only in their servers share it, so a comparison can recognise them as the same task.
     """
     return fingerprint(record, language, content, replace(options, mcp_servers=()))
 

@@ -1,4 +1,4 @@
-"""Writing a task's folder: built beside its place and renamed in, so that it is there whole or not at all."""
+"""Write a task's folder whole or not at all: it is built beside its final place and then renamed."""
 
 from __future__ import annotations
 
@@ -6,25 +6,26 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from locobench.generate.make import GENERATOR, TASK_METADATA, Options
-from locobench.generate.project import Mapping
+from locobench.generate.project import ProjectMapping
+from locobench.harbor.task import TASK_FILE, file_digests
 from locobench.shared.files import write_new
 
 _NEW, _OLD = ".building-", ".replaced-"
 
 
 class NotOurs(Exception):
-    """A folder stands where a task belongs, and this program did not write it."""
+    """The folder for a task already exists, and this program did not write it."""
 
 
 def stored_fingerprint(folder: Path) -> str | None:
-    """Return the fingerprint of the task in `folder`; None when there is nothing.
+    """Return the fingerprint of the task in `folder`, or None if the folder does not exist.
 
     Raises:
-        NotOurs: something is there that was not generated.
+        NotOurs: the folder exists but was not generated.
     """
     try:
         metadata = json.loads((folder / TASK_METADATA).read_bytes())
@@ -37,21 +38,28 @@ def stored_fingerprint(folder: Path) -> str | None:
 
 
 def write_task(
-    folder: Path, files: dict[str, bytes], mapping: Mapping, options: Options, *, twin: Path | None = None
-) -> Path | None:
-    """Write a task: its small `files` by their paths, and the project's files where the options want them.
+    folder: Path,
+    files: dict[str, bytes],
+    mapping: ProjectMapping,
+    options: Options,
+    *,
+    twin: Path | None = None,
+    is_current: bool = False,
+) -> tuple[Path | None, list[str]]:
+    """Write a task: its small `files` by path, and the project's files where the options put them.
 
     Args:
-        twin: an earlier copy of the same part of the project, for hard links.
+        twin: an earlier copy of the same part of the project, to hard-link to.
+        is_current: the existing task was made from the same input; it is replaced only if its files have changed.
 
     Returns:
-        Where the project's files are; None when the task has none.
+        The folder of the project's files (None if the task has none), and the changed files of a current task.
 
     Raises:
         OSError: a file cannot be read or written.
     """
     place = options.project_place
-    with new_folder(folder) as building:
+    with _building(folder) as building:
         for parent in {path.rpartition("/")[0] for path in files}:
             (building / parent).mkdir(parents=True, exist_ok=True)
         for path, content in files.items():
@@ -60,31 +68,63 @@ def write_task(
             mapping.copy_to(
                 building / place, link_mode=options.link_mode, strip_code_fences=options.strip_code_fences, twin=twin
             )
-    return folder / place if place else None
+        damage = _differences(folder, building) if is_current else []
+        if damage or not is_current:
+            _put(building, folder)
+    return folder / place if place else None, damage
+
+
+def _differences(folder: Path, whole: Path) -> list[str]:
+    """Return which files of the task in `folder` differ from `whole`, and how."""
+    here, wanted = file_digests(folder), file_digests(whole)
+    return [
+        f"{path} was {'deleted' if path not in here else 'edited' if path in wanted else 'added'}"
+        for path in sorted({**here, **wanted})
+        if here.get(path) != wanted.get(path)
+    ]
+
+
+def beside(folder: Path, task_ids: Iterable[str]) -> list[str]:
+    """Return the sorted names of other folders that Harbor would also treat as tasks."""
+    wanted = {*task_ids}
+    with os.scandir(folder) as entries:
+        others = (entry.name for entry in entries if entry.name not in wanted and not entry.name.startswith("."))
+        return sorted(name for name in others if (folder / name / TASK_FILE).is_file())
 
 
 @contextlib.contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """Yield an empty folder beside `folder`; it takes that name, in place of an older task, if the block ends well."""
-    building, replaced = folder.with_name(_NEW + folder.name), folder.with_name(_OLD + folder.name)
+    """Yield an empty folder; if the block succeeds, it is renamed to `folder`, replacing any older one."""
+    with _building(folder) as building:
+        yield building
+        _put(building, folder)
+
+
+@contextlib.contextmanager
+def _building(folder: Path) -> Iterator[Path]:
+    building = folder.with_name(_NEW + folder.name)
     try:
         building.mkdir()
         yield building
-        with contextlib.suppress(FileNotFoundError):
-            folder.rename(replaced)
-        try:
-            building.rename(folder)
-        except OSError:
-            replaced.rename(folder)
-            raise
     finally:
-        for left in (building, replaced):
+        for left in (building, folder.with_name(_OLD + folder.name)):
             if left.exists():
                 shutil.rmtree(left)
 
 
+def _put(building: Path, folder: Path) -> None:
+    replaced = folder.with_name(_OLD + folder.name)
+    with contextlib.suppress(FileNotFoundError):
+        folder.rename(replaced)
+    try:
+        building.rename(folder)
+    except OSError:
+        replaced.rename(folder)
+        raise
+
+
 def sweep(output_dir: Path) -> None:
-    """Clear away what a killed run left: unfinished folders go, a task that was about to be replaced comes back."""
+    """Clean up after a killed run: remove unfinished folders and restore tasks that were about to be replaced."""
     with os.scandir(output_dir) as entries:
         left = [entry.path for entry in entries if entry.name.startswith((_NEW, _OLD))]
     for path in map(Path, left):

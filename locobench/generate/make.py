@@ -1,4 +1,4 @@
-"""The small files of a task: instruction, task.toml, Dockerfile, tests and the oracle's solution."""
+"""Make a task's small files: instruction, task.toml, Dockerfile, tests and the oracle's solution."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import tomli_w
 from locobench.dataset.catalog import TEMPLATES, language_title, load_language
 from locobench.dataset.scenario import Scenario
 from locobench.generate.copying import LinkMode
-from locobench.generate.project import Mapping
+from locobench.generate.project import ProjectMapping
 from locobench.harbor.config import (
     JUDGE_ENV,
     JUDGE_TIMEOUT_SEC,
@@ -55,19 +55,19 @@ BASE_IMAGE = "ubuntu:24.04"
 
 @dataclass(frozen=True)
 class Options:
-    """What a benchmark author may choose; every choice is part of a task's fingerprint."""
+    """A benchmark author's choices; every one is part of a task's fingerprint."""
 
     base_image: str = BASE_IMAGE
     languages: Path | None = None
-    """A file with more tables of languages, or others in place of the built-in ones."""
+    """A file with language tables that add to or override the built-in ones."""
     language_image: str | None = None
-    """Prebuilt images to start from instead, `{language}` standing for the language's name."""
+    """Prebuilt images to start from instead; `{language}` stands for the language's name."""
     include_hints: bool = False
     """Put the expected approach and the evaluation criteria into the instruction, as the published tasks do."""
     shared_verifier: bool = False
     """Run the tests in the agent's container instead of a fresh one that the agent never touched."""
     strip_code_fences: bool = False
-    """Take the Markdown fence off project files that are wrapped in one."""
+    """Remove the Markdown fence around project files that are wrapped in one."""
     link_mode: LinkMode = "auto"
     scoring: Scoring | Literal["published"] = field(default_factory=Scoring.default)
     """How answers are scored: by evidence from the code base, or by the published verifier's formula."""
@@ -76,7 +76,7 @@ class Options:
     verifier: Grader = DETERMINISTIC
     """What grades the answers."""
     closed_book: bool = False
-    """Leave the code out of the agent's image: the same question for whoever has not read it."""
+    """Leave the code out of the agent's image, to see what can be answered without reading it."""
 
     def __post_init__(self) -> None:
         if self.verifier == JUDGE and self.shared_verifier:
@@ -84,7 +84,7 @@ class Options:
 
     @property
     def project_place(self) -> str | None:
-        """Where in a task's folder the project is: what agent and tests see, or the tests alone, or nobody."""
+        """Where the project goes in a task's folder: for agent and tests, for the tests only, or None for nowhere."""
         if not self.closed_book:
             return PROJECT
         return PROJECT_FOR_TESTS if needs_code(self.verifier) else None
@@ -92,7 +92,7 @@ class Options:
 
 @cache
 def templates() -> jinja2.Environment:
-    """Return the templates; a variable that is not given is an error."""
+    """Return the template environment; an undefined variable is an error."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,
@@ -115,8 +115,8 @@ def render_dockerfile(
     """Return the Dockerfile for one language.
 
     Args:
-        languages: a file with more tables of languages.
-        language_image: name of an image with the languages' layers, with `{language}` in it; they are left out then.
+        languages: a file with more language tables.
+        language_image: name, with `{language}` in it, of an image that already has the language's layers.
 
     Raises:
         InputError: the language's table cannot be used.
@@ -150,13 +150,13 @@ def dockerfile_of(
 
 
 def render_instruction(
-    task: Scenario, mapping: Mapping, *, hints: bool, closed_book: bool = False, servers: Iterable[str] = ()
+    task: Scenario, mapping: ProjectMapping, *, hints: bool, closed_book: bool = False, servers: Iterable[str] = ()
 ) -> str:
-    """Return the instruction. Nothing of the ground truth enters it.
+    """Return the instruction. It contains nothing from the ground truth.
 
     Args:
         closed_book: the agent's container has no code.
-        servers: names of the tool servers through which such an agent can reach it.
+        servers: names of the tool servers that give such an agent access to the code.
     """
     template = templates().get_template("instruction.md.j2" if task.derived is None else "instruction_exact.md.j2")
     return template.render(
@@ -176,11 +176,13 @@ def render_instruction(
     )
 
 
-def grade(task: Scenario, mapping: Mapping, instruction: str, scoring: Scoring | Literal["published"]) -> Grading:
+def grade(
+    task: Scenario, mapping: ProjectMapping, instruction: str, scoring: Scoring | Literal["published"]
+) -> Grading:
     """Return the task's answer key and its oracle's answer.
 
     Raises:
-        GradingError: the ground truth cannot be scored against.
+        GradingError: answers cannot be scored against the ground truth.
         OSError: a file of the project cannot be read.
     """
     if task.derived is not None:
@@ -192,12 +194,11 @@ def grade(task: Scenario, mapping: Mapping, instruction: str, scoring: Scoring |
         mapping.index(),
         context_files=mapping.context_files,
         instruction=instruction,
-        roots=[mapping.root.rstrip("/")] if mapping.root else [],
         scoring=scoring,
     )
 
 
-def render_config(task: Scenario, mapping: Mapping, options: Options, content_digest: str) -> str:
+def render_config(task: Scenario, mapping: ProjectMapping, options: Options, content_digest: str) -> str:
     """Return task.toml."""
     grader = grader_of(task, options.verifier)
     config = TaskConfig(
@@ -241,26 +242,28 @@ def _collect_command() -> str:
     return template.render(max_answer_bytes=MAX_ANSWER_BYTES)
 
 
-def make_task(task: Scenario, mapping: Mapping, options: Options, digest: str, content_digest: str) -> dict[str, bytes]:
-    """Return every small file of the task by its path; environment/project/ is copied beside them.
+def make_task(
+    task: Scenario, mapping: ProjectMapping, options: Options, digest: str, content_digest: str
+) -> dict[str, bytes]:
+    """Return the task's small files by path; the project's files are copied separately.
 
     Args:
         mapping: the part of the project that the task gets.
         digest: the task's fingerprint.
-        content_digest: the one that leaves its MCP servers out.
+        content_digest: its fingerprint without MCP servers.
 
     Raises:
-        GradingError: the ground truth cannot be scored against.
+        GradingError: answers cannot be scored against the ground truth.
         OSError: a file of the project cannot be read.
     """
-    # Graded alike whether the agent has the code or not: by what the instruction says with it.
+    # With or without code, grade against the same instruction: the one for an agent that has the code.
     asked = render_instruction(task, mapping, hints=options.include_hints)
     try:
         grading = grade(task, mapping, asked, options.scoring)
     except GradingError:
         if not isinstance(options.verifier, CustomVerifier):
             raise
-        # What this project's verifier cannot score is no matter to another one.
+        # A custom verifier may score what the built-in one cannot.
         grading = Grading({}, as_markdown(task.ground_truth))
     instruction = asked
     if options.closed_book:
@@ -315,5 +318,5 @@ def _solve_script() -> bytes:
 
 
 def as_json(value: Any) -> str:
-    """Return `value` as indented JSON (json.dumps indents in Python code, at a tenth of the speed)."""
+    """Return `value` as indented JSON (json.dumps indents in pure Python, ten times slower)."""
     return pydantic_core.to_json(value, indent=1).decode() + "\n"

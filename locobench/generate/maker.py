@@ -1,4 +1,4 @@
-"""What generation needs of whoever makes the tasks, and what it is told of each task."""
+"""The interface between a generation run and the adapter that makes the tasks."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from locobench.generate.project import Known
 
 
-class Outcome(NamedTuple):
-    """What became of one task."""
+class Made(NamedTuple):
+    """The outcome of one task."""
 
     task_id: str
-    status: Literal["written", "unchanged", "failed"]
+    status: Literal["written", "unchanged", "repaired", "failed"]
     reason: str = ""
-    """Why it failed."""
+    """Why it failed, or which of its files had changed since it was written."""
     warnings: tuple[str, ...] = ()
 
 
@@ -24,7 +24,7 @@ class ProjectTasks(NamedTuple):
     """Tasks that share a project."""
 
     folder: Path
-    """Where the project lies."""
+    """The project's folder."""
     task_ids: list[str]
 
 
@@ -34,7 +34,7 @@ class TaskMaker(Protocol):
     output_dir: Path
 
     def group_by_project(self, task_ids: Iterable[str]) -> list[ProjectTasks]:
-        """Return the tasks by their projects; InputError when an id is not in the dataset."""
+        """Group the tasks by project; raise InputError if an id is not in the dataset."""
 
-    def generate_group(self, group: ProjectTasks, known: Known | None = None) -> tuple[list[Outcome], Known | None]:
-        """Make the tasks of one project; return their outcomes and what is now known of the project."""
+    def generate_group(self, group: ProjectTasks, known: Known | None = None) -> tuple[list[Made], Known | None]:
+        """Make the tasks of one project; return their outcomes and what is now known about the project."""

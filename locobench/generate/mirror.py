@@ -27,19 +27,19 @@ _DATE = "2000-01-01T00:00:00+00:00"
 def mirror_repos(
     groups: Iterable[ProjectTasks], load: Callable[[str], Scenario], folder: Path, *, strip_code_fences: bool = False
 ) -> dict[str, str]:
-    """Write each project to `folder`/<project_id>/ as a repository of one commit, and the index beside them.
+    """Write each project to `folder`/<project_id>/ as a repository with one commit, and an index beside them.
 
-    The files are those that the tasks' agents see. The same project gives the same commit, on any machine.
+    The files are those that agents see in the tasks. The same project gives the same commit on any machine.
 
     Args:
-        load: returns the scenario of an id.
-        strip_code_fences: take the Markdown fence off files that are wrapped in one.
+        load: returns the scenario for an id.
+        strip_code_fences: remove the Markdown fence around files that are wrapped in one.
 
     Returns:
-        The projects that could not be written, with the reason.
+        The projects that could not be written, and why.
 
     Raises:
-        InputError: no git, or the folder cannot be written.
+        InputError: git is missing, or the folder cannot be written.
     """
     if shutil.which("git") is None:
         raise InputError("git: not found; --mirror_repos needs it")
@@ -84,7 +84,7 @@ def mirror_repos(
 
 
 def _check_ours(repository: Path) -> None:
-    """Raise NotOurs unless there is nothing in the place, or a repository that this module wrote."""
+    """Raise NotOurs if the path exists and is not a repository written by this module."""
     try:
         ours = (repository / _ATTRIBUTES).read_text() == _EVERY_BYTE
     except OSError:
@@ -96,7 +96,7 @@ def _check_ours(repository: Path) -> None:
 
 
 def _commit(building: Path) -> str:
-    """Turn `building`/tree into the repository `building` and return its commit."""
+    """Turn `building` into a repository with the files of `building`/tree, and return its commit."""
     tree = building / "tree"
     environment = {
         "PATH": os.environ["PATH"], "HOME": str(building), "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull,
@@ -116,7 +116,7 @@ def _commit(building: Path) -> str:
         return subprocess.run(command, env=environment, check=True, capture_output=True).stdout.decode().strip()
 
     git("init", "--quiet", "--template=", "--initial-branch=main")
-    # Outranks a .gitattributes of the project: every byte goes in as it is.
+    # This overrides the project's .gitattributes: every byte is committed unchanged.
     (tree / ".git" / "info").mkdir(exist_ok=True)
     (tree / _ATTRIBUTES).write_text(_EVERY_BYTE)
     git("add", "--all", "--force")

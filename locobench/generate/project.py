@@ -15,49 +15,52 @@ from typing import NamedTuple
 
 from locobench.generate.copying import LinkMode, copy_file, open_source
 from locobench.scoring.code_index import LARGEST_FILE, LARGEST_PROJECT, CodeIndex
+from locobench.shared.terminal import first_few
 
 METADATA_FILE = "project_metadata.json"
-# Version control is no part of the code, and its history could hold what a task asks for.
+# Version control is not part of the code, and the history could contain a task's answer.
 LEFT_OUT = frozenset({".git", ".hg", ".svn"})
 
 
 class Known(NamedTuple):
-    """What is remembered of a project between two runs."""
+    """What is remembered about a project between runs."""
 
     state: str
     content: str
+    tasks: dict[str, str] = {}  # noqa: RUF012 - never changed
+    """Task id -> state of the task's folder when it was last known to be intact."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectFile:
-    """A regular file or a symbolic link, by its path below the project folder (`/` between folders)."""
+    """A regular file or symbolic link; `path` is relative to the project folder, separated by `/`."""
 
     path: str
     executable: bool
     link: str | None
-    """Where a symbolic link points to; None for a regular file."""
+    """A symbolic link's target; None for a regular file."""
     state: tuple[int, ...]
-    """Size in bytes, modification and change time in ns, inode: tells whether the file was touched."""
+    """Size in bytes, modification and change time in ns, inode: shows whether the file was touched."""
 
 
 @dataclass(frozen=True)
 class Project:
-    """What lies in a project's folder."""
+    """The contents of a project's folder."""
 
     folder: Path
     files: tuple[ProjectFile, ...]
     """Sorted by path."""
     skipped: tuple[tuple[str, str], ...]
-    """(path, reason) of what is neither a regular file nor a link."""
+    """(path, reason) of entries that are left out: version control, and anything but files, links and folders."""
     known: Known | None = None
-    """State and content digest when the project was last read; spares reading it again while nothing was touched."""
+    """State and content digest from the last read; while nothing is touched, the project is not read again."""
 
     @classmethod
     def scan(cls, folder: Path, known: Known | None = None) -> Project:
         """List a project's folder.
 
         Raises:
-            OSError: the folder or one below it cannot be read, or the folder is a link, which may lead anywhere.
+            OSError: the folder or a subfolder cannot be read, or the folder is a link, which may lead anywhere.
         """
         if folder.is_symlink():
             raise OSError(
@@ -94,12 +97,12 @@ class Project:
 
     @cached_property
     def state(self) -> str:
-        """A digest of every file's path, mode and state; equal as long as nothing was touched."""
+        """A digest of every file's path, mode and state; it stays the same while nothing is touched."""
         return _digest(repr((file.path, file.executable, file.link, file.state)) for file in self.files)
 
     @cached_property
     def content(self) -> str:
-        """A digest of every file's path, mode and content; equal wherever the same project lies.
+        """A digest of every file's path, mode and content; the same for every copy of a project.
 
         Raises:
             OSError: a file cannot be read.
@@ -119,23 +122,23 @@ class Project:
         return digest.hexdigest()
 
     def root_for(self, context_files: Iterable[str]) -> str:
-        """Return the root folder (`name/`) that all existing context files share, or "" when there is none."""
+        """Return the root folder (`name/`) that all existing context files share, or "" if they share none."""
         existing = [path for path in context_files if path in self.paths]
         roots = {path.partition("/")[0] for path in existing if "/" in path}
         if len(roots) == 1 and all("/" in path for path in existing):
             return f"{roots.pop()}/"
         return ""
 
-    def mapping(self, context_files: Iterable[str]) -> Mapping:
+    def mapping(self, context_files: Iterable[str]) -> ProjectMapping:
         """Decide which files a task with these context files gets."""
         wanted = list(dict.fromkeys(context_files))
         root = self.root_for(wanted)
         if root not in self._parts:
             self._parts[root] = self._part(root)
         part = self._parts[root]
-        # A link to a folder lies there too, and is no file that an answer could be about.
+        # The part also holds links to folders, which no answer can be about.
         kept = {file.path for file in part.files if file.link is None or os.path.isfile(f"{self.folder}/{file.path}")}
-        return Mapping(
+        return ProjectMapping(
             self,
             root,
             part,
@@ -145,12 +148,12 @@ class Project:
 
     @cached_property
     def _parts(self) -> dict[str, Part]:
-        """The parts that were asked for, by root: the tasks of a project mostly share one."""
+        """A cache of parts by root: most tasks of a project share one."""
         return {}
 
     @cached_property
     def indexes(self) -> dict[str, CodeIndex]:
-        """The parts' indexes that were asked for, by root."""
+        """A cache of the parts' indexes by root."""
         return {}
 
     def _part(self, root: str) -> Part:
@@ -172,17 +175,17 @@ class Project:
 
 
 class Part(NamedTuple):
-    """What a project holds below one root folder."""
+    """A project's files below one root folder."""
 
     files: tuple[ProjectFile, ...]
     folders: tuple[str, ...]
-    """The folders of the files, without the root folder's name; a folder stands before those in it."""
+    """The files' folders, without the root folder's name; parents come before children."""
     skipped: tuple[tuple[str, str], ...]
-    """(path, reason) of what a task does not get although it lies there."""
+    """(path, reason) of entries that are left out of the task."""
 
 
 @dataclass(frozen=True)
-class Mapping:
+class ProjectMapping:
     """The part of a project that a task gets."""
 
     project: Project
@@ -201,25 +204,26 @@ class Mapping:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a task does not get although its folder or its record names it, a line each."""
+        """One line for each file left out and one for context files that do not exist."""
         lines = [f"left out {path}: {reason}" for path, reason in self.part.skipped]
         if self.missing:
-            shown = ", ".join(self.missing[:3]) + (", …" if len(self.missing) > 3 else "")
+            shown = first_few(self.missing)
             lines.append(f"{len(self.missing)} context files do not exist and are not scored: {shown}")
         return tuple(lines)
 
     def index(self) -> CodeIndex:
-        """Return what the part's files hold; it is worked out once for all tasks that share the part.
+        """Return the index of the part's files, built once for all tasks that share the part.
 
         Raises:
             OSError: a file cannot be read.
         """
         if self.root not in self.project.indexes:
-            self.project.indexes[self.root] = CodeIndex(self.paths, self._texts())
+            roots = [self.root.rstrip("/")] if self.root else []
+            self.project.indexes[self.root] = CodeIndex(self.paths, self._texts(), roots)
         return self.project.indexes[self.root]
 
     def _texts(self) -> Iterator[tuple[str, bytes]]:
-        """Yield (path, content) of regular files that may be code, as many as LARGEST_PROJECT allows."""
+        """Yield (path, content) of regular files up to LARGEST_FILE bytes, LARGEST_PROJECT bytes in all."""
         left = LARGEST_PROJECT
         for file in self.part.files:
             size = file.state[0]
@@ -236,15 +240,16 @@ class Mapping:
         strip_code_fences: bool = False,
         twin: Path | None = None,
     ) -> None:
-        """Write the files below the folder `target`, which must not exist.
+        """Copy the files to the folder `target`, which must not exist.
 
         Args:
-            link_mode: "copy" and "auto" let the kernel share blocks where it can, "reflink" insists on it; "hardlink"
-                makes the files links to those of `twin`, a folder that the same mapping was copied to before.
-            strip_code_fences: take the Markdown fence off files that are wrapped in one.
+            link_mode: "copy" and "auto" let the kernel share blocks if it can; "reflink" requires it; "hardlink" links
+                to the files of `twin`.
+            strip_code_fences: remove the Markdown fence around files that are wrapped in one.
+            twin: a folder that the same mapping was copied to before.
 
         Raises:
-            OSError: a file cannot be read or written, or "reflink" is asked for and the file system cannot.
+            OSError: a file cannot be read or written, or the file system does not support "reflink".
         """
         target.mkdir()
         for folder in self.part.folders:

@@ -1,4 +1,4 @@
-"""A whole run of task generation: one at a time per folder, on all processors, quick where nothing changed."""
+"""Run task generation: on all processors, one run per output folder at a time, fast where nothing changed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from locobench.generate.folder import sweep
-from locobench.generate.maker import Outcome, ProjectTasks, TaskMaker
+from locobench.generate.maker import Made, ProjectTasks, TaskMaker
 from locobench.generate.project import Known
 from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole
@@ -22,7 +22,7 @@ LOCK_FILE = ".generating.lock"
 STATE_FILE = ".projects.json"
 
 
-def generate(maker: TaskMaker, task_ids: Iterable[str], *, jobs: int | None = None) -> Iterator[Outcome]:
+def generate(maker: TaskMaker, task_ids: Iterable[str], *, jobs: int | None = None) -> Iterator[Made]:
     """Generate tasks on `jobs` processes (default: one per processor) and yield each outcome as it is known.
 
     Raises:
@@ -31,18 +31,20 @@ def generate(maker: TaskMaker, task_ids: Iterable[str], *, jobs: int | None = No
     groups = maker.group_by_project(task_ids)
     with output_folder(maker.output_dir):
         known = _read_state(maker.output_dir)
-        for folder, outcomes, project in _groups(maker, groups, known, jobs or os.cpu_count() or 1):
-            if project:
-                known[folder] = project
-            yield from outcomes
-        # A full disk: the tasks are what counts.
-        with contextlib.suppress(InputError):
-            write_whole(maker.output_dir / STATE_FILE, json.dumps(known, sort_keys=True))
+        try:
+            for folder, outcomes, project in _groups(maker, groups, known, jobs or os.cpu_count() or 1):
+                if project:
+                    known[folder] = project
+                yield from outcomes
+        finally:
+            # The disk may be full; losing the state only costs time.
+            with contextlib.suppress(InputError):
+                write_whole(maker.output_dir / STATE_FILE, json.dumps(known, sort_keys=True))
 
 
 @contextlib.contextmanager
 def output_folder(folder: Path) -> Iterator[None]:
-    """Make the folder, keep other runs out of it, and clear away what a killed run left."""
+    """Create the folder, lock out other runs, and clean up after a killed run."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / LOCK_FILE, timeout=0):
@@ -57,10 +59,12 @@ def output_folder(folder: Path) -> Iterator[None]:
 
 
 def _read_state(folder: Path) -> dict[str, Known]:
-    """Return what the last run knew, by project folder. Losing it costs time, nothing else."""
+    """Return what the last run knew, by project folder. Losing it only costs time."""
     try:
+        stored = json.loads((folder / STATE_FILE).read_bytes())
         return {
-            str(name): Known(*map(str, pair)) for name, pair in json.loads((folder / STATE_FILE).read_bytes()).items()
+            str(name): Known(str(state), str(content), {str(task): str(one) for task, one in tasks.items()})
+            for name, (state, content, tasks) in stored.items()
         }
     except (OSError, ValueError, AttributeError, TypeError):
         return {}
@@ -68,8 +72,8 @@ def _read_state(folder: Path) -> dict[str, Known]:
 
 def _groups(
     maker: TaskMaker, groups: list[ProjectTasks], known: dict[str, Known], jobs: int
-) -> Iterator[tuple[str, list[Outcome], Known | None]]:
-    """Yield (project folder, outcomes, what is now known of it) of every group, in the order they end."""
+) -> Iterator[tuple[str, list[Made], Known | None]]:
+    """Yield (project folder, outcomes, what is now known about it) for each group as it finishes."""
     if jobs == 1 or len(groups) < 2:
         for group in groups:
             folder = str(group.folder)
@@ -84,13 +88,13 @@ def _groups(
                     yield str(group.folder), *future.result()
                 except BrokenExecutor:
                     reason = "a worker process was killed (out of memory?); run again to finish"
-                    yield str(group.folder), [Outcome(task_id, "failed", reason) for task_id in group.task_ids], None
+                    yield str(group.folder), [Made(task_id, "failed", reason) for task_id in group.task_ids], None
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
 _maker: TaskMaker
-"""In a worker: what it generates with, handed over once and not with every group."""
+"""A worker's task maker, sent once instead of with every group."""
 
 
 def _take_maker(maker: TaskMaker) -> None:
@@ -98,5 +102,5 @@ def _take_maker(maker: TaskMaker) -> None:
     _maker = maker
 
 
-def _generate_group(group: ProjectTasks, known: Known | None) -> tuple[list[Outcome], Known | None]:
+def _generate_group(group: ProjectTasks, known: Known | None) -> tuple[list[Made], Known | None]:
     return _maker.generate_group(group, known)

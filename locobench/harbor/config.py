@@ -1,4 +1,4 @@
-"""task.toml as a model: what Harbor's schema 1.4 takes, as far as a task here needs it."""
+"""task.toml as a model: the part of Harbor's schema 1.4 that the tasks here use."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pydantic import BaseModel, ConfigDict
 from locobench.harbor.mcp import McpServer
 from locobench.shared.derived import Derived
 
-# Harbor takes these from the environment of whoever runs it; without the key no trial begins.
+# Harbor reads these from its user's environment; without the key it starts no trial.
 JUDGE_ENV = {
     "JUDGE_API": "${JUDGE_API:-anthropic}",
     "JUDGE_MODEL": "${JUDGE_MODEL:-claude-haiku-5-5}",
     "JUDGE_BASE_URL": "${JUDGE_BASE_URL:-}",
     "JUDGE_API_KEY": "${JUDGE_API_KEY}",
 }
-# A judge: what judge.py allows itself for looking up and asking, and some for the rest.
+# For a judge: the time that judge.py gives itself for lookups and questions, plus a margin.
 TIMEOUT_SEC, JUDGE_TIMEOUT_SEC = 60.0, 660.0
 
 
@@ -30,7 +30,7 @@ class TaskInfo(BaseModel):
 
 
 class Metadata(BaseModel):
-    """[metadata]: never read by Harbor; what people filter by."""
+    """[metadata]: fields that people filter by; Harbor never reads them."""
 
     id: str
     title: str
@@ -43,17 +43,17 @@ class Metadata(BaseModel):
     files_count: int
     context_files_found: int
     scoring: str
-    """How the verifier scores: `evidence` or `published`."""
+    """How the verifier scores: `evidence`, `published` or `exact`."""
     content_fingerprint: str
-    """Digest of all that the task is made from but its MCP servers: equal in tasks that differ in these alone."""
+    """Digest of everything the task is made from except its MCP servers: tasks that differ only in these share it."""
     verifier: str
-    """What grades: `deterministic`, `judge`, or the name of a custom verifier's file."""
+    """What grades: `deterministic`, `exact`, `judge`, or the file name of a custom verifier."""
     oracle_check: bool
-    """Whether the oracle must earn 1.0 and no answer 0.0 (by the deterministic part, beside a judge)."""
+    """Whether the oracle must earn 1.0 and an empty answer 0.0 (with a judge: from the deterministic part)."""
     closed_book: bool
-    """Whether the agent has to do without the code."""
+    """Whether the agent works without the code."""
     derived: Derived | None = None
-    """Of a question with an exact answer."""
+    """Facts about a question with an exact answer; None for other tasks."""
 
 
 class Agent(BaseModel):
@@ -63,7 +63,7 @@ class Agent(BaseModel):
 
 
 class Collect(BaseModel):
-    """[[verifier.collect]]: a command that Harbor runs in the agent's container when the agent is done."""
+    """[[verifier.collect]]: a command that Harbor runs in the agent's container after the agent."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -84,7 +84,7 @@ class Verifier(BaseModel):
 
 
 class Environment(BaseModel):
-    """[environment]: what the containers get."""
+    """[environment]: the containers' resources and MCP servers."""
 
     build_timeout_sec: float = 900.0
     cpus: int = 2
@@ -94,7 +94,7 @@ class Environment(BaseModel):
 
 
 class TaskConfig(BaseModel):
-    """task.toml, as Harbor's schema 1.4 has it."""
+    """task.toml in Harbor's schema 1.4."""
 
     schema_version: str = "1.4"
     artifacts: tuple[str, ...] = ("/app/solution.md",)

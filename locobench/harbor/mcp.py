@@ -1,4 +1,4 @@
-"""MCP servers as Harbor takes them, read from a file in the form of Claude Code's .mcp.json."""
+"""MCP servers in Harbor's form, read from a file in the format of Claude Code's .mcp.json."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from locobench.shared.errors import InputError
-from locobench.shared.validation import explain
+from locobench.shared.validation import explain, what_is_wrong
 
 
 class McpServer(BaseModel):
-    """A tool server that Harbor gives to the agent, with the keys that task.toml and a job's YAML have for it."""
+    """A tool server that Harbor gives to the agent, with the keys of task.toml and of a job's YAML."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -32,7 +32,7 @@ class McpServer(BaseModel):
 
     @classmethod
     def load(cls, path: Path) -> tuple[McpServer, ...]:
-        """Read the servers of a file in the form of Claude Code's .mcp.json, sorted by name.
+        """Read the servers from a file in the format of Claude Code's .mcp.json, sorted by name.
 
         Raises:
             InputError: it cannot be read, or a server has a setting that Harbor does not pass on (headers, env).
@@ -50,4 +50,4 @@ class McpServer(BaseModel):
         except ValidationError as error:
             raise InputError(f"{path}: {explain(error)}; Harbor passes on command and args, or url") from None
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{path}: not a .mcp.json ({error!r})") from None
+            raise InputError(f"{path}: not a .mcp.json ({what_is_wrong(error)})") from None

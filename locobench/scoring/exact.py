@@ -1,4 +1,4 @@
-"""Key and oracle of a question with an exact answer: made from the scenario, checked with its verifier."""
+"""Build the key and oracle for a question with an exact answer, and check them with its verifier."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from locobench.shared.validation import explain
 
 
 class ExactAnswer(BaseModel):
-    """The ground truth of such a question."""
+    """The ground truth of a question with an exact answer."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     measure: Literal["f1", "f2", "path"]
     items: tuple[str, ...] = Field(min_length=1)
-    """`path: Qualified.name`, or paths alone; of a path in its order."""
+    """Items of the form `path: Qualified.name`, or just paths; with the measure `path`, in order."""
     names: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """What the files of the answer define: a bare name counts where its file has one such."""
+    """File -> names it defines: a bare name counts if its file defines only one such name."""
     edges: tuple[tuple[str, str], ...] = ()
-    """Of a path: every step that is right."""
+    """For the measure `path`: every correct step."""
     grep: tuple[str, ...] = ()
-    """One grep's own answer."""
+    """The answer that a single grep gives."""
 
 
 @cache
@@ -43,7 +43,7 @@ def exact_verifier() -> ModuleType:
 
 
 def as_answer(items: Sequence[str]) -> str:
-    """Return an answer as an agent hands it in."""
+    """Format an answer as an agent submits it."""
     return "```answer\n" + "\n".join(items) + "\n```\n"
 
 
@@ -51,7 +51,7 @@ def grade_exact(task: Scenario) -> Grading:
     """Build the key and the oracle's answer.
 
     Raises:
-        GradingError: the ground truth is no exact answer, or its own answer does not score 1.
+        GradingError: the ground truth is not an exact answer, or its own answer does not score 1.
     """
     try:
         answer = ExactAnswer.model_validate(task.ground_truth)

@@ -1,4 +1,4 @@
-"""Which program grades a task's answers: the deterministic verifier, the judge, or somebody's own."""
+"""Choose the program that grades a task's answers: the deterministic verifier, the judge, or a custom one."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from locobench.dataset.catalog import REPOSITORY, TEMPLATES
+from locobench.dataset.catalog import TEMPLATES
 from locobench.dataset.scenario import Scenario
 from locobench.shared.errors import InputError
+from locobench.shared.installation import REPOSITORY
 
 DETERMINISTIC: Literal["deterministic"] = "deterministic"
 EXACT: Literal["exact"] = "exact"
 JUDGE: Literal["judge"] = "judge"
 
-# A constant of a custom verifier that says so: its oracle must score 1.0 and silence 0.0.
+# A custom verifier sets this constant to True to promise that the oracle scores 1.0 and an empty answer 0.0.
 ORACLE_CHECK = "ORACLE_CHECK"
 _PACKAGE = REPOSITORY / "locobench"
-# The deterministic verifier, by its paths in a task: the very modules that make the key.
+# The deterministic verifier, by path in a task: the same modules that make the key.
 VERIFIER_FILES = {
     "tests/verify.py": _PACKAGE / "scoring/verify.py",
     "tests/locobench/reading.py": _PACKAGE / "reading.py",
 }
-# What judge.py imports besides: the very modules that the harness asks with, under the same names.
+# The other modules that judge.py imports: the same ones that the harness uses, under the same names.
 JUDGE_FILES = {
     f"tests/{path.relative_to(REPOSITORY)}": path
     for path in (
@@ -38,20 +39,20 @@ JUDGE_FILES = {
 
 @dataclass(frozen=True)
 class CustomVerifier:
-    """Somebody's own verify.py, which goes into every task in place of the project's."""
+    """A user's own verify.py, which replaces the project's in every task."""
 
     name: str
-    """The file's name, which task.toml tells."""
+    """The file's name, which task.toml records."""
     content: bytes
     oracle_check: bool
-    """Whether the oracle must score 1.0 and no answer 0.0."""
+    """Whether the oracle must score 1.0 and an empty answer 0.0."""
 
     @classmethod
     def load(cls, path: Path) -> CustomVerifier:
-        """Read a verifier; it is parsed and not run.
+        """Read a verifier; it is parsed but not run.
 
         Raises:
-            InputError: it cannot be read or is no Python.
+            InputError: it cannot be read or is not valid Python.
         """
         try:
             content = path.read_bytes()
@@ -72,17 +73,17 @@ Grader = CustomVerifier | Literal["deterministic", "exact", "judge"]
 
 
 def grader_name(grader: Grader) -> str:
-    """Return what task.toml calls it."""
+    """Return the grader's name in task.toml."""
     return grader.name if isinstance(grader, CustomVerifier) else grader
 
 
 def needs_code(grader: Grader) -> bool:
-    """Whether it looks into the project; the deterministic verifier has an index of it in its key."""
+    """Return whether the grader reads the project; the deterministic one uses the index in its key instead."""
     return grader not in (DETERMINISTIC, EXACT)
 
 
 def grader_files(grader: Grader) -> dict[str, bytes]:
-    """Return the programs of a task's tests by their paths."""
+    """Return the programs of a task's tests by path."""
     if isinstance(grader, CustomVerifier):
         return {"tests/test.sh": _template("test.sh"), "tests/verify.py": grader.content}
     if grader == EXACT:
@@ -95,13 +96,13 @@ def grader_files(grader: Grader) -> dict[str, bytes]:
 
 
 def grader_of(task: Scenario, chosen: Grader) -> Grader:
-    """Return what grades a task: a question with an exact answer is not graded by its words."""
+    """Return a task's grader: an exact answer needs the exact verifier instead of the deterministic one."""
     return EXACT if task.derived is not None and chosen == DETERMINISTIC else chosen
 
 
 @cache
 def grader_digest(grader: Grader) -> str:
-    """Return a digest of what makes the grader what it is."""
+    """Return a digest of the grader's name and programs."""
     total = hashlib.sha256(grader_name(grader).encode())
     for path, content in grader_files(grader).items():
         total.update(f"{path}\0{hashlib.sha256(content).hexdigest()}\n".encode())
@@ -114,7 +115,7 @@ def _template(name: str) -> bytes:
 
 
 def _says_true(tree: ast.Module, name: str) -> bool:
-    """Whether the module sets the constant to True, at its top level."""
+    """Return whether the module sets the constant to True at top level."""
     for node in tree.body:
         targets = (
             node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []

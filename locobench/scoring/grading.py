@@ -1,4 +1,4 @@
-"""A task's answer key and its oracle's answer, made with the very functions that its verifier scores with."""
+"""Build a task's answer key and its oracle's answer, with the same functions that its verifier scores with."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from itertools import islice
 from typing import Any
 
 from locobench.dataset.scenario import Scenario
-from locobench.reading import WORD, CodeBase, Files, fold, is_compound, names_in, pack, read_blocks
+from locobench.reading import WORD, CodeBase, fold, names_in, pack, read_blocks
 from locobench.scoring import verify
-from locobench.scoring.code_index import CodeIndex
+from locobench.scoring.code_index import CodeIndex, compounds
 from locobench.scoring.scoring import PUBLISHED, Scoring
 from locobench.shared.markdown import as_markdown, fence
 
-# The oracle shows this many times the scale of each component, where the code base has it: 99 % of the credit.
+# The oracle provides evidence for this many times the scale of each component, if there is enough: 99 % of the credit.
 ENOUGH = 5
 NAMES_A_STATEMENT = 3
 
 
 class GradingError(ValueError):
-    """A ground truth that no answer could be scored against."""
+    """Answers cannot be scored against the ground truth."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Grading:
 
 
 def grade_as_published(task: Scenario) -> Grading:
-    """Build the key for the published verifier's formula; the oracle hands in the bare truth."""
+    """Build the key for the published verifier's formula; the oracle's answer is the bare ground truth."""
     key = {"scoring": PUBLISHED, "truth": _truth(task), "files": sorted(task.context_files)}
     return Grading(key, as_markdown(task.ground_truth))
 
@@ -45,26 +45,21 @@ def grade_key(
     *,
     context_files: Iterable[str],
     instruction: str,
-    roots: Iterable[str],
     scoring: Scoring,
 ) -> Grading:
     """Build the key of `task` and the oracle's answer.
 
     Args:
         index: the code base.
-        context_files: the files that the task names; the oracle speaks of them first.
-        instruction: all that the agent reads; what it names is no knowledge.
-        roots: folder names that an answer may put before a path.
+        context_files: the files that the task names; the oracle mentions them first.
+        instruction: what the agent reads; an answer gets no credit for names in it.
 
     Raises:
         GradingError: the ground truth holds nothing to score, or is longer than an answer may be.
     """
-    roots = sorted(roots)
     key: dict[str, Any] = {
         "scoring": scoring.model_dump(),
-        "given": sorted(_given(instruction, [*roots, *index.files])),
-        "files": index.files,
-        "roots": roots,
+        "given": sorted(index.names_of_paths | _named_in(instruction)),
         **index.stored,
     }
     text = as_markdown(task.ground_truth)
@@ -75,10 +70,10 @@ def grade_key(
         )
     full = verify.measure(oracle, key, index.code)["components"] if index.names else {}
     if not full.get("keyword_overlap"):
-        # There is no name, or the task gives all of them away: what is left is the words of the truth.
+        # There are no names, or the task gives them all away: score the words of the ground truth instead.
         key |= {"truth": text, "names": pack("")}
         oracle = text
-        full = verify.measure(oracle, key, CodeBase({}, index.code.lines))["components"]
+        full = verify.measure(oracle, key, CodeBase({}, index.code.lines, index.code.files))["components"]
     if not full["keyword_overlap"]:
         raise GradingError("ground_truth: holds no word to compare, and the code base no identifier to look up")
     return Grading({**key, "full": full}, oracle)
@@ -89,19 +84,16 @@ def _truth(task: Scenario) -> str:
     return truth if isinstance(truth, str) else json.dumps(truth)
 
 
-def _given(instruction: str, paths: Iterable[str]) -> set[str]:
-    """Return the identifiers that whoever reads the instruction and lists the files knows, folded."""
-    told = "\n".join((instruction, *paths))
-    given = {fold(token) for token in WORD.findall(told) if is_compound(token)}
-    for block in read_blocks(instruction):
-        given = given.union(*names_in(block.text))
-    return given
+def _named_in(instruction: str) -> frozenset[str]:
+    """Return the folded identifiers that the instruction gives away."""
+    blocks = (names_in(block.text) for block in read_blocks(instruction))
+    return compounds(instruction).union(*(names for kinds in blocks for names in kinds))
 
 
 def _oracle(truth: str, index: CodeIndex, key: dict[str, Any], context_files: list[str]) -> str:
-    """Return the truth, followed by what the code base holds: identifiers in their files, and lines that have them."""
+    """Return the truth followed by evidence from the code base: identifiers with their files, and lines with them."""
     scoring, given = key["scoring"], set(key["given"])
-    named = Files(index.files, key["roots"]).named_in(truth)
+    named = index.code.files.named_in(truth)
     files = list(dict.fromkeys([*sorted(named), *context_files, *index.files]))
     statements: list[str] = []
     said: set[str] = set()
@@ -127,7 +119,7 @@ def _oracle(truth: str, index: CodeIndex, key: dict[str, Any], context_files: li
 
 
 def _portions(index: CodeIndex, files: list[str], given: set[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield (file, some of its identifiers), from every file some before any file has a second turn."""
+    """Yield (file, some of its identifiers), taking turns: every file comes once before any comes twice."""
     turns = {path: _not_given(index, path, given) for path in files}
     while turns:
         for path, names in list(turns.items()):
@@ -138,12 +130,12 @@ def _portions(index: CodeIndex, files: list[str], given: set[str]) -> Iterator[t
 
 
 def _not_given(index: CodeIndex, path: str, given: set[str]) -> Iterator[str]:
-    # A generator of its own: a file is not looked at before its turn.
+    # A generator of its own, so that a file is not read before its turn.
     yield from (name for name in index.names_in(path) if name not in given)
 
 
 def _lines_with(index: CodeIndex, files: Iterable[str], names: set[str], most: int) -> list[str]:
-    """Return lines of the files that hold one of the identifiers."""
+    """Return at most `most` lines of the files that contain one of the identifiers."""
     lines: list[str] = []
     for path in files:
         for line in index.lines_in(path):
@@ -155,7 +147,7 @@ def _lines_with(index: CodeIndex, files: Iterable[str], names: set[str], most: i
 
 
 def _closed(text: str) -> str:
-    """Return Markdown with its last code fence closed, so that what follows is read as prose."""
+    """Close the last code fence of Markdown text, so that what follows is read as prose."""
     for end in ("", "\n```", "\n~~~", "\n" + "`" * 12, "\n" + "~" * 12):
         if read_blocks(f"{text}{end}\n\nprobe")[-1] == ("prose", "probe"):
             return text + end

@@ -1,4 +1,4 @@
-"""What a scoring file may set, within which bounds; the values it leaves out are those of verify.py's table SCORING."""
+"""The settings of a scoring file and their bounds; the defaults come from the table SCORING in verify.py."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Positive = Annotated[int | float, Field(gt=0)]
 
 
 class _Table(BaseModel):
-    """A table of settings. A name that is here and not in verify.py, or the other way round, fails at once."""
+    """A table of settings. A name that is declared here but not in verify.py, or vice versa, fails at once."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     defaults: ClassVar[dict[str, Any]]
@@ -50,7 +50,7 @@ class Weights(_Table):
 
 
 class Scoring(_Table):
-    """How answers are scored by evidence; verify.py explains each."""
+    """Settings for scoring answers by evidence; verify.py explains each."""
 
     defaults = SCORING
 
@@ -64,7 +64,7 @@ class Scoring(_Table):
 
     @classmethod
     def default(cls) -> Self:
-        """Return the scoring of tasks that were given none."""
+        """Return the default scoring."""
         return cls.model_validate({})
 
     @classmethod
@@ -72,7 +72,7 @@ class Scoring(_Table):
         """Read a TOML file.
 
         Raises:
-            InputError: it cannot be read, or a key or value in it is not known.
+            InputError: it cannot be read, or it has an unknown key or an invalid value.
         """
         try:
             return cls.model_validate(toml.loads(path.read_text(encoding="utf-8")))

@@ -31,7 +31,6 @@ from locobench.reading import (
     SPAN,
     WORD,
     CodeBase,
-    Files,
     fold,
     is_compound,
     line_sum,
@@ -46,15 +45,15 @@ VERSION = "3.0"
 # gives for each of the others the reason and the range in which no figure of its tables changes.
 SCORING: dict[str, Any] = {
     "weights": {"keyword_overlap": 0.5, "file_references": 0.2, "code_blocks": 0.2, "length_score": 0.1},
-    # Identifiers, each the only one of its kind, for 63 % of the credit (1 - 1/e).
+    # Identifiers, each in one file only, for 63 % of the credit (1 - 1/e).
     "names": 5,
-    # Credit for an identifier of one part (`nack`): often it can be guessed.
+    # Credit for an identifier of one part (`nack`), which can often be guessed.
     "simple": 0.5,
     # Files, or lines of code, for 63 % of their credit.
     "shown": 3,
     # Share of the ten most frequent words in prose that somebody wrote, in any language; a word list has less.
     "frequent": 0.15,
-    # An answer whose prose is copied from the code base to this share earns nothing.
+    # An answer earns nothing if this share of its prose is copied from the code base.
     "copied": 0.5,
     "length_words": 100,
 }
@@ -63,10 +62,10 @@ MAX_ANSWER_BYTES = 256 * 1024
 # Seconds of processor time, so that a busy machine changes no reward. An answer of 256 KiB takes one or two.
 TIME_LIMIT_SECONDS = 30
 
-# A path or a qualified name is no word of prose.
+# Paths and qualified names are not words of prose.
 _JOINED = re.compile(r"[/\\.]\w")
 _SENTENCE_END = re.compile(r"(?<=[.;:!?])\s+")
-# What a sentence or heading says of names that it proposes, and how code declares them: they are not invented.
+# Sentences and headings propose names with these words, and code declares them so: such names are not invented.
 _PROPOSES = re.compile(
     r"\b(?:new|newly|adds?|added|adding|introduc(?:e|es|ed|ing)|propos(?:e|es|ed|al)|creat(?:e|es|ed|ing)"
     r"|extract(?:s|ed|ing)?|renam(?:e|es|ed|ing)|mov(?:e|es|ed|ing)|split(?:s|ting)?|suggest(?:s|ed)?"
@@ -80,15 +79,15 @@ _DECLARES = re.compile(
 
 
 class Evidence:
-    """What an answer says that can be looked up in the code base.
+    """The parts of an answer that can be looked up in the code base.
 
     Attributes:
-        credit: of each existing identifier in a statement, how much it counts, 0 to 1.
-        placed: of each file, the credit of the best identifier that a statement rightly puts into it.
-        invented: identifiers that the code base does not have, and that are not proposed as new.
-        lines: sums of the lines shown: in prose every copy, in code those that hold a named identifier.
-        prose: the answer's own words of prose, counted.
-        copied: words of prose that are copied from the code base.
+        credit: existing identifier in a statement -> its credit, 0 to 1.
+        placed: file -> the credit of the best identifier that a statement correctly places in it.
+        invented: identifiers that are neither in the code base nor proposed as new.
+        lines: sums of the lines shown: in prose all copied lines, in code those with a named identifier.
+        prose: counts of the answer's own words of prose.
+        copied: number of words of prose copied from the code base.
     """
 
     def __init__(self, answer: str, key: Mapping[str, Any], code: CodeBase) -> None:
@@ -101,7 +100,7 @@ class Evidence:
         self._code, self._given = code, set(key["given"])
         self._simple = key["scoring"]["simple"]
         self._numbers = {path: number for number, path in enumerate(key["files"])}
-        files, proposed = Files(key["files"], key["roots"]), set()
+        proposed: set[str] = set()
         section: set[str] = set()
         section_proposes = False
         blocks = read_blocks(answer)
@@ -111,7 +110,7 @@ class Evidence:
             prose, lines, copied = code.without_copies(text)
             self.lines |= lines
             self.copied += copied
-            named_files = files.named_in(prose)
+            named_files = code.files.named_in(prose)
             if kind == HEADING:
                 section, section_proposes = named_files, bool(_PROPOSES.search(prose))
             self._read_statement(prose, named_files or section)
@@ -143,7 +142,7 @@ class Evidence:
                     self.placed[path] = max(credit, self.placed.get(path, 0.0))
 
     def _read_code(self, text: str) -> set[str]:
-        """Count the lines that exist and hold an identifier that the prose names; return what the others declare."""
+        """Collect existing lines with an identifier that the prose names; return the names declared in new lines."""
         declared: set[str] = set()
         for line in text.splitlines():
             words = [word for word, _, _ in tokens(line)]
@@ -161,20 +160,20 @@ def saturate(amount: float, scale: float) -> float:
 
 
 def measure(answer: str, key: Mapping[str, Any], code: CodeBase) -> dict[str, Any]:
-    """Return the components of an answer, each 0 to 1, before they are held against the oracle's, and their parts."""
+    """Return an answer's components, each 0 to 1, not yet divided by the oracle's, and what they were made from."""
     scoring, seen = key["scoring"], Evidence(answer, key, code)
-    # An identifier that many files have is no sign of having read one.
+    # An identifier that many files contain does not show that the agent has read one.
     found = sum(seen.credit[name] / math.sqrt(len(code.places[name])) for name in sorted(seen.credit))
     true = found / (found + len(seen.invented)) if found else 0.0
     spoken = sum(seen.prose.values())
     frequent = sum(count for _, count in seen.prose.most_common(10)) / max(1, spoken)
     copied = seen.copied / max(1, seen.copied + spoken)
     written = min(1.0, frequent / scoring["frequent"]) ** 3 * max(0.0, 1 - (copied / scoring["copied"]) ** 3)
-    # Squared: whoever invents one name has mostly guessed some of the others.
+    # Squared: an answer with one invented name has usually guessed some of the others.
     known = saturate(found * true**2, scoring["names"]) * written
     placed = sum(seen.placed[path] for path in sorted(seen.placed))
     if not code.places:
-        # Nothing can be looked up: the words of the truth are what is left to compare.
+        # Nothing can be looked up, so only the words of the ground truth can be compared.
         known = _f1(_published_words(answer), _published_words(key["truth"]))
     return {
         "components": {
@@ -206,9 +205,9 @@ def score(answer: str, key: Mapping[str, Any]) -> dict[str, Any]:
 def held_against(
     full: Mapping[str, float], measured: Mapping[str, Any], weights: Mapping[str, float]
 ) -> dict[str, Any]:
-    """Return the metrics: each component is the share of `full`, what the oracle's answer reaches of it."""
+    """Return the metrics: each component is a share of `full`, the oracle's value for it."""
     components = {name: min(1.0, amount / full[name]) for name, amount in measured["components"].items() if full[name]}
-    # What the oracle cannot show cannot be asked for: the identifiers get its weight.
+    # No answer can provide evidence that even the oracle cannot, so the identifiers get that weight.
     weights = dict(weights)
     for name in [name for name in weights if name not in components]:
         weights["keyword_overlap"] += weights.pop(name)
@@ -223,7 +222,7 @@ def held_against(
 
 
 def weighted(components: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    """Return the mean of the components by their weights, 0 to 1."""
+    """Return the weighted mean of the components, 0 to 1."""
     total = sum(weights[name] * components[name] for name in weights) / sum(weights.values())
     return round(min(1.0, max(0.0, total)), 6)
 

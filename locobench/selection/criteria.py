@@ -1,6 +1,6 @@
-"""What makes a task pass and what makes it rank: thresholds, bonuses, and the parts of the score.
+"""The criteria for selecting tasks: thresholds and filters to pass, and the weighted parts of the score.
 
-Imports nothing heavy: the flags of select_tasks.py show these values as their defaults.
+Nothing heavy is imported here: select_tasks.py shows these values as the defaults of its flags.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from locobench.shared import toml
 from locobench.shared.errors import InputError
 
 MIN_CONTEXT_LENGTH = 50_000
-"""Characters of context; a task passes with strictly more."""
+"""In characters; a task needs strictly more to pass."""
 MIN_FILES_COUNT = 5
-"""Context files; a task passes with strictly more."""
+"""Number of context files; a task needs strictly more to pass."""
 TOP_N = 50
 
 CATEGORY_BONUSES = {
@@ -31,12 +31,12 @@ CATEGORY_BONUSES = {
     "integration_testing": 0.3,
     "multi_session_development": 0.3,
 }
-"""How much each category is expected to gain from code search, 0-1, as in the published selection."""
+"""Expected gain of each category from code search, 0-1, as in the published selection."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What the selection needs to know of a task."""
+    """The facts about a task that the selection uses."""
 
     id: str
     task_category: str
@@ -46,18 +46,19 @@ class Candidate:
     """Characters."""
     files_count: int
     grep_f1: float | None = None
-    """Of a question with an exact answer: F1 of one grep's answer, 0-1."""
+    """For a question with an exact answer: F1 of a single grep's answer, 0-1."""
     title: str = ""
-    """For people: shown on the report page, not part of selected_tasks.json."""
+    """Shown on the report page; not in selected_tasks.json."""
     open_reward: float | None = None
+    """Mean reward, 0-1, of agents with the code; None if not measured."""
     closed_reward: float | None = None
-    """Mean reward, 0-1, of agents that had the code, and of those that had not; None where not measured."""
+    """Mean reward, 0-1, of agents without the code; None if not measured."""
     truth: float | None = None
-    """How true of its code an audit found the ground truth, 0-100; None where not audited."""
+    """How well the ground truth fits the code according to an audit, 0-100; None if not audited."""
 
 
 def _bonus(task: Candidate, criteria: Criteria) -> float:
-    """Return what a task may gain from code search, 0-1: its category's, or what one grep leaves to be found."""
+    """Return a task's expected gain from code search, 0-1: its category's bonus, or 1 - grep F1."""
     return criteria.category_bonuses[task.task_category] if task.grep_f1 is None else 1 - task.grep_f1
 
 
@@ -65,17 +66,17 @@ class Part(NamedTuple):
     """A part of the score."""
 
     weight: float
-    """What it counts unless a criteria file or a flag says otherwise."""
+    """The default weight; a criteria file or a flag can change it."""
     words: str
-    """How the formula in selected_tasks.json and on the page calls it."""
+    """Its name in the formula in selected_tasks.json and on the page."""
     value: Callable[[Candidate, Criteria], float]
-    """What a task has of it: 0-1, or any number from 0 where it is scaled."""
+    """A task's value: 0-1, or any number >= 0 if `scaled`."""
     scaled: bool = False
-    """Divide it by the largest among the tasks that pass."""
+    """Whether to divide the value by the largest among the tasks that pass."""
 
 
-# A criterion is a row, which brings its flag --<name>_weight and its key of [weights]. These weights are the published
-# ones: a new row has the weight 0 until a flag or a file gives it another.
+# Each row is a part of the score, with a flag --<name>_weight and a key in [weights]. These are the published weights:
+# give a new row the weight 0, so that it counts only where a flag or a file sets another.
 SCORE_PARTS = {
     "context": Part(0.3, "context_length", lambda task, _: task.context_length, scaled=True),
     "files": Part(0.3, "files_count", lambda task, _: task.files_count, scaled=True),
@@ -89,31 +90,31 @@ def _default_weights() -> Mapping[str, float]:
 
 @dataclass(frozen=True)
 class Criteria:
-    """What makes a task pass, and what makes it rank."""
+    """The criteria that tasks must pass and are ranked by."""
 
-    # For `load`: a name that is none and a value of another type are errors.
+    # For `load`: an unknown name and a value of the wrong type are errors.
     __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid", "strict": True}
 
     min_context_length: int = MIN_CONTEXT_LENGTH
     min_files_count: int = MIN_FILES_COUNT
     top_n: int = TOP_N
     weights: Mapping[str, float] = field(default_factory=_default_weights)
-    """By the names in SCORE_PARTS; they sum to 1."""
+    """Weights by name in SCORE_PARTS; they sum to 1."""
     category_bonuses: Mapping[str, float] = field(default_factory=lambda: CATEGORY_BONUSES)
     categories: Sequence[str] | None = None
     languages: Sequence[str] | None = None
     difficulties: Sequence[str] | None = None
-    """What a task may be of; None for any."""
+    """The three filters list the values to keep; None keeps all."""
     max_closed: float | None = None
-    """Reward without the code above which a task fails; one that was not measured passes."""
+    """A task with a higher reward without the code fails; one that was not measured passes."""
     min_truth: float | None = None
-    """Truth (0-100) below which a task fails; one that was not audited passes."""
+    """A task with a lower truth (0-100) fails; one that was not audited passes."""
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read criteria from a TOML file: the names are the fields above, what it leaves out keeps its default.
+        """Read criteria from a TOML file. Its keys are the fields above; missing ones keep their defaults.
 
-        `[weights]` and `[category_bonuses]` are tables; what they leave out keeps its default, too.
+        `[weights]` and `[category_bonuses]` are tables; their missing keys keep their defaults, too.
 
         Raises:
             InputError: the file cannot be read or used; the message names the key.
@@ -124,7 +125,7 @@ class Criteria:
 
         given = toml.read(path)
         try:
-            # As JSON, where a strict dataclass may come from an object.
+            # Strict validation accepts an object for a dataclass only in JSON.
             criteria = TypeAdapter(cls).validate_json(json.dumps(given, default=str))
             criteria = replace(
                 criteria,
@@ -140,7 +141,7 @@ class Criteria:
         return criteria
 
     def check(self) -> None:
-        """Raise InputError unless the weights sum to 1 and every weight, bonus and limit is in its range."""
+        """Raise InputError unless the weights sum to 1 and all weights, bonuses and limits are in range."""
         if unknown := sorted(self.weights.keys() - SCORE_PARTS.keys()):
             raise InputError(f"weights: no part of the score is called {unknown[0]!r}, known: {', '.join(SCORE_PARTS)}")
         weights = self.weights.values()
@@ -157,7 +158,7 @@ class Criteria:
                 raise InputError(f"{name} must be {f'from 0 to {most[name]:g}' if name in most else '0 or more'}")
 
     def pass_task(self, task: Candidate) -> bool:
-        """Say whether a task is above both thresholds and in every filter."""
+        """Return whether a task is above both thresholds and passes every filter."""
         return (
             task.context_length > self.min_context_length
             and task.files_count > self.min_files_count
@@ -169,11 +170,11 @@ class Criteria:
         )
 
     def needs_no_code(self, task: Candidate) -> bool:
-        """Whether the task can be answered without reading the code."""
+        """Return whether agents without the code earn more than `max_closed`."""
         reward, most = task.closed_reward, self.max_closed
         return reward is not None and most is not None and reward > most
 
     def is_untrue(self, task: Candidate) -> bool:
-        """Whether the task's ground truth is too far from its code."""
+        """Return whether the ground truth fits the code worse than `min_truth`."""
         truth, least = task.truth, self.min_truth
         return truth is not None and least is not None and truth < least

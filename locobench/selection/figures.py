@@ -1,4 +1,4 @@
-"""The figures of a selection as inline SVG: how its tasks are distributed, and which of them are selected.
+"""Draw a selection as inline SVG: how the tasks are distributed, and which are selected.
 
 matplotlib takes half a second to import, so import this module only when figures are asked for.
 """
@@ -25,7 +25,7 @@ COLOURS = stand_ins("currentColor", "var(--failing)", "var(--passing)", "var(--s
 INK, FAILING, PASSING, SELECTED, PAPER = COLOURS
 
 BARS = 100
-# Dots of the scatter that fall into one cell are drawn once: the page's size is bounded, the picture the same.
+# Scatter dots in the same cell are drawn once, which bounds the page's size and leaves the picture the same.
 GRID = (900, 500)
 
 Numbers = NDArray[np.float64]
@@ -36,20 +36,20 @@ class Groups(NamedTuple):
 
     failing: list[Candidate]
     passing: list[Candidate]
-    """They pass and are not selected."""
+    """Tasks that pass but are not selected."""
     selected: list[Candidate]
 
 
 class Measure(NamedTuple):
-    """A number that tasks have and a threshold cuts."""
+    """A number that every task has, with its threshold."""
 
     name: str
     label: str
-    """The axis' title, with the unit."""
+    """The axis title, with the unit."""
     of: Callable[[Candidate], int]
     threshold: int
     per_unit: int
-    """How many of the measure are one on the axis."""
+    """The values are divided by this for the axis."""
 
 
 def values_of(tasks: Iterable[Candidate], measure: Measure) -> Numbers:
@@ -58,7 +58,7 @@ def values_of(tasks: Iterable[Candidate], measure: Measure) -> Numbers:
 
 
 def draw_figures(groups: Groups, measures: Sequence[Measure]) -> dict[str, Markup]:
-    """Return the figures as SVG by name: one histogram a measure, and the scatter of both."""
+    """Return the figures as SVG by name: a histogram per measure, and a scatter plot of both."""
     with page_style():
         figures = {measure.name: _histogram(groups, measure) for measure in measures}
         figures["scatter"] = _scatter(groups, *measures)
@@ -66,20 +66,20 @@ def draw_figures(groups: Groups, measures: Sequence[Measure]) -> dict[str, Marku
 
 
 def bars(groups: Sequence[Numbers], threshold: int) -> tuple[Numbers, list[Numbers]]:
-    """Return the edges of a histogram's bars, and of each group of whole numbers how many lie in which bar.
+    """Return the edges of a histogram's bars, and for each group of whole numbers the count in each bar.
 
-    An edge lies half a step above the threshold, so that no bar mixes values that fail with values that pass.
+    One edge is half a step above the threshold, so that no bar mixes failing and passing values.
     """
     most = max(np.max(values, initial=0) for values in groups)
     line, width = threshold + 0.5, max(1.0, float(np.ceil((max(most, threshold) + 1) / BARS)))
     first, last = np.ceil(line / width), max(1.0, np.ceil((most - line) / width))
     edges = line + width * np.arange(-first, last + 1)
-    # Clipping: with numbers beyond 2**53, the last edge may be rounded to below the largest.
+    # Clip, because beyond 2**53 rounding may put the last edge below the largest value.
     return edges, [np.histogram(np.clip(values, edges[0], edges[-1]), edges)[0] for values in groups]
 
 
 def _histogram(groups: Groups, measure: Measure) -> Figure:
-    """Draw how many tasks have which value; below, on a scale of their own, the selected ones."""
+    """Draw a histogram of all tasks and below it, on a scale of its own, one of the selected tasks."""
     edges, (failing, passing, selected) = bars([values_of(group, measure) for group in groups], measure.threshold)
     edges = edges / measure.per_unit
 
@@ -112,7 +112,7 @@ def _scatter(groups: Groups, horizontal: Measure, vertical: Measure) -> Figure:
     limits = np.max(np.concatenate([*points, [lines]]), axis=0) * 1.03
     failing, passing, selected = (_thin(group, limits) for group in points)
     for dots, colour in ((failing, FAILING), (passing, PASSING)):
-        # A stroke of no length with round ends is a dot, in a fifth of the bytes of a marker.
+        # A stroke of zero length with round ends is a dot and takes a fifth of a marker's bytes.
         path = Path(np.repeat(dots, 2, axis=0), [Path.MOVETO, Path.LINETO] * len(dots))
         axes.add_patch(PathPatch(path, fill=False, edgecolor=colour, linewidth=2.2, capstyle="round"))
     axes.plot(*selected.T, "D", color=SELECTED, markersize=5, markeredgecolor=PAPER, markeredgewidth=0.6)
@@ -127,18 +127,18 @@ def _scatter(groups: Groups, horizontal: Measure, vertical: Measure) -> Figure:
 
 
 def _thin(points: Numbers, limits: Numbers) -> Numbers:
-    """Keep the first of the points in each cell of GRID."""
+    """Keep the first point in each cell of GRID."""
     _, first = np.unique((points / limits * GRID).astype(np.int64), axis=0, return_index=True)
     return points[np.sort(first)]
 
 
 def _line(measure: Measure) -> float:
-    """Return where the threshold's line stands: between its value, which fails, and the next, which passes."""
+    """Return the position of the threshold line: between its value, which fails, and the next, which passes."""
     return (measure.threshold + 0.5) / measure.per_unit
 
 
 def _label_threshold(axes: Axes, measure: Measure) -> None:
-    """Say above the line, on the side that has room, over which value tasks can pass."""
+    """Label the threshold line above the plot, on the side that has room."""
     left, right = axes.get_xlim()
     axes.annotate(
         f"over {measure.threshold:,}",
@@ -153,7 +153,7 @@ def _label_threshold(axes: Axes, measure: Measure) -> None:
 
 
 def _plain_axes(axes: Axes) -> None:
-    """Leave the two axes that carry numbers, in the page's ink."""
+    """Draw only the left and bottom axes, in the page's text colour."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(INK)
     axes.tick_params(colors=INK)
@@ -163,6 +163,6 @@ def _plain_axes(axes: Axes) -> None:
 
 
 def _svg(figure: Figure, name: str) -> Markup:
-    """Return the figure as an <svg> element. Thousands of marks may be selected, and each would repeat its style."""
+    """Return the figure as an <svg> element. Selected marks share a class: thousands would each repeat their style."""
     drawing = inline_svg(figure, name, COLOURS)
     return Markup(re.sub(rf'style="fill: {re.escape(COLOURS[SELECTED])}; [^"]*"/>', 'class="mark"/>', drawing))

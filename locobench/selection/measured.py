@@ -1,4 +1,4 @@
-"""What runs and audits have shown of the candidates: rewards with and without the code, how true the truths are."""
+"""Add measurements to the candidates: rewards with and without the code, and audits of the ground truths."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
 from locobench.dataset.records import RecordError, parse_object
+from locobench.harbor.task import TaskToml
+from locobench.harbor.trial import Trial, reward_of, trials
 from locobench.selection.criteria import Candidate
-from locobench.shared import toml
 from locobench.shared.errors import InputError
+from locobench.shared.installation import HARNESS
 
 
 def with_measures(
@@ -24,18 +26,18 @@ def with_measures(
     closed_book: Path | None = None,
     audit: Path | None = None,
 ) -> list[Candidate]:
-    """Return the candidates with what the files say of them.
+    """Return the candidates with the measurements from these files.
 
     Args:
-        open_book: a job folder of Harbor, of tasks with the code.
-        closed_book: a job folder of Harbor, of tasks that were generated without it.
-        audit: a JSONL with `id` and `truth` (0-100) on each line; the last line of an id counts.
+        open_book: a Harbor job folder for tasks with the code.
+        closed_book: a Harbor job folder for tasks generated without it.
+        audit: a JSONL with `id` and `truth` (0-100) on each line; an id's last line counts.
 
     Raises:
-        InputError: a file cannot be read, or says nothing of any candidate.
+        InputError: a file cannot be read, or mentions none of the candidates.
     """
     found = list(candidates)
-    # Harbor knows a task by its name in task.toml, which has no underscores.
+    # Harbor uses the task's name in task.toml, which has no underscores.
     names = {task.id.replace("_", "-"): task.id for task in found}
     opened, closed = (
         _of_candidates(job, read_rewards(job, closed_book=without), names) if job else {}
@@ -49,61 +51,42 @@ def with_measures(
 
 
 def read_rewards(job: Path, *, closed_book: bool) -> dict[str, float]:
-    """Return the mean reward of each task of a job, by the task's name without `locobench/`.
+    """Return the mean reward of each task in a job, by the task's name without `locobench/`.
 
-    A trial without a reward was not graded and counts for nothing.
+    Trials without a reward were not graded and are ignored.
 
     Args:
-        closed_book: whether the tasks should be without the code; they are looked at where they still lie.
+        closed_book: whether the tasks must be without the code; this is checked if their folders still exist.
 
     Raises:
-        InputError: no job folder, a trial that cannot be read, or a job of the other kind of tasks.
+        InputError: it is not a job folder, a trial cannot be read, or the tasks are of the other kind.
     """
     rewards: defaultdict[str, list[float]] = defaultdict(list)
     other = "" if closed_book else "out"
-    for path in sorted(job.glob("*/result.json")):
-        trial = _read_trial(path)
-        if trial.closed_book is (not closed_book):
-            raise InputError(f"{path}: of a task with{other} the code; swap the two jobs, or name another")
-        if trial.reward is not None:
-            rewards[trial.task].append(trial.reward)
+    for folder, trial in trials(job):
+        if _is_closed_book(trial) is (not closed_book):
+            raise InputError(f"{folder}: of a task with{other} the code; swap the two jobs, or name another")
+        reward = reward_of(folder, trial)
+        if reward is not None:
+            rewards[trial.task_name.rpartition("/")[2]].append(reward)
     if not rewards:
         raise InputError(f"{job}: holds no graded trial; name the folder of one job, jobs/<job>")
     return {name: fmean(values) for name, values in rewards.items()}
 
 
-class _Trial(NamedTuple):
-    task: str
-    reward: float | None
-    closed_book: bool | None
-    """Whether its task is one without the code; None when the task's folder does not tell."""
-
-
-def _read_trial(path: Path) -> _Trial:
+def _is_closed_book(trial: Trial) -> bool | None:
+    """Return whether a trial's task is without the code; None if its folder does not say or is gone."""
     try:
-        trial = parse_object(path.read_bytes())
-        rewards = (trial["verifier_result"] or {}).get("rewards") or {}
-        reward = _number(rewards["reward"], 0, 1) if "reward" in rewards else None
-        return _Trial(str(trial["task_name"]).rpartition("/")[2], reward, _is_closed_book(trial))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path}: no trial of Harbor ({error!r})") from None
-
-
-def _is_closed_book(trial: dict[str, Any]) -> bool | None:
-    try:
-        config = toml.loads((Path(trial["task_id"]["path"]) / "task.toml").read_text(encoding="utf-8"))
-        return config["metadata"]["closed_book"] is True
-    except (OSError, ValueError, KeyError, TypeError):
+        return TaskToml.read(trial.task_path).metadata.closed_book if trial.task_path else None
+    except InputError:
         return None
 
 
 def read_audit(path: Path) -> dict[str, float]:
-    """Return how true (0-100) each task's ground truth is of its code, by id.
+    """Return how well each task's ground truth fits its code (0-100), by id.
 
     Raises:
-        InputError: the file cannot be read, or a line is no entry of an audit.
+        InputError: the file cannot be read, or a line is not an audit entry.
     """
     truths: dict[str, float] = {}
     try:
@@ -116,9 +99,7 @@ def read_audit(path: Path) -> dict[str, float]:
                     truths[str(entry["id"])] = _number(entry["truth"], 0, 100)
                 except (RecordError, KeyError, TypeError, ValueError) as error:
                     what = f"{error} missing" if isinstance(error, KeyError) else error
-                    raise InputError(
-                        f"{path}:{number}: {what}; write it again with `python -m harness audit`"
-                    ) from None
+                    raise InputError(f"{path}:{number}: {what}; write it again with `{HARNESS} audit`") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     return truths

@@ -1,4 +1,4 @@
-"""The page that shows a selection: distributions, thresholds, counts and the ranked tasks in one HTML file.
+"""Render a selection as one HTML file: distributions, thresholds, counts and the ranked tasks.
 
 matplotlib takes half a second to import, so import this module only when a page is asked for.
 """
@@ -27,7 +27,7 @@ def selection_page(tasks: Sequence[Candidate], selection: Selection, dataset: st
 
     Args:
         tasks: all tasks that the selection was made from.
-        dataset: the dataset's name, as the page shows it.
+        dataset: the dataset's name to show.
     """
     criteria = selection.criteria
     groups = Groups(
@@ -73,18 +73,18 @@ def _files(task: Candidate) -> int:
 
 
 def _plain(text: str) -> str:
-    """Return one line of visible characters: no controls, no change of direction, nothing that is not a character."""
+    """Return the text on one line, with unprintable characters (controls, direction overrides) replaced."""
     line = " ".join(text.split())
     return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in line)
 
 
 def _breakable(name: str) -> Markup:
-    """Return an id as HTML that may go on in the next line after each `_`; copied text stays what it is."""
+    """Return an id as HTML that may wrap after each `_`; copied text is unchanged."""
     return escape(_plain(name)).replace("_", Markup("_<wbr>"))
 
 
 def _filters(criteria: Criteria) -> list[tuple[str, str]]:
-    """Return (what is filtered, what is kept) of the filters that leave something out."""
+    """Return (field, values kept) for each filter that is set."""
     kept = {name: getattr(criteria, name) for name in ("categories", "languages", "difficulties")}
     return [(name, ", ".join(values)) for name, values in kept.items() if values is not None]
 
@@ -102,7 +102,7 @@ def _summary(groups: Groups, measure: Measure) -> list[tuple[str, int, list[floa
 
 
 class Shown(NamedTuple):
-    """Something that was measured of the tasks, as the page shows it."""
+    """How the page shows a measurement."""
 
     field: str
     heading: str
@@ -111,7 +111,7 @@ class Shown(NamedTuple):
 
 
 def _measures(tasks: Sequence[Candidate], criteria: Criteria) -> list[Shown]:
-    """Return what was measured of any task: rewards with and without the code, how true the truths are."""
+    """Return the measurements that at least one task has: rewards with and without the code, audited truth."""
     closed = sum(map(criteria.needs_no_code, tasks))
     untrue = sum(map(criteria.is_untrue, tasks))
     limits = {
@@ -132,7 +132,7 @@ def _measures(tasks: Sequence[Candidate], criteria: Criteria) -> list[Shown]:
 
 
 class Cell(NamedTuple):
-    """Numbers of tasks; each holds the next."""
+    """Numbers of tasks; each includes the next."""
 
     all: int
     passing: int
@@ -148,12 +148,12 @@ def _counter(groups: Groups, key: Callable[[Candidate], object]) -> Callable[[ob
 
 
 class Counts(NamedTuple):
-    """The table of category by language, without those that no task has; totals come last."""
+    """The table of categories by languages, without empty ones; totals come last."""
 
     languages: list[str]
     rows: list[tuple[str, list[Cell]]]
     most_selected: int
-    """In one cell, totals aside."""
+    """The largest number of selected tasks in a cell, excluding totals."""
 
 
 def _counts(groups: Groups, criteria: Criteria) -> Counts:
@@ -162,7 +162,7 @@ def _counts(groups: Groups, criteria: Criteria) -> Counts:
     by_language = _counter(groups, lambda task: task.language)
     everything = [task for group in groups for task in group]
     languages = sorted({task.language for task in everything})
-    # Highest bonus first, which is the order of the published table.
+    # Highest bonus first, as in the published table.
     bonuses = criteria.category_bonuses
     categories = sorted({task.task_category for task in everything}, key=lambda name: (-bonuses.get(name, 0), name))
     rows = [

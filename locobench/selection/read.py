@@ -19,10 +19,11 @@ from locobench.dataset.catalog import DIFFICULTIES
 from locobench.dataset.records import BYTE_ORDER_MARK, RecordError, parse_object
 from locobench.selection.criteria import Candidate
 from locobench.shared.errors import InputError
-from locobench.shared.validation import LARGEST_COUNT, explain
+from locobench.shared.installation import EXTRACT, SELECT
+from locobench.shared.validation import LARGEST_COUNT, explain, what_is_wrong
 
-# The fields that a selection is made from; the others, nearly all of a record's bytes, are passed over. Without
-# pydantic's models, whose import takes as long as reading 8,000 records does.
+# The fields that a selection uses; the others, nearly all of a record's bytes, are ignored. A plain validator, because
+# importing pydantic's models takes as long as reading 8,000 records.
 _DERIVED = typed_dict_schema({"grep_f1": typed_dict_field(float_schema(ge=0, le=1))})
 _FIELDS = SchemaValidator(
     typed_dict_schema(
@@ -44,15 +45,16 @@ _FIELDS = SchemaValidator(
 
 
 def read_candidates(dataset_path: Path) -> list[Candidate]:
-    """Return the candidates of a JSONL dataset, in its order. It is read once, so it may be a pipe.
+    """Return the candidates of a JSONL dataset, in file order. It is read once, so it may be a pipe.
 
     Raises:
-        InputError: the dataset cannot be read, or a line is no record or repeats an id; file, line and field are named.
+        InputError: the dataset cannot be read, or a line is not a record or repeats an id; the message names the file,
+            the line and the field.
     """
     candidates: dict[str, Candidate] = {}
     lines: dict[str, int] = {}
     try:
-        # A record is longer than the default buffer, which would be filled again and again for one line.
+        # A record is longer than the default buffer, which would be refilled several times per line.
         with dataset_path.open("rb", buffering=1 << 16) as stream:
             for number, line in enumerate(stream, 1):
                 if line.isspace():
@@ -60,9 +62,7 @@ def read_candidates(dataset_path: Path) -> list[Candidate]:
                 try:
                     candidate = _read_candidate(line)
                 except RecordError as error:
-                    raise InputError(
-                        f"{dataset_path}:{number}: {error}; write it again with extract_dataset.py"
-                    ) from None
+                    raise InputError(f"{dataset_path}:{number}: {error}; write it again with {EXTRACT}") from None
                 if candidate.id in lines:
                     first = lines[candidate.id]
                     raise InputError(
@@ -73,26 +73,26 @@ def read_candidates(dataset_path: Path) -> list[Candidate]:
     except OSError as error:
         raise InputError(
             f"{dataset_path}: cannot be read: {error.strerror};"
-            " run extract_dataset.py first or name the file with --dataset_path"
+            f" run {EXTRACT} first or name the file with --dataset_path"
         ) from error
     return list(candidates.values())
 
 
 def read_selection(path: Path) -> list[str]:
-    """Return the ids of a selection, in its order.
+    """Return the ids in a selection, in order.
 
     Raises:
-        InputError: not a file that select_tasks.py wrote.
+        InputError: the file cannot be read or was not written by select_tasks.py.
     """
     try:
         tasks = parse_object(path.read_bytes())["tasks"]
         if not isinstance(tasks, list):
-            raise TypeError("tasks: not a list")
+            raise ValueError("tasks: not a list")
         return [str(task["id"]) for task in tasks]
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}; run select_tasks.py first") from None
+        raise InputError(f"{path}: cannot be read: {error.strerror}; run {SELECT} first") from None
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path}: not a selection ({error!r}); write it again with select_tasks.py") from None
+        raise InputError(f"{path}: not a selection ({what_is_wrong(error)}); write it again with {SELECT}") from None
 
 
 def _read_candidate(line: bytes) -> Candidate:
@@ -101,5 +101,5 @@ def _read_candidate(line: bytes) -> Candidate:
         derived = fields.pop("derived", None)
         return Candidate(**fields, grep_f1=derived["grep_f1"] if derived else None)
     except ValidationError as error:
-        parse_object(line)  # tells better what is wrong with a line that is no JSON object
+        parse_object(line)  # has a better message for a line that is not a JSON object
         raise RecordError(explain(error)) from None

@@ -1,7 +1,7 @@
-"""Which tasks are selected: those that pass the criteria, ranked by a weighted score, the top N.
+"""Select tasks: the top N of those that pass the criteria, ranked by a weighted score.
 
-The score is the weighted sum of SCORE_PARTS, each part 0-1; a part that is scaled is divided by the largest among the
-tasks that pass. A question with an exact answer has 1 - grep F1 for its bonus. context_length counts characters.
+The score is the weighted sum of SCORE_PARTS, each part 0-1; a scaled part is divided by the largest value among the
+tasks that pass. The bonus of a question with an exact answer is 1 - grep F1. context_length counts characters.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from typing import Any
 from locobench.selection.criteria import SCORE_PARTS, Candidate, Criteria
 from locobench.shared.errors import InputError
 
-# Scores are published with four digits.
+# Scores are written with four decimals.
 SCORE_DIGITS = 4
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The outcome: the top tasks with their scores, best first, and all that passed."""
+    """A ranking of the tasks that pass, of which the top ones are selected."""
 
     criteria: Criteria
     total: int
     largest: dict[str, float]
-    """What the scaled parts of the score were divided by, by the words of the formula; 0 when nothing passed."""
+    """Name in the formula -> what that scaled part was divided by; 0 if nothing passed."""
     passed: list[tuple[float, Candidate]]
-    """All tasks that pass with their scores (0-1, not rounded), best first; equal scores by id."""
+    """All tasks that pass and their scores (0-1, not rounded), best first; ties are ordered by id."""
 
     @property
     def selected(self) -> list[tuple[float, Candidate]]:
-        """The top tasks of `passed`."""
+        """The first `top_n` tasks of `passed`."""
         return self.passed[: self.criteria.top_n]
 
     def as_json(self) -> dict[str, Any]:
-        """Return what selected_tasks.json holds."""
+        """Return the content of selected_tasks.json."""
         criteria = _without_none(asdict(self.criteria))
         del criteria["weights"]
         tasks = [{**_without_none(asdict(task)), "score": round(score, SCORE_DIGITS)} for score, task in self.selected]
@@ -68,7 +68,7 @@ class Selection:
 
 
 def _without_none(values: dict[str, Any]) -> dict[str, Any]:
-    """Return what was asked for or measured."""
+    """Leave out filters that are not set and measurements that were not made."""
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -76,7 +76,7 @@ def select(tasks: Iterable[Candidate], criteria: Criteria) -> Selection:
     """Score the tasks that pass `criteria` and rank them.
 
     Raises:
-        InputError: the criteria cannot be used, or lack the bonus of a category that passes.
+        InputError: the criteria are invalid, or lack a bonus for the category of a task that passes.
     """
     criteria.check()
     everything = list(tasks)

@@ -1,4 +1,4 @@
-"""What is a question with an exact answer like? Facts that scenarios carry, tasks tell and comparisons group by."""
+"""Facts about questions with exact answers. Scenarios carry them, tasks publish them, comparisons group by them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictStr
 
-STRUCTURE, AGREEMENT = "code_structure", "agreement_with_the_real_fix"
-"""The categories of such questions."""
+CONTROL_GROUP = "control_group"
+"""Name of the grouping: `yes` marks tasks that a single grep nearly answers, so that a search tool can hardly help."""
 
 
 class Derived(BaseModel):
-    """What a question with an exact answer is like."""
+    """Facts about a question with an exact answer."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -19,19 +19,19 @@ class Derived(BaseModel):
     """What is asked for, such as `users_in_steps`."""
     family: Literal["structure", "history"]
     tier: Literal["syntax", "scip", "history"]
-    """Where the answer comes from: the strict rule, an index, or a commit."""
+    """Where the answer comes from: the strict rule, a SCIP index, or a commit."""
     checked: bool
-    """Whether this kind was compared with independent resolvers in this language."""
+    """Whether this kind was compared with independent resolvers for this language."""
     control_group: bool
-    """Whether one grep nearly answers it, so that a tool can hardly help."""
+    """Whether a single grep nearly answers it, so that a tool can hardly help."""
     grep_f1: float = Field(ge=0, le=1)
-    """F1 of one grep's answer."""
+    """F1 of a single grep's answer."""
     greps: int = Field(ge=1)
-    """Words to grep for, to find everything."""
+    """Number of words to grep for to find everything."""
     hits: int = Field(ge=0)
-    """Lines that these greps show."""
+    """Number of lines these greps print."""
     depth: int = Field(ge=0)
-    """Steps from the target to the answer; 0 for any number."""
+    """Steps from the target to the answer; 0 means any number."""
     items: int = Field(ge=1)
     files: int = Field(ge=1)
     """Files in the answer."""

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class InputError(ValueError):
-    """Something the user gave cannot be used; the message is one line: what, where, the way out."""
+    """User input cannot be used. The message is one line: what, where, and how to fix it."""

@@ -1,4 +1,4 @@
-"""Files: written whole or not at all, and read without following the links of whoever made them."""
+"""Write files whole or not at all, and read untrusted ones without following links."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from locobench.shared.errors import InputError
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-"""Flags to open what others made: no link is followed, and no pipe waited for."""
+"""Flags for opening untrusted files: they do not follow links or wait for pipes."""
 
 
 @contextlib.contextmanager
 def opened_below(root: Path | int, path: str, flags: int = FILE) -> Iterator[int]:
-    """A descriptor of what lies at a path below a folder, opened part by part, so that no link leads anywhere else.
+    """Yield a descriptor for a path below a folder, opened part by part so that no link can lead elsewhere.
 
     Args:
         root: the folder, or a descriptor of it.
@@ -29,7 +29,7 @@ def opened_below(root: Path | int, path: str, flags: int = FILE) -> Iterator[int
         flags: FOLDER, or FILE for anything else.
 
     Raises:
-        OSError: a part of it is a link, is missing, or leads upwards.
+        OSError: part of the path is a link, is missing, or leads upwards.
     """
     *folders, name = [part for part in path.split("/") if part not in ("", ".")] or ["."]
     if ".." in (*folders, name):
@@ -49,17 +49,21 @@ def opened_below(root: Path | int, path: str, flags: int = FILE) -> Iterator[int
 
 
 def read_below(root: Path | int, path: str, most: int, *, cut: bool = False) -> bytes:
-    """Content of a regular file below a folder, at most so many bytes of it; no link is followed.
+    """Return the content of a regular file below a folder, without following links.
+
+    Args:
+        most: largest size in bytes.
+        cut: truncate a larger file instead of raising.
 
     Raises:
-        OSError: it is no regular file, or has more bytes; with `cut`, the others are left out instead.
+        OSError: it is not a regular file, or it is too large.
     """
     with opened_below(root, path) as descriptor:
         return read_regular(descriptor, most, path, cut=cut)
 
 
 def read_regular(descriptor: int, most: int, name: str, *, cut: bool = False) -> bytes:
-    """As `read_below`, of a descriptor."""
+    """Like `read_below`, but reads from a descriptor; `name` is for the error."""
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         raise OSError(errno.EINVAL, "no regular file", name)
     with open(descriptor, "rb", closefd=False) as stream:
@@ -71,14 +75,14 @@ def read_regular(descriptor: int, most: int, name: str, *, cut: bool = False) ->
 
 @contextlib.contextmanager
 def whole_file(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
-    """Open a file for writing that is at `path`, whole, when the block ends without an error, and not before.
+    """Open a file for writing. It appears at `path`, whole, only when the block ends without an error.
 
-    Where `path` is a link, the link stays and what it leads to is replaced. A device or a pipe is written into.
-    A file that is replaced passes on its permissions, a new one has what the umask leaves. Parts of it that killed
-    processes left beside it are removed.
+    If `path` is a link, the link stays and its target is replaced. Devices and pipes are written to directly.
+    A replaced file keeps its permissions; a new one follows the umask. Temporary files left beside it by killed
+    processes are removed.
 
     Args:
-        durable: wait until the disk has it, for what cannot be made again.
+        durable: flush to disk before returning, for data that cannot be recreated.
 
     Raises:
         InputError: the folder or file cannot be written (disk full, read-only, a folder of that name).
@@ -122,7 +126,7 @@ def write_whole(path: Path, content: str | bytes, *, durable: bool = False) -> N
 
 
 def check_output(output: Path, inputs: Iterable[Path]) -> None:
-    """Make sure that writing `output` takes nothing away that is still to be read, or was just written.
+    """Check that writing `output` does not overwrite one of `inputs`.
 
     Raises:
         InputError: it is the same file as one of `inputs`.
@@ -135,10 +139,10 @@ def check_output(output: Path, inputs: Iterable[Path]) -> None:
 
 
 def write_new(path: str, data: bytes, mode: int) -> None:
-    """Write a file where there is none, with exactly these permissions.
+    """Write a new file with exactly these permissions.
 
     Raises:
-        OSError: it cannot be written, or something is there.
+        OSError: it cannot be written, or the path already exists.
     """
     descriptor = create(path, mode)
     try:
@@ -149,7 +153,7 @@ def write_new(path: str, data: bytes, mode: int) -> None:
 
 
 def create(path: str, mode: int) -> int:
-    """Make a file where there is none, with what the umask leaves of `mode`; return its descriptor, for writing."""
+    """Create a new file with `mode` less the umask, and return a descriptor for writing."""
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
 
 
@@ -160,7 +164,7 @@ def write_all(descriptor: int, data: bytes) -> None:
 
 
 def _new_part(folder: Path, begin: str) -> tuple[int, Path]:
-    """Make a file that stays locked while it is written, so that nobody takes it for one that a killed process left."""
+    """Create a temporary file, locked while it is written so that no other process sweeps it away."""
     while True:
         part = folder / f"{begin}{os.urandom(8).hex()}.tmp"
         descriptor = create(str(part), 0o666)
@@ -172,9 +176,9 @@ def _new_part(folder: Path, begin: str) -> tuple[int, Path]:
 
 
 def _sweep_parts(folder: Path, begin: str) -> None:
-    """Remove parts whose process was killed: nobody holds their lock any more."""
+    """Remove temporary files of killed processes: their locks are free."""
     for part in folder.glob(f"{glob.escape(begin)}{'[0-9a-f]' * 16}.tmp"):
-        with contextlib.suppress(OSError):  # in use, of another user, or gone meanwhile
+        with contextlib.suppress(OSError):  # in use, owned by another user, or already gone
             descriptor = os.open(part, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

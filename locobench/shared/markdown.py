@@ -1,4 +1,4 @@
-"""Free-shaped JSON as Markdown: how prompts, ground truths and criteria of any shape are shown."""
+"""Render free-form JSON as Markdown: prompts, ground truths and criteria come in any shape."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 def as_markdown(value: Any, level: int = 2) -> str:
     """Return `value` as Markdown text. A string is returned unchanged.
 
-    An object becomes a heading per key, a list a bullet per item (a list of strings under a key that speaks of code:
-    a fenced block of lines). `level` is the depth of the first heading.
+    An object becomes a heading per key, a list a bullet per item. A list of strings under a key that contains `code`
+    becomes a fenced block. `level` is the depth of the first heading.
     """
     if isinstance(value, str):
         return value

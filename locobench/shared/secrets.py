@@ -1,4 +1,4 @@
-"""Which names are those of secrets: of environment variables, settings, headers and arguments."""
+"""Decide which names belong to secrets: environment variables, settings, headers and arguments."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SECRET_PARTS = (
     *("api_key", "access_key", "private_key", "secret", "password", "passwd", "credential"),
     *("api_tokens", "auth_tokens", "access_tokens", "custom_headers"),
 )
-"""A name is secret when one of its words is, when it has `key` after its first word, or ends or goes on like this."""
+"""A name is secret if a word of it is, if `key` follows its first word, or if it has one of these endings or parts."""
 
 MEASURES = frozenset(
     (
@@ -63,22 +63,22 @@ MEASURES = frozenset(
         "index",
     )
 )
-"""Last words of names that tell of a secret without being one: token_limit, auth_type, SSH_AUTH_SOCK."""
+"""Last words of names that mention a secret without holding one: token_limit, auth_type, SSH_AUTH_SOCK."""
 
 
 WORKING_DIRECTORIES = ("PWD", "OLDPWD")
-"""Variables in which a shell keeps the paths it is and was in; `pwd` elsewhere is short for a password."""
+"""Variables that hold a shell's current and previous folder; elsewhere `pwd` is short for a password."""
 
 
 LOOKUP_KEYS = frozenset(
     ("cache", "primary", "foreign", "sort", "group", "partition", "index", "lookup", "dict", "map", "row", "object")
 )
-"""What makes a key one to look up by: cache_key, primary_key."""
+"""Words that make a key a lookup key: cache_key, primary_key."""
 
 
 @lru_cache(maxsize=4096)
 def is_secret_name(name: str) -> bool:
-    """Whether values under this name are secret, in whatever case and with whatever between its words.
+    """Return whether values under this name are secret. Case and separators do not matter.
 
     `ANTHROPIC_API_KEY`, `apiKey` and `X-Auth-Token` are; `max_tokens`, `keybindings` and `token_limit` are not.
     """
@@ -88,7 +88,7 @@ def is_secret_name(name: str) -> bool:
         return False
     return (
         not SECRET_WORDS.isdisjoint(words)
-        or words[-1] == "pass"  # a band's pass_rate is none
+        or words[-1] == "pass"  # but not a band's pass_rate
         or not {"key", "keys"}.isdisjoint(words[1:])
         or snake.endswith(SECRET_ENDINGS)
         or any(part in snake for part in SECRET_PARTS)
@@ -103,6 +103,6 @@ STRONG_PARTS = ("password", "passwd", "passphrase", "pwd", "secret", "api_key", 
 
 
 def is_strong_name(name: str) -> bool:
-    """Whether a secret name is one of passwords and keys, whose values are secret even when they are plain words."""
+    """Return whether a secret name is a password or key, whose value is secret even if it is a plain word."""
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+", "_", name).lower()
     return any(part in snake for part in STRONG_PARTS) or "pass" in snake.split("_")

@@ -1,4 +1,4 @@
-"""How a matplotlib figure becomes an inline <svg> that takes the colours and fonts of the page around it."""
+"""Turn a matplotlib figure into an inline <svg> with the colours and fonts of the surrounding page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 
 # "default" undoes a matplotlibrc. Text stays text, in the page's own font, and a $ in it is a dollar. The salt makes
-# ids repeatable. Simplifying would take a scatter's dots, drawn as strokes of no length, for one point.
+# ids repeatable. Path simplification would merge a scatter's dots, which are strokes of zero length, into one point.
 STYLE = {"svg.fonttype": "none", "svg.hashsalt": "page", "path.simplify": False, "text.parse_math": False}
 
 TAG = re.compile(r"<[^>]*>")
@@ -20,16 +20,16 @@ TAG = re.compile(r"<[^>]*>")
 
 @contextlib.contextmanager
 def page_style() -> Iterator[None]:
-    """Draw and write figures in here: they look the same whatever this machine's matplotlib is set to."""
+    """Draw and write figures inside this block: they look the same whatever this machine's matplotlib settings."""
     with matplotlib.style.context(["default", STYLE]):
         yield
 
 
 def stand_ins(*styles: str) -> dict[str, str]:
-    """Give each CSS colour, such as `var(--ink)`, a colour that matplotlib can draw with.
+    """Assign each CSS colour, such as `var(--ink)`, a placeholder that matplotlib can draw with.
 
     Returns:
-        Colour to draw with -> CSS colour, in the order given; `inline_svg` puts the one in place of the other.
+        Placeholder -> CSS colour, in the order given; `inline_svg` swaps the CSS colours back in.
     """
     return {f"#{number:06x}": style for number, style in enumerate(styles, start=1)}
 
@@ -39,9 +39,9 @@ def inline_svg(figure: Figure, name: str, colours: Mapping[str, str], *, label: 
 
     Args:
         figure: drawn inside `page_style`.
-        name: of the figure in its page; put before its ids, so that a page can hold several figures.
-        colours: what `stand_ins` gave.
-        label: what it shows, for those who cannot see it; without one it is hidden from them.
+        name: prefix for the figure's ids, so that a page can hold several figures.
+        colours: the result of `stand_ins`.
+        label: text for screen readers; without it the figure is hidden from them.
     """
     stream = io.StringIO()
     figure.savefig(
@@ -51,7 +51,7 @@ def inline_svg(figure: Figure, name: str, colours: Mapping[str, str], *, label: 
     box = re.search(r'viewBox="([^"]+)"', drawing)
     assert box is not None
     inner = drawing[drawing.index(">", box.end()) + 1 :]
-    # Only tags are edited: a name that is drawn may look like a colour, an id or a number.
+    # Only tags are edited: text in the figure may look like a colour, an id or a number.
     inner = TAG.sub(lambda tag: _for_page(tag[0], name, colours), inner)
     inner = re.sub(r"\n\s+", "\n", inner)
     role = Markup('role="img" aria-label="{}"').format(escape(label)) if label else Markup('aria-hidden="true"')

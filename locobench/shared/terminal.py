@@ -1,12 +1,13 @@
-"""How is foreign text shown on a terminal? As it is, but what would steer the terminal stands there escaped."""
+"""Show untrusted text on a terminal: unchanged, except that control characters are escaped; and long lists, cut."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-# ESC and the other controls (C1, DEL and a carriage return among them), what changes the direction of text or cannot
-# be seen, other line ends, tags, and halves of characters, which no output can encode. Joiners stay: emoji and some
-# scripts are written with them.
+# ESC and the other control characters (including C1, DEL and carriage return), direction overrides, invisible
+# characters, other line separators, tags, and lone surrogates, which no output can encode. Joiners stay: emoji and
+# some scripts need them.
 _STEERING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
@@ -15,14 +16,19 @@ _LINE_STEERING = re.compile(f"[\t\n{_STEERING.pattern[1:]}")
 
 
 def printable(text: str) -> str:
-    r"""The text with everything escaped (`\x1b`, `\u202e`) that would steer a terminal; lines and tabs stay."""
+    r"""Escape everything that would control a terminal (`\x1b`, `\u202e`); newlines and tabs stay."""
     return _STEERING.sub(_escaped, text.replace("\r\n", "\n"))
 
 
 def printable_line(text: str) -> str:
-    r"""The same in one line: a line end is shown as `\n`, so that no text can pretend to be the next message."""
+    r"""Like `printable`, but on one line: a newline is shown as `\n`, so that no text can fake a second message."""
     return _LINE_STEERING.sub(_escaped, text)
 
 
 def _escaped(found: re.Match[str]) -> str:
     return found[0].encode("unicode_escape").decode("ascii")
+
+
+def first_few(names: Sequence[str]) -> str:
+    """Return the first three names of a list for a message, with an ellipsis if there are more."""
+    return ", ".join([*names[:3], *(["…"] if names[3:] else [])])

@@ -1,4 +1,4 @@
-"""How TOML is read: text that is none is one kind of error, however it fails to be."""
+"""Read TOML. Invalid text raises a single kind of error, whatever is wrong with it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from locobench.shared.errors import InputError
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Return the document in a file.
+    """Read a TOML file.
 
     Raises:
-        InputError: the file cannot be read, or is no TOML; the message has the position.
+        InputError: the file cannot be read or is not TOML; the message gives the position.
     """
     try:
         return loads(path.read_text(encoding="utf-8"))
@@ -26,10 +26,10 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def loads(text: str) -> dict[str, Any]:
-    """Return the document.
+    """Parse a TOML document.
 
     Raises:
-        tomllib.TOMLDecodeError: the text is no TOML, or nested more deeply or a number longer than can be read.
+        tomllib.TOMLDecodeError: the text is not TOML, is nested too deeply, or has a number that is too long.
     """
     try:
         return tomllib.loads(text)

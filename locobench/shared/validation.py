@@ -1,14 +1,19 @@
-"""What a record that does not validate is told: which fields are wrong and why, in one line."""
+"""Explain in one line which fields of an invalid record are wrong, and why."""
 
 from __future__ import annotations
 
-from pydantic import ValidationError
+from json import JSONDecodeError
+from typing import Annotated
 
-# Kinds of error whose message needs no value beside it; what stands under an unknown key may be a secret.
+from pydantic import Field, ValidationError
+
+# Errors whose message needs no value: the value of an unknown key may be a secret.
 _SPEAK_FOR_THEMSELVES = ("missing", "value_error", "extra_forbidden")
 
 LARGEST_COUNT = 2**53
-"""The largest whole number that arithmetic with fractions holds exactly: a count beyond it is damage."""
+"""The largest integer up to which floats are exact; a larger count means corrupt data."""
+Whole = Annotated[int, Field(ge=-LARGEST_COUNT, le=LARGEST_COUNT)]
+"""An integer that floats represent exactly."""
 
 
 def explain(error: ValidationError) -> str:
@@ -22,11 +27,27 @@ def explain(error: ValidationError) -> str:
     return "; ".join(reasons)
 
 
+def what_is_wrong(error: Exception) -> str:
+    """Explain why reading untrusted data failed, in plain words instead of Python's."""
+    if isinstance(error, ValidationError):
+        return explain(error)
+    if isinstance(error, JSONDecodeError):
+        return f"not JSON in line {error.lineno}: {error.msg}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"not UTF-8 text (byte {error.start})"
+    if isinstance(error, KeyError):
+        return f"{error.args[0]}: missing"
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror}"
+    # Python's message for these is about its own types.
+    return "of another form" if isinstance(error, (TypeError, AttributeError)) else str(error)
+
+
 def first_problem(error: ValidationError, whole: str = "") -> str:
-    """Say the field and message of the first thing that is wrong.
+    """Return the field and message of the first error.
 
     Args:
-        whole: what stands for the field when the record as a whole is wrong; nothing then, when empty.
+        whole: shown in place of the field when the record as a whole is wrong; if empty, the message stands alone.
     """
     first = error.errors()[0]
     field = ".".join(map(str, first["loc"])) or whole

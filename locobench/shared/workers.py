@@ -1,4 +1,4 @@
-"""Processes that work for a command: they leave Ctrl-C to it, and end when it does."""
+"""Worker processes for a command: they leave Ctrl-C to it and end when it ends."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 def worker_pool(jobs: int, start: Callable[..., None], *arguments: Any) -> ProcessPoolExecutor:
     """Return a pool of `jobs` processes; each calls `start(*arguments)` first.
 
-    On Linux they are forked and share what this process has loaded; elsewhere they are started anew.
+    On Linux they are forked and share this process's memory; elsewhere they are spawned.
     """
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
     return ProcessPoolExecutor(jobs, context, _become_worker, (start, arguments))
@@ -23,7 +23,7 @@ def worker_pool(jobs: int, start: Callable[..., None], *arguments: Any) -> Proce
 
 def _become_worker(start: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # The collector writes into all that it looks at, and pages that are written to are shared no longer.
+    # The garbage collector writes to every object it visits, which would unshare the pages.
     gc.freeze()
     if sys.platform == "linux":
         # An orphan would hold locks and files that the next run needs.

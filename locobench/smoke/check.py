@@ -1,4 +1,4 @@
-"""Does every task work: the oracle earns 1.0, doing nothing earns 0.0, and the image is sound?"""
+"""Check that every task works: the oracle earns 1.0, doing nothing earns 0.0, and the image is sound."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from locobench.smoke.task import TaskError, TaskFolder, read_task_folder
-from locobench.smoke.trial import Agent, Trial, run_in_container, run_locally
+from locobench.smoke.limits import Limits
+from locobench.smoke.task import SmokeTask, TaskError, read_task_folder
+from locobench.smoke.trial import Agent, Attempt, run_in_container, run_locally
 
 if TYPE_CHECKING:
     from locobench.smoke.containers import Engine
@@ -20,43 +21,34 @@ if TYPE_CHECKING:
 K = TypeVar("K")
 V = TypeVar("V")
 T = TypeVar("T")
+REPOSITORY_OF_IMAGES = "smoke-test"
 EXPECTED_REWARD: dict[Agent, float] = {"oracle": 1.0, "nop": 0.0}
 
 _VERSION = re.compile(r"\d+\.\d+")
 
-# Copied first: what make writes must not mix with what it reads. HOME is where toolchains put their caches.
+# Work on a copy: make's output must not mix with its input. Toolchains put their caches in HOME.
 _PROJECT_TESTS = "cp -r /app/project /tmp/project && cd /tmp/project && HOME=/tmp make test"
 
 
 @dataclass(frozen=True)
-class Limits:
-    """How long things may take, in seconds."""
-
-    build: float = 900
-    """One image."""
-    step: float = 300
-    """One command in a container: the answer, the verifier, the toolchain's check, the project's tests."""
-
-
-@dataclass(frozen=True)
 class ImageCheck:
-    """What was found out about one image, which tasks with the same environment share."""
+    """The findings about one image; tasks with the same environment share it."""
 
     tag: str = ""
     base: str = ""
-    """The image that it builds on."""
+    """The image it builds on."""
     build_seconds: float | None = None
     size: int | None = None
-    """Bytes, the base image's included."""
+    """Bytes, including the base image."""
     toolchain: str = ""
-    """The first line with a version that the language's check command answers."""
+    """The first line with a version in the output of the language's check command."""
     project_tests: str = ""
-    """`pass`, `fail`, or `none` where the project's Makefile has no target `test`."""
+    """`pass`, `fail`, or `none` if the project's Makefile has no `test` target."""
     usable: bool = False
-    """Whether trials can be run: the image is built and the engine is there."""
+    """Whether trials can run: the image is built and the engine is available."""
     faults: tuple[str, ...] = ()
     output: str = ""
-    """Last lines of what failed."""
+    """The last lines of output of what failed."""
 
 
 @dataclass(frozen=True)
@@ -73,31 +65,31 @@ class Row:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong with the task."""
+        """Whether the task has no faults."""
         return not self.faults
 
     @property
     def verdict(self) -> str:
-        """What is wrong with the task, in one line; `ok` when nothing is."""
+        """The task's faults in one line, or `ok`."""
         return "; ".join(self.faults) or "ok"
 
 
 class Watch(Protocol):
-    """Passes items on and may show how far things are."""
+    """Passes items through and may show progress."""
 
     def __call__(self, items: Iterable[T], total: int, label: str) -> Iterator[T]:
-        """Yield every one of the `total` items."""
+        """Yield all of the `total` items."""
         ...
 
 
 def check_image(
-    engine: Engine, tasks: list[TaskFolder], limits: Limits, languages: Mapping[str, Mapping[str, Any]]
+    engine: Engine, tasks: list[SmokeTask], limits: Limits, languages: Mapping[str, Mapping[str, Any]]
 ) -> ImageCheck:
-    """Build the image that `tasks` share; note size, toolchain, project's tests."""
+    """Build the image that `tasks` share; record its size and toolchain, and whether the project's tests pass."""
     from locobench.smoke.containers import BuildError, CommandTimeout, EngineError, last_lines
 
     task = tasks[0]
-    tag = f"smoke-test:{task.digest[:16]}"
+    tag = f"{REPOSITORY_OF_IMAGES}:{task.digest[:16]}"
     found: dict[str, Any] = {"usable": True}
     faults: list[str] = []
     try:
@@ -137,27 +129,27 @@ def smoke(
     limit_per_language: int | None = None,
     watch: Watch | None = None,
 ) -> list[Row]:
-    """Check the task directories `paths` and return a row for each, in their order.
+    """Check the task directories `paths` and return a row for each, in order.
 
     Args:
         paths: Task directories, whole or broken.
-        engine: Where images are built and containers run; None for oracle and nop on this machine alone.
-        jobs: How many things are done at once.
+        engine: Builds images and runs containers; None to run only oracle and nop, on this machine.
+        jobs: Number of builds or trials at once.
         languages: The table of each language, with the command that checks its toolchain.
         limits: Timeouts.
-        limit_per_language: Check only the first so many whole tasks of each language; broken ones all stay.
-        watch: Passes finished work on and may show how far things are.
+        limit_per_language: Check only this many whole tasks of each language, plus all broken ones.
+        watch: Passes finished work through and may show progress.
     """
     limits, watch = limits or Limits(), watch or _unwatched
     rows, tasks = _read_tasks(paths, limit_per_language)
-    groups: dict[str, list[TaskFolder]] = {}
+    groups: dict[str, list[SmokeTask]] = {}
     for task in tasks:
         groups.setdefault(task.digest, []).append(task)
 
     def image_of(digest: str) -> ImageCheck:
         return check_image(engine, groups[digest], limits, languages) if engine else ImageCheck(usable=True)
 
-    def trial_of(key: tuple[TaskFolder, Agent]) -> Trial:
+    def trial_of(key: tuple[SmokeTask, Agent]) -> Attempt:
         task, agent = key
         if engine is None:
             return run_locally(task, agent, timeout=limits.step)
@@ -179,10 +171,10 @@ def smoke(
     return list(rows.values())
 
 
-def _read_tasks(paths: list[Path], limit_per_language: int | None) -> tuple[dict[Path, Row], list[TaskFolder]]:
-    """Return a row for every task to check (a place-holder unless it is broken) and the whole tasks."""
+def _read_tasks(paths: list[Path], limit_per_language: int | None) -> tuple[dict[Path, Row], list[SmokeTask]]:
+    """Return a row for every task to check (a placeholder unless the task is broken), and the whole tasks."""
     rows: dict[Path, Row] = {}
-    tasks: list[TaskFolder] = []
+    tasks: list[SmokeTask] = []
     taken: Counter[str] = Counter()
     for path in paths:
         try:
@@ -197,7 +189,7 @@ def _read_tasks(paths: list[Path], limit_per_language: int | None) -> tuple[dict
     return rows, tasks
 
 
-def _judge(task: TaskFolder, image: ImageCheck, trials: dict[Agent, Trial], *, shares_image: bool) -> Row:
+def _judge(task: SmokeTask, image: ImageCheck, trials: dict[Agent, Attempt], *, shares_image: bool) -> Row:
     faults = list(image.faults)
     if task.gives_itself_away:
         faults.append(f"environment/ holds the ground truth: {max(task.telltales, key=len).decode()[:60]!r}")

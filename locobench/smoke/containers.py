@@ -1,4 +1,4 @@
-"""The Docker engine as the smoke test needs it: build images, run commands without network."""
+"""Use the Docker engine for the smoke test: build images, run commands without network."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ from docker.errors import APIError, DockerException, NotFound
 if TYPE_CHECKING:
     from docker.models.containers import Container
 
-# Lines of a failed build or command that are worth showing, and the bytes of output kept to find them in.
+# How many lines of a failed build or command to show, and how many bytes of output to keep for them.
 _SHOWN_LINES = 8
 _KEPT_BYTES = 16_384
+# BuildKit's name for the failed step if the Dockerfile's base image cannot be loaded.
+_NO_BASE = re.compile(r"^ > \[internal\] load metadata for (\S+):$", re.MULTILINE)
 _ENGINE_ERRORS = (DockerException, requests.RequestException, urllib3.exceptions.HTTPError, OSError)
 
 
 class NoEngine(Exception):
-    """No Docker engine can be used. The message is one line with the way out."""
+    """No Docker engine can be used. The message is one line and says what to do."""
 
 
 class EngineError(Exception):
@@ -38,7 +40,7 @@ class EngineError(Exception):
 
 
 class BuildError(Exception):
-    """An image that cannot be built. The message is one line; `tail` holds the last lines of its output."""
+    """An image cannot be built. The message is one line; `tail` has the last lines of output."""
 
     def __init__(self, message: str, tail: str) -> None:
         super().__init__(message)
@@ -46,17 +48,17 @@ class BuildError(Exception):
 
 
 class CommandTimeout(Exception):
-    """A command that was killed because it took too long. The message is one line."""
+    """A command took too long and was killed. The message is one line."""
 
 
 class Engine:
-    """A connection to the Docker engine that the environment names (DOCKER_HOST, else the local socket).
+    """A connection to the Docker engine at DOCKER_HOST, or at the local socket.
 
-    Methods may be called from several threads at once, and raise EngineError when the engine fails.
+    Methods are thread-safe and raise EngineError when the engine fails.
     """
 
     def __init__(self, *, connections: int = 8) -> None:
-        """Connect; `connections` is how many threads will call at once.
+        """Connect; `connections` is the number of threads that will call at once.
 
         Raises:
             NoEngine: no engine answers, or the `docker` command is missing.
@@ -87,38 +89,44 @@ class Engine:
         }
 
     def image_id(self, name: str) -> str:
-        """Return the digest of an image: the registry's, or the image's own id where it came from no registry."""
+        """Return an image's digest: the registry's, or its own id if it did not come from a registry."""
         with contextlib.suppress(*_ENGINE_ERRORS):
             attributes = self._client.images.get(name).attrs
             return str((attributes.get("RepoDigests") or [attributes["Id"]])[0])
-        # BuildKit keeps the images it builds on to itself.
+        # BuildKit does not list base images among the engine's images.
         with contextlib.suppress(*_ENGINE_ERRORS):
             return str(self._client.images.get_registry_data(name).id)
         return "unknown"
 
     def build(self, context: Path, tag: str, *, timeout: float) -> tuple[float, int]:
-        """Build the Dockerfile of the folder `context`; return seconds taken and the image's size in bytes.
+        """Build the Dockerfile in the folder `context`; return the seconds taken and the image's size in bytes.
 
-        By the `docker build` command, because the SDK speaks only to the classic builder, and the layers that
-        Harbor finds again are those of BuildKit.
+        This runs `docker build`, because the SDK supports only the classic builder and Harbor reuses BuildKit's
+        layers.
 
         Raises:
             BuildError: the build failed or took longer than `timeout` seconds.
         """
-        seconds = self._run(["docker", "build", "--tag", tag, str(context)], "build", timeout=timeout)
+        try:
+            seconds = self._run(["docker", "build", "--tag", tag, str(context)], "build", timeout=timeout)
+        except BuildError as error:
+            if base := _NO_BASE.search(error.tail):
+                way_out = f"try `docker pull {base[1]}`, or generate the tasks with another --base_image"
+                raise BuildError(f"the image {base[1]} cannot be pulled: {way_out}", error.tail) from None
+            raise
         with self._talking():
             return seconds, int(self._client.images.get(tag).attrs["Size"])
 
     def push(self, image: str, *, timeout: float) -> None:
-        """Send an image to the registry that its name tells, as the user whom `docker login` knows there.
+        """Push an image to the registry in its name, with the credentials of `docker login`.
 
         Raises:
-            BuildError: it failed or took longer than `timeout` seconds.
+            BuildError: the push failed or took longer than `timeout` seconds.
         """
         self._run(["docker", "push", image], f"{image}: push", timeout=timeout)
 
     def _run(self, command: list[str], what: str, *, timeout: float) -> float:
-        """Run the docker command; return seconds taken. BuildError when it fails."""
+        """Run a docker command and return the seconds taken; raise BuildError if it fails."""
         started = time.monotonic()
         # A process group of its own: `docker build` leaves the work to a plugin that must be stopped with it.
         with subprocess.Popen(
@@ -145,7 +153,7 @@ class Engine:
 
     @contextlib.contextmanager
     def container(self, image: str, *, memory_mb: int | None = None, logs: Path | None = None) -> Iterator[Box]:
-        """Start a waiting container, no network, with the folders of `logs` at /logs; remove it after."""
+        """Start an idle container without network, with the folders in `logs` at /logs; remove it afterwards."""
         folders = sorted(logs.iterdir()) if logs else []
         mounts = [docker.types.Mount(f"/logs/{folder.name}", str(folder), "bind") for folder in folders]
         with self._talking():
@@ -194,7 +202,7 @@ class Engine:
 
 
 class Box:
-    """A running container that commands can be run in."""
+    """A running container."""
 
     def __init__(self, container: Container) -> None:
         self._container = container
@@ -207,7 +215,7 @@ class Box:
         self._container.put_archive("/", buffer.getvalue())
 
     def take(self, path: str) -> bytes:
-        """Return what is at `path`, as a tar archive; b"" when nothing is there."""
+        """Return a tar archive of `path`, or b"" if it does not exist."""
         try:
             chunks, _ = self._container.get_archive(path)
             return b"".join(chunks)
@@ -222,7 +230,7 @@ class Box:
         """Run `command` with bash in the working directory; return its exit code and the end of its output.
 
         Raises:
-            CommandTimeout: it took longer than `timeout` seconds; the container is dead then.
+            CommandTimeout: it took longer than `timeout` seconds; the container was killed.
         """
         expired = threading.Event()
 
@@ -263,12 +271,12 @@ def _owned_by_root(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def last_lines(text: str) -> str:
-    """Return the last lines of a command's output, as many as are worth showing."""
+    """Return the last few non-empty lines of a command's output."""
     return "\n".join([line.rstrip() for line in text.splitlines() if line.strip()][-_SHOWN_LINES:])
 
 
 def _clean(output: bytes) -> str:
-    """Decode without terminal escapes and the carriage returns of progress displays, which garble tables."""
+    """Decode output and remove terminal escapes and the carriage returns of progress bars, which garble tables."""
     text = output[-_KEPT_BYTES:].decode("utf-8", "replace")
     return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text).replace("\r", "\n")
 

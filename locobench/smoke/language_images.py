@@ -1,4 +1,4 @@
-"""One image a language, made of the layers that its tasks have in common, for a registry."""
+"""Build and push one image per language, from the layers that the language's tasks share."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from locobench.smoke.task import TaskError, read_task_folder
 if TYPE_CHECKING:
     from locobench.smoke.containers import Engine
 
-# With one of these a task's own part of its Dockerfile begins.
+# The first of these begins the task's own part of its Dockerfile.
 _OWN = ("COPY ", "WORKDIR ")
 
 
 def common_layers(tasks: Iterable[Path]) -> dict[str, str]:
-    """Return, by language, the Dockerfile of the layers that all tasks of the language begin with; broken ones apart.
+    """Return, per language, a Dockerfile of the layers that all its tasks begin with; broken tasks are skipped.
 
     Raises:
-        InputError: tasks of one language begin differently, or have no such layers since they start from an image
-            that has them.
+        InputError: tasks of one language begin differently, or start from a prebuilt image and so have no layers of
+            their own to share.
     """
     found: dict[str, str] = {}
     for path in tasks:
@@ -49,12 +49,12 @@ def common_layers(tasks: Iterable[Path]) -> dict[str, str]:
 
 
 def push_images(engine: Engine, layers: Mapping[str, str], pattern: str, *, timeout: float) -> Iterator[str]:
-    """Build and push one image a language; yield the name of each that the registry has.
+    """Build and push one image per language; yield each name once it is pushed.
 
     Args:
-        layers: what `common_layers` returned.
+        layers: the result of `common_layers`.
         pattern: the images' name with `{language}` in it.
-        timeout: seconds for one image.
+        timeout: seconds for one build or push.
 
     Raises:
         BuildError: one cannot be built or pushed.

@@ -1,4 +1,4 @@
-"""How the smoke test's rows are shown: a table on the terminal, SMOKE_TEST_RESULTS.md as a file."""
+"""Show the smoke test's results: as a table on the terminal, or as Markdown in SMOKE_TEST_RESULTS.md."""
 
 from __future__ import annotations
 
@@ -8,11 +8,17 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from locobench.dataset.catalog import REPOSITORY
-from locobench.shared.terminal import printable
-from locobench.smoke.check import Row
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-# Columns in their order: heading, the cell of a row, and whether it says anything without an engine.
+from locobench.shared.installation import REPOSITORY
+from locobench.shared.terminal import printable
+from locobench.smoke.check import REPOSITORY_OF_IMAGES, Row
+
+REMOVE_IMAGES = f"docker rmi $(docker images --format '{{{{.Repository}}}}:{{{{.Tag}}}}' {REPOSITORY_OF_IMAGES})"
+
+# The columns in order: heading, a row's cell, and whether the column means anything without an engine.
 COLUMNS: tuple[tuple[str, Callable[[Row], str], bool], ...] = (
     ("task", lambda row: row.task, True),
     ("language", lambda row: row.language or "-", True),
@@ -35,7 +41,7 @@ def _reward(value: float | None) -> str:
 
 
 def summary(rows: list[Row]) -> str:
-    """Return the one line that sums the rows up."""
+    """Summarise the rows in one line."""
     good = sum(row.ok for row in rows)
     images = {row.image.tag for row in rows if row.image.size is not None}
     built = f", {len(images)} images" if images else ""
@@ -43,12 +49,8 @@ def summary(rows: list[Row]) -> str:
 
 
 def print_table(rows: list[Row], *, local: bool) -> None:
-    """Print the rows as a table, then the last lines of whatever failed."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    # A table squeezed into a pipe's 80 columns cannot be read, by eye or by grep.
+    """Print the rows as a table, then the last lines of each failure."""
+    # A table squeezed into a pipe's 80 columns is unreadable, for people and for grep.
     console = Console() if Console().is_terminal else Console(width=200)
     table = Table()
     columns = [column for column in COLUMNS if column[2] or not local]
@@ -61,16 +63,32 @@ def print_table(rows: list[Row], *, local: bool) -> None:
         if row.image.output and not row.shares_image:
             console.print(Text(printable(f"{row.task}: last lines of what failed\n{row.image.output}\n")))
     console.print(summary(rows))
+    if any(row.image.size is not None for row in rows):
+        console.print(Text(f"Their images stay, for the next run. To remove them: {REMOVE_IMAGES}"), soft_wrap=True)
 
 
-def write_markdown(rows: list[Row], path: Path, facts: dict[str, str], *, local: bool) -> None:
-    """Write the rows and the `facts` about what made them (names and values) to `path`, whole or not at all."""
+def write_markdown(rows: list[Row], path: Path, facts: dict[str, str], *, tasks: str, local: bool) -> None:
+    """Write the rows and the `facts` about the run (name -> value) to `path`, whole or not at all.
+
+    If the page already has markers for these tasks, only the part between them is replaced.
+
+    Args:
+        tasks: the name of the tasks' folder, which is in the markers.
+    """
     from locobench.shared.files import write_whole
 
+    begin, end = f"<!-- smoke test of {tasks}: begin -->", f"<!-- smoke test of {tasks}: end -->"
+    before, after = f"# Smoke test results\n\n{begin}", f"{end}\n"
+    if path.is_file():
+        page = path.read_text(encoding="utf-8", errors="replace")
+        if -1 < page.find(begin) < page.find(end):
+            before, after = page[: page.find(begin)] + begin, page[page.find(end) :]
+    write_whole(path, f"{before}\n{_markdown(rows, facts, local=local)}\n{after}")
+
+
+def _markdown(rows: list[Row], facts: dict[str, str], *, local: bool) -> str:
     columns = [column for column in COLUMNS if column[2] or not local]
     lines = [
-        "# Smoke test results",
-        "",
         "Written by `python smoke_test.py --report`: "
         + ("oracle and nop, no images." if local else "images built, oracle and nop run in them without network."),
         "",
@@ -88,20 +106,20 @@ def write_markdown(rows: list[Row], path: Path, facts: dict[str, str], *, local:
         if row.image.output and not row.shares_image:
             lines += [
                 "",
-                f"## {row.task}: last lines of what failed",
+                f"{row.task}: last lines of what failed",
                 "",
                 *(f"    {line}" for line in row.image.output.splitlines()),
             ]
-    write_whole(path, "\n".join(lines) + "\n")
+    return "\n".join(lines)
 
 
 def base_images(rows: list[Row]) -> list[str]:
-    """Return the names of the images that the rows' images build on, sorted."""
+    """Return the sorted names of the base images of the built images."""
     return sorted({row.image.base for row in rows if row.image.size is not None})
 
 
 def harbor_version() -> str | None:
-    """Return the version of the `harbor` on PATH, else of the one `make e2e` installed, else None."""
+    """Return the version of `harbor` on PATH, or of the one installed by `make e2e`, or None."""
     installed = sorted((REPOSITORY / ".cache" / "e2e").glob("harbor-*/bin/harbor"))
     command = shutil.which("harbor") or (str(installed[-1]) if installed else None)
     if command is None:

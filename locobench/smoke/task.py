@@ -1,24 +1,24 @@
-"""What a task directory says about itself: language, limits, image identity, text its image must not hold."""
+"""Read a task directory: its language, its limits, its image's identity, and text that the image must not contain."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from locobench.shared import toml
+from locobench.harbor.task import TASK_FILE, TaskToml, base_image, task_folders
 from locobench.shared.errors import InputError
 
 # Plain characters read the same in Markdown and inside a JSON string, so one search finds both spellings.
 _PLAIN_PIECE = re.compile(r"[ !#-\[\]-~]{24,200}")
 _ANY_PIECE = re.compile(r'[^"\\\x00-\x1f]{8,200}')
 _TELLTALES = 3
+# The verifier's output, in its log folder.
+OUTPUT = "test-stdout.txt"
 _TEST_TARGET = re.compile(r"^test[ \t]*:(?!=)", re.MULTILINE)
 
 
@@ -27,70 +27,61 @@ class TaskError(Exception):
 
 
 @dataclass(frozen=True)
-class TaskFolder:
-    """A task directory, read and found complete."""
+class SmokeTask:
+    """A complete task directory."""
 
     path: Path
     language: str
     memory_mb: int | None
-    """Hard limit of a container's memory in MiB, None for no limit."""
+    """Hard limit of a container's memory in MiB; None means no limit."""
     verifier_seconds: float
-    """The longest that Harbor lets the verifier run; infinite where the task sets no limit."""
+    """Harbor's time limit for the verifier."""
     base_image: str
-    """What the Dockerfile builds on."""
+    """The image that the Dockerfile builds on."""
     digest: str
     """SHA-256 (hex) over everything the image is built from: equal digests mean the same image."""
     has_project_tests: bool
-    """Whether the project has a Makefile with a target `test`."""
+    """Whether the project has a Makefile with a `test` target."""
     oracle_check: bool
-    """Whether the oracle must earn 1.0 and no answer 0.0; a custom verifier need not promise it."""
+    """Whether the oracle must earn 1.0 and an empty answer 0.0; a custom verifier need not promise this."""
     telltales: frozenset[bytes]
     """The longest pieces of the ground truth."""
     gives_itself_away: bool
-    """Whether all of these are in what the image is made of. One may be: a truth quotes the code."""
+    """Whether environment/ contains all of them. It may contain one, because a ground truth may quote the code."""
 
     @property
     def name(self) -> str:
-        """The name of its folder, which is its id."""
+        """The name of the task's folder, which is its id."""
         return self.path.name
 
     @property
     def environment(self) -> Path:
-        """The folder that its image is built from."""
+        """The folder that the image is built from."""
         return self.path / "environment"
 
 
 def find_task_folders(root: Path, names: list[str] | None = None) -> list[Path]:
-    """Return the task directories below `root` (or `root` itself when it is one), sorted by name.
-
-    Every direct sub-folder that is not hidden counts, so that a broken task is seen and not skipped.
+    """Return the task directories in `root` (or `root` itself if it is one), sorted by name.
 
     Raises:
-        InputError: there is no such folder, it holds no task, or one of `names` is not in it.
+        InputError: as in `task_folders`, or one of `names` does not exist.
     """
-    if not root.is_dir():
-        raise InputError(f"{root}: no such folder; generate tasks with run_adapter.py or name their folder")
-    if (root / "task.toml").is_file():
-        folders = [root]
-    else:
-        folders = sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith("."))
-    if names is not None:
-        if unknown := sorted(set(names) - {path.name for path in folders}):
-            raise InputError(f"{root}: no task named {', '.join(unknown)}; see `ls {root}`")
-        folders = [path for path in folders if path.name in names]
-    if not folders:
-        raise InputError(f"{root}: holds no task; generate tasks with run_adapter.py or name their folder")
-    return folders
+    folders = task_folders(root)
+    if names is None:
+        return folders
+    if unknown := sorted(set(names) - {path.name for path in folders}):
+        raise InputError(f"{root}: no task named {', '.join(unknown)}; see `ls {root}`")
+    return [path for path in folders if path.name in names]
 
 
-def read_task_folder(path: Path) -> TaskFolder:
+def read_task_folder(path: Path) -> SmokeTask:
     """Read the task directory at `path`.
 
     Raises:
-        TaskError: a file that a task needs is missing or cannot be read.
+        TaskError: a required file or field is missing, or a file cannot be read.
     """
     for needed in (
-        "task.toml",
+        TASK_FILE,
         "instruction.md",
         "environment/Dockerfile",
         "tests/test.sh",
@@ -99,25 +90,24 @@ def read_task_folder(path: Path) -> TaskFolder:
         if not (path / needed).is_file():
             raise TaskError(f"no {needed}")
     try:
-        config = toml.loads((path / "task.toml").read_text(encoding="utf-8"))
-        language = config["metadata"]["language"]
-        oracle_check = config["metadata"].get("oracle_check", True) is not False
-        memory_mb = config.get("environment", {}).get("memory_mb")
-        verifier_seconds = float(config.get("verifier", {}).get("timeout_sec", math.inf))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise TaskError(f"task.toml: {error}") from None
-    except (KeyError, TypeError, AttributeError):
-        raise TaskError("task.toml: no metadata.language") from None
+        described = TaskToml.read(path)
+    except InputError as error:
+        raise TaskError(str(error).removeprefix(f"{path}/")) from None
+    if not described.metadata.language:
+        raise TaskError("task.toml: no metadata.language")
+    image = base_image(path)
+    if image is None:
+        raise TaskError("environment/Dockerfile: no FROM")
     try:
-        return TaskFolder(
+        return SmokeTask(
             path=path,
-            language=str(language),
-            memory_mb=memory_mb,
-            verifier_seconds=verifier_seconds,
-            base_image=_base_image(path / "environment" / "Dockerfile"),
+            language=described.metadata.language,
+            memory_mb=described.environment.memory_mb,
+            verifier_seconds=described.verifier.timeout_sec,
+            base_image=image,
             digest=_environment_digest(path / "environment"),
             has_project_tests=_has_test_target(path / "environment" / "project" / "Makefile"),
-            oracle_check=oracle_check,
+            oracle_check=described.metadata.oracle_check,
             telltales=(telltales := _telltales(path / "tests" / "ground_truth.json")),
             gives_itself_away=bool(telltales) and telltales <= _found(path / "environment", telltales),
         )
@@ -126,12 +116,12 @@ def read_task_folder(path: Path) -> TaskFolder:
 
 
 def read_reward(folder: Path) -> float:
-    """Return the reward that test.sh left in `folder`, read as Harbor does: reward.json counts first.
+    """Return the reward that test.sh wrote to `folder`; as in Harbor, reward.json takes precedence.
 
     Raises:
-        TaskError: there is no reward, it is not a number between 0 and 1, or the verifier died of an exception.
+        TaskError: there is no reward, it is not a number between 0 and 1, or the verifier raised an exception.
     """
-    output = folder / "test-stdout.txt"
+    output = folder / OUTPUT
     said = output.read_text(encoding="utf-8", errors="replace").strip() if output.is_file() else ""
     if "Traceback (most recent call last):" in said and not (folder / "metrics.json").exists():
         raise TaskError(f"the verifier raised {said.splitlines()[-1].strip()[:200]}")
@@ -148,13 +138,6 @@ def read_reward(folder: Path) -> float:
     if not 0 <= reward <= 1:
         raise TaskError(f"test.sh wrote the reward {reward:g}, which is not between 0 and 1")
     return reward
-
-
-def _base_image(dockerfile: Path) -> str:
-    match = re.search(r"^FROM\s+(?:--\S+\s+)*(\S+)", dockerfile.read_text(encoding="utf-8"), re.MULTILINE)
-    if match is None:
-        raise TaskError("environment/Dockerfile: no FROM")
-    return match[1]
 
 
 def _environment_digest(folder: Path) -> str:
@@ -192,7 +175,7 @@ def _telltales(ground_truth: Path) -> frozenset[bytes]:
         raise TaskError(f"no tests/{ground_truth.name}") from None
     except ValueError as error:
         raise TaskError(f"tests/{ground_truth.name}: {error}") from None
-    # Not the key: it holds lines of the code, which the image has, too.
+    # Skip the key: it contains lines of the code, which the image has too.
     texts = list(_texts(truth.get("ground_truth", truth) if isinstance(truth, dict) else truth))
     for kind in (_PLAIN_PIECE, _ANY_PIECE):
         pieces = {piece.strip() for text in texts for piece in kind.findall(text)}

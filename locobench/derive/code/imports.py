@@ -1,4 +1,4 @@
-"""Which files import which? The graph of a language's modules, for languages whose imports name files."""
+"""Build the graph of imports between files, for languages whose imports name files."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from locobench.derive.code.index import Index
 
 _SUFFIXES = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 _TYPESCRIPT = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
-# Prefixes that a build tool maps to folders, by rules of its own.
+# Prefixes that a build tool maps to folders by its own rules.
 _MAPPED = ("@/", "~/", "~", "#", "/")
 
 
 class ImportGraph:
-    """Who imports whom among an index's files."""
+    """The imports between an index's files."""
 
     def __init__(self, index: Index) -> None:
         self.index = index
         self.importers: dict[int, set[int]] = defaultdict(set)
-        """File to the files whose import statements name it."""
+        """File -> the files whose import statements name it."""
         self.unclear = ""
-        """Why the graph cannot be trusted; empty when it can."""
+        """Why the graph cannot be trusted; "" if it can."""
         self._files = {path: number for number, path in enumerate(index.files)}
         self._by_tail: dict[str, list[str]] = defaultdict(list)
         for path in index.files:
@@ -35,7 +35,7 @@ class ImportGraph:
                     self.importers[self._files[target]].add(file)
 
     def is_murky(self, file: int) -> bool:
-        """Whether a file that could not be read may import this one."""
+        """Return whether a file that could not be parsed may import this one."""
         return _stem(self.index.files[file]) in self.index.murky
 
     def all_importers(self, file: int) -> set[int]:
@@ -96,7 +96,7 @@ class ImportGraph:
         return posixpath.join(folder, *module.split(".")) if module else folder
 
     def _absolute(self, path: str, module: str) -> str | None:
-        """Return the path of a dotted module without its suffix; None for what is not in the repository."""
+        """Return a dotted module's path without suffix, or None if it is not in the repository."""
         parts = module.split(".")
         tail = "/".join(parts)
         found = {
@@ -104,7 +104,7 @@ class ImportGraph:
             for one in self._by_tail.get(parts[-1], ())
             if f"/{one}".endswith((f"/{tail}.py", f"/{tail}/__init__.py"))
         }
-        # Its first part is found below a folder that is no package itself, or beside the file that imports it.
+        # Its first part is in a folder that is not itself a package, or beside the importing file.
         roots = {base for base in found if f"{base[: len(base) - len(tail)]}__init__.py" not in self._files}
         beside = posixpath.join(posixpath.dirname(path), tail)
         if beside in roots:

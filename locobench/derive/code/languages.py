@@ -1,6 +1,6 @@
-"""Which languages can questions be derived for, and what tells a reader of code about each of them?
+"""The languages that questions can be derived for, and the facts that reading their code needs.
 
-One row a language. Adding one is adding a row, a file of queries, and its grammar's wheel to pyproject.toml.
+There is one row per language. To add one, add a row, a file of queries, and the grammar's wheel in pyproject.toml.
 """
 
 from __future__ import annotations
@@ -23,43 +23,43 @@ Visibility = Literal["import", "folder", "anywhere"]
 
 @dataclass(frozen=True)
 class Language:
-    """What the index needs to know of a language."""
+    """The facts about a language that the index needs."""
 
     name: str
-    """As in templates/environment/languages.toml."""
+    """The name in templates/environment/languages.toml."""
     title: str
     suffixes: tuple[str, ...]
     grammars: dict[str, tuple[str, str]]
-    """Suffix to (module of the grammar's wheel, its function); "" for all others."""
+    """Suffix -> (module in the grammar's wheel, its function); "" is for all other suffixes."""
     tests: str
-    """Regular expression of paths that are tests."""
+    """Regular expression that matches the paths of tests."""
     selves: frozenset[str]
     """Receivers that mean the object itself or its class."""
     visibility: Visibility
-    """Where a bare name of another file is known: by import, in the same folder, or anywhere."""
+    """Where a name from another file can be used bare: after an import, in the same folder, or anywhere."""
     implicit_self: bool = False
-    """Whether a bare name can be a method of the class around it."""
+    """Whether a bare name can be a method of the enclosing class."""
     called: bool = False
-    """Whether a method's name stands before a bracket or after `::` wherever it is meant."""
+    """Whether every use of a method is followed by a bracket or preceded by `::`."""
     constructor: str | None = None
-    """What all constructors are called, where it is not the class's name."""
+    """The name of all constructors, if it is not the class's name."""
     special: str = r"$^"
-    """Names of functions that are used without being named (regular expression)."""
+    """Regular expression for functions that are used without being named."""
     imports: bool = False
     """Whether a file's imports name files."""
     classes: bool = True
-    """Whether types can be targets: a name tells which type is meant."""
+    """Whether types can be targets, because a name identifies a type."""
     subtypes: bool = True
     """Whether a type names its supertypes."""
     blank: str = ""
-    """Regular expression of what the grammar stumbles over and a compiler does not: it is read as spaces."""
+    """Regular expression for valid code that the grammar cannot parse; it is read as spaces."""
 
     def is_test(self, path: str) -> bool:
-        """Whether a path below the repository is a test's."""
+        """Return whether a path in the repository belongs to a test."""
         return _pattern(self.tests).search("/" + path) is not None
 
     def readable(self, text: bytes) -> bytes:
-        """Return a file's text for the parser: as long as it is, with spaces for what the grammar does not know."""
+        """Return a file's text for the parser: the same length, with spaces for what the grammar cannot parse."""
         if not self.blank:
             return text
         return _bytes_pattern(self.blank).sub(lambda found: re.sub(rb"[^\n]", b" ", found[0]), text)
@@ -69,15 +69,15 @@ class Language:
         return _parser(*self._grammar(path))
 
     def queries(self, path: str) -> tuple[Query, Query]:
-        """Return what finds definitions and what finds names in a file."""
+        """Return a file's queries for definitions and for names."""
         return _queries(self.name, *self._grammar(path))
 
     def library_names(self) -> frozenset[str]:
-        """Return names of the language and its library, which a name of the repository could be confused with."""
+        """Return the names in the language and its library, which could be confused with the repository's names."""
         return _library_names(self.name)
 
     def is_special(self, name: str) -> bool:
-        """Whether a function of this name is used without being named: a constructor, an operator, an entry point."""
+        """Return whether a function with this name is used implicitly: a constructor, an operator, an entry point."""
         return name == self.constructor or _pattern(self.special).fullmatch(name) is not None
 
     def _grammar(self, path: str) -> tuple[str, str]:
@@ -87,7 +87,7 @@ class Language:
 
 _FOLDERS = r"/(tests?|testing|__tests__|spec|specs|testdata|fixtures?|mocks?|__mocks__|benchmarks?|benches|bench)/"
 _THIS = frozenset({"this"})
-# What C leaves out, the second half of `long long`, and macros alone on their lines.
+# Code that is only for C++, the second half of `long long`, and macros on lines of their own.
 _MACRO_LINES = r"^[A-Z][A-Z0-9_]{3,}$"
 _C_BLANKS = r"^#\s*ifdef __cplusplus\n(?:(?!#\s*(?:else|elif|if)).*\n)*?#\s*endif|(?<=long) +long\b|" + _MACRO_LINES
 

@@ -1,13 +1,13 @@
-"""Reading one file: what it defines and what it mentions, from its tree to the index's columns."""
+"""Read one file's definitions and mentions from its syntax tree into the index's columns."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from tree_sitter import Node, QueryCursor
 
+from locobench.derive.code.index import Index
 from locobench.derive.code.rows import (
     ALIASED,
     BINDING,
@@ -28,11 +28,9 @@ from locobench.derive.code.rows import (
     Definition,
 )
 
-if TYPE_CHECKING:
-    from locobench.derive.code.index import Index
-
-_WORD = re.compile(rb"[A-Za-z_$][A-Za-z0-9_$]*")
-_RECEIVER = re.compile(rb"([A-Za-z_$][\w$]*)?(\(\))?\s*(?:\?\.|\.|->|::|\\)\s*$")
+WORD = re.compile(rb"[A-Za-z_$][A-Za-z0-9_$]*")
+# Matched backwards from the mention: `.`, `?.`, `->`, `::` or `\`, then `()`, then a name.
+_RECEIVER = re.compile(rb"\s*(?:\.\??|>-|::|\\)\s*(\)\()?([\w$]*[A-Za-z_$])?")
 _AFTER_ALIAS = re.compile(rb"\s+as\b|\s*=[^=>]")
 _BEFORE_ALIAS = re.compile(rb"\bas\s+$")
 _MEMBER_BYTES = frozenset(b".>:\\")
@@ -40,11 +38,11 @@ _SPACES = frozenset(b" \n\t\r")
 
 
 def places_of(path: str) -> Iterator[str]:
-    """Yield what a name of a file can be qualified with: its folders and its stem."""
+    """Yield the words that can qualify a name from a file: its folders and its stem."""
     parts = path.split("/")
     yield from parts[:-1]
     yield parts[-1].partition(".")[0]
-    # A crate or package may be called otherwise than its folder.
+    # A crate or package name may differ from its folder's.
     yield from (part.replace("-", "_") for part in parts[:-1])
 
 
@@ -63,14 +61,19 @@ class Reader:
     def read(self, *, mentions: bool) -> None:
         """Store what the file defines and mentions."""
         definitions, names = self.index.language.queries(self.path)
-        captured = QueryCursor(names).captures(self.root)
+        matches = QueryCursor(definitions).matches(self.root)
+        captured = QueryCursor(names).captures(self.root) if mentions else {}
+        for _, match in matches:
+            if "name" not in match:
+                for capture, nodes in match.items():
+                    captured.setdefault(capture, []).extend(nodes)
         paint = self._paint(captured)
-        own = self._definitions(QueryCursor(definitions).matches(self.root), captured, paint)
+        own = self._definitions(matches, captured, paint)
         if mentions:
             self._mentions(captured, paint, own)
 
     def _paint(self, captured: dict[str, list[Node]]) -> bytearray:
-        """Return what every byte's mentions are, where that does not hang on the mention itself."""
+        """Return the role of a mention at each byte, as far as the surrounding code determines it."""
         paint = bytearray([REFERENCE]) * len(self.text)
         foreign = bytes([FOREIGN])
         for node in captured.get("import", ()):
@@ -83,25 +86,27 @@ class Reader:
             if not self._is_guard(node):
                 paint[node.start_byte : node.end_byte] = bytes([UNCLEAR]) * (node.end_byte - node.start_byte)
         for node in captured.get("opaque", ()):
-            words = set(_WORD.findall(self.text[node.start_byte : node.end_byte]))
+            words = set(WORD.findall(self.text[node.start_byte : node.end_byte]))
             self.index.murky.update(word.decode("ascii") for word in words)
         self.index.sources += [(self.number, self._text_of(node)) for node in captured.get("source", ())]
         self._paint_rust_attributes(captured, paint)
         return paint
 
     def _paint_rust_attributes(self, captured: dict[str, list[Node]], paint: bytearray) -> None:
-        tests = {node.start_byte for node in captured.get("testmark", ())}
-        for node in (*captured.get("testmark", ()), *captured.get("cfgmark", ())):
-            owner = node.next_named_sibling
-            while owner is not None and owner.type in ("attribute_item", "line_comment", "block_comment"):
-                owner = owner.next_named_sibling
-            if owner is not None:
-                is_test = node.start_byte in tests and b"not(test" not in self.text[node.start_byte : node.end_byte]
-                role = IGNORED if is_test and not self.with_tests else REFERENCE if is_test else UNCLEAR
-                paint[node.start_byte : owner.end_byte] = bytes([role]) * (owner.end_byte - node.start_byte)
+        tests = captured.get("testmark", [])
+        starts = {node.start_byte for node in tests}
+        variants = [node for node in captured.get("cfgmark", ()) if node.start_byte not in starts]
+        # Tests come last, so that a platform-specific test counts as a test.
+        for nodes, role in ((variants, UNCLEAR), ([] if self.with_tests else tests, IGNORED)):
+            for node in nodes:
+                owner = node.next_named_sibling
+                while owner is not None and owner.type in ("attribute_item", "line_comment", "block_comment"):
+                    owner = owner.next_named_sibling
+                if owner is not None:
+                    paint[node.start_byte : owner.end_byte] = bytes([role]) * (owner.end_byte - node.start_byte)
 
     def _is_guard(self, node: Node) -> bool:
-        """Whether it is the guard around a whole header, or what C++ alone sees."""
+        """Return whether an #if is a header's include guard, or code that is only for C++."""
         head, _, rest = self.text[node.start_byte : node.start_byte + 400].partition(b"\n")
         name = head.split()[1:2]
         return b"__cplusplus" in head or (
@@ -114,7 +119,7 @@ class Reader:
     def _definitions(
         self, matches: list[tuple[int, dict[str, list[Node]]]], captured: dict[str, list[Node]], paint: bytearray
     ) -> list[int]:
-        """Store the file's definitions; return their numbers in the order of their starts."""
+        """Store the file's definitions; return their numbers, ordered by start."""
         found: dict[int, Definition] = {}
         for _, match in matches:
             if "name" not in match:
@@ -178,13 +183,12 @@ class Reader:
                 roles[definitions[number].name_start] = DEFINITION
         scopes = index.by_file[self.number]
         at, stack = 0, [TOP_LEVEL]
-        seen = -1
-        for node in sorted(captured.get("id", ()), key=lambda node: node.start_byte):
-            start = node.start_byte
+        known: dict[bytes, int] = {}
+        rows: list[tuple[int, int, int, int, int]] = []
+        for start, end in sorted({node.byte_range for node in captured.get("id", ())}):
             painted = paint[start]
-            if painted == IGNORED or start == seen:
+            if painted == IGNORED:
                 continue
-            seen = start
             while at < len(scopes) and definitions[scopes[at]].start <= start:
                 while stack[-1] >= 0 and definitions[stack[-1]].end <= definitions[scopes[at]].start:
                     stack.pop()
@@ -192,18 +196,16 @@ class Reader:
                 at += 1
             while stack[-1] >= 0 and definitions[stack[-1]].end <= start:
                 stack.pop()
-            end = node.end_byte
             role = roles.get(start, painted) if painted != UNCLEAR else UNCLEAR
             if painted == UNCLEAR and roles.get(start) == DEFINITION:
                 role = UNCLEAR
             if painted in (IMPORT, FOREIGN):
                 role = ALIASED if self._is_aliased(start, end) else painted
-            index.name.append(index.name_id(text[start:end].decode("utf-8", "replace")))
-            index.file.append(self.number)
-            index.start.append(start)
-            index.role.append(role)
-            index.receiver.append(self._receiver(start, stack[-1]))
-            index.scope.append(stack[-1])
+            word = text[start:end]
+            if word not in known:
+                known[word] = index.name_id(word.decode("utf-8", "replace"))
+            rows.append((known[word], start, role, self._receiver(start, stack[-1]), stack[-1]))
+        index.add(self.number, rows)
 
     def _is_aliased(self, start: int, end: int) -> bool:
         return bool(
@@ -211,32 +213,30 @@ class Reader:
         )
 
     def _receiver(self, start: int, scope: int) -> int:
-        text = self.text
-        before = text[start - 1] if start else 0
-        if before in _SPACES:
-            head = text[max(0, start - 120) : start].rstrip()
-            if not head or head[-1] not in _MEMBER_BYTES:
-                return NO_RECEIVER
-        elif before not in _MEMBER_BYTES:
+        near = self.text[max(0, start - 2) : start].rstrip()
+        if near and near[-1] not in _MEMBER_BYTES:
             return NO_RECEIVER
-        else:
-            head = text[max(0, start - 120) : start]
+        head = self.text[max(0, start - 120) : start].rstrip()
+        if not head or head[-1] not in _MEMBER_BYTES:
+            return NO_RECEIVER
         if head.endswith(b"..") or (head.endswith(b">") and not head.endswith(b"->")):
             return NO_RECEIVER
         if head.endswith(b":") and not head.endswith(b"::"):
             return NO_RECEIVER
-        found = _RECEIVER.search(head)
+        found = _RECEIVER.match(head[::-1])
         if found is None:
             return COMPLEX
-        if found[1] is None:
-            # `::name` and `\name`: from the root of all names. `).name`, `].name`: who knows.
+        called, name = found.groups()
+        if name is None:
+            # `::name` and `\name` start at the root namespace. The receiver of `).name` and `].name` is unknown.
             rooted = head.endswith((b"::", b"\\")) and not head[:-2].rstrip().endswith((b">", b")"))
             return NO_RECEIVER if rooted else COMPLEX
-        if found[2]:
-            return ITSELF if found[1] == b"super" else COMPLEX
-        word = found[1].decode("utf-8", "replace").removeprefix("$")
-        # `a.b.name`: the last name alone would be taken for something that it is not.
-        around = head[: found.start()].rstrip()
+        name = name[::-1]
+        if called:
+            return ITSELF if name == b"super" else COMPLEX
+        word = name.decode("utf-8", "replace").removeprefix("$")
+        # For `a.b.name`, the last name `b` alone could be mistaken for something else.
+        around = head[: -found.end()].rstrip()
         if word in ("super", "base", "parent"):
             return ITSELF
         if around.endswith((b".", b"->")) and not around.endswith(b".."):
@@ -263,7 +263,7 @@ _CAPTURED = (
 
 
 def is_internal(language: str, statement: bytes) -> bool:
-    """Whether an import can be of this repository by the look of it; `strict` knows the repository's names."""
+    """Return whether an import looks like one from this repository; `strict` checks the repository's names."""
     if language in ("javascript", "typescript"):
         quoted = re.findall(rb"""from\s*['"]([^'"]+)['"]|require\(\s*['"]([^'"]+)['"]""", statement)
         return not quoted or any((a or b).startswith((b".", b"@/", b"~/", b"#")) for a, b in quoted)

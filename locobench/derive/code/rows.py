@@ -1,14 +1,14 @@
-"""What a mention, a definition and a symbol are."""
+"""The roles of mentions, and the records of definitions and symbols."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-# What a mention is.
+# The role of a mention.
 IGNORED, REFERENCE, DEFINITION, DECLARATION, BINDING, KEY, IMPORT, UNCLEAR, ALIASED, FOREIGN = range(10)
-# What stands before it.
+# The receiver before a mention; from FIRST_NAME on, the number of a name.
 NO_RECEIVER, ITSELF, COMPLEX, FIRST_NAME = 0, 1, 2, 3
-# In whose text it stands, where that is no item.
+# The scope of a mention that is not inside an item.
 TOP_LEVEL, NOWHERE = -1, -2
 
 FUNCTIONS = frozenset({"function", "method", "constructor"})
@@ -17,7 +17,7 @@ TYPES = frozenset({"class", "type"})
 
 @dataclass(slots=True)
 class Definition:
-    """Something with a name, in one file; overloads and variants of one name are one definition each."""
+    """A named definition in one file; every overload and variant of a name is a definition of its own."""
 
     kind: str
     """function, method, constructor, class, type, constant, container or nested."""
@@ -25,24 +25,24 @@ class Definition:
     file: int
     start: int
     end: int
-    """Bytes of the whole text: decorators, signature and body."""
+    """Byte offsets `start` and `end` span the decorators, the signature and the body."""
     name_start: int
     owner: str = ""
-    """Class by a receiver's type or a qualified name."""
+    """The class, taken from a receiver's type or a qualified name."""
     own_self: str = ""
-    """What the method calls its receiver."""
+    """The method's name for its receiver."""
     parent: int = -1
-    """The definition around it, by number."""
+    """Number of the enclosing definition."""
     qualified: str = ""
-    """`Class.name`: how an answer calls it."""
+    """`Class.name`, as used in answers."""
     symbol: int = -1
-    """Number of the symbol that it defines; -1 for what is no item."""
+    """Number of the symbol that it defines; -1 if it is not an item."""
     bases: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Symbol:
-    """An item that a question can be about or be answered with: all definitions of one qualified name in a file."""
+    """An item that questions and answers can name: all definitions of one qualified name in a file."""
 
     kind: str
     name: str
@@ -50,5 +50,5 @@ class Symbol:
     qualified: str
     definitions: list[int]
     owner: int = -1
-    """The symbol of the class around it."""
+    """Number of the enclosing class's symbol, or -1."""
     bases: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What does a commit hold? Files of a git repository, read from its objects, whatever lies in the working folder."""
+"""Read the files of a commit from a git repository's objects, whatever is in the working tree."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from locobench.shared.errors import InputError
 
 LFS_MARK = b"version https://git-lfs.github.com/spec/"
 LARGEST_SOURCE = 1_000_000
-"""Bytes; a longer source file is taken for generated. The longest hand-written ones of large projects have half."""
+"""Bytes; a larger source file counts as generated. The largest hand-written ones in big projects are half as large."""
 
 _LINK, _SUBMODULE, _PROGRAM = "120000", "160000", "100755"
-# Nothing that a user has set up may change what is read, ask something, or fetch what is missing.
+# The user's git settings must not change what is read, prompt for input, or fetch missing objects.
 _QUIET = {
     "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_NO_REPLACE_OBJECTS": "1", "LC_ALL": "C",
@@ -27,7 +27,7 @@ _QUIET = {
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """A file of a commit."""
+    """A file in a commit."""
 
     path: str
     object_id: str
@@ -38,7 +38,7 @@ class Blob:
 
 @dataclass(frozen=True)
 class Tree:
-    """All files of a commit, and what it names without holding it."""
+    """All files and submodules of a commit."""
 
     commit: str
     blobs: tuple[Blob, ...]
@@ -53,7 +53,7 @@ class Repository:
         """Open the repository in `folder`: a checkout, a folder in one, or a bare repository.
 
         Raises:
-            InputError: there is no git, no folder, or no repository.
+            InputError: git is missing, or the folder does not exist or is not a repository.
         """
         if shutil.which("git") is None:
             raise InputError("git: not found; install it")
@@ -72,7 +72,7 @@ class Repository:
 
     @property
     def name(self) -> str:
-        """The name of its folder."""
+        """The name of the repository's folder, without `.git`."""
         name = self.folder.resolve().name
         return (self.folder.resolve().parent.name if name == ".git" else name).removesuffix(".git") or "repository"
 
@@ -80,7 +80,7 @@ class Repository:
         """Return the id of a commit.
 
         Raises:
-            InputError: there is none of that name.
+            InputError: there is no such commit.
         """
         try:
             return self.git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
@@ -113,59 +113,52 @@ class Repository:
         Raises:
             InputError: one is missing, as in a partial clone.
         """
-        command = ["git", "-C", str(self.folder), "cat-file", "--batch", "--buffer"]
+        for blob, content in self.present(blobs):
+            if content is None:
+                raise InputError(
+                    f"{self.folder}: {blob.path}: its content is not in the repository (a partial clone?);"
+                    " fetch it whole"
+                )
+            yield blob, content
+
+    def present(self, blobs: Iterable[Blob]) -> Iterator[tuple[Blob, bytes | None]]:
+        """Yield the blobs with their contents; None for missing content, as in a partial clone."""
         wanted = list(blobs)
-        # A file, not a pipe: the list is written at once, and git answers while it reads.
-        with tempfile.TemporaryFile() as ids:
-            ids.write("".join(f"{blob.object_id}\n" for blob in wanted).encode())
-            ids.seek(0)
+        with self.running("cat-file", "--batch", "--buffer", asked=(blob.object_id for blob in wanted)) as process:
+            said = process.stdout
+            assert said
+            for blob in wanted:
+                head = said.readline().split()
+                if len(head) == 3:
+                    yield blob, said.read(int(head[2]))
+                    said.read(1)
+                else:
+                    yield blob, None
+
+    @contextlib.contextmanager
+    def running(self, *arguments: str, asked: Iterable[str] = ()) -> Iterator[subprocess.Popen[bytes]]:
+        """Run git with the lines in `asked` as input; yield the process and kill it when the block ends."""
+        # A file instead of a pipe, so that all input is written before git starts to answer.
+        with tempfile.TemporaryFile() as lines:
+            lines.write("".join(f"{line}\n" for line in asked).encode())
+            lines.seek(0)
             process = subprocess.Popen(
-                command, stdin=ids, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=os.environ | _QUIET
-            )
+                ["git", "-C", str(self.folder), "-c", "core.quotePath=false", *arguments],
+                stdin=lines, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=os.environ | _QUIET,
+            )  # fmt: skip
             assert process.stdout
             try:
-                for blob in wanted:
-                    head = process.stdout.readline().split()
-                    if len(head) != 3:
-                        raise InputError(
-                            f"{self.folder}: {blob.path}: its content is not in the repository (a partial clone?);"
-                            " fetch it whole"
-                        )
-                    content = process.stdout.read(int(head[2]))
-                    process.stdout.read(1)
-                    yield blob, content
+                yield process
             finally:
                 process.kill()
                 process.stdout.close()
                 process.wait()
 
-    def stream(self, *arguments: str) -> Iterator[list[str]]:
-        r"""Run git, whose output begins each entry with \x01 and ends its head with \x02; yield the entries' parts.
-
-        The parts of a head stand between NULs; what follows it is the last part.
-        """
-        process = subprocess.Popen(
-            ["git", "-C", str(self.folder), *arguments],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=os.environ | _QUIET,
-        )  # fmt: skip
-        assert process.stdout
-        held = b""
-        try:
-            while chunk := process.stdout.read(1 << 16):
-                *whole, held = (held + chunk).split(b"\x01")
-                yield from map(_entry, filter(None, whole))
-            if held:
-                yield _entry(held)
-        finally:
-            process.kill()
-            process.stdout.close()
-            process.wait()
-
     def git(self, *arguments: str) -> str:
-        """Run git and return what it prints.
+        """Run git and return its output.
 
         Raises:
-            InputError: git failed; the message is its last line.
+            InputError: git failed; the message ends with its last line.
         """
         done = subprocess.run(
             ["git", "-C", str(self.folder), "-c", "core.quotePath=false", *arguments],
@@ -179,13 +172,8 @@ class Repository:
         return done.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
 
 
-def _entry(data: bytes) -> list[str]:
-    head, _, rest = data.decode("utf-8", "surrogateescape").partition("\x02")
-    return [*head.split("\0")[:3], rest.strip("\0\n")]
-
-
 def is_link(blob: Blob) -> bool:
-    """Whether it is a symbolic link."""
+    """Return whether a blob is a symbolic link."""
     return blob.mode == _LINK
 
 
@@ -204,7 +192,7 @@ def write_tree(repository: Repository, tree: Tree, folder: Path) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             made.add(path.parent)
         if is_link(blob):
-            with contextlib.suppress(OSError, ValueError):  # a target that no file system takes
+            with contextlib.suppress(OSError, ValueError):  # a target that the file system rejects
                 path.symlink_to(os.fsdecode(content))
         else:
             path.write_bytes(content)

@@ -1,4 +1,4 @@
-"""Is an import one of this repository?"""
+"""Tell whether an import can be from this repository."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from locobench.derive.code.index import Index
 
 
 def is_ours(index: Index, row: int) -> bool:
-    """Whether an import can be of this repository."""
+    """Return whether an import can be from this repository."""
     name = index.language.name
     if name in ("javascript", "typescript", "csharp", "go"):
         return True
@@ -36,6 +36,6 @@ def _first_word(text: bytes) -> str:
 
 
 def _is_plain(text: bytes, start: int) -> bool:
-    """Whether the line's statement is `import a` and not `from a import b`."""
+    """Return whether the statement is `import a` and not `from a import b`."""
     line = text.rfind(b"\n", 0, start) + 1
     return text[line:start].lstrip().startswith(b"import ")

@@ -1,7 +1,7 @@
-"""Who uses what, by a SCIP index: names are resolved by its compiler, functions around them by tree-sitter.
+"""Resolve uses with a SCIP index: a compiler has resolved the names, tree-sitter finds the enclosing functions.
 
-The format is https://github.com/sourcegraph/scip (scip.proto); the fields that are read here are described below. Few
-indexers write which definition encloses a mention, so that is asked of our own index.
+The format is https://github.com/sourcegraph/scip (scip.proto); _FIELDS lists the fields read here. Few indexers record
+which definition encloses a mention, so our own index provides that.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from locobench.derive.resolve.strict import Item, Unclear
 from locobench.shared.errors import InputError
 
 IS_DEFINITION = 1
-"""Of the bits in `symbol_roles`."""
+"""A bit in `symbol_roles`."""
 MOST_MISPLACED = 0.02
-"""Share of definitions that may not be where the index says: indexers name some things in their own way."""
+"""Largest share of definitions that may not match the source: indexers have their own names for some things."""
 _UTF8, _UTF32 = 1, 3
 _LAST_NAME = re.compile(r"(?:`((?:[^`]|``)+)`|([\w$+-]+))(?:\([^()]*\)\.|[#.:/!])$")
 
@@ -52,7 +52,7 @@ _FIELDS: dict[str, dict[str, tuple[int, str]]] = {
 
 @cache
 def _index_message() -> Any:
-    """Return the message class of an index, as far as it is read here."""
+    """Return the message class of an index with the fields in _FIELDS."""
     field = descriptor_pb2.FieldDescriptorProto
     types = {"string": field.TYPE_STRING, "int32": field.TYPE_INT32, "bool": field.TYPE_BOOL}
     file = descriptor_pb2.FileDescriptorProto(name="scip.proto", package="scip", syntax="proto3")
@@ -70,13 +70,13 @@ def _index_message() -> Any:
 
 
 def read_index(path: Path, index: Index) -> Scip | None:
-    """Read a SCIP index that was made of the commit that `index` was made of.
+    """Read a SCIP index of the same commit as `index`.
 
     Returns:
-        What it says; None where it says nothing of the index's files.
+        A resolver, or None if the SCIP index has none of the files in `index`.
 
     Raises:
-        InputError: it cannot be read, is none, or is one of another commit.
+        InputError: it cannot be read, is not a SCIP index, or is for another commit.
     """
     try:
         content = path.read_bytes()
@@ -97,7 +97,7 @@ def _speaks_of(message: Any, index: Index) -> bool:
 
 
 class Scip:
-    """What an index says of a language's files."""
+    """Resolves uses in a language's files with a SCIP index."""
 
     tier = "scip"
 
@@ -105,14 +105,14 @@ class Scip:
         self.index = index
         self._rows = {(index.file[row], index.start[row]): row for row in range(len(index.name))}
         self._meant: dict[int, set[str]] = defaultdict(set)
-        """Row to the symbols that the index has there."""
+        """Row -> the SCIP symbols at that mention."""
         self._uses: dict[str, list[int]] = defaultdict(list)
         self._names: dict[int, set[str]] = defaultdict(set)
-        """Our symbol to the index's."""
+        """Our symbol -> the SCIP symbols."""
         self._own: dict[str, int] = {}
         self._subtypes: dict[str, set[str]] = defaultdict(set)
         self._defined: set[str] = set()
-        """What the index defines anywhere in the repository."""
+        """The SCIP symbols defined anywhere in the repository."""
         numbers = {name: number for number, name in enumerate(index.files)}
         starts = {
             (one.file, one.name_start): one.symbol
@@ -162,7 +162,7 @@ class Scip:
             self._meant[row].add("local")
 
     def _constructors(self, index: Index) -> None:
-        """Let a class be used where an index says that its constructor is."""
+        """Count uses of a constructor as uses of its class."""
         for number, symbol in enumerate(index.symbols):
             if symbol.kind == "class":
                 for name in list(self._names[number]):
@@ -171,10 +171,10 @@ class Scip:
                             self._names[number].add(name + suffix)
 
     def users(self, symbol: int) -> frozenset[Item]:
-        """Return who uses a symbol.
+        """Return the users of a symbol.
 
         Raises:
-            Unclear: the index does not tell what every mention of its name means.
+            Unclear: the SCIP index does not explain every mention of its name.
         """
         index, one = self.index, self.index.symbols[symbol]
         if not self._names[symbol]:
@@ -209,14 +209,14 @@ class Scip:
                 return
             raise Unclear("a mention that the index does not explain")
         if any(one not in self._defined and one != "local" and _package(one) in self._packages for one in meant):
-            # The same code, found where it is installed and not where it lies.
+            # The same code, resolved to an installed copy instead of the repository.
             raise Unclear("an installed copy of the package")
 
     def subtypes(self, symbol: int) -> frozenset[int]:
-        """Return the types that the index calls implementations of this one, or whose headers name it.
+        """Return the types that the SCIP index lists as implementations of this one.
 
         Raises:
-            Unclear: the index does not know the type.
+            Unclear: the type is not in the SCIP index, or a broken file or a macro names it.
         """
         if not self._names[symbol] or self.index.symbols[symbol].name in self.index.murky:
             raise Unclear("not in the index")
@@ -225,7 +225,7 @@ class Scip:
 
 
 def _package(symbol: str) -> str:
-    """Return manager and name of the package that a symbol is of."""
+    """Return the manager and name of a symbol's package."""
     return " ".join(symbol.split(" ")[1:3])
 
 
@@ -234,7 +234,7 @@ def _lines(text: bytes) -> list[int]:
 
 
 def _spans(place: Any) -> bool:
-    """Whether a range holds something; modules are defined at an empty one."""
+    """Return whether a range is not empty; modules are defined at an empty one."""
     return (len(place) == 3 and place[2] > place[1]) or len(place) == 4
 
 

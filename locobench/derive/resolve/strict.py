@@ -1,7 +1,7 @@
-"""Which names mean one thing only, and who uses them? The strict rule, for repositories without an index.
+"""The strict rule: find names with only one meaning, and their users, in repositories without a SCIP index.
 
-A symbol takes part when every mention of its name in the repository is explained: the definition, an import, or a use
-that can mean nothing else. One mention that could mean something else, and the symbol takes no part.
+A symbol is accepted if every mention of its name in the repository is explained: as the definition, an import, or a
+use that can mean nothing else. A single mention that could mean something else rules the symbol out.
 """
 
 from __future__ import annotations
@@ -36,27 +36,27 @@ _FACE = re.compile(r"(^|/)(__init__|index)\.\w+$")
 
 
 class Item(NamedTuple):
-    """Something an answer names: a symbol, or a file's top level."""
+    """An item in an answer: a symbol, or a file's top level."""
 
     file: int
     symbol: int
-    """TOP_LEVEL for what is in no function and no class."""
+    """TOP_LEVEL for code outside all functions and classes."""
 
 
 class Unclear(Exception):
-    """Nobody can tell who uses a symbol; the message says why, in words that fit a count."""
+    """The users of a symbol cannot be determined; the message gives the reason, worded to follow a count."""
 
 
 class Resolver(Protocol):
-    """Tells who uses what."""
+    """Finds the users and subtypes of symbols."""
 
     tier: str
 
     def users(self, symbol: int) -> frozenset[Item]:
-        """Return the items whose text mentions the symbol, itself left out; Unclear where that cannot be told."""
+        """Return the items that use the symbol, except itself; raise Unclear if they cannot be determined."""
 
     def subtypes(self, symbol: int) -> frozenset[int]:
-        """Return the types that name this one as a supertype; Unclear where that cannot be told."""
+        """Return the types that name this one as a supertype; raise Unclear if they cannot be determined."""
 
 
 class Strict:
@@ -70,21 +70,24 @@ class Strict:
         self._known: dict[int, frozenset[Item] | str] = {}
         self._lineage: dict[int, bool] = {}
         self._by_name: dict[str, list[int]] = defaultdict(list)
+        self._by_base: dict[str, set[int]] = defaultdict(set)
         for number, symbol in enumerate(index.symbols):
             if symbol.kind != "container":
                 self._by_name[symbol.name].append(number)
+            for base in symbol.bases:
+                self._by_base[base].add(number)
         self._faces = [number for number, path in enumerate(index.files) if _FACE.search(path)]
-        # Names that this file's imports bring.
+        # File -> names that its imports bring in.
         self._imported: dict[int, set[int]] = defaultdict(set)
         for row in range(len(index.name)):
             if index.role[row] == IMPORT:
                 self._imported[index.file[row]].add(index.name[row])
 
     def users(self, symbol: int) -> frozenset[Item]:
-        """Return who uses a symbol.
+        """Return the users of a symbol.
 
         Raises:
-            Unclear: some mention of its name may mean something else.
+            Unclear: a mention of its name may mean something else.
         """
         if symbol not in self._known:
             try:
@@ -111,7 +114,7 @@ class Strict:
         return frozenset(found)
 
     def _check_name(self, number: int) -> None:
-        """Raise Unclear unless the name alone says what is meant."""
+        """Raise Unclear unless the name alone identifies the symbol."""
         index, symbol = self.index, self.index.symbols[number]
         others = [other for other in self._by_name[symbol.name] if other != number]
         constructors = [other for other in others if index.symbols[other].kind == "constructor"]
@@ -134,7 +137,7 @@ class Strict:
             raise Unclear("too short a name")
 
     def _is_use(self, number: int, row: int) -> bool:
-        """Whether a mention of the symbol's name is a use of it; Unclear where it may mean something else."""
+        """Return whether a mention of the symbol's name is a use of it; raise Unclear if it may mean something else."""
         index, symbol = self.index, self.index.symbols[number]
         role, receiver, language = index.role[row], index.receiver[row], index.language
         is_method = symbol.kind == "method"
@@ -155,7 +158,7 @@ class Strict:
         if role == KEY:
             return False
         if is_method and receiver == NO_RECEIVER and not language.implicit_self:
-            # A variable; a method is never meant without a receiver. A field of the same name is another matter.
+            # A bare name is a variable, since a method needs a receiver. But it may define a field of the same name.
             if role == BINDING and index.scope[row] >= 0 and not self._is_in_function(index.scope[row]):
                 raise Unclear("also a field")
             return False
@@ -190,7 +193,7 @@ class Strict:
         raise Unclear("behind a receiver that nobody knows")
 
     def _is_in_family(self, scope: int, number: int) -> bool:
-        """Whether a definition stands in the method's class, or in one derived from it."""
+        """Return whether a definition is inside the method's class or a class derived from it."""
         index = self.index
         owner = index.symbols[number].qualified.rpartition(".")[0]
         while scope >= 0:
@@ -205,7 +208,7 @@ class Strict:
         return False
 
     def _derives(self, symbol: int, name: str, depth: int = 0) -> bool:
-        """Whether a class is derived from one of this name, by names that are defined once."""
+        """Return whether a class derives from one with this name, following only names that are defined once."""
         for base in self.index.symbols[symbol].bases:
             if base == name and len([s for s in self._by_name[base] if self._is_type(s)]) == 1:
                 return True
@@ -218,7 +221,7 @@ class Strict:
         return self.index.symbols[symbol].kind in ("class", "type")
 
     def _is_visible(self, number: int, row: int) -> bool:
-        """Whether a bare name can mean the symbol, where it stands."""
+        """Return True if a bare name can mean the symbol in this place; raise Unclear otherwise."""
         index, symbol = self.index, self.index.symbols[number]
         file = index.file[row]
         if index.language.visibility == "anywhere" or file == symbol.file:
@@ -232,7 +235,7 @@ class Strict:
         raise Unclear("a bare name that is not imported")
 
     def _qualifies(self, word: str, number: int, file: int) -> bool:
-        """Whether `word.name` can mean the symbol: its module, its namespace, the class around it."""
+        """Return whether `word` in `word.name` can be the symbol's module, namespace or class."""
         index, symbol = self.index, self.index.symbols[number]
         if "." in symbol.qualified:
             return word == symbol.qualified.split(".")[-2]
@@ -248,7 +251,7 @@ class Strict:
         return word in index.namespaces
 
     def _hands_on(self, package: str, name: str, path: str) -> bool:
-        """Whether a package above a file takes the name into its own: by its __init__.py, or its index file."""
+        """Return whether a package above a file re-exports the name in its __init__.py or index file."""
         folder = path
         while folder := _folder(folder):
             if folder.rpartition("/")[2] == package:
@@ -270,7 +273,7 @@ class Strict:
         return False
 
     def _hides(self, number: int, row: int) -> bool:
-        """Whether a definition is one inside a function, which hides the symbol there."""
+        """Return whether a definition hides the symbol because it is local to a function."""
         index = self.index
         start = index.start[row]
         if start in self._starts(number) and index.file[row] == index.symbols[number].file:
@@ -291,7 +294,7 @@ class Strict:
         self._check_name(symbol)
         if any(index.role[row] in (ALIASED, FOREIGN) for row in index.mentions(name)):
             raise Unclear("imported under another name, or from elsewhere")
-        return frozenset(number for number, other in enumerate(index.symbols) if name in other.bases)
+        return frozenset(self._by_base.get(name, ()))
 
 
 @cache

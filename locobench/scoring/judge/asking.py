@@ -1,4 +1,4 @@
-"""How a judge is asked: one request to the service of a model, again while that is busy, and the grade in its reply.
+"""Ask a judge: send one request to a model's service, retry while it is busy, and read the grade in its reply.
 
 Standard library only, Python 3.9 and newer: the file itself goes into the tests of tasks that a judge grades.
 """
@@ -39,20 +39,20 @@ def ask(
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> tuple[dict[str, Any], dict[str, int]]:
-    """Ask once, again after a busy or failing service; return (grade, usage).
+    """Ask for one grade and retry if the service is busy or fails; return (grade, usage).
 
     Args:
-        api: "anthropic" (Messages) or "openai" (Chat Completions and what speaks it).
-        base_url: of the service, without the path that the API adds.
-        key: goes into a header and nowhere else.
-        time_limit: seconds in all, waits included.
-        schema: of the reply.
+        api: "anthropic" (Messages) or "openai" (Chat Completions and compatible services).
+        base_url: the service's URL, without the path that the API adds.
+        key: the API key; it goes only into a header.
+        time_limit: seconds in all, including waits.
+        schema: the reply's JSON schema.
         read: turns the reply's text into the grade, or raises JudgeError.
-        attempts: how often the service is asked at most.
-        most_unusable: after how many replies that are no grade it is not asked again.
+        attempts: the largest number of requests.
+        most_unusable: give up after this many unusable replies.
 
     Returns:
-        What `read` returns, and {"input_tokens": …, "output_tokens": …} over all attempts.
+        The result of `read`, and {"input_tokens": …, "output_tokens": …} summed over all attempts.
 
     Raises:
         JudgeError: no grade within the limits.
@@ -80,7 +80,7 @@ def ask(
             if unusable >= most_unusable:
                 break
         except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:
-            # These name the address, never a header: one that http.client would refuse, and quote, got no request.
+            # These messages name the address, never a header: `_request` rejects keys that http.client would quote.
             reason = getattr(error, "reason", "") or error
             failure = JudgeError(f"the service cannot be reached ({type(error).__name__}: {reason})")
         if attempt + 1 == attempts or clock() - started + wait >= time_limit:
@@ -135,7 +135,7 @@ def _request(
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirected request would carry the key to wherever the service points."""
+    """Follows no redirects: a redirected request would carry the key to another host."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
@@ -182,7 +182,7 @@ def _text(api: Api, reply: Any, usage: dict[str, int]) -> str:
 
 
 def _told(error: urllib.error.HTTPError, key: str) -> str:
-    """Return what the service says about its refusal, after a colon, without the key."""
+    """Return the service's reason for its refusal, after a colon and without the key."""
     try:
         said = str(json.loads(error.read(1 << 16))["error"]["message"])
     except (OSError, http.client.HTTPException, ValueError, RecursionError, KeyError, TypeError):

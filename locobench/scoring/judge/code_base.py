@@ -1,4 +1,4 @@
-"""What the code of a project says: its lines, where each word stands, where names are defined and how far that goes.
+"""Look things up in a project's code: its lines, where each word occurs, and where definitions begin and end.
 
 Standard library only, Python 3.9 and newer: the file itself goes into the tests of tasks that a judge grades.
 """
@@ -12,10 +12,10 @@ from collections.abc import Mapping
 
 from locobench.reading import NUMBERED
 
-# What is longer is data, not code, and a code base of more text than this is read as far as it goes.
+# Bytes. A larger file is data, not code; of a larger code base, only this much is read.
 LARGEST_FILE, LARGEST_PROJECT = 1 << 20, 32 << 20
 LEFT_OUT = frozenset((".git", ".hg", ".svn", "node_modules", "__pycache__"))
-# Lines of a function that are shown, of what surrounds a line outside any, and how far up its function may begin.
+# Lines: shown of a function, shown around a line outside functions, and searched upwards for a function's head.
 MOST_LINES, AROUND, FARTHEST_HEAD = 45, 3, 80
 # A name in more lines than this says nothing about one place.
 WIDESPREAD = 60
@@ -40,7 +40,7 @@ class Code:
     """The text files of a project: their lines, where each word is, and where names are defined."""
 
     def __init__(self, files: Mapping[str, str]) -> None:
-        """Take `files`, a map from path (relative, `/` between folders) to text."""
+        """Take `files`, a map from path (relative, separated by `/`) to text."""
         self.lines = {path: text.splitlines() for path, text in sorted(files.items())}
         self.places: defaultdict[str, list[Place]] = defaultdict(list)
         self._spelled: defaultdict[str, set[str]] = defaultdict(set)
@@ -82,9 +82,9 @@ class Code:
         return cls(files)
 
     def files_named(self, name: str) -> list[str]:
-        """Return the paths that end in `name`, which may carry folders from before the project's own.
+        """Return the paths that end in `name`, which may begin with folders above the project.
 
-        Numbered files do without their extension: `module_7` names `src/module_7.c`.
+        Numbered files need no extension: `module_7` names `src/module_7.c`.
         """
         parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
         for start in range(len(parts)):
@@ -115,7 +115,7 @@ class Code:
         return found
 
     def _opens(self, path: str, number: int) -> bool:
-        """Tell whether a block begins within the three lines from here on."""
+        """Return whether a block begins in this line or the next three."""
         for line in self.lines[path][number - 1 : number + 3]:
             bare = line.rstrip()
             if bare.endswith((";", "};")) and "{" not in bare:
@@ -125,7 +125,7 @@ class Code:
         return False
 
     def block(self, path: str, number: int, most: int = MOST_LINES) -> tuple[int, int]:
-        """Return (first, last) line of what is defined in this line, by its indentation."""
+        """Return (first, last) line of the definition in this line, judging by its indentation."""
         lines = self.lines[path]
         depth = _depth(lines[number - 1])
         last = number
@@ -138,7 +138,7 @@ class Code:
         return number, last
 
     def around(self, path: str, number: int) -> tuple[int, int]:
-        """Return (first, last) line of the function around a line, else of its neighbours."""
+        """Return (first, last) line of the function around a line, or of the lines around it."""
         lines = self.lines[path]
         depth = _depth(lines[number - 1])
         for place in range(number - 1, max(0, number - FARTHEST_HEAD) - 1, -1):

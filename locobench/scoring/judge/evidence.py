@@ -1,4 +1,4 @@
-"""What of an answer can be looked up in its code base, and what the code says there: the evidence pack of a judge.
+"""Build a judge's evidence pack: look up what an answer mentions in its code base, and show the code there.
 
 Deterministic, no model. Standard library only, Python 3.9 and newer: the file itself goes into the tests of tasks that
 a judge grades.
@@ -18,12 +18,12 @@ from locobench.scoring.judge.code_base import MOST_LINES, WIDESPREAD, WORD, Code
 MAX_TOKENS = 12_000
 # Code and paths take 3 to 4 characters a token; counting 3 keeps the promise for every tokenizer in use.
 CHARACTERS_A_TOKEN = 3
-# Shares of the pack: what is not there, names, calls and absences; the code has the rest.
+# Shares of the pack: missing names, found names, calls and absences; the code gets the rest.
 SHARE_OF_MISSING, SHARE_OF_NAMES, SHARE_OF_CALLS, SHARE_OF_ABSENCES = 0.1, 0.18, 0.12, 0.05
 LONGEST_SHOWN_LINE = 180
 
 _FILE = re.compile(r"[\w.@+-]*(?:/[\w.@+ -]*\w)*[\w-]+\.[A-Za-z][\w+]{0,9}(?![\w(])|(?:[\w.@+-]+/)+[\w.@+-]+")
-# No name, no path; and looking for paths takes time by the square of it and more.
+# Too long for a name or a path, and the search for paths takes quadratic time or worse.
 _ENDLESS = re.compile(r"[\w.@+/-]{300,}")
 _LINES_AFTER = re.compile(r"(?::|#L)(\d+)(?:[-\u2013]L?(\d+))?")
 _LINES_SAID = re.compile(r"\blines?\s+(\d+)(?:\s*(?:-|\u2013|to|and)\s*(\d+))?", re.IGNORECASE)
@@ -70,7 +70,7 @@ class Statement:
         bare = SPAN.sub(" ", rest)
         self.names += [m[0] for m in WORD.finditer(bare) if is_compound(m[0]) or bare.startswith("()", m.end())]
         self.files += [path for name in self.names for path in code.files_named(name)[:1] if path not in self.files]
-        # `_7` is short for `module_7` where several are listed, and no name.
+        # `_7` is not a name but short for `module_7` in a list of several.
         self.names = list(
             dict.fromkeys(n for n in self.names if len(n) > 2 and n.strip("_$0123456789") and not code.files_named(n))
         )
@@ -84,7 +84,7 @@ def statements(answer: str) -> tuple[list[str], list[str]]:
 
 
 def evidence(answer: str, code: Code, max_tokens: int = MAX_TOKENS) -> str:
-    """Return the evidence pack of an answer as Markdown of at most `max_tokens` tokens, the most decisive first."""
+    """Return an answer's evidence pack: Markdown of at most `max_tokens` tokens, the most decisive evidence first."""
     blocks, quoted = statements(answer)
     said = [Statement(text, code) for text in blocks]
     budget = max_tokens * CHARACTERS_A_TOKEN
@@ -114,7 +114,7 @@ def _missing(said: Sequence[Statement], names: Counter[str], quoted: Iterable[st
     for path in dict.fromkeys(path for path in unknown_files if " " not in path):
         lines.append(f"- file `{path}`")
     unknown = [name for name in names if not code.spelled(name)]
-    # What is named most stands first; a name that the answer proposes anew is missing without being wrong.
+    # The most frequent names come first. A new name that the answer proposes is missing without being wrong.
     unknown.sort(key=lambda name: -names[name])
     if unknown:
         lines.append(
@@ -184,7 +184,7 @@ def _absences(said: Iterable[Statement], code: Code) -> list[str]:
 
 
 def _excerpts(said: Iterable[Statement], code: Code, budget: int) -> list[str]:
-    """Return the pieces of code that the answer speaks of, those first that decide most."""
+    """Return the pieces of code that the answer mentions, the most decisive first."""
     worth: defaultdict[tuple[str, int, int], float] = defaultdict(float)
     for statement in said:
         for path, first, last in statement.ranges:

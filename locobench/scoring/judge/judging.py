@@ -1,7 +1,7 @@
-"""How a judge grades an answer about a code base: what it is shown, and what it must reply.
+"""The prompt for a judge that grades an answer about a code base, and the checks of its reply.
 
 Standard library only, Python 3.9 and newer: the file itself goes into the tests of tasks that a judge grades, and the
-harness asks with the very same words.
+harness uses the same prompt.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 VERSION = "2"
-"""Of the prompt and the reply: grades of different versions are not to be compared."""
+"""The version of the prompt and the reply: do not compare grades of different versions."""
 
 SYSTEM = """\
 You grade an answer that somebody gave to a question about a code base. You have the question, the answer, a \
@@ -102,16 +102,16 @@ SCHEMA: dict[str, Any] = {
     },
 }
 
-# Characters of an answer and of what surrounds it that a judge is shown; thorough answers have some 8,000.
+# Most characters shown to a judge of the answer and the other texts; thorough answers have about 8,000.
 MOST_ANSWER, MOST_REFERENCE, MOST_INSTRUCTION = 60_000, 20_000, 40_000
 
 
 class JudgeError(Exception):
-    """No grade: the service failed or replied with something that is none. The message is one line without secrets.
+    """There is no grade: the service failed, or its reply is unusable. The message is one line without secrets.
 
     Attributes:
-        status: HTTP status of the service's refusal; 0 when it did not refuse.
-        usage: tokens that were paid for all the same.
+        status: HTTP status of the service's refusal; 0 if it did not refuse.
+        usage: tokens that were paid for nevertheless.
     """
 
     def __init__(self, message: str, status: int = 0) -> None:
@@ -139,7 +139,7 @@ def prompt(instruction: str, criteria: str, reference: str, answer: str, pack: s
 
 
 def cut(text: str, most: int) -> str:
-    """Return the text, or its beginning and end with a note between them where it is longer than `most` characters."""
+    """Return the text; if it is longer than `most` characters, replace its middle with a note."""
     text = text.strip()
     if len(text) <= most:
         return text
@@ -161,10 +161,10 @@ def parse(text: str) -> dict[str, Any]:
 
 
 def checked(text: str, keys: Sequence[str], scores: Sequence[str]) -> dict[str, Any]:
-    """Return the JSON object in a reply that has exactly these keys: `checks`, `reason` and `scores` of 0-100.
+    """Return the JSON object in a reply with exactly these keys: `checks`, `reason`, and `scores` from 0 to 100.
 
     Raises:
-        JudgeError: it is none.
+        JudgeError: the reply is not such an object.
     """
     text = text.strip()
     if text.startswith("```") and text.endswith("```"):

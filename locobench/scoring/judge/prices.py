@@ -16,7 +16,7 @@ class Price:
     output: float
 
     def of(self, input_tokens: int, output_tokens: int) -> float:
-        """Return the US$ of so many tokens."""
+        """Return the cost of a request in US$."""
         return (input_tokens * self.input + output_tokens * self.output) / 1e6
 
 
@@ -37,10 +37,10 @@ PRICES = {
 }
 LONG_PROMPT_TOKENS = 100_000
 LONG_PROMPT_PRICES = {"claude-haiku-5-5": Price(0.50, 2.50)}
-"""Prices of requests whose prompt is longer than that, for the models that have a second price."""
+"""Prices of requests with more than LONG_PROMPT_TOKENS prompt tokens, for models that have a second price."""
 
 
 def price_of(model: str, prompt_tokens: int = 0) -> Price | None:
-    """Return the price of a request with a prompt of so many tokens; None for a model that is not known here."""
+    """Return the price of a request with this many prompt tokens, or None for an unknown model."""
     long = LONG_PROMPT_PRICES.get(model) if prompt_tokens > LONG_PROMPT_TOKENS else None
     return long or PRICES.get(model)

@@ -3,6 +3,7 @@
 (function_definition declarator: (pointer_declarator declarator: (pointer_declarator declarator: (function_declarator declarator: (identifier) @name)))) @function
 (preproc_def name: (identifier) @name) @type
 (preproc_function_def name: (identifier) @name) @type
+(function_definition) @callable
 ;; names
 [(identifier) (type_identifier) (field_identifier)] @id
 (parameter_declaration declarator: (identifier) @bind)
@@ -29,4 +30,3 @@
 (preproc_if) @variant
 (preproc_ifdef) @variant
 (preproc_if condition: (_) @unclear)
-(function_definition) @callable

@@ -11,6 +11,8 @@
 (preproc_def name: (identifier) @name) @type
 (preproc_function_def name: (identifier) @name) @type
 (alias_declaration name: (type_identifier) @name) @type
+(namespace_definition name: (namespace_identifier) @namespace)
+(function_definition) @callable
 ;; names
 [(identifier) (type_identifier) (field_identifier)] @id
 (base_class_clause (type_identifier) @base)
@@ -42,11 +44,9 @@
 (type_definition declarator: (type_identifier) @bind)
 (class_specifier name: (type_identifier) @key)
 (struct_specifier name: (type_identifier) @key)
-(namespace_definition name: (namespace_identifier) @namespace)
 (using_declaration) @unclear
 (friend_declaration) @unclear
 (template_instantiation) @unclear
 (preproc_arg) @opaque
 (preproc_if) @variant
 (preproc_ifdef) @variant
-(function_definition) @callable

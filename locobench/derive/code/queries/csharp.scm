@@ -8,6 +8,8 @@
 (enum_declaration name: (identifier) @name) @class
 (delegate_declaration name: (identifier) @name) @type
 (field_declaration (modifier "const") (variable_declaration (variable_declarator name: (identifier) @name))) @constant
+(namespace_declaration name: (_) @namespace)
+(file_scoped_namespace_declaration name: (_) @namespace)
 ;; names
 (identifier) @id
 (base_list (identifier) @base)
@@ -31,8 +33,6 @@
 (argument name: (identifier) @key)
 (initializer_expression (assignment_expression left: (identifier) @unclear))
 (labeled_statement (identifier) @key)
-(namespace_declaration name: (_) @namespace)
-(file_scoped_namespace_declaration name: (_) @namespace)
 (namespace_declaration name: (_) @import)
 (file_scoped_namespace_declaration name: (_) @import)
 (using_directive) @import

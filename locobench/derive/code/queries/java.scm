@@ -7,6 +7,9 @@
 (record_declaration name: (identifier) @name) @class
 (annotation_type_declaration name: (identifier) @name) @class
 (field_declaration (modifiers "static" "final") declarator: (variable_declarator name: (identifier) @name)) @constant
+(object_creation_expression (class_body) @nested)
+(enum_constant body: (class_body) @nested)
+(package_declaration (scoped_identifier) @namespace)
 ;; names
 [(identifier) (type_identifier)] @id
 (superclass (type_identifier) @base)
@@ -28,8 +31,5 @@
 (annotation_type_element_declaration name: (identifier) @bind)
 (element_value_pair key: (identifier) @key)
 (labeled_statement (identifier) @key)
-(object_creation_expression (class_body) @nested)
-(enum_constant body: (class_body) @nested)
-(package_declaration (scoped_identifier) @namespace)
 (package_declaration) @import
 (import_declaration) @import

@@ -9,6 +9,8 @@
 (program (lexical_declaration "const" (variable_declarator name: (identifier) @name)) @constant)
 (program (export_statement (lexical_declaration "const" (variable_declarator name: (identifier) @name))) @constant)
 (program (expression_statement (assignment_expression left: (member_expression object: (_) @owner property: (property_identifier) @name) right: [(function_expression) (arrow_function) (generator_function)])) @function)
+(pair value: [(arrow_function) (function_expression)] @nested)
+(object (method_definition) @nested)
 ;; names
 [(identifier) (property_identifier) (private_property_identifier) (shorthand_property_identifier) (statement_identifier)] @id
 (class_heritage (identifier) @base)
@@ -33,8 +35,7 @@
 (assignment_expression left: (member_expression property: (property_identifier) @bind))
 (statement_identifier) @key
 (pair key: (property_identifier) @key)
-(pair key: (property_identifier) @key value: [(arrow_function) (function_expression)] @nested)
-(object (method_definition name: (property_identifier) @bind) @nested)
+(object (method_definition name: (property_identifier) @bind))
 (field_definition property: (property_identifier) @bind)
 (jsx_attribute (property_identifier) @key)
 (import_statement) @import

@@ -5,6 +5,8 @@
 (trait_declaration name: (name) @name) @class
 (enum_declaration name: (name) @name) @class
 (const_declaration (const_element (name) @name)) @constant
+(namespace_definition name: (namespace_name) @namespace)
+(anonymous_class) @nested
 ;; names
 (name) @id
 (base_clause (name) @base)
@@ -18,8 +20,6 @@
 (member_access_expression name: (name) @field)
 (nullsafe_member_access_expression name: (name) @field)
 (argument name: (name) @key)
-(namespace_definition name: (namespace_name) @namespace)
 (namespace_definition) @import
 (namespace_use_declaration) @import
-(anonymous_class) @nested
 (attribute_list) @unclear

@@ -10,6 +10,10 @@
 (static_item name: (identifier) @name) @constant
 (macro_definition name: (identifier) @name) @type
 (function_signature_item name: (identifier) @name) @function
+(mod_item name: (identifier) @namespace)
+((attribute_item (attribute (identifier) @_c arguments: (token_tree (identifier) @_t))) @testmark (#eq? @_c "cfg") (#eq? @_t "test"))
+((attribute_item (attribute (identifier) @_c)) @cfgmark (#eq? @_c "cfg"))
+((attribute_item (attribute (identifier) @_t .)) @testmark (#eq? @_t "test"))
 ;; names
 [(identifier) (type_identifier) (field_identifier) (shorthand_field_identifier)] @id
 (impl_item trait: [(type_identifier) @base (generic_type type: (type_identifier) @base) (scoped_type_identifier name: (type_identifier) @base)] "for")
@@ -35,12 +39,8 @@
 (field_pattern name: (shorthand_field_identifier) @bind)
 (enum_variant name: (identifier) @bind)
 (associated_type name: (type_identifier) @bind)
-(mod_item name: (identifier) @namespace)
 (attribute_item) @unclear
 (inner_attribute_item) @unclear
 (macro_definition) @unclear
 (use_declaration) @import
 (extern_crate_declaration) @import
-((attribute_item (attribute (identifier) @_c arguments: (token_tree (identifier) @_t))) @testmark (#eq? @_c "cfg") (#eq? @_t "test"))
-((attribute_item (attribute (identifier) @_c)) @cfgmark (#eq? @_c "cfg"))
-((attribute_item (attribute (identifier) @_t .)) @testmark (#eq? @_t "test"))

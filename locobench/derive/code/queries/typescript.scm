@@ -15,6 +15,9 @@
 (variable_declarator name: (identifier) @name value: (class)) @class
 (program (lexical_declaration "const" (variable_declarator name: (identifier) @name)) @constant)
 (program (export_statement (lexical_declaration "const" (variable_declarator name: (identifier) @name))) @constant)
+(pair value: [(arrow_function) (function_expression)] @nested)
+(object (method_definition) @nested)
+(internal_module name: (identifier) @namespace)
 ;; names
 [(identifier) (property_identifier) (private_property_identifier) (type_identifier) (shorthand_property_identifier) (shorthand_property_identifier_pattern) (statement_identifier)] @id
 (extends_clause value: (identifier) @base)
@@ -46,8 +49,7 @@
 (assignment_expression left: (member_expression property: (property_identifier) @bind))
 (statement_identifier) @key
 (pair key: (property_identifier) @key)
-(pair key: (property_identifier) @key value: [(arrow_function) (function_expression)] @nested)
-(object (method_definition name: (property_identifier) @bind) @nested)
+(object (method_definition name: (property_identifier) @bind))
 (property_signature name: (property_identifier) @bind)
 (interface_body (method_signature name: (property_identifier) @bind))
 (object_type (method_signature name: (property_identifier) @bind))
@@ -55,7 +57,6 @@
 (required_parameter (accessibility_modifier) pattern: (identifier) @bind)
 (enum_body (property_identifier) @bind)
 (enum_assignment name: (property_identifier) @bind)
-(internal_module name: (identifier) @namespace)
 (import_statement) @import
 (export_clause) @import
 (export_statement value: (identifier)) @import

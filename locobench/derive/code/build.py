@@ -1,0 +1,87 @@
+"""Build an index of a language's files: read each file, then name the definitions and join them to symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from locobench.derive.code.index import Index
+from locobench.derive.code.languages import Language
+from locobench.derive.code.reader import WORD, Reader, places_of
+from locobench.derive.code.rows import Symbol
+
+
+def build(
+    language: Language, files: Iterable[tuple[str, bytes]], *, with_tests: bool = False, mentions: bool = True
+) -> Index:
+    """Read a language's files.
+
+    Args:
+        files: (path, content), sorted by path, without tests and generated files.
+        with_tests: also read tests inside the files (Rust's `#[cfg(test)]`).
+        mentions: False to read only definitions.
+    """
+    index = Index(language)
+    for path, text in files:
+        tree = language.parser(path).parse(language.readable(text))
+        if tree.root_node.has_error:
+            fenced = text.lstrip().startswith(b"```")
+            index.left_out["wrapped in a Markdown fence" if fenced else "with parse errors"] += 1
+            index.murky.update(word.decode("ascii") for word in set(WORD.findall(text)))
+            index.places.update(places_of(path))
+            continue
+        reader = Reader(index, path, text, tree.root_node, with_tests=with_tests)
+        reader.read(mentions=mentions)
+    _finish(index)
+    return index
+
+
+def _finish(index: Index) -> None:
+    """Name the definitions, join them to symbols, and list the mentions of each defined name."""
+    index.places |= index.namespaces
+    by_name: dict[tuple[int, str], int] = {}
+    for number, one in enumerate(index.definitions):
+        parents = []
+        parent = one.parent
+        is_item = one.kind != "nested"
+        while parent >= 0:
+            around = index.definitions[parent]
+            if around.kind in ("class", "type", "container"):
+                parents.append(around.name)
+            else:
+                is_item = False
+            parent = around.parent
+        if not is_item:
+            continue
+        owner = "" if one.owner in index.namespaces else one.owner
+        if one.kind == "function" and (parents or owner):
+            one.kind = "method"
+        if parents and one.name == parents[0] and one.kind == "method":
+            one.kind = "constructor"
+        if owner and owner == one.name and one.kind == "method":
+            one.kind = "constructor"
+        if one.name == index.language.constructor and one.kind == "method":
+            one.kind = "constructor"
+        one.qualified = ".".join([*reversed(parents), *([owner] if owner else []), one.name])
+        key = (one.file, one.qualified)
+        if key not in by_name:
+            by_name[key] = len(index.symbols)
+            index.symbols.append(Symbol(one.kind, one.name, one.file, one.qualified, []))
+            index._items[one.file].append(by_name[key])
+        one.symbol = by_name[key]
+        symbol = index.symbols[one.symbol]
+        symbol.definitions.append(number)
+        # A Rust type and its impl blocks are one item.
+        if symbol.kind == "container":
+            symbol.kind = one.kind
+        elif symbol.kind != one.kind and one.kind != "container":
+            symbol.kind = "mixed"
+    for symbol in index.symbols:
+        symbol.owner = by_name.get((symbol.file, symbol.qualified.rpartition(".")[0]), -1)
+        for number in symbol.definitions:
+            symbol.bases += index.definitions[number].bases
+    defined = {index.name_ids[symbol.name] for symbol in index.symbols if symbol.name in index.name_ids}
+    rows: dict[int, list[int]] = {name: [] for name in defined}
+    for row, name in enumerate(index.name):
+        if name in rows:
+            rows[name].append(row)
+    index.rows = rows

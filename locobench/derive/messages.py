@@ -1,0 +1,87 @@
+"""Judge a commit's message: whether it is suitable for a question, and which of its words one would grep for."""
+
+from __future__ import annotations
+
+import re
+
+FEWEST_WORDS, MOST_LINES = 6, 25
+"""A message with fewer words states no purpose; one with more lines states several."""
+
+# Words in subjects that show something other than a fix or a feature; the first group only at the beginning.
+_OTHER = re.compile(
+    r"^\W*(tests?|docs?|chore|ci|build|style|release|prepare|bump|version|merge|revert|typo|lint|format(ting)?|"
+    r"refactor\w*|cleanup|rename\w*|changelog|deps|wip|fixup|squash|update (dep|change|version|read)\w*)\b|"
+    r"\b(typos?|rename[sd]?|renaming|move[sd]?|refactor\w*|clean[- ]?up|reformat\w*|whitespace|comments?|readme|"
+    r"changelog|documentation|docs?|docstrings?|tests?|merge[sd]?|reverts?|bump|lint\w*|pylint|clippy|mypy|deprecat\w*|"
+    r"version|release|copyright|spelling|CI|javadocs?|upgrade[sd]?|dependenc\w+|various|misc\w*|several)\b",
+    re.IGNORECASE,
+)
+_TRAILER = re.compile(
+    r"^(signed-off-by|co-authored-by|reviewed-by|change-id|pr-url|cc|git-svn-id|refs?|closes|fixes|see)\b.*$",
+    re.I | re.M,
+)
+_REFERENCE = re.compile(
+    r"\s*\(?(?:\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?|refs?|see|pr|issue)s?:?\s+)?(?:[\w.-]+/[\w.-]+)?(?:#|GH-|[A-Z]{2,}-)\d+\)?",
+    re.I,
+)
+# A sentence in which an issue number or a link stands for a word.
+_LEANING = re.compile(
+    r"\b(in|of|by|as|to|for|from|with|see|per|after|since|than|like)\s+(?:[\w.-]+/[\w.-]+)?(?:\(?#\d|GH-\d|https?:)|^\W*$",
+    re.I,
+)
+_LINK = re.compile(r"\S*https?://\S+")
+_SECOND_PURPOSE = re.compile(r"^\s*[-*+]\s", re.MULTILINE)
+_WORD = re.compile(r"[A-Za-z_$][\w$]*")
+
+# Words that nobody greps for.
+_PLAIN = frozenset(
+    """
+this that with from when into than then them they have been were will would should could also only more most some such
+make makes made does done allow allows instead which where while there their about after before because
+""".split()  # noqa: SIM905
+)
+
+
+def cleaned(text: str) -> str:
+    """Return a commit's message without issue numbers, links and trailers."""
+    text = _LINK.sub("", _TRAILER.sub("", text.replace("\r", "")))
+    text = _REFERENCE.sub("", text)
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in text.splitlines())).strip()
+
+
+def unfit(message: str, whole: str) -> str:
+    """Return why a message is unsuitable for a question, or "" if it is suitable.
+
+    Args:
+        message: the result of `cleaned`.
+        whole: the original message.
+    """
+    subject = message.partition("\n")[0]
+    if _OTHER.search(subject):
+        return "tests, documents, chores and the like"
+    if len(_WORD.findall(message)) < FEWEST_WORDS:
+        return "too short a message"
+    if _LEANING.search(whole):
+        return "leans on what an issue says"
+    lines = message.count("\n") + 1
+    if lines > MOST_LINES or len(_SECOND_PURPOSE.findall(message)) > 1 or re.search(r"\band\b|;|\+|&", subject):
+        return "more than one purpose"
+    if any(ord(char) > 0x2FF for char in subject) or "```" in message:
+        return "not plain English"
+    return ""
+
+
+def names_part(message: str, part: str) -> bool:
+    """Return whether a message names a part of the answer, ignoring case; a name inside another counts, too."""
+    low, name = message.lower(), part.lower()
+    if name in {word.lower() for word in _WORD.findall(message)}:
+        return True
+    codes = [word.lower() for word in _WORD.findall(message) if "_" in word or re.search(r"[a-z][A-Z]", word)]
+    return (
+        any(len(word) > 4 and len(name) > 4 and (word in name or name in word) for word in codes) or f"{name}(" in low
+    )
+
+
+def searched(message: str) -> set[str]:
+    """Return the words of a message that one would grep for."""
+    return {word for word in _WORD.findall(message) if len(word) > 3 and word.lower() not in _PLAIN}

@@ -1,0 +1,70 @@
+"""Read Harbor's files as models of the fields we need; an invalid file is a one-line error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, RootModel, ValidationError
+
+from locobench.shared.errors import InputError
+from locobench.shared.validation import first_problem
+
+
+class HarborFile(BaseModel):
+    """Base of all models read from Harbor. Unknown fields are ignored; None means that Harbor did not record it."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
+
+
+class AnyJson(RootModel[Any]):
+    """A JSON file of any shape."""
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+Time = Annotated[datetime, AfterValidator(lambda time: time if time.tzinfo else time.replace(tzinfo=UTC))]
+"""A timestamp; without a time zone it is taken as UTC."""
+
+
+def read(path: Path, model: type[Model], content: bytes | None = None) -> Model:
+    """Read a JSON file into a model.
+
+    Args:
+        path: the file.
+        model: the model's class.
+        content: the file's content, if already read.
+
+    Raises:
+        InputError: the file cannot be read or is invalid; the message names the file and the field.
+    """
+    try:
+        return model.model_validate_json(content_of(path) if content is None else content)
+    except ValidationError as error:
+        raise InputError(f"{path}: {first_problem(error)}; move the trial's folder away to read the others") from None
+
+
+def content_of(path: Path) -> bytes:
+    """Return a file's content.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def validated(path: Path, model: type[Model], raw: Mapping[str, Any]) -> Model:
+    """Validate a document read from `path` into a model.
+
+    Raises:
+        InputError: it is invalid; the message names the file and the field.
+    """
+    try:
+        return model.model_validate(raw)
+    except ValidationError as error:
+        raise InputError(f"{path}: {first_problem(error)}") from None

@@ -1,0 +1,249 @@
+"""Read a task's folder as Harbor does: its task.toml, the files that belong to it, and their digest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pathspec
+from pydantic import Field
+
+from locobench.harbor.files import HarborFile, validated
+from locobench.shared import toml
+from locobench.shared.derived import CONTROL_GROUP
+from locobench.shared.errors import InputError
+from locobench.shared.installation import GENERATE
+from locobench.shared.validation import Whole
+
+TASK_FILE = "task.toml"
+
+# What Harbor packs (harbor.publisher.packager), and what it leaves out if the task has no .gitignore.
+_SINGLE_FILES = (TASK_FILE, "instruction.md", "README.md", "trajectory.json")
+_FOLDERS = ("environment", "tests", "solution", "steps")
+_LEFT_OUT = ("__pycache__/", "*.pyc", ".DS_Store", "*.swp", "*.swo", "*~")
+
+# The generator's own notes, such as the fingerprint, which no agent and no verifier reads.
+_NOTES = ("tests/task_metadata.json",)
+
+_FROM = re.compile(r"^\s*FROM\s+(?:--\S+\s+)*(\S+)", re.IGNORECASE | re.MULTILINE)
+
+
+class DerivedSection(HarborFile):
+    """[metadata.derived]: facts about a question with an exact answer."""
+
+    kind: str = ""
+    tier: str = ""
+    control_group: bool = False
+
+    @property
+    def groups(self) -> dict[str, str]:
+        """The groups that comparisons use for these tasks, besides category, language and difficulty."""
+        found = {"kind": self.kind, "tier": self.tier, CONTROL_GROUP: "yes" if self.control_group else "no"}
+        return {name: value for name, value in found.items() if value}
+
+
+class MetadataSection(HarborFile):
+    """[metadata], which Harbor never reads; tasks of other benchmarks have other keys or none."""
+
+    category: str = ""
+    task_category: str = ""
+    difficulty: str = ""
+    language: str = ""
+    project_id: str = ""
+    context_length: Whole | None = None
+    content_fingerprint: str = ""
+    """The generator's fingerprint of the task without its MCP servers."""
+    oracle_check: bool = True
+    closed_book: bool | None = None
+    derived: DerivedSection | None = None
+
+
+class AuthorEntry(HarborFile):
+    """One of `authors`."""
+
+    name: str
+
+
+class TaskSection(HarborFile):
+    """[task]: what a registry shows."""
+
+    name: str = ""
+    authors: tuple[AuthorEntry, ...] = ()
+
+
+class AgentSection(HarborFile):
+    """[agent]."""
+
+    timeout_sec: float | None = None
+    """Seconds; None means no limit."""
+
+
+class VerifierSection(HarborFile):
+    """[verifier]."""
+
+    timeout_sec: float = 600.0
+    environment_mode: str | None = None
+
+
+class ServerEntry(HarborFile):
+    """One of `mcp_servers`."""
+
+    name: str = ""
+
+
+class EnvironmentSection(HarborFile):
+    """[environment]."""
+
+    build_timeout_sec: float = 600.0
+    cpus: float | None = None
+    memory_mb: Whole | None = None
+    docker_image: str | None = None
+    mcp_servers: tuple[ServerEntry, ...] = ()
+
+
+class TaskToml(HarborFile):
+    """task.toml of any task, with Harbor's defaults for missing fields."""
+
+    task: TaskSection = TaskSection()
+    metadata: MetadataSection = MetadataSection()
+    agent: AgentSection = AgentSection()
+    verifier: VerifierSection = VerifierSection()
+    environment: EnvironmentSection = EnvironmentSection()
+
+    @classmethod
+    def read(cls, folder: Path) -> TaskToml:
+        """Read task.toml from a task's folder.
+
+        Raises:
+            InputError: it is missing, cannot be read or is invalid.
+        """
+        return validated(folder / TASK_FILE, cls, toml.read(folder / TASK_FILE))
+
+
+class TaskFolder(HarborFile):
+    """The current state of a task's folder."""
+
+    toml: TaskToml
+    digest: str
+    """The digest in Harbor's registry and in a trial's lock, `sha256:...`."""
+    content: str = Field(repr=False)
+    """Hash of everything in the digest except the MCP servers and the generator's notes."""
+    base_image: str | None
+    """The task's prebuilt image, or the one its Dockerfile builds on."""
+
+    @classmethod
+    def read(cls, folder: Path) -> TaskFolder:
+        """Read a task's folder with all its files.
+
+        Raises:
+            InputError: its task.toml cannot be read or is invalid.
+            OSError: a file cannot be read.
+        """
+        raw = toml.read(folder / TASK_FILE)
+        described = validated(folder / TASK_FILE, TaskToml, raw)
+        digests = file_digests(folder)
+        content = hashlib.sha256()
+        for name, digest in digests.items():
+            if name == TASK_FILE:
+                content.update(_without_servers(raw).encode())
+            elif name not in _NOTES:
+                content.update(_line(name, digest))
+        return cls(
+            toml=described,
+            digest=_over(digests),
+            # A copy of the folder without its files still has the generator's fingerprint.
+            content=content.hexdigest()
+            if (folder / "environment").is_dir()
+            else described.metadata.content_fingerprint,
+            base_image=described.environment.docker_image or base_image(folder),
+        )
+
+
+def task_folders(root: Path) -> list[Path]:
+    """Return the visible folders in `root`, sorted by name, or `root` itself if it is a task.
+
+    Folders without a task.toml are included, so that a broken task is reported and not skipped.
+
+    Raises:
+        InputError: there is no such folder, or it contains no folders.
+    """
+    # For an impossible file name os.path.isdir returns False, where Path.is_dir may raise.
+    if not os.path.isdir(root):  # noqa: PTH112
+        raise InputError(f"{root}: no such folder; generate tasks with {GENERATE} or name their folder")
+    if (root / TASK_FILE).is_file():
+        return [root]
+    folders = sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith("."))
+    if not folders:
+        raise InputError(f"{root}: holds no task; generate tasks with {GENERATE} or name their folder")
+    return folders
+
+
+def base_image(folder: Path) -> str | None:
+    """Return the image that a task's Dockerfile builds on, or None."""
+    dockerfile = folder / "environment/Dockerfile"
+    found = _FROM.search(dockerfile.read_text(encoding="utf-8", errors="replace")) if dockerfile.is_file() else None
+    return found and found[1]
+
+
+def digest_of(folder: Path) -> str:
+    """Return a task's digest as Harbor's registry computes it: `sha256:` and 64 hexadecimal digits.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    return _over(file_digests(folder))
+
+
+def _over(digests: dict[str, str]) -> str:
+    total = hashlib.sha256()
+    for name, digest in digests.items():
+        total.update(_line(name, digest))
+    return f"sha256:{total.hexdigest()}"
+
+
+def file_digests(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 (hex) of each file that Harbor packs, sorted by path in the folder.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    found = {}
+    for name in sorted(_packed(folder)):
+        with (folder / name).open("rb") as stream:
+            found[name] = hashlib.file_digest(stream, "sha256").hexdigest()
+    return found
+
+
+def _line(name: str, digest: str) -> bytes:
+    return f"{name}\0{digest}\n".encode()
+
+
+def _packed(folder: Path) -> Iterator[str]:
+    ignored = folder / ".gitignore"
+    left_out = _spec(tuple(ignored.read_text(encoding="utf-8").splitlines()) if ignored.exists() else _LEFT_OUT)
+    return (name for name in _files(folder) if not left_out.match_file(name))
+
+
+def _files(folder: Path) -> Iterator[str]:
+    yield from (name for name in _SINGLE_FILES if (folder / name).exists())
+    for top in _FOLDERS:
+        for parent, _, names in os.walk(folder / top):
+            below = os.path.relpath(parent, folder)
+            # Strings, not Path objects: there are hundreds of thousands of them.
+            yield from (f"{below}/{name}" for name in names if os.path.isfile(f"{parent}/{name}"))  # noqa: PTH113
+
+
+@cache
+def _spec(lines: tuple[str, ...]) -> pathspec.PathSpec[Any]:
+    return pathspec.PathSpec.from_lines("gitignore", lines)
+
+
+def _without_servers(raw: dict[str, Any]) -> str:
+    environment = {key: value for key, value in raw.get("environment", {}).items() if key != "mcp_servers"}
+    return json.dumps({**raw, "environment": environment}, sort_keys=True, default=str)
