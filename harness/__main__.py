@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 
+from locobench.shared.installation import lacking, require_python
+
 if __name__ == "__main__":
+    require_python()
     try:
         from harness.cli import cli
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] in ("harness", "locobench"):
-            raise
-        print(f"error: this Python lacks {error.name}; install the package with pip install -e .", file=sys.stderr)
+        print(f"error: {lacking(error)}", file=sys.stderr)
         raise SystemExit(2) from None
     cli(prog_name="python -m harness")

@@ -1,4 +1,4 @@
-"""What does Claude Code run with on this machine? A snapshot of its configuration, freed of secrets."""
+"""What does Claude Code run with on this machine? Exports its configuration as a snapshot without secrets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from harness.claude.layout import (
+from harness.agents.claude.layout import (
     FOLDERS,
     REDACTIONS_FILE,
     SECRET_FILES,
@@ -20,7 +20,7 @@ from harness.claude.layout import (
     default_claude_home,
     state_files,
 )
-from harness.claude.version import installed_version
+from harness.agents.claude.version import installed_version
 from harness.errors import InputError
 from harness.host.redaction import redact, redact_text
 from harness.models import ClaudeConfigSnapshot
@@ -37,10 +37,14 @@ class ConfigExporter:
         self.project = Path(project or ".").expanduser().resolve()
 
     def export_snapshot(self) -> ClaudeConfigSnapshot:
-        """The configuration without secrets; `redacted` names what was taken out, `left_out` links out of it.
+        """Return the configuration without secrets.
 
-        Secret entries of settings.json are left out, so that they can not shadow the real ones where the
-        snapshot is used; everywhere else a placeholder stands in. InputError for unreadable or broken files.
+        `redacted` names what was removed; `left_out` names links that lead out of the configuration. Secret
+        entries of settings.json are dropped, so that they cannot shadow the real ones where the snapshot is
+        used; elsewhere a placeholder replaces the secret.
+
+        Raises:
+            InputError: a file is unreadable or malformed.
         """
         if not self.claude_home.is_dir():
             raise InputError(f"{self.claude_home}: no such folder; name the configuration with --claude-home")
@@ -70,11 +74,11 @@ class ConfigExporter:
         )
 
     def save_snapshot(self, output_path: Path | str) -> None:
-        """Export to a JSON file, written whole."""
+        """Export to a JSON file, which is written atomically."""
         write_whole(Path(output_path), self.export_snapshot().model_dump_json(indent=2) + "\n")
 
     def _servers(self) -> dict[str, Any]:
-        """MCP servers of the user, the project and, local to it, of both; the later win by name, as in the CLI."""
+        """Merge the MCP servers of user, project, and user in this project; later ones win by name, as in the CLI."""
         states = [(path, _json(path)) for path in state_files(self.claude_home)]
         shared = self.project / ".mcp.json"
         local = [(path, _object(_object(state, "projects"), _local_key(self.project))) for path, state in states]
@@ -97,7 +101,7 @@ class ConfigExporter:
 
 
 def _local_key(project: Path) -> str:
-    """Under which folder the CLI keeps what is local to a project: the root of its repository, else the folder."""
+    """Return the folder under which the CLI stores a project's local settings: the repository's root, if any."""
     return str(next((path for path in (project, *project.parents) if (path / ".git").exists()), project))
 
 
@@ -109,7 +113,7 @@ def _object(data: dict[str, Any], key: str) -> dict[str, Any]:
 def _files(
     home: Path, folders: tuple[str, ...], found: list[str], left_out: list[str]
 ) -> tuple[dict[str, str], dict[str, str], list[str]]:
-    """Text files, base64 of other files, and executable files below the folders, by path below `home`."""
+    """Return text files, other files as base64, and the names of executable files, by path relative to `home`."""
     texts: dict[str, str] = {}
     binaries: dict[str, str] = {}
     executable: list[str] = []
@@ -135,10 +139,10 @@ def _files(
 
 
 def _walk(root: Path, left_out: list[str]) -> Iterator[Path]:
-    """Files below a folder of the configuration, sorted; each folder is entered once.
+    """Yield the files below a folder of the configuration, sorted; each folder is entered once.
 
-    Links that lead out of the configuration are put into `left_out`. A skill may be a link itself, as they often are:
-    it may then link to what lies in its own folder.
+    Links that lead out of the configuration are added to `left_out`. A skill is often a link itself; links inside
+    it may then point into its own folder.
     """
     home = root.parent
     seen: set[Path] = set()
@@ -168,7 +172,7 @@ def _walk(root: Path, left_out: list[str]) -> Iterator[Path]:
 
 
 def _as_text(content: bytes) -> str | None:
-    """The text, when writing it back gives the same bytes; None for everything else."""
+    """Return the text if encoding it gives the same bytes, else None."""
     if b"\0" in content:
         return None
     try:
@@ -185,7 +189,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def _json(path: Path) -> dict[str, Any]:
-    """The object in a JSON file; empty when there is no such file."""
+    """Return the object in a JSON file, or {} if there is no such file."""
     if not path.is_file():
         return {}
     try:

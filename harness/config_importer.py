@@ -1,4 +1,4 @@
-"""How does a snapshot become a configuration for a run? Nothing outside its own folder is written."""
+"""How does a snapshot become a configuration for a run? Writes only inside the given folder."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ import tempfile
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from harness.claude.layout import FOLDERS, REDACTIONS_FILE, TELEMETRY_OFF, without_telemetry
+from harness.agents.claude.layout import FOLDERS, REDACTIONS_FILE, TELEMETRY_OFF, without_telemetry
 from harness.errors import InputError
 from harness.models import ClaudeConfigSnapshot
 from harness.suite.snapshots import load_snapshot
 
 UNSAFE = re.compile(r"[\x00-\x1f\\:]")
-"""Characters that mean something else to some file system."""
+"""Characters that have a special meaning on some file system."""
 
 
 class ConfigImporter:
     """Sets up a Claude Code environment from a snapshot."""
 
     def load_snapshot(self, snapshot_path: Path | str) -> ClaudeConfigSnapshot:
-        """Snapshot of a JSON file; InputError when it is none or of a newer version."""
+        """Read a snapshot; InputError if the file is not one, or is from a newer version."""
         return load_snapshot(Path(snapshot_path))
 
     def setup_ci_environment(
@@ -32,9 +32,12 @@ class ConfigImporter:
     ) -> dict[str, str]:
         """Write `temp_dir`/.claude and return the environment variables that make the CLI use it.
 
-        HOME, CLAUDE_CONFIG_DIR and CLAUDE_HOME point to it, telemetry and updates are off, and MCP servers
-        are left out unless `disable_mcp` is False. The folder appears whole or not at all. InputError for a
-        path in the snapshot that is not inside, before anything is written, and for a folder that exists.
+        HOME, CLAUDE_CONFIG_DIR and CLAUDE_HOME point to it. Telemetry and updates are off, in the settings too. MCP
+        servers are left out unless `disable_mcp` is False. The folder is written atomically.
+
+        Raises:
+            InputError: a path in the snapshot leads outside, which is checked before anything is written; or the
+                folder exists.
         """
         contents = _contents(snapshot, disable_mcp)
         temp_dir = Path(temp_dir)
@@ -60,7 +63,7 @@ class ConfigImporter:
 
 
 def _contents(snapshot: ClaudeConfigSnapshot, disable_mcp: bool) -> dict[str, bytes]:
-    """Path below .claude/ to content of everything an import writes."""
+    """Map the path of each file that an import writes, relative to .claude/, to its content."""
     contents = {f"skills/{path}": text.encode() for path, text in snapshot.skills.items()}
     contents |= {f"skills/{path}": _decoded(path, text) for path, text in snapshot.skills_binary.items()}
     contents |= {path: text.encode() for path, text in snapshot.files.items()}
@@ -69,8 +72,7 @@ def _contents(snapshot: ClaudeConfigSnapshot, disable_mcp: bool) -> dict[str, by
         _check_inside(path, contents)
     if snapshot.global_claude_md is not None:
         contents["CLAUDE.md"] = snapshot.global_claude_md.encode()
-    if snapshot.settings:
-        contents["settings.json"] = _json(without_telemetry(snapshot.settings))
+    contents["settings.json"] = _json(without_telemetry(snapshot.settings))
     if snapshot.mcp_servers and not disable_mcp:
         contents[".claude.json"] = _json({"mcpServers": snapshot.mcp_servers})
     if snapshot.redacted or snapshot.left_out:

@@ -1,4 +1,4 @@
-"""Which errors end a command with one line on stderr and exit code 2, and nothing else."""
+"""Errors that end a command with one line on stderr and exit code 2."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from locobench.shared.errors import InputError as InputError
 
 
 class IsolationError(RuntimeError):
-    """The environment of a run could not be built as the task and config ask, so the run must not start."""
+    """The environment that the task and config ask for could not be built, so the run must not start."""

@@ -1,4 +1,4 @@
-"""Where a run happens: a throw-away home and project that hold what the config gives and no more."""
+"""Where does a run happen? In a temporary home and project that hold only what the config provides."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
-from harness.claude.environment import INSTRUCTIONS_LOG_VARIABLE
-from harness.claude.layout import AGENTS_MD_RULE
+from harness.agents.claude.environment import INSTRUCTIONS_LOG_VARIABLE
+from harness.agents.claude.layout import AGENTS_MD_RULE
 from harness.errors import IsolationError
 from harness.host import directory, scratch, trees
 from harness.models import FileChange
@@ -19,21 +19,21 @@ from harness.suite.skills import Skill, find_skills
 
 @dataclass(frozen=True)
 class IsolatedEnv:
-    """A run's directories; a context manager that removes them."""
+    """The directories of one run. As a context manager, removes them on exit."""
 
     path: Path
     """Working directory of the agent."""
     temp_root: Path
-    """Everything of the run, the home included."""
+    """Root of all directories of the run, including its home."""
     variables: Mapping[str, str] = field(default_factory=dict)
-    """Environment variables that send the agent to these directories; give them as env_override."""
+    """Environment variables that point the agent to these directories; pass them as env_override."""
 
     def cleanup(self) -> None:
-        """Remove the whole temp root, whatever modes the agent left."""
+        """Remove the whole temp root, even where the agent changed file modes."""
         scratch.remove(self.temp_root)
 
     def keep_project(self) -> Path:
-        """Remove everything but the project, which stays where it is; returns its path."""
+        """Remove everything except the project, and return the project's path."""
         for item in self.temp_root.iterdir():
             if item != self.path:
                 trees.remove(item) if item.is_dir() and not item.is_symlink() else item.unlink()
@@ -56,7 +56,7 @@ class EnvironmentIsolator:
     """Creates isolated environments for evaluation runs."""
 
     def __init__(self, base_dir: Path | str | None = None) -> None:
-        """`base_dir`: where temp roots are made; default the system's temp folder."""
+        """`base_dir`: where temp roots are created; created on first use. Default: the system's temp folder."""
         self.base_dir = None if base_dir is None else Path(base_dir).expanduser()
 
     def create_environment(
@@ -71,19 +71,26 @@ class EnvironmentIsolator:
         """Copy the fixture and put CLAUDE.md, skills and agents into it, as project files only.
 
         Args:
-            fixture_path: Project to copy; None is an empty one.
+            fixture_path: Project to copy; None starts with an empty project.
             claude_md: Content of CLAUDE.md.
-            skills_path: A skill folder, or a folder of them, that is looked through here.
-            agents_md: Content of AGENTS.md, or of a subagent when it has the front matter of one.
-            skills: The skills of a resolved config; `skills_path` is not looked at then.
+            skills_path: A skill folder, or a folder of skill folders.
+            agents_md: Content of AGENTS.md, or of a subagent if it has a subagent's front matter.
+            skills: The skills of a resolved config; `skills_path` is then ignored.
 
         Raises:
-            IsolationError: The fixture or a skill is missing or leads outside by a symlink.
+            IsolationError: The fixture or a skill is missing or has a symlink that leads outside, or `base_dir` is
+                not writable.
         """
-        root = scratch.new(base=self.base_dir)
         try:
-            # Claude Code takes this for the root of a repository, and reads no skills, agents and commands above it;
-            # git does not, since the folder is empty. Memory files above are shut out by the executor.
+            if self.base_dir is not None:
+                self.base_dir.mkdir(parents=True, exist_ok=True)
+            root = scratch.new(base=self.base_dir)
+        except OSError as error:
+            where = self.base_dir or "the folder for temporary files"
+            raise IsolationError(f"{where}: cannot be written ({error.strerror}); name another base_dir") from error
+        try:
+            # Claude Code takes this for the root of a repository and reads no skills, agents or commands above it.
+            # Git does not, since the folder is empty. The executor excludes memory files above it.
             (root / ".git").mkdir()
             project = root / "project"
             if fixture_path is None:
@@ -110,20 +117,20 @@ class EnvironmentIsolator:
         *,
         skills: Sequence[Skill] | None = None,
     ) -> IsolatedEnv:
-        """The same for the fixture of a task."""
+        """Like `create_environment`, for the fixture of a task."""
         return self.create_environment(task_fixture, claude_md, skills_path, agents_md, skills=skills)
 
     def snapshot_files(self, env_path: Path | str, patterns: list[str] | None = None) -> dict[str, str]:
-        """Content of every file before the run, by relative path; binary and large files as a hash.
+        """Return the content of every file by relative path; binary and large files are hashed.
 
-        `patterns` are globs such as `**/*.py`; None takes everything but caches and .git.
+        `patterns` are globs such as `**/*.py`; None takes everything except caches and .git.
         """
         return directory.snapshot(Path(env_path), patterns)
 
     def diff_files(
         self, before: dict[str, str], env_path: Path | str, patterns: list[str] | None = None
     ) -> list[FileChange]:
-        """What was created, modified (content or mode) or deleted since `before`, sorted by path."""
+        """Return what was created, modified (content or mode) or deleted since `before`, sorted by path."""
         return directory.diff(before, Path(env_path), patterns)
 
 
@@ -153,7 +160,7 @@ def _write_agents(project: Path, agents_md: str) -> None:
 
 
 def _variables(root: Path) -> dict[str, str]:
-    """Home and its kin, and the file where the CLI is to note the memory files it loads."""
+    """Set HOME and related variables, and the log to which the CLI writes the memory files that it loads."""
     home = root / "home"
     folders = {
         "HOME": home,
@@ -164,7 +171,7 @@ def _variables(root: Path) -> dict[str, str]:
         "XDG_STATE_HOME": home / ".local/state",
         "TMPDIR": root / "tmp",
     }
-    log = root / "log"  # a folder, since a container is given folders: nothing else of ours is in sight there
+    log = root / "log"  # a folder of its own: a container mounts it, and sees no other file of ours
     for folder in (*folders.values(), log):
         folder.mkdir(parents=True, exist_ok=True)
     return {

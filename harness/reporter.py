@@ -1,4 +1,4 @@
-"""What do results say to somebody at a terminal? Summaries, comparisons and single runs, printed."""
+"""How are results shown in a terminal? Prints summaries, comparisons and single runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from harness.compare.sentences import (
     tools_sentence,
     verdict_sentence,
 )
-from harness.compare.trend import Trend, slope_sentence
 from harness.compare.verdicts import Comparison, UnitComparison, Verdict
 from harness.compare.wording import UNKNOWN, counted, run_facts, runs_text, total_cost_text
 from harness.models import EvalResult, FileChange, GradeResult
@@ -30,7 +29,6 @@ from harness.report.tables import (
     COLOURS,
     arms_table,
     assertion_table,
-    drift_table,
     mark,
     means_by_task,
     metrics_table,
@@ -38,7 +36,6 @@ from harness.report.tables import (
     passed_text,
     slices_table,
     summary_tables,
-    trend_table,
     unit_table,
 )
 from locobench.shared.files import write_whole
@@ -46,28 +43,25 @@ from locobench.shared.files import write_whole
 __all__ = ["AggregatedMetrics", "Reporter", "aggregate"]
 
 PREVIEW_CHARS = 300
-"""Of a tool's input or output in a detailed view; `explain` shows all."""
+"""How much of a tool's input or output a detailed view shows; `explain` shows all of it."""
 
 
 WIDE = 100
-"""Columns from which the groups of a comparison are shown with the means of both arms."""
+"""From this many columns on, a comparison shows its groups with the means of both arms."""
 
 WIDE_SUMMARY = 120
-"""Columns from which a summary has a line for each config and model."""
-
-MOST_DRIFTS = 20
-"""Of the tasks of a trend on the terminal."""
+"""From this many columns on, a summary has one line per config and model."""
 
 
 class Reporter:
     """Prints reports to a rich console and writes the JSON export."""
 
     def __init__(self, console: Console | None = None) -> None:
-        """`console`: where it prints; by default standard output."""
+        """`console`: where to print; default standard output."""
         self.console = console or report_console()
 
     def print_summary(self, results: list[EvalResult]) -> None:
-        """Rates with intervals, pass@k, cost and lost runs of every config and model, then by task."""
+        """Print rates with intervals, pass@k, cost and lost runs per config and model, then per task."""
         wide = self.console.width >= WIDE_SUMMARY
         for table in summary_tables(results, wide=wide):
             print_table(self.console, table)
@@ -78,11 +72,14 @@ class Reporter:
         self.console.print(f"{counted(len(results), 'run')}, {spent}{note}")
 
     def print_regression_comparison(self, baseline: list[EvalResult], current: list[EvalResult]) -> None:
-        """Verdict of current against baseline, with every task."""
+        """Print the verdict on current against baseline, with every task."""
         self.print_comparison(_regression_test(baseline, current), all_tasks=True)
 
     def print_detailed_result(self, result: EvalResult, verbose: bool = False) -> None:
-        """One run: how it ended, its grades with reasons, files and tools; `verbose` adds what tools said."""
+        """Print one run: how it ended, its grades with reasons, its tools and files.
+
+        `verbose` adds tool inputs and outputs, diffs, the answer and stderr.
+        """
         self._print_head(result)
         self._print_grades(result.grades)
         self._print_tools(result, PREVIEW_CHARS if verbose else 0)
@@ -94,7 +91,7 @@ class Reporter:
     def print_analysis(
         self, results: list[EvalResult], task_filter: str | None = None, failed_only: bool = False
     ) -> None:
-        """Every run of the tasks whose id contains `task_filter`, with what failed in it or was lost."""
+        """Print every run of the tasks whose id contains `task_filter`, with what failed or was lost."""
         chosen = [
             (index, result)
             for index, result in enumerate(results)
@@ -124,11 +121,11 @@ class Reporter:
         label_a: str = "A",
         label_b: str = "B",
     ) -> None:
-        """Two sets of results side by side, task by task, with the verdict."""
+        """Print two sets of results side by side, task by task, with the verdict."""
         self.print_comparison(compare(results_a, results_b, label_a=label_a, label_b=label_b), all_tasks=True)
 
     def print_comparison(self, comparison: Comparison, all_tasks: bool = False) -> None:
-        """A comparison: verdict, quantities, reasons to doubt it, and the tasks that changed, or all of them."""
+        """Print a comparison: verdict, metrics, reasons to doubt it, and the tasks that changed or all tasks."""
         a, b = comparison.label_a, comparison.label_b
         colour = COLOURS[comparison.verdict]
         self.console.print(plain(f"{b} against {a}: {comparison.verdict}", style=f"bold {colour}".strip()))
@@ -148,26 +145,13 @@ class Reporter:
             print_table(self.console, unit_table(units, a, b))
 
     def print_arms(self, found: ArmsComparison, all_tasks: bool = False) -> None:
-        """Several arms: all in one table, then each against the first as `print_comparison` has it."""
+        """Print all arms in one table, then each against the first as `print_comparison` does."""
         print_table(self.console, arms_table(found))
         for comparison in found.comparisons:
             self.print_comparison(comparison, all_tasks)
 
-    def print_trend(self, trend: Trend) -> None:
-        """Jobs in the order of time: their means, the slope, and the tasks that moved most."""
-        print_table(self.console, trend_table(trend))
-        self.console.print(plain(slope_sentence(trend)))
-        for title, drifts in (
-            ("Tasks that moved, by more than chance explains over all tasks and steps", trend.moved),
-            ("Tasks with another number of runs", trend.attempts),
-        ):
-            if drifts:
-                print_table(self.console, drift_table(title, drifts[:MOST_DRIFTS]))
-                if len(drifts) > MOST_DRIFTS:
-                    self.console.print(f"and {len(drifts) - MOST_DRIFTS} more")
-
     def print_explain(self, result: EvalResult) -> None:
-        """Everything about one run: prompt, transcript, changes, grades with the judge's prompt, stderr."""
+        """Print everything about one run: prompt, transcript, changes, grades with the judge's prompt, stderr."""
         self._print_head(result)
         self._print_block("Prompt", result.trace.claude_prompt)
         self._print_tools(result, None)
@@ -186,13 +170,13 @@ class Reporter:
     def check_regression(
         self, baseline: list[EvalResult], current: list[EvalResult], threshold: float = 0.05
     ) -> tuple[bool, dict[str, Any]]:
-        """Whether `current` is worse than `baseline`, and the evidence.
+        """Return whether `current` is worse than `baseline`, and the evidence.
 
-        A regression needs both: a pass rate that fell by more than `threshold` (0 to 1), over the tasks that changed
-        or for one task, and a fall that chance does not explain: the runs of each task dealt out anew rarely fall as
-        far. Tasks that came out the same in both change neither, however many there are. Tasks of
-        one side only are listed under `unmatched` and never count as a change. `decided` is False, and `verdict`
-        "not enough data", when these runs cannot tell; then False means nothing.
+        A regression needs two things. The pass rate fell by more than `threshold` (0 to 1), over the tasks that
+        changed or for one task. And chance does not explain the fall: permuting each task's runs rarely gives one as
+        large. Tasks with the same results on both sides affect neither. Tasks on one side only are listed under
+        `unmatched` and never count as a change. If the runs cannot decide, `decided` is False, `verdict` is
+        "not enough data", and a False result means nothing.
         """
         evidence = regression_evidence(_regression_test(baseline, current, threshold))
         return evidence["has_regressions"], evidence
@@ -220,7 +204,7 @@ class Reporter:
             print_table(self.console, table)
 
     def _print_tools(self, result: EvalResult, limit: int | None) -> None:
-        """Tool calls; `limit` characters of what went in and out, 0 for names only, None for all."""
+        """Print tool calls with `limit` characters of input and output each: 0 prints names only, None everything."""
         calls = result.trace.tool_count
         said = "Tool calls not recorded" if calls is None else counted(calls, "tool call")
         self.console.print(plain(said, style="bold"))
@@ -247,11 +231,11 @@ class Reporter:
 
 
 def regression_evidence(comparison: Comparison) -> dict[str, Any]:
-    """What `check_regression` tells about a comparison of a baseline (A) with the current state (B)."""
+    """Return the evidence of `check_regression` for a comparison of a baseline (A) with the current state (B)."""
     decision = comparison.decision
     rows = {unit.key: _regression_row(unit) for unit in decision.units}
     fell = decision.having(Verdict.REGRESSION)
-    if comparison.verdict is Verdict.REGRESSION and not fell:  # as a whole; these are what it looks to rest on
+    if comparison.verdict is Verdict.REGRESSION and not fell:  # only as a whole: list the tasks that suggest it
         fell = [unit for unit in decision.units if unit.suspect and unit.difference < 0]
     regressed = [rows[unit.key] for unit in fell]
     improved = [rows[unit.key] for unit in decision.having(Verdict.IMPROVEMENT)]
@@ -299,7 +283,7 @@ def _regression_row(unit: UnitComparison) -> dict[str, Any]:
 
 
 def _regression_test(baseline: list[EvalResult], current: list[EvalResult], threshold: float = 0.05) -> Comparison:
-    """Ask whether `current` passes less often than `baseline` on these very tasks."""
+    """Compare the pass rates of `current` and `baseline` on exactly these tasks."""
     return compare(
         baseline,
         current,

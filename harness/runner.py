@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import secrets
 import threading
+import traceback
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from harness.claude.trace import snapshot_of
 from harness.config_importer import ConfigImporter
 from harness.errors import InputError, IsolationError
 from harness.executor import ClaudeExecutor, Executor
@@ -19,7 +19,7 @@ from harness.graders.composite_grader import CompositeGrader, ungraded
 from harness.host import scratch, trees
 from harness.host.redaction import Redactor, server_secrets
 from harness.isolator import EnvironmentIsolator
-from harness.models import Config, ErrorKind, EvalResult, ExecutionTrace, Outcome, Task
+from harness.models import Conditions, Config, ConfigSnapshot, ErrorKind, EvalResult, ExecutionTrace, Outcome, Task
 from harness.results import files
 from harness.results.journal import Journal, read_journal
 from harness.run.earlier import refuse_other_judge, refuse_other_user_level
@@ -41,7 +41,7 @@ DEFAULT_RESULTS_DIR = Path("evals/results")
 
 
 class EvalRunner:
-    """Runs tasks with configs and keeps what comes out."""
+    """Runs tasks with configs, and saves and loads the results."""
 
     def __init__(
         self,
@@ -50,13 +50,13 @@ class EvalRunner:
         isolator: EnvironmentIsolator | None = None,
         results_dir: Path | str | None = None,
     ) -> None:
-        """`results_dir`: where results go that are saved without a path; made when something is saved."""
+        """`results_dir`: where results are saved if no path is given; created when something is saved."""
         self.executor = executor or ClaudeExecutor()
         self.grader = grader or CompositeGrader()
         self.isolator = isolator or EnvironmentIsolator()
         self.results_dir = Path(results_dir or DEFAULT_RESULTS_DIR)
-        # Copying and hashing hold the interpreter: in turns, each worker's agent starts as early as it can;
-        # side by side, all of them would wait for the last. Two at a time, since one may wait for the disk.
+        # Copying and hashing hold the interpreter. In turns, each worker's agent starts as early as possible; side by
+        # side, all would wait for the last. Two at a time, since one may be waiting for the disk.
         self._turn = threading.BoundedSemaphore(2)
 
     def run_single(self, task: Task, config: Config, run_index: int = 0) -> EvalResult:
@@ -79,12 +79,12 @@ class EvalRunner:
     def plan(
         self, tasks: Iterable[Task], configs: Iterable[Config], models: Iterable[str] | None, runs_per_combo: int
     ) -> list[PlannedRun]:
-        """What `run_matrix` would run.
+        """Return the runs that `run_matrix` would make.
 
         Raises:
-            InputError: two runs could not be told apart, or a config names what this host does not have.
+            InputError: two runs have the same task, config and model, or a config names what this host does not have.
         """
-        return plan(tasks, configs, models, runs_per_combo, self.executor.resolve, self.executor.place)
+        return plan(tasks, configs, models, runs_per_combo, self.executor.resolve, self.executor.identity)
 
     def run_matrix(
         self,
@@ -101,10 +101,12 @@ class EvalRunner:
     ) -> list[EvalResult]:
         """Run every task with every config and model, `runs_per_combo` times each, in the plan's order.
 
-        Each finished run is in `journal` (default: a new file in results_dir) at once; runs that it already
-        holds, of the same content, are not run again. `models` replaces the models of the configs.
-        `max_cost_usd` starts no further run once that much is spent; runs in progress still finish.
-        MatrixStopped, with the results so far, when it ends early.
+        Each finished run is written to `journal` at once (default: a new file in results_dir). Runs that the journal
+        already holds are not repeated if their content is unchanged. `models` replaces the models of the configs. Once
+        `max_cost_usd` is spent, no further run starts; runs in progress still finish.
+
+        Raises:
+            MatrixStopped: the matrix ended early; carries the results so far.
         """
         runs = self.plan(tasks, configs, models, runs_per_combo)
         path = Path(journal) if journal else unused(self.results_dir, "matrix", ".journal.jsonl")
@@ -132,10 +134,10 @@ class EvalRunner:
             return matrix.run(runs, callback)
 
     def refuse_other_experiment(self, journal: Path, earlier: Sequence[EvalResult], runs: Sequence[PlannedRun]) -> None:
-        """Stop before runs of one experiment are put beside those of another.
+        """Refuse to mix the runs of two experiments in one journal.
 
         Raises:
-            InputError: the journal was begun with another judge, --mcp-config or snapshot.
+            InputError: the journal was started with another judge, --mcp-config or snapshot.
         """
         refuse_other_user_level(journal, earlier, runs)
         done = finished_before(runs, earlier)
@@ -149,9 +151,9 @@ class EvalRunner:
         *,
         stop_reason: str = "",
     ) -> Path:
-        """Write a results file and return its path; a relative `filename` is below results_dir.
+        """Write a results file and return its path; a relative `filename` is relative to results_dir.
 
-        `save_debug` writes <name>.debug.json beside it. A `stop_reason` marks the file as incomplete.
+        `save_debug` writes <name>.debug.json next to it. A `stop_reason` marks the file as incomplete.
         """
         path = self.results_dir / filename if filename else unused(self.results_dir, "results", ".json")
         redactor = Redactor(os.environ)
@@ -166,36 +168,36 @@ class EvalRunner:
 
     @staticmethod
     def load_results(path: Path | str) -> list[EvalResult]:
-        """Results of a results file; InputError when it is none."""
+        """Read a results file; InputError if it is not one."""
         return files.load_results(path)
 
     @staticmethod
     def load_task(path: Path | str) -> Task:
-        """Task of a YAML file; InputError names file, line and key of every mistake."""
+        """Read a task from a YAML file; InputError names the file, line and key of every mistake."""
         return load.load_task(Path(path))
 
     @staticmethod
     def load_config(path: Path | str) -> Config:
-        """Config of a YAML file; InputError names file, line and key of every mistake."""
+        """Read a config from a YAML file; InputError names the file, line and key of every mistake."""
         return load.load_config(Path(path))
 
     @staticmethod
     def load_tasks_from_glob(pattern: str) -> list[Task]:
-        """Tasks of all matching files, sorted by path; the pattern may be absolute."""
+        """Read all matching task files, sorted by path; the pattern may be absolute. InputError if none matches."""
         return load.load_tasks(pattern)
 
     @staticmethod
     def load_configs_from_glob(pattern: str) -> list[Config]:
-        """Configs of all matching files, sorted by path; the pattern may be absolute."""
+        """Read all matching config files, sorted by path; the pattern may be absolute. InputError if none matches."""
         return load.load_configs(pattern)
 
     def _prepare(self, tasks: Collection[Task]) -> None:
-        """Make ready before anything is paid for; InputError when something cannot be."""
+        """Check the judge and the executor before anything costs money; InputError if one is not ready."""
         self.grader.refuse_without_judge(tasks)
         self.executor.prepare()
 
     def _run(self, run: PlannedRun) -> EvalResult:
-        """One try of one run, with what is secret taken out of its result; its grades are still to be given."""
+        """Try a run once. The result has its secrets redacted and is not graded yet."""
         servers = server_secrets(run.config.servers)
         return files.without_secrets(self._try(run), Redactor(os.environ, run.config.env, values=servers))
 
@@ -214,7 +216,8 @@ class EvalRunner:
                 )
         except (IsolationError, OSError) as error:
             failure = _failure(Outcome.SETUP_ERROR, ErrorKind.FIXTURE, str(error))
-            return _result(run, started, ExecutionTrace(config_snapshot=snapshot_of(config), **failure))
+            trace = ExecutionTrace(config_snapshot=ConfigSnapshot.of(config), **failure)
+            return _result(run, started, trace, self.executor.agent)
         result: EvalResult | None = None
         variables = dict(env.variables)
         try:
@@ -223,16 +226,16 @@ class EvalRunner:
                 variables |= ConfigImporter().setup_ci_environment(config.user_configuration, home, disable_mcp=False)
             with self._turn:
                 before = self.isolator.snapshot_files(env.path)
-            trace = ExecutionTrace(config_snapshot=snapshot_of(config))
+            trace = ExecutionTrace(config_snapshot=ConfigSnapshot.of(config))
             try:
-                trace = self.executor.run(task.prompt, config, env.path, task.timeout_seconds, variables)
+                trace = self._executed(run, env.path, variables)
                 with self._turn:
                     trees.restore(env.path)
                     trace = trace.model_copy(update={"file_changes": self.isolator.diff_files(before, env.path)})
             except (OSError, MemoryError) as error:
                 text = f"what the agent left cannot be read: {error or type(error).__name__}"
                 trace = trace.model_copy(update=_failure(Outcome.INFRA_ERROR, ErrorKind.UNREADABLE, text))
-            result = _result(run, started, trace)
+            result = _result(run, started, trace, self.executor.agent)
             if trace.outcome.measured and task.assertions:
                 result = result.model_copy(update={"grades": ungraded(task), "kept_project": env.path})
             return result
@@ -242,8 +245,21 @@ class EvalRunner:
             else:
                 env.cleanup()
 
+    def _executed(self, run: PlannedRun, folder: Path, variables: dict[str, str]) -> ExecutionTrace:
+        """Run the agent. A user's executor may raise anything; that loses only this run."""
+        task, config = run.task, run.config
+        try:
+            return self.executor.run(task.prompt, config, folder, task.timeout_seconds, variables)
+        except (InputError, OSError, MemoryError):
+            raise
+        except Exception as error:
+            traceback.print_exc()
+            text = f"the executor raised {type(error).__name__}: {error}"
+            failed = _failure(Outcome.INFRA_ERROR, ErrorKind.EXECUTOR, text)
+            return ExecutionTrace(config_snapshot=ConfigSnapshot.of(config), **failed)
+
     def _grade(self, run: PlannedRun, result: EvalResult) -> EvalResult:
-        """A finished run with the grades that it lacks."""
+        """Add the missing grades to a finished run."""
         _refuse_changed(run)
         first = all(grade.status != "graded" and grade.judge is None for grade in result.grades)
         if first and result.can_be_checked:
@@ -254,11 +270,11 @@ class EvalRunner:
         return files.grades_without_secrets(graded, Redactor(os.environ, run.config.env, values=servers))
 
     def _graded(self, task: Task, result: EvalResult) -> EvalResult:
-        """A run with its grades, whatever the agent's files do to us; they are kept where a check could not be made."""
+        """Grade a run, whatever the agent's files do to the grader; keep them if a check could not be carried out."""
         assert result.kept_project is not None
         try:
             grades, score, passed = self.grader.grade(task, result.trace, result.kept_project)
-        except Exception as error:  # the run is paid for
+        except Exception as error:  # the run has cost money: keep it
             grades, score, passed = ungraded(task, error), 0.0, False
         kept = result.kept_project if any(grade.status == "grading_error" for grade in grades) else None
         update = {"grades": grades, "overall_score": score, "passed": passed, "kept_project": kept}
@@ -266,13 +282,13 @@ class EvalRunner:
 
 
 def release(result: EvalResult) -> None:
-    """Remove the files that waited for the checks of a run."""
+    """Remove the files that were kept for the checks of a run."""
     if result.kept_project is not None:
         scratch.remove(scratch.root_of(result.kept_project))
 
 
 def _refuse_changed(run: PlannedRun) -> None:
-    """See that a run is still the experiment that was planned; StopMatrix when its files were changed since."""
+    """Raise StopMatrix if the files of a task or its skills changed since the matrix was planned."""
     skills = fingerprint.of_folder(run.config.skills_path)
     if fingerprint.of_task(run.task) != run.fingerprints.task or skills != run.config.skills_digest:
         raise StopMatrix(
@@ -280,7 +296,7 @@ def _refuse_changed(run: PlannedRun) -> None:
         )
 
 
-def _result(run: PlannedRun, started: datetime, trace: ExecutionTrace) -> EvalResult:
+def _result(run: PlannedRun, started: datetime, trace: ExecutionTrace, agent: str) -> EvalResult:
     return EvalResult(
         task_id=run.task.id,
         config_name=run.config.name,
@@ -293,14 +309,15 @@ def _result(run: PlannedRun, started: datetime, trace: ExecutionTrace) -> EvalRe
         category=run.task.category,
         difficulty=run.task.difficulty,
         language=run.task.language,
+        conditions=Conditions(agent=agent),
     )
 
 
 def _failure(outcome: Outcome, kind: ErrorKind, error: str) -> dict[str, Any]:
-    """Fields of the trace of a run that failed before anything could be told of its agent."""
+    """Return the trace fields of a failed run that says nothing about its agent."""
     return {"is_error": True, "outcome": outcome, "error_kind": kind, "error": error}
 
 
 def unused(folder: Path, name: str, suffix: str) -> Path:
-    """A new name for results: the time alone would be that of every command of the same second."""
+    """Return a new file name for results; the time alone would not be unique within a second."""
     return folder / f"{name}_{datetime.now():%Y%m%d_%H%M%S}_{secrets.token_hex(4)}{suffix}"

@@ -1,4 +1,4 @@
-"""Does the judge agree with people? Saved verdicts against human labels from a CSV file."""
+"""Does the judge agree with people? Compares saved verdicts with human labels from a CSV file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LABELS = {
 
 
 class Judged(NamedTuple):
-    """Which verdict a label is about."""
+    """The verdict that a label is about."""
 
     task_id: str
     config_name: str
@@ -39,26 +39,26 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True)
 class Calibration:
-    """Agreement of judge and people, over the verdicts that both gave."""
+    """Agreement of judge and people, over the assertions that both decided."""
 
     both_pass: int
     both_fail: int
     only_judge_passes: int
     only_human_passes: int
     judge_errors: int
-    """Labelled verdicts for which the judge had none: they count for neither side."""
+    """Labelled assertions for which the judge gave no verdict; they are not compared."""
     disagreements: tuple[Judged, ...]
     kappa: float | None
-    """Cohen's kappa, -1 to 1; None when both sides give only one and the same label."""
+    """Cohen's kappa, -1 to 1; None when nothing is compared or all labels are equal."""
 
     @property
     def compared(self) -> int:
-        """Verdicts that both gave."""
+        """Number of assertions that both decided."""
         return self.both_pass + self.both_fail + self.only_judge_passes + self.only_human_passes
 
     @property
     def agreement(self) -> Interval | None:
-        """Interval of the share of equal verdicts."""
+        """Interval of the share of assertions on which both agree."""
         return wilson_interval(self.both_pass + self.both_fail, self.compared)
 
 
@@ -83,7 +83,7 @@ def calibrate(results: Iterable[EvalResult], labels: dict[Judged, bool]) -> Cali
 
 
 def read_labels(path: Path) -> dict[Judged, bool]:
-    """Labels of a CSV file with COLUMNS, without lines whose `passed` is empty; InputError names the line."""
+    """Read labels from a CSV file with COLUMNS, skipping lines with an empty `passed`; InputError names the line."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file))
@@ -110,7 +110,7 @@ def read_labels(path: Path) -> dict[Judged, bool]:
 
 
 def template(results: Sequence[EvalResult]) -> str:
-    """The CSV to fill in: one line for every judged assertion, without the judge's own verdict."""
+    """Return the CSV to fill in: one line per judged assertion, without the judge's verdict."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)

@@ -1,4 +1,4 @@
-"""How far do judges agree, with each other and with themselves when asked again?"""
+"""How far do judges agree with each other, and with themselves when asked again?"""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from statistics import fmean, median, pvariance
 from scipy.stats import spearmanr
 
 FEWEST_FOR_RANKS = 5
-"""Things that two judges must have graded both, for a rank correlation to be told."""
+"""Fewest things that both judges must have graded for a rank correlation."""
 
 Grades = Mapping[str, Sequence[float]]
-"""What was graded, by any name, to all grades of one judge, 0 to 100."""
+"""Name of each graded thing to all grades that one judge gave it, 0 to 100."""
 
 
 @dataclass(frozen=True)
 class BetweenJudges:
-    """How far two judges agree on what both graded; of several grades each judge's median counts."""
+    """How far two judges agree on what both graded; if a judge gave several grades, their median counts."""
 
     first: str
     second: str
@@ -27,13 +27,13 @@ class BetweenJudges:
     mean_difference: float
     """Mean absolute difference, in points of 100."""
     bias: float
-    """How many points the second gives more, on the mean."""
+    """Mean number of points that the second gives more than the first."""
     rank_correlation: float | None
-    """Spearman's; None with fewer than FEWEST_FOR_RANKS, or where a judge gave all the same grade."""
+    """Spearman's; None below FEWEST_FOR_RANKS, or if a judge gave the same grade throughout."""
 
 
 def between_judges(grades: Mapping[str, Grades]) -> list[BetweenJudges]:
-    """Agreement of each pair of judges; pairs without anything in common are left out."""
+    """Compare each pair of judges; pairs with nothing in common are left out."""
     found = []
     for first, second in combinations(grades, 2):
         both = sorted(set(grades[first]) & set(grades[second]))
@@ -46,9 +46,9 @@ def between_judges(grades: Mapping[str, Grades]) -> list[BetweenJudges]:
 
 
 def within_judge(grades: Grades) -> tuple[int, float] | None:
-    """(things graded more than once, standard deviation of a single grade around their means in points); None if none.
+    """Return how many things were graded repeatedly, and the standard deviation of a single grade in points.
 
-    The deviation is the root of the mean variance, each with n - 1 in its denominator.
+    The deviation is the root of the mean variance, each with n - 1 in its denominator. None without repeated grades.
     """
     repeated = [values for values in grades.values() if len(values) > 1]
     if not repeated:

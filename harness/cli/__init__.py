@@ -1,4 +1,4 @@
-"""Which commands there are; each lives in its own module and is imported when it is called."""
+"""The table of commands. Each lives in its own module, which is imported when the command is called."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any, NamedTuple
@@ -17,20 +17,20 @@ from typing import IO, Any, NamedTuple
 import click
 
 from harness.errors import InputError
+from locobench.shared.installation import lacking, version
 from locobench.shared.terminal import printable, printable_line
-from locobench.shared.version import version
 
 INTERRUPTED, CLOSED_PIPE = 130, 141
 
 
 class Entry(NamedTuple):
-    """Where a command lives and what it does in a few words."""
+    """The module of a command, and its short help."""
 
     module: str
     help: str
 
     def load(self, name: str) -> click.Command:
-        """The command; its function is named like it, with _ for - (and _command where that is a keyword)."""
+        """Import the command. Its function has the same name, with _ for -."""
         command: click.Command = getattr(importlib.import_module(self.module), name.replace("-", "_"))
         return command
 
@@ -38,16 +38,13 @@ class Entry(NamedTuple):
 COMMANDS: dict[str, Entry] = {
     "run": Entry("harness.cli.run", "Run one task with one config and grade it."),
     "matrix": Entry("harness.cli.run", "Run tasks x configs x models, several times each."),
-    "validate-task": Entry("harness.cli.check", "Check task files."),
-    "validate-config": Entry("harness.cli.check", "Check config files."),
-    "validate": Entry("harness.cli.check", "Check that solutions pass and untouched fixtures fail, without a model."),
+    "validate": Entry("harness.cli.check", "Check tasks and configs: files, solutions, untouched fixtures; no model."),
     "ls": Entry("harness.cli.check", "List tasks or configs."),
     "env-status": Entry("harness.cli.check", "Show whether this machine is ready to run."),
     "sandbox-image": Entry("harness.cli.check", "Build the image of --sandbox docker."),
     "report": Entry("harness.cli.report", "Summary of results; HTML, Markdown, JUnit, CSV, JSON."),
     "analyze": Entry("harness.cli.report", "List runs with what failed in them, or show one whole."),
     "compare": Entry("harness.cli.report", "Did B do better than A, by how much, how sure, at what cost?"),
-    "trend": Entry("harness.cli.report", "How rewards move over several jobs, and which tasks."),
     "power": Entry("harness.cli.design", "How many tasks and runs it takes to find an effect."),
     "plan": Entry("harness.cli.design", "Two Harbor jobs, without and with a server, from a budget."),
     "confirm": Entry("harness.cli.run", "Run the suspects of a comparison again, more often."),
@@ -57,16 +54,15 @@ COMMANDS: dict[str, Entry] = {
     "evidence": Entry("harness.cli.judge", "What of an answer can be looked up in the code."),
     "export-config": Entry("harness.cli.snapshot", "Snapshot of Claude Code's configuration, without secrets."),
     "import-config": Entry("harness.cli.snapshot", "Set a configuration up from a snapshot."),
-    "check-version": Entry("harness.cli.snapshot", "Which Claude Code is installed, and is it the expected one."),
 }
-"""Every command by its name; help texts stand here so that --help imports nothing."""
+"""All commands by name. The help texts are here so that --help imports nothing."""
 
 ENV_FILES = (Path(".env"), Path("~/.env"), Path(".env.local"))
-"""Where variables are read from when no file is named; the first one that exists is taken."""
+"""Default env files; the first that exists is read."""
 
 
 class BadInput(click.ClickException):
-    """Input that cannot be used: its message on stderr, exit code 2, no usage text."""
+    """Unusable input: prints its message on stderr without the usage text, and exits with code 2."""
 
     exit_code = 2
 
@@ -76,27 +72,28 @@ class BadInput(click.ClickException):
             click.echo(f"error: {line}", file=file or sys.stderr)
 
 
-class Commands(click.Group):
-    """A group that imports a command when it is called, and turns bad input into one clear line."""
+class LazyGroup(click.Group):
+    """A click group that imports commands on demand, and reports bad input in one clear line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names in the order of the table."""
+        """Return the command names in the order of the table."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command, imported now."""
+        """Import and return the command."""
         entry = COMMANDS.get(cmd_name)
-        return entry.load(cmd_name) if entry else None
+        with _ending_at_once():
+            return entry.load(cmd_name) if entry else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The command table of --help, without importing the commands."""
+        """Write the command table of --help without importing the commands."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """Parse the arguments, which for --help prints already."""
+        """Parse the arguments; for --help, this already prints."""
         with _pipe_may_close(), _errors_shown():
             return super().make_context(info_name, args, parent, **extra)
 
@@ -112,9 +109,9 @@ class Commands(click.Group):
 
 @contextlib.contextmanager
 def _errors_shown() -> Iterator[None]:
-    """Bad input and a disk that takes or gives nothing: one line and exit code 2.
+    """Report bad input and disk errors in one line, with exit code 2.
 
-    Shown here, and not by click, which leaves with 1 when standard error is closed.
+    Not left to click, which exits with 1 if stderr is closed.
     """
     try:
         try:
@@ -126,32 +123,47 @@ def _errors_shown() -> Iterator[None]:
         except OSError as error:
             raise BadInput(f"{error.filename or 'output'}: {error.strerror or error}") from error
         except ModuleNotFoundError as error:
-            if error.name is None or error.name.partition(".")[0] in ("harness", "locobench"):
-                raise
-            raise BadInput(f"this Python lacks {error.name}; install the package with pip install -e .") from error
+            raise BadInput(lacking(error)) from error
     except click.ClickException as error:
         try:
             error.show()
         except BrokenPipeError:
             raise
-        except OSError:  # there is no room for the message either; the exit code says it
+        except OSError:  # the message cannot be written either; the exit code has to do
             pass
         raise SystemExit(error.exit_code) from error
 
 
 @contextlib.contextmanager
 def _ending_like_ctrl_c() -> Iterator[None]:
-    """SIGTERM and SIGHUP end a command as Ctrl-C does, its agents with it; nohup keeps its meaning."""
+    """Let SIGTERM and SIGHUP end a command and its agents as Ctrl-C does; nohup still works."""
+    numbers = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) is not signal.SIG_IGN]
+    with _signals_go_to(_interrupt, numbers):
+        yield
+
+
+@contextlib.contextmanager
+def _ending_at_once() -> Iterator[None]:
+    """Let Ctrl-C end the process at once: raised during an import, it could surface as any other exception."""
+    numbers = [n for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if callable(signal.getsignal(n))]
+    with _signals_go_to(signal.SIG_DFL, numbers):
+        yield
+
+
+@contextlib.contextmanager
+def _signals_go_to(
+    handler: Callable[[int, FrameType | None], None] | signal.Handlers, numbers: Sequence[signal.Signals]
+) -> Iterator[None]:
+    """Handle these signals differently within the block; only the main thread may."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    numbers = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, _interrupt) for number in numbers}
+    before = {number: signal.signal(number, handler) for number in numbers}
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
@@ -160,7 +172,7 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
 
 @contextlib.contextmanager
 def _warnings_as_lines() -> Iterator[None]:
-    """Warnings of the harness as one line each, without the place in its code."""
+    """Show warnings as one line each, without their place in the code."""
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         yield
@@ -172,14 +184,14 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 
 @contextlib.contextmanager
 def _pipe_may_close() -> Iterator[None]:
-    """Leave with CLOSED_PIPE when who reads our output has enough of it, as `| head` has.
+    """Exit with CLOSED_PIPE if the reader of our output closes the pipe, as `| head` does.
 
-    click would leave with 1, which here says that something got worse.
+    click would exit with 1, which here means that something got worse.
     """
     try:
         yield
     except BrokenPipeError:
-        # What is left in the buffer goes nowhere, or Python would complain about it when it ends.
+        # Discard what is left in the buffer, or Python would complain about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(CLOSED_PIPE) from None
 
@@ -190,7 +202,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
         ctx.exit()
 
 
-@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.option(
     "-e",
     "--env-file",
@@ -217,13 +229,13 @@ def cli(ctx: click.Context, env_file: Path | None) -> None:
 
 
 def load_env_file(named: Path | None) -> Path | None:
-    """Put the variables of an env file into the environment, which wins where both have one.
+    """Load the variables of an env file into the environment; variables that are already set win.
 
-    Returns the file that was read, None when there is none. InputError when a named file does not exist.
+    Returns the file that was read, or None. InputError if a named file does not exist.
     """
     if named is not None and not named.is_file():
         raise InputError(f"{named}: no such env file; correct --env-file or EVAL_ENV_FILE")
-    # os.path says no where a folder on the way may not be entered, and so may be another user's home.
+    # os.path returns False for a folder that we may not enter, such as another user's home; pathlib may raise.
     found = (file for name in ENV_FILES if os.path.isfile(file := name.expanduser()) and os.access(file, os.R_OK))  # noqa: PTH113
     path = named or next(found, None)
     if path is not None:

@@ -1,4 +1,4 @@
-"""Options that say which arms are compared, and what their comparison's exit code is."""
+"""Options that select the arms of a comparison, and the exit code of its verdict."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GOT_WORSE, CANNOT_TELL = 1, 2
 
 @dataclass(frozen=True)
 class ArmOptions:
-    """What the two arms of a comparison are, and what is compared."""
+    """Which arms are compared, and by what."""
 
     a: Path
     b: Path | None
@@ -43,7 +43,7 @@ class ArmOptions:
 
     @property
     def _asked(self) -> dict[str, Any]:
-        """What is asked of the arms; a regression test has defaults of its own, those of `check_regression`."""
+        """The arguments of the comparison; a regression test has the defaults of `check_regression`."""
         metric, threshold = ("pass_rate", REGRESSION_THRESHOLD) if self.regression else ("auto", 0.0)
         return {
             "metric": self.metric or metric,
@@ -54,7 +54,7 @@ class ArmOptions:
         }
 
     def compare(self) -> tuple[Comparison, list[EvalResult], list[EvalResult]]:
-        """The comparison, and the results of both arms."""
+        """Compare the two arms; return the comparison and the results of both."""
         results_a, results_b, label_a, label_b = self._arms()
         try:
             comparison = compare_results(
@@ -69,7 +69,7 @@ class ArmOptions:
         return comparison, results_a, results_b
 
     def compare_with(self, more: Sequence[Path]) -> tuple[ArmsComparison, list[tuple[str, list[EvalResult]]]]:
-        """The comparisons of B and of `more` with A, and all arms by label."""
+        """Compare B and each of `more` with A; return the comparisons and all arms by label."""
         if self.b is None:
             raise InputError("several arms need a path each")
         if any((self.config_a, self.config_b, self.model_a, self.model_b, self.label_a, self.label_b)):
@@ -82,7 +82,7 @@ class ArmOptions:
         return found, arms
 
     def _arms(self) -> tuple[list[EvalResult], list[EvalResult], str, str]:
-        """Results of both arms and their labels."""
+        """Load the results of both arms, and their labels."""
         a, b = self.a, self.b or self.a
         chosen_a, chosen_b = (self.config_a, self.model_a), (self.config_b, self.model_b)
         if self.b is None and is_table(a) and chosen_a == chosen_b == (None, None):
@@ -130,13 +130,13 @@ arm_options = gathered(
 
 
 def load_labelled(paths: Sequence[Path]) -> list[tuple[str, list[EvalResult]]]:
-    """The results at each path, under its name, or the whole path where another one has the same name."""
+    """Load the results at each path. Each is labelled with the file's name, or with the path if names repeat."""
     names = [path.stem for path in paths]
     return [(path.stem if names.count(path.stem) == 1 else str(path), load_source(path)) for path in paths]
 
 
 def verdict_code(*comparisons: Comparison) -> int:
-    """Exit code of comparisons: GOT_WORSE, any as a whole or in a single task; CANNOT_TELL, any; else 0."""
+    """Return GOT_WORSE if any comparison did, as a whole or in a single task; CANNOT_TELL if any cannot; else 0."""
     if any(comparison.got_worse for comparison in comparisons):
         return GOT_WORSE
     return CANNOT_TELL if any(c.verdict is Verdict.NOT_ENOUGH_DATA for c in comparisons) else 0

@@ -1,4 +1,4 @@
-"""What the commands that ask judges share: options, dry run, progress, journal, and what is said at the end."""
+"""What the commands that ask judges share: options, dry run, progress, journal and summary."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from harness.graders.service import Question, Reply, Service
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL, retirement_warning
 from harness.report.console import report_console, say
 from harness.results.journal import Journal, read_entries
-from harness.run.panel import EXPECTED_REPLY_TOKENS, Callback, Panel, PanelStopped, Verdict
+from harness.run.panel import EXPECTED_REPLY_TOKENS, Callback, Panel, PanelReply, PanelStopped
 
 MOST_REASONS = 5
-"""Reasons of missing verdicts that are told."""
+"""How many reasons for missing verdicts are shown."""
 
 
 @dataclass(frozen=True)
 class JudgeOptions:
-    """Who is asked, where, how often and up to which cost."""
+    """Which judges are asked, where, how often and up to what cost."""
 
     judges: tuple[str, ...]
     api: str
@@ -40,8 +40,8 @@ class JudgeOptions:
     quiet: bool
 
     def estimate(self, questions: Sequence[Question], output: Path) -> None:
-        """Say what asking would cost, and ask nothing."""
-        panel = self._panel(read_entries(journal_of(output), Verdict), _refuse)
+        """Print what asking would cost, without asking."""
+        panel = self._panel(read_entries(journal_of(output), PanelReply), _refuse)
         found = panel.estimate(questions)
         cost = "the price of a judge is not known" if found.cost_usd is None else f"about {cost_text(found.cost_usd)}"
         say(
@@ -50,10 +50,13 @@ class JudgeOptions:
         )
 
     def ask(self, questions: Sequence[Question], output: Path) -> tuple[Panel, str]:
-        """Ask what the journal beside `output` holds no verdict on: (the panel, why it stopped early or nothing).
+        """Ask the questions that have no verdict in the journal next to `output`.
+
+        Returns:
+            The panel, and why it stopped early; empty if it did not.
 
         Raises:
-            InputError: `output` is there without its journal, so that it is none of this command's.
+            InputError: `output` exists without a journal, so this command did not write it.
         """
         for judge in self.judges:
             warning = retirement_warning(judge, datetime.now(UTC).date())
@@ -62,7 +65,7 @@ class JudgeOptions:
         path = journal_of(output)
         if output.expanduser().exists() and not path.exists():
             raise InputError(f"{output} exists, and no journal of this command beside it; name another with -o")
-        with Journal(path, Verdict) as journal, _progress(quiet=self.quiet) as shown:
+        with Journal(path, PanelReply) as journal, _progress(quiet=self.quiet) as shown:
             panel = self._panel(journal.entries, journal.append)
             try:
                 panel.ask(questions, shown)
@@ -70,7 +73,7 @@ class JudgeOptions:
                 return panel, str(stopped)
         return panel, ""
 
-    def _panel(self, earlier: Sequence[Verdict], append: Callable[[Verdict], None]) -> Panel:
+    def _panel(self, earlier: Sequence[PanelReply], append: Callable[[PanelReply], None]) -> Panel:
         service = Service.of_environment(self.api, self.base_url)
         return Panel(service, self.judges, self.repeats, earlier, append, max_cost_usd=self.max_cost_usd)
 
@@ -113,7 +116,7 @@ judge_options = gathered(
 
 
 def say_verdicts(panel: Panel, questions: Sequence[Question]) -> list[Reply]:
-    """Tell how many verdicts there are, what all cost and how far judges agree; return what brought no verdict."""
+    """Print how many verdicts there are, what they cost and how far judges agree; return the replies without one."""
     replies = [reply for question in questions for reply in panel.replies(question)]
     failed = [reply for reply in replies if reply.verdict is None]
     say(
@@ -137,14 +140,14 @@ def say_verdicts(panel: Panel, questions: Sequence[Question]) -> list[Reply]:
 
 
 def say_unfinished(reason: str, output: Path) -> None:
-    """Tell why not everything was asked, and how to go on."""
+    """Print why asking stopped early, and how to continue."""
     say(f"stopped: {reason}", err=True)
     say(f"what was said is in {journal_of(output)}; the same command goes on from there", err=True)
 
 
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[Callback | None]:
-    """A bar on a terminal, else a line for each verdict on stderr."""
+    """Show a progress bar on a terminal, else one line per verdict on stderr."""
     console = report_console(stderr=True)
     if quiet:
         yield None
@@ -157,10 +160,10 @@ def _progress(*, quiet: bool) -> Iterator[Callback | None]:
         yield lambda verdict, done, total: say(_line(verdict, done, total), err=True)
 
 
-def _line(verdict: Verdict, done: int, total: int) -> str:
+def _line(verdict: PanelReply, done: int, total: int) -> str:
     said = f"no verdict: {verdict.error}" if verdict.verdict is None else "done"
     return f"[{done}/{total}] {verdict.task} | {verdict.judge} | {said} | {cost_text(verdict.cost_usd)}"
 
 
-def _refuse(_verdict: Verdict) -> None:
+def _refuse(_verdict: PanelReply) -> None:
     raise AssertionError("a dry run asks nothing")

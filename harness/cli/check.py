@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import click
 
-from harness.claude.version import installed_version
+from harness.agents.claude.version import installed_version
 from harness.cli.run_options import docker_sandbox, sandbox_base_option, sandbox_claude_option
+from harness.errors import InputError
 from harness.executor import ClaudeExecutor
 from harness.graders.composite_grader import CompositeGrader
 from harness.host.redaction import redact_text
 from harness.host.variables import CLOUDS, PASSED_VARIABLES
+from harness.models import Task
 from harness.report.console import say, say_lines
 from harness.run.oracle import Check, nop, oracle
 from harness.suite import load as loading
@@ -24,58 +27,89 @@ CONFIGS = "evals/configs/*/config.yaml"
 
 
 @click.command()
-@click.option("-t", "--task", "pattern", required=True, help="Task file, or a quoted glob of them.")
-def validate_task(pattern: str) -> None:
-    """Check task files: keys, scoring, patterns, that what they name exists, and that their checks can be carried out.
-
-    Warns of commands for which exit code 0 is all that says the work is good.
-    """
-    grader = CompositeGrader()
-    for task in loading.load_tasks(pattern):
-        grader.refuse_without_judge([task])
-        for command in grader.prepare(task):
-            why = "without a solution_path" if task.solution_path is None else "since it runs no Python program"
-            say(f"warning: {task.id}: exit code 0 alone proves {command!r}, {why}", err=True)
-        checks = f"{len(task.code_assertions)} code and {len(task.llm_assertions)} LLM assertions"
-        say(f"ok: {task.id} ({task.category}, {task.difficulty}): {checks}")
-
-
-@click.command()
-@click.option("-c", "--config", "pattern", required=True, help="Config file, or a quoted glob of them.")
+@click.option("-t", "--tasks", "task_glob", help=f"Quoted glob of task files.  [default without -c: {TASKS}]")
+@click.option("-c", "--configs", "config_glob", help="Quoted glob of config files.")
+@click.option("--static", is_flag=True, help="Run nothing: look at the files, and for what they need on this machine.")
+@click.option("--nop", "only_nop", is_flag=True, help="Only the untouched fixtures, where tasks have no solution.")
 @click.option(
     "--mcp-config",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="MCP servers that every run will have.",
+    help="MCP servers that every run will have, for -c.",
 )
-def validate_config(pattern: str, mcp_config: Path | None) -> None:
-    """Check config files: keys, tools, skills, MCP servers and the variables they take from this host."""
+@click.option("-j", "--workers", default=2, show_default=True, type=click.IntRange(1, 64), help="Checks at a time.")
+@click.pass_context
+def validate(
+    ctx: click.Context,
+    task_glob: str | None,
+    config_glob: str | None,
+    static: bool,
+    only_nop: bool,
+    mcp_config: Path | None,
+    workers: int,
+) -> None:
+    """Check tasks and configs without any model.
+
+    Their keys, and that what they name and need is here; then that the reference solution of each task passes and its
+    untouched fixture fails, by the code assertions alone. Warns of commands for which exit code 0 is all that says the
+    work is good. Exit code 1 when a task is not as it should be, 2 when a file cannot be used.
+    """
+    if config_glob is not None:
+        _validate_configs(config_glob, mcp_config)
+        if task_glob is None:
+            return
+    tasks = loading.load_tasks(_here(TASKS, "--tasks") if task_glob is None else task_glob)
+    grader = CompositeGrader()
+    _validate_files(tasks, grader, static=static)
+    if not static:
+        jobs = [(kind, task) for task in tasks for kind in ([nop] if only_nop else [oracle, nop])]
+        with ThreadPoolExecutor(workers) as pool:
+            checks = list(pool.map(lambda job: job[0](job[1], grader), jobs))
+        ctx.exit(0 if _all_as_expected(checks) else 1)
+
+
+def _validate_configs(pattern: str, mcp_config: Path | None) -> None:
     executor = ClaudeExecutor(mcp_config_path=mcp_config)
     for config in loading.load_configs(pattern):
         executor.resolve(config).refuse_unknown_servers()
         say(f"ok: {config.name} ({config.model}, {config.max_turns} turns)")
 
 
-@click.command()
-@click.option("-t", "--tasks", "pattern", default=TASKS, show_default=True, help="Quoted glob of task files.")
-@click.option("--oracle", "only_oracle", is_flag=True, help="Only the reference solutions, unless --nop too.")
-@click.option("--nop", "only_nop", is_flag=True, help="Only the untouched fixtures, unless --oracle too.")
-@click.option("-j", "--workers", default=2, show_default=True, type=click.IntRange(1, 64), help="Checks at a time.")
-@click.pass_context
-def validate(ctx: click.Context, pattern: str, only_oracle: bool, only_nop: bool, workers: int) -> None:
-    """Check tasks without any model: the reference solution passes, the untouched fixture fails.
+def _validate_files(tasks: Sequence[Task], grader: CompositeGrader, *, static: bool) -> None:
+    for task in tasks:
+        try:
+            if static:  # otherwise no judge is asked
+                grader.refuse_without_judge([task])
+            unproved = grader.prepare(task)
+        except InputError:
+            if static:
+                raise
+            unproved = []  # its checks cannot be carried out; running them will show that
+        for command in unproved:
+            why = "without a solution_path" if task.solution_path is None else "since it runs no Python program"
+            say(f"warning: {task.id}: exit code 0 alone proves {command!r}, {why}", err=True)
+        if static:
+            checks = f"{len(task.code_assertions)} code and {len(task.llm_assertions)} LLM assertions"
+            say(f"ok: {task.id} ({task.category}, {task.difficulty}): {checks}")
 
-    Judged by the code assertions alone. Exit code 1 when a task is not as it should be.
-    """
-    both = only_oracle == only_nop
-    kinds = [oracle] * (both or only_oracle) + [nop] * (both or only_nop)
-    tasks = loading.load_tasks(pattern)
-    with ThreadPoolExecutor(workers) as pool:
-        checks: list[Check] = list(pool.map(lambda job: job[0](job[1]), [(k, t) for t in tasks for k in kinds]))
+
+def _all_as_expected(checks: Sequence[Check]) -> bool:
+    """Print the checks; return whether each is as expected."""
     for check in checks:
         say_lines(f"{'ok' if check.as_expected else 'WRONG'}: {check.kind} {check.task_id}: {check.details}", hang=4)
     wrong = sum(not check.as_expected for check in checks)
     say(f"{len(checks) - wrong} of {len(checks)} checks are as they should be")
-    ctx.exit(1 if wrong else 0)
+    return not wrong
+
+
+def _here(pattern: str, option: str) -> str:
+    """Return the pattern; InputError if it is the default and the current folder has no suite."""
+    if pattern in (TASKS, CONFIGS) and not Path("evals").is_dir():
+        name = Path(pattern).name
+        raise InputError(
+            f"{pattern}: there is no evals/ in this folder; go to the one that has it, or name your {name} files with"
+            f" {option}"
+        )
+    return pattern
 
 
 @click.command()
@@ -84,7 +118,7 @@ def validate(ctx: click.Context, pattern: str, only_oracle: bool, only_nop: bool
 def ls(kind: str, path: str | None) -> None:
     """List tasks or configs."""
     default, suffix = (TASKS, "**/*.task.yaml") if kind == "tasks" else (CONFIGS, "**/config.yaml")
-    pattern = str(Path(path) / suffix) if path and Path(path).is_dir() else path or default
+    pattern = str(Path(path) / suffix) if path and Path(path).is_dir() else path or _here(default, "--path")
     if kind == "tasks":
         for task in loading.load_tasks(pattern):
             say(f"{task.id}  {task.category}  {task.difficulty}  {task.description}")

@@ -22,11 +22,12 @@ from harness.report.tables import new_table
 from harness.results.sources import load_source
 from locobench.harbor.mcp import McpServer
 from locobench.shared.files import write_whole
+from locobench.shared.installation import HARNESS
 
 RUNS = (1, 3, 5, 10)
 TASKS = (10, 20, 50, 100, 200)
 BRIDGE_NETWORKS = 30
-"""User networks that Docker's default address pools hold; each trial takes one unless an overlay says otherwise."""
+"""User networks that fit into Docker's default address pools; each trial needs one unless an overlay says otherwise."""
 SHOWN_SKIPPED = 3
 WITHOUT_SERVERS = ("oracle", "nop")
 """Agents that Harbor refuses to run with a server."""
@@ -255,12 +256,12 @@ def plan(
     for path in files.values():
         say(f"  harbor run -y -c {shlex.quote(str(path))}")
     places = " ".join(shlex.quote(str(jobs_dir / name)) for name in files)
-    say(f"  python -m harness compare {places} --html report.html")
+    say(f"  {HARNESS} compare {places} --html report.html")
     say(f"A job that was stopped goes on with: harbor job resume -p {shlex.quote(str(jobs_dir))}/<job>")
 
 
 def _refuse_existing(output_dir: Path, jobs_dir: Path) -> None:
-    """InputError when a file would be overwritten, or Harbor would find a job of that name."""
+    """Raise InputError if a file would be overwritten, or if Harbor already has a job of that name."""
     for name in ("without", "with"):
         if (path := output_dir / f"{name}.yaml").exists():
             raise InputError(f"{path} exists; name another folder with -o, or remove it")

@@ -106,7 +106,7 @@ def _cases(results: Sequence[EvalResult], tasks: str | None, pass_score: float, 
 
 
 def _checked(result: EvalResult, files: Mapping[str, Task]) -> EvalResult:
-    """The result with the checks that could not be carried out when it was run, where its files were kept."""
+    """Carry out the checks that failed to run in the original grading, if the run's files were kept."""
     task = files.get(result.task_id)
     return repair(result, task, CompositeGrader(), checks_only=True) if task and result.can_be_checked else result
 
@@ -180,7 +180,7 @@ def audit(ctx: click.Context, /, tasks: Path, output: Path, asking: JudgeOptions
     """Rate how true the reference of each task is of its code, claim by claim.
 
     TASKS is a folder of generated tasks, or one of them. Each line of OUTPUT has the task's id, its truth from 0 to
-    100 and the checks behind it; `select_tasks.py --audit` leaves out tasks by it. Every verdict is in OUTPUT's
+    100 and the checks behind it; the selection leaves out tasks by it (`--audit`). Every verdict is in OUTPUT's
     journal before the next one is asked for; the same command goes on after a stop.
 
     Exit code 0 when every task that has a reference has a line, else 2.

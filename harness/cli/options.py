@@ -1,4 +1,4 @@
-"""What options of several commands share: their types, and how a command gets them as one record."""
+"""What the options of several commands share: their types, and a decorator that passes them as one record."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ RESULTS_HELP = "results file, journal of a matrix, Harbor job folder, or CSV tab
 def gathered(
     name: str, record: type[object], *options: Callable[[Function], Function]
 ) -> Callable[[Function], Function]:
-    """Decorate a command with `options`, whose values it gets as one `record` in the parameter `name`.
+    """Decorate a command with `options`, and pass it their values as one `record`.
 
     Args:
-        name: the command's parameter.
+        name: the command's parameter for the record.
         record: a dataclass whose fields are named like the options' parameters.
         options: click's decorators, in the order of --help.
     """

@@ -1,4 +1,4 @@
-"""How a command writes to a path that the user named: whole or not at all, said in one line."""
+"""Writes to the paths that the user named: atomically, and reported in one line."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from harness.report.console import say
 if TYPE_CHECKING:
     from harness.runner import EvalRunner
 from locobench.shared.files import check_output, write_whole
+from locobench.shared.installation import HARNESS
 
 
 def refuse_existing(*paths: Path | None, way_out: str = "name another with -o") -> None:
-    """Stop before paid runs are overwritten.
+    """Refuse to overwrite runs that cost money.
 
     Args:
-        paths: those that the user named.
+        paths: the paths that the user named.
         way_out: what the user can do instead.
 
     Raises:
@@ -34,10 +35,10 @@ def refuse_existing(*paths: Path | None, way_out: str = "name another with -o") 
 
 
 def refuse_unwritable(path: Path) -> None:
-    """Find out before the first paid run that its result cannot be written.
+    """Check before the first run costs money that its result can be written.
 
     Raises:
-        InputError: the folder cannot be made or takes no file.
+        InputError: the folder cannot be created, or no file can be written to it.
     """
     folder = path.expanduser().absolute().parent
     try:
@@ -49,21 +50,21 @@ def refuse_unwritable(path: Path) -> None:
 
 
 def journal_of(output: Path) -> Path:
-    """Where what an output is made of is kept while it is not complete."""
+    """Return the path of the journal that belongs to an output."""
     return output.expanduser().with_suffix(".journal.jsonl")
 
 
 def results_and_journal(output: Path | None, resume: bool) -> tuple[Path, Path]:
-    """Absolute paths of the results file of many runs and of its journal.
+    """Return the absolute paths of a results file and its journal.
 
     Args:
-        output: as the user typed it; None is a new file where results are kept.
-        resume: whether the journal of an earlier call is to be gone on with.
+        output: as the user typed it; None is a new file in the default results folder.
+        resume: whether to continue the journal of an earlier call.
 
     Raises:
-        InputError: there is a file that is not to be resumed, or none that is.
+        InputError: `resume` is False and a file exists, or `resume` is True and there is no journal.
     """
-    from harness.runner import DEFAULT_RESULTS_DIR, unused  # what only reads results needs no runner
+    from harness.runner import DEFAULT_RESULTS_DIR, unused  # commands that only read results need no runner
 
     path = output or unused(DEFAULT_RESULTS_DIR, "results", ".json")
     path = path.expanduser().absolute()
@@ -76,14 +77,14 @@ def results_and_journal(output: Path | None, resume: bool) -> tuple[Path, Path]:
 
 
 def say_stopped(done: int, planned: int, reason: str, more: Sequence[str] = ()) -> None:
-    """Say on stderr why the runs ended early, and the command that goes on with them; `more` are its new options."""
+    """Print on stderr why the runs ended early, and the command that continues them with the options `more` added."""
     resume = [] if "--resume" in sys.argv else ["--resume"]
     say(f"stopped after {done} of {planned} runs: {reason}", err=True)
-    say(f"go on with: python -m harness {shlex.join([*sys.argv[1:], *resume, *more])}", err=True)
+    say(f"go on with: {HARNESS} {shlex.join([*sys.argv[1:], *resume, *more])}", err=True)
 
 
 def keep_sources(sources: Iterable[Path], *outputs: Path | None) -> None:
-    """Stop before a report is written over the results that it is about.
+    """Refuse to overwrite results with the report about them.
 
     Raises:
         InputError: one of the outputs is one of the sources.
@@ -95,7 +96,7 @@ def keep_sources(sources: Iterable[Path], *outputs: Path | None) -> None:
 
 
 def write_text(path: Path | None, make: Callable[[], str]) -> None:
-    """Write what `make` gives, when the user named a path for it.
+    """Write what `make` returns if the user named a path for it.
 
     Raises:
         InputError: the path cannot be written.
@@ -115,14 +116,14 @@ def save_results(
     save_debug: bool = False,
     stop_reason: str = "",
 ) -> None:
-    """Write a results file and say where; without a path it goes where the runner keeps results.
+    """Write a results file and print its path.
 
     Args:
-        runner: its results folder is the default place.
-        results: all of them, lost ones included.
-        path: as the user typed it.
+        runner: its results folder is the default.
+        results: all results, including lost runs.
+        path: as the user typed it; None writes to the default folder.
         save_debug: also write <name>.debug.json.
-        stop_reason: why they are not all, when they are not.
+        stop_reason: why results are missing, if any are.
 
     Raises:
         InputError: the path cannot be written.

@@ -1,4 +1,4 @@
-"""What a matrix shows while it runs: a bar with pass counts and cost on a terminal, else a line per run."""
+"""Shows the progress of a matrix: a bar with pass counts and cost on a terminal, else one line per run."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from locobench.shared.terminal import printable_line
 
 
 def verdict_of(result: EvalResult) -> str:
-    """PASS or FAIL for a measured run, else what it was lost to."""
+    """Return PASS or FAIL for a measured run, else what it was lost to."""
     return (result.lost_to or result.verdict).upper()
 
 
 def line_of(result: EvalResult, done: int, total: int) -> str:
-    """One line for one run."""
+    """Return one line about a run."""
     cost = "cost not recorded" if result.cost_usd is None else cost_text(result.cost_usd)
     parts = [
         result.task_id,
@@ -36,7 +36,7 @@ def line_of(result: EvalResult, done: int, total: int) -> str:
 
 
 class Progress:
-    """A context manager; give `show` to the matrix as its callback."""
+    """A context manager that shows progress; pass `show` to the matrix as its callback."""
 
     def __init__(self, total: int, earlier: list[EvalResult], *, quiet: bool) -> None:
         self._total = total
@@ -62,7 +62,7 @@ class Progress:
             self._bar.stop()
 
     def show(self, result: EvalResult, done: int, total: int) -> None:
-        """One run is done."""
+        """Show a finished run."""
         self._results.append(result)
         if self._bar is not None:
             self._bar.update(self._row, completed=done, description=self._counts())
@@ -72,7 +72,7 @@ class Progress:
             say(line_of(result, done, total))
 
     def summary(self, results: list[EvalResult]) -> list[str]:
-        """One line per config and model: passed of measured runs, runs not measured, cost."""
+        """Return one line per config and model: passed of measured runs, runs not measured, cost."""
         return [f"{name} ({model}): {_counts(group)}" for (name, model), group in by_arm(results).items()]
 
     def _counts(self) -> str:

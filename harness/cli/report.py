@@ -1,4 +1,4 @@
-"""The commands that read results: report, analyze, compare, trend."""
+"""The commands that read results: report, analyze, compare."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from pathlib import Path
 
 import click
 
-from harness.cli.arms import ArmOptions, arm_options, load_labelled, verdict_code
+from harness.cli.arms import ArmOptions, arm_options, verdict_code
 from harness.cli.options import FOLDER, PATH
 from harness.cli.output import keep_sources, write_text
 from harness.compare.arms import ArmsComparison
-from harness.compare.trend import Trend, find_trend
 from harness.compare.verdicts import Comparison
 from harness.errors import InputError
-from harness.models import PASS_SCORE, SCHEMA_VERSION, EvalResult
+from harness.models import PASS_SCORE, EvalResult
 from harness.report import exports
 from harness.report.console import say
 from harness.reporter import Reporter
 from harness.results.harbor import load_jobs
 from harness.results.sources import load_source
+from locobench.shared.installation import HARNESS
 
 
 @click.command()
@@ -84,7 +84,7 @@ def analyze(source: Path, task_filter: str | None, failed_only: bool, index: int
     results, reporter = load_source(source), Reporter()
     if index is None:
         reporter.print_analysis(results, task_filter, failed_only)
-        say(f"one run whole: python -m harness analyze {shlex.quote(str(source))} -i #")
+        say(f"one run whole: {HARNESS} analyze {shlex.quote(str(source))} -i #")
         return
     if index >= len(results):
         raise InputError(f"{source}: there is no run {index}; they go from 0 to {len(results) - 1}")
@@ -145,34 +145,8 @@ def compare(
 def html_page(
     arms: Sequence[tuple[str, list[EvalResult]]], comparison: Comparison | ArmsComparison | None, title: str
 ) -> str:
-    """The HTML report of arms by label, and of their comparison."""
-    from harness.report import html  # its figures' matplotlib takes half a second to import
+    """Render the HTML report of labelled arms and their comparison."""
+    from harness.report import html  # imports matplotlib, which takes half a second
     from harness.results.judged_task import pack_for
 
     return html.render([html.Arm(label, results) for label, results in arms], comparison, title, pack_for)
-
-
-@click.command()
-@click.argument("jobs", type=PATH, nargs=-1, required=True)
-@click.option("--json", "json_path", type=PATH, help="Also write the trend as data.")
-@click.option("--html", type=PATH, help="Also write a page with a picture.")
-def trend(jobs: tuple[Path, ...], json_path: Path | None, html: Path | None) -> None:
-    """Mean reward of each of JOBS in the order of time, its slope over the last ten, and the tasks that moved."""
-    if len(jobs) < 2:
-        raise InputError(f"{jobs[0]}: one job shows no trend; name two or more")
-    keep_sources(jobs, json_path, html)
-    found = find_trend(load_labelled(jobs))
-    Reporter().print_trend(found)
-    write_text(json_path, lambda: _trend_data(found))
-    write_text(html, lambda: _trend_page(found))
-
-
-def _trend_data(found: Trend) -> str:
-    data = {"schema_version": SCHEMA_VERSION, **found.model_dump(mode="json")}
-    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
-
-
-def _trend_page(found: Trend) -> str:
-    from harness.report import trend_page  # its figure's matplotlib takes half a second to import
-
-    return trend_page.render(found)

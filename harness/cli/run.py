@@ -114,7 +114,7 @@ def _run_matrix(
     going_on: GoingOn,
     options: RunOptions,
 ) -> list[EvalResult]:
-    """Make the runs and save them; leaves the command when that ends early, or was a dry run."""
+    """Make the runs and save them. Exits the command if they stop early, or after a dry run."""
     planned = runner.plan(tasks, configs, models, batch.runs)
     path, journal = results_and_journal(batch.output, going_on.resume)
     earlier = read_journal(journal)
@@ -216,7 +216,7 @@ def _warn_retired(runs: list[PlannedRun]) -> None:
 
 
 def _warn_of_snapshots(configs: list[ResolvedConfig], *, models_chosen: bool) -> None:
-    """Say what of the snapshots the runs do not have."""
+    """Warn about parts of the snapshots that the runs lack."""
     for config in configs:
         snapshot = config.user_configuration
         model = snapshot.settings.get("model") if snapshot else None

@@ -1,8 +1,9 @@
-"""Options of the commands that run agents, and the records that they get instead of single values."""
+"""Options of the commands that run agents, gathered into one record per group."""
 
 from __future__ import annotations
 
 import functools
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,10 +12,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.agents.command import CommandExecutor
+from harness.agents.echo import EchoExecutor
+from harness.agents.own import executor_of
 from harness.cli.options import PATH, Function, gathered
 from harness.compare.wording import counted
 from harness.errors import InputError
-from harness.executor import ClaudeExecutor
+from harness.executor import ClaudeExecutor, Executor
 from harness.graders.composite_grader import CompositeGrader
 from harness.models import Config, EvalResult
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
@@ -33,7 +37,7 @@ OUTPUT_HELP = "Results file to write; its journal lies beside it."
 
 
 def docker_sandbox(image: str | None, base_image: str, claude_version: str) -> DockerSandbox:
-    """The sandbox of containers; None is the image built on `base_image` with that version of the claude CLI."""
+    """Return the Docker sandbox; without `image`, it builds one from `base_image` with this claude version."""
     from harness.sandbox.docker_sandbox import DockerSandbox  # takes a tenth of a second to import
 
     return DockerSandbox(
@@ -61,6 +65,8 @@ sandbox_claude_option = click.option(
 class RunOptions:
     """How agents are run and judged."""
 
+    executor: str
+    command: str | None
     save_debug: bool
     claude_path: str
     mcp_config: Path | None
@@ -73,13 +79,24 @@ class RunOptions:
     quiet: bool
 
     def runner(self) -> EvalRunner:
-        """A runner of this kind."""
+        """Create a runner from the options."""
         place = self._sandbox()
-        executor = ClaudeExecutor(self.claude_path, self.ci, self.mcp_config, sandbox=place)
-        return EvalRunner(executor, CompositeGrader(self.judge_model, sandbox=place))
+        return EvalRunner(self._executor(place), CompositeGrader(self.judge_model, sandbox=place))
+
+    def _executor(self, place: Sandbox) -> Executor:
+        """Create the agent."""
+        if (self.executor == "command") != (self.command is not None):
+            raise InputError("--executor command and --command 'PROGRAM …' go together; add the other one")
+        if self.command is not None:
+            return CommandExecutor(_words(self.command), self.mcp_config, sandbox=place)
+        if self.executor == "claude":
+            return ClaudeExecutor(self.claude_path, self.ci, self.mcp_config, sandbox=place)
+        if self.executor == "echo":
+            return EchoExecutor()
+        return executor_of(self.executor)
 
     def _sandbox(self) -> Sandbox:
-        """Where agents and checks run."""
+        """Return the sandbox that agents and checks run in."""
         if self.sandbox == "docker":
             return docker_sandbox(self.sandbox_image, self.sandbox_base, self.sandbox_claude)
         if self.sandbox_image:
@@ -87,9 +104,27 @@ class RunOptions:
         return Sandbox()
 
 
+def _words(command: str) -> list[str]:
+    try:
+        if words := shlex.split(command):
+            return words
+        reason = "it is empty"
+    except ValueError as error:
+        reason = str(error)
+    raise InputError(f"--command {command!r}: {reason}; name a program with its arguments, as a shell takes it")
+
+
 run_options = gathered(
     "options",
     RunOptions,
+    click.option(
+        "--executor",
+        default="claude",
+        show_default=True,
+        help="The agent: claude, command (with --command), echo (no model: it says the prompt back), or MODULE:CLASS of"
+        " an Executor of your own.",
+    ),
+    click.option("--command", help="Of --executor command: the program and its arguments, in quotes."),
     click.option("--debug", "save_debug", is_flag=True, help="Also write OUT.debug.json."),
     click.option("--claude", "claude_path", default="claude", envvar="HARNESS_CLAUDE", help="The claude executable."),
     click.option(
@@ -115,7 +150,7 @@ run_options = gathered(
 
 @dataclass(frozen=True)
 class BatchOptions:
-    """Which tasks and configs are run, how often, how many at a time and up to which cost."""
+    """Which tasks and configs to run, how often, how many in parallel and up to what cost."""
 
     task_glob: str
     config_glob: str | None
@@ -127,10 +162,10 @@ class BatchOptions:
     output: Path | None
 
     def configs(self) -> list[Config]:
-        """The configs of all files, then one for each snapshot, named like its file.
+        """Load the configs of all files, then one config per snapshot, named like its file.
 
         Raises:
-            InputError: a config file is wrong, or neither a file nor a snapshot was named.
+            InputError: a config file is invalid, or neither a file nor a snapshot was named.
         """
         if self.config_glob is None and not self.snapshots:
             raise InputError("no config: name config files with -c, or a configuration of Claude Code with --snapshot")
@@ -139,11 +174,11 @@ class BatchOptions:
 
 
 def batch_options(*, runs: int, fewest: int, output_required: bool) -> Callable[[Function], Function]:
-    """Options of the commands that run many.
+    """Return the options of commands that make many runs.
 
     Args:
         runs: default of --runs.
-        fewest: its least value.
+        fewest: smallest value of --runs.
         output_required: whether --output must be given.
     """
     return gathered(
@@ -179,16 +214,16 @@ def batch_options(*, runs: int, fewest: int, output_required: bool) -> Callable[
 
 @dataclass(frozen=True)
 class GoingOn:
-    """Whether a journal is gone on with, and whether what that costs was agreed to beforehand."""
+    """Whether to continue a journal, and whether the user already agreed to the cost of repeated runs."""
 
     resume: bool
     yes: bool
 
     def agree(self, planned: Sequence[PlannedRun], earlier: Sequence[EvalResult], journal: Path) -> None:
-        """Say which runs of a journal are paid for again, and why; on a terminal, ask about those that had finished.
+        """Print which runs of a journal have to be repeated and why; on a terminal, ask first if any had finished.
 
         Raises:
-            InputError: the answer is no.
+            InputError: the user says no.
         """
         again = paid_again(planned, earlier)
         for reason, number in again.items():

@@ -1,4 +1,4 @@
-"""The commands about Claude Code's own configuration: export-config, import-config, check-version."""
+"""The commands about Claude Code's own configuration: export-config, import-config."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from pathlib import Path
 
 import click
 
-from harness.claude.version import installed_version
 from harness.config_exporter import ConfigExporter
 from harness.config_importer import ConfigImporter
-from harness.errors import InputError
 from harness.report.console import say
 
 PATH = click.Path(path_type=Path)
@@ -40,7 +38,7 @@ def export_config(output: Path, claude_home: Path | None, project: Path | None) 
 def import_config(snapshot_file: Path, output: Path, enable_mcp: bool) -> None:
     """Set a configuration up from a snapshot, and print the variables that make Claude Code use it.
 
-    Use it as: eval "$(python -m harness import-config -s snapshot.json -o ci-home)"
+    Use it as: eval "$(... import-config -s snapshot.json -o ci-home)"
     """
     importer = ConfigImporter()
     snapshot = importer.load_snapshot(snapshot_file)
@@ -50,26 +48,3 @@ def import_config(snapshot_file: Path, output: Path, enable_mcp: bool) -> None:
         say(f"warning: was taken out as secret: {place}", err=True)
     for link in snapshot.left_out:
         say(f"warning: was not followed: {link}", err=True)
-
-
-@click.command()
-@click.option("-s", "--snapshot", "snapshot_file", type=PATH, help="Snapshot to compare with.")
-@click.option("--expect", help="Version to compare with, for example 2.1.330.")
-@click.option("--claude", "claude_path", default="claude", envvar="HARNESS_CLAUDE", help="The claude executable.")
-@click.pass_context
-def check_version(ctx: click.Context, /, snapshot_file: Path | None, expect: str | None, claude_path: str) -> None:
-    """Show the version of Claude Code, and whether it is the expected one.
-
-    Exit code 0 it is (or none was expected), 1 it is another one, 2 there is no Claude Code.
-    """
-    installed = installed_version(claude_path)
-    if not installed:
-        raise InputError(f"{claude_path}: no Claude Code answers to --version; install it or name it with --claude")
-    wanted = expect or (ConfigImporter().load_snapshot(snapshot_file).claude_version if snapshot_file else "")
-    if not wanted:
-        say(f"Claude Code {installed}")
-    elif installed == wanted:
-        say(f"Claude Code {installed}, as expected")
-    else:
-        say(f"Claude Code {installed}, expected {wanted}", err=True)
-        ctx.exit(1)

@@ -1,4 +1,4 @@
-"""How do several arms compare with the first? Each against it, corrected for their number, and cost beside score."""
+"""How do several arms compare with the first? Each against it, corrected for their number, with costs and scores."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.models import EvalResult
 
 
 class ArmPoint(Frozen):
-    """One arm as a point in a picture of the metric against its cost."""
+    """One arm as a point in a plot of the metric against cost."""
 
     label: str
     tasks: int
@@ -21,9 +21,9 @@ class ArmPoint(Frozen):
     runs: int
     """Measured runs."""
     mean: float | None
-    """Of the metric, 0 to 1, over tasks; None without a measured run."""
+    """Mean of the metric over tasks, 0 to 1; None without a measured run."""
     cost: float | None
-    """US$ a run over the runs that recorded it; None when none did."""
+    """Mean US$ a run, over the runs that recorded it; None when none did."""
 
 
 class ArmsComparison(Frozen):
@@ -31,9 +31,9 @@ class ArmsComparison(Frozen):
 
     metric: Metric
     arms: tuple[ArmPoint, ...]
-    """All of them, the first one first."""
+    """All arms, the first one included, in order."""
     comparisons: tuple[Comparison, ...]
-    """One for each other arm, their level corrected for their number."""
+    """One for each other arm; their level is corrected for their number."""
 
     @property
     def got_worse(self) -> bool:
@@ -52,20 +52,20 @@ def compare_arms(
 ) -> ArmsComparison:
     """Compare every arm with the first.
 
-    The level of each comparison and the false discovery rate over its single tasks are divided by the number of
-    comparisons (Bonferroni), so that verdict and interval stay one. With two arms nothing is corrected.
+    The error rate of each comparison and the false discovery rate over its single tasks are divided by the number of
+    comparisons (Bonferroni), so that verdict and interval agree. With two arms nothing is corrected.
 
     Args:
-        arms: label and results, the one that the others are compared with first.
-        metric: what decides; `auto` looks at all arms together, so that every comparison has the same.
-        threshold: of the metric, 0 to 1; a smaller change is never called.
+        arms: label and results of each arm, the baseline first.
+        metric: what decides; `auto` looks at all arms together, so that every comparison uses the same metric.
+        threshold: changes of the metric below this, 0 to 1, are never called.
         treatment: the tools that the other arms are about, as glob patterns.
         pool: pair by task and model alone, as in `compare`.
         fixed_tasks: which question is asked, as in `compare`.
 
     Raises:
-        InputError: fewer than two arms, or two of one name.
-        UnclearPairing: several models in an arm, and none in common with the first.
+        InputError: there are fewer than two arms, or two have the same name.
+        UnclearPairing: an arm has several models, and none in common with the first.
     """
     labels = [label for label, _ in arms]
     if len(labels) < 2 or len(set(labels)) < len(labels):

@@ -1,4 +1,4 @@
-"""Did B do better or worse than A? Verdicts over two lists of results of any origin."""
+"""Did B do better or worse than A? Verdicts over two lists of results, wherever they come from."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ QUANTITIES: dict[str, tuple[str, Callable[[EvalResult], float | None]]] = {
     "time": ("seconds a run", lambda r: r.trace.duration_seconds),
     "turns": ("turns a run", lambda r: r.trace.num_turns),
 }
-"""What is compared: unit and value of one run; a run without the value does not count for it."""
+"""The quantities that are compared, with their unit and a run's value; runs without a value are left out."""
 
 
 class UnclearPairing(InputError):
-    """The arms have no model in common and one has several, so which to compare with which?"""
+    """The arms have no model in common and one has several, so it is unclear which to compare."""
 
     def __init__(self, in_a: Sequence[str], in_b: Sequence[str]) -> None:
-        """The models of each arm."""
+        """Name the models of each arm."""
         super().__init__(
             f"the arms have no model in common and one has several: {', '.join(in_a)} against {', '.join(in_b)}; "
             "choose one for each"
@@ -68,25 +68,23 @@ def compare(
 ) -> Comparison:
     """Compare two arms task by task.
 
-    Runs that measured nothing (infrastructure, setup, judge) are outside the rates. What they could have been
-    widens the interval, and too many of them forbid a verdict. Tasks that only one arm has are counted apart.
+    Runs that measured nothing (infrastructure, setup, judge) count in no rate. The scores they could have had widen
+    the interval, and too many of them rule out a verdict. Tasks of one arm alone are listed separately.
 
     Args:
         results_a: the runs B is compared with.
         results_b: the runs the verdict is about.
         label_a: what a report calls A.
         label_b: what a report calls B.
-        metric: what decides the verdict; the others are shown beside it. `auto`: the score where any is neither 0
-            nor 1, else the pass rate.
-        threshold: of the metric, 0 to 1; a smaller change is never called.
-        treatment: the tools that B is about, as glob patterns; without it, what B's runs were offered and A's not.
-        pool: pair by task and model alone, whatever the configs are called; they stay as groups. Without it, so it is
-            where the arms have no config in common.
+        metric: what decides the verdict. `auto` takes the score if any score is neither 0 nor 1, else the pass rate.
+        threshold: changes of the metric below this, 0 to 1, are never called.
+        treatment: the tools that B is about, as glob patterns; by default, those offered to B's runs but not to A's.
+        pool: pair by task and model alone, with configs as groups, as arms with no config in common always are.
         fixed_tasks: ask about these very tasks, as a regression test does, and not about tasks like these.
-        comparisons: how many are made with these results of A; the level of each is corrected for it (Bonferroni).
+        comparisons: number of comparisons with A; the level is corrected for it (Bonferroni).
 
     Raises:
-        UnclearPairing: several models in an arm, and none in common.
+        UnclearPairing: an arm has several models, and the arms have none in common.
         InputError: the arms share runs.
     """
     _refuse_shared_runs(results_a, results_b, label_a, label_b)
@@ -148,7 +146,7 @@ def compare(
 
 
 def _refuse_shared_runs(a: Sequence[EvalResult], b: Sequence[EvalResult], label_a: str, label_b: str) -> None:
-    """The same run in both arms is a copy, and a difference of 0 that nobody measured."""
+    """Refuse a run that is in both arms: such a copy adds a difference of 0 that nobody measured."""
     ids_a = {run.run_id: run for run in a if run.run_id}
     shared = [run for run in b if run.run_id in ids_a]
     if shared:
@@ -159,7 +157,7 @@ def _refuse_shared_runs(a: Sequence[EvalResult], b: Sequence[EvalResult], label_
 
 
 def _pairing(a: Sequence[EvalResult], b: Sequence[EvalResult], pool: bool) -> Callable[[EvalResult], UnitKey]:
-    """The key under which runs meet: always the task; config and model when the arms share any."""
+    """Return the key by which runs are paired: always the task; config and model if the arms share any."""
     if not a or not b:
         return lambda result: UnitKey(result.task_id, result.config_name, result.model)
     by_config = not pool and bool({r.config_name for r in a} & {r.config_name for r in b})
@@ -176,7 +174,7 @@ Runs = Mapping[UnitKey, list[EvalResult]]
 
 
 def _by_unit(results: Sequence[EvalResult], key_of: Callable[[EvalResult], UnitKey], lost: float | None) -> Runs:
-    """Measured runs by what is compared, and the lost ones too when `lost`, 0 to 1, says what they count as."""
+    """Group the measured runs by unit; `lost`, 0 to 1, adds the lost runs with that score."""
     runs: dict[UnitKey, list[EvalResult]] = defaultdict(list)
     for result in results:
         if result.measured:

@@ -1,4 +1,4 @@
-"""When does a difference count? The verdict over all tasks, and over each alone."""
+"""When does a difference count? The verdict over all tasks together, and over each task alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.statistics import CONFIDENCE, TIE, Interval, OneSided
 TASK_Q = 0.01
 """False discovery rate over single tasks."""
 WORSE_ALPHA = 0.035
-"""Level of the question whether these very tasks got worse, which is asked one-sided: with TASK_Q below 5 % in all."""
+"""Level of the one-sided test whether these very tasks got worse; with TASK_Q, it stays below 5 % in all."""
 
 
 def decide(
@@ -25,18 +25,18 @@ def decide(
     confidence: float = CONFIDENCE,
     comparisons: int = 1,
 ) -> Decision:
-    """Verdict over the tasks together, and over each alone.
+    """Decide on all tasks together, and on each task alone.
 
-    About tasks like these: the interval of the sign-flip test, projects flipped together, leaves 0 out. About
-    these very tasks: the stratified test rejects, or a task changed by itself. Each task: permutation test of its
-    runs (Fisher's exact test for passes), false discovery rate TASK_Q.
+    Tasks like these changed if the interval of the sign-flip test, which flips projects together, excludes 0. These
+    very tasks changed if the stratified test rejects or a single task changed. Each task has a permutation test of its
+    runs (Fisher's exact test for passes), at false discovery rate TASK_Q.
 
     Args:
         units: the tasks that both arms measured.
-        threshold: of the metric, 0 to 1; a smaller mean change is never called.
-        fixed_tasks: which of the two questions is asked.
+        threshold: mean changes of the metric below this, 0 to 1, are never called.
+        fixed_tasks: ask about these very tasks.
         confidence: level of the verdict, corrected for the number of comparisons.
-        comparisons: how many there are; TASK_Q is divided by it.
+        comparisons: number of comparisons; TASK_Q is divided by it.
     """
     judged = tuple(_judge_units(units, threshold, TASK_Q / comparisons))
     differences, clusters = per_task(judged)
@@ -69,14 +69,14 @@ def decide(
 def decide_without(
     units: Sequence[UnitComparison], left_out: Collection[UnitComparison], decide_: Callable[..., Decision] = decide
 ) -> tuple[Verdict, float]:
-    """Verdict and mean difference had these tasks not been there."""
+    """Return the verdict and the mean difference without these tasks."""
     gone = {unit.key for unit in left_out}
     decision = decide_([unit for unit in units if unit.key not in gone])
     return decision.verdict, decision.difference
 
 
 def per_task(units: Iterable[UnitComparison]) -> tuple[list[float], list[str]]:
-    """Mean difference and cluster of each task, its configs and models averaged."""
+    """Return each task's mean difference, over its configs and models, and its cluster."""
     found: dict[tuple[str, str], list[float]] = defaultdict(list)
     for unit in units:
         found[unit.key.task_id, unit.cluster].append(unit.difference)
@@ -84,7 +84,7 @@ def per_task(units: Iterable[UnitComparison]) -> tuple[list[float], list[str]]:
 
 
 def beyond(interval: Interval | None, difference: float, threshold: float) -> Verdict:
-    """The verdict of an interval: which side of 0 it lies on, if the difference is larger than the threshold."""
+    """Return the verdict of an interval: the side of 0 it lies on, if the difference is larger than the threshold."""
     if interval is not None and interval.high < -TIE and difference < -threshold:
         return Verdict.REGRESSION
     if interval is not None and interval.low > TIE and difference > threshold:

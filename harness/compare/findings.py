@@ -1,4 +1,4 @@
-"""What does a comparison hold beside its verdict? Records of slices, influence, cost and tool use."""
+"""What does a comparison hold besides its verdict? Records of slices, influence, cost and tool use."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ class Frozen(BaseModel):
 
 
 class ArmLoss(Frozen):
-    """What became of the runs of one arm."""
+    """How many runs of one arm were lost or cut short."""
 
     planned: int
-    """Runs it was to make, as far as that is known; else those that left a result."""
+    """Number of runs planned, if known; else the number that left a result."""
     lost: int
-    """Runs that left no measurement, whatever the cause; `missing` are among them."""
+    """Runs without a measurement, whatever the cause; includes `missing`."""
     missing: int
-    """Runs that a job was to make and that left no result."""
+    """Planned runs of a job that left no result."""
     ended: int
-    """Measured runs that the agent did not complete: its time, turns or budget were up, or it gave up."""
+    """Measured runs that the agent did not complete: it ran out of time, turns or budget, or gave up."""
     without_reward: int
-    """Those of them that left nothing to score and count as 0."""
+    """How many of `ended` left nothing to score and count as 0."""
 
     @property
     def share(self) -> float:
-        """Lost of the planned runs, 0 to 1."""
+        """Share of the planned runs that were lost, 0 to 1."""
         return self.lost / self.planned if self.planned else 0.0
 
 
@@ -41,13 +41,13 @@ class Loss(Frozen):
     a: ArmLoss
     b: ArmLoss
     p: float
-    """Two-sided, of Fisher's exact test: are as many lost in one arm as in the other?"""
+    """Two-sided p-value of Fisher's exact test: do the arms lose runs equally often?"""
     cap: str = ""
-    """Why no verdict can be given, as half a sentence; empty when one can."""
+    """Why no verdict can be given, as a clause; empty when one can."""
     worst: Interval | None = None
-    """Interval of the difference had every lost run of B scored 0 and every one of A 1; None when none was lost."""
+    """Interval of the difference with B's lost runs at 0 and A's at 1; None when none was lost."""
     best: Interval | None = None
-    """The other way round."""
+    """The same with B's lost runs at 1 and A's at 0."""
 
 
 class Slice(Frozen):
@@ -63,16 +63,16 @@ class Slice(Frozen):
     difference: float
     """B minus A, -1 to 1."""
     interval: Interval | None
-    """All intervals of a comparison's slices together hold at its level (Student's t, Bonferroni); None below two
+    """Student's t; with Bonferroni's correction, all slices together hold at the comparison's level. None below two
     clusters and where all differences are equal."""
     p: float
-    """Two-sided, of the sign-flip test."""
+    """Two-sided p-value of the sign-flip test."""
     adjusted_p: float
-    """The same after Holm's correction for all slices of the comparison."""
+    """`p` after Holm's correction for all slices of the comparison."""
 
 
 class Influence(Frozen):
-    """A group of tasks without which the difference changes more than without random groups of its size."""
+    """A group of tasks that changes the difference more than random groups of its size do."""
 
     dimension: str
     value: str
@@ -87,7 +87,7 @@ class Influence(Frozen):
 
     @property
     def carries(self) -> bool:
-        """Whether the group makes the difference larger; else it makes it smaller or turns it."""
+        """Whether the group enlarges the difference rather than shrinking or reversing it."""
         return abs(self.within) > abs(self.without)
 
 
@@ -101,10 +101,10 @@ class ZeroCluster(Frozen):
     zeros: int
     runs: int
     other_arm_zeros: int
-    """Of the same tasks in the other arm."""
+    """Zeros of the same tasks in the other arm."""
     other_arm_runs: int
     rest_zeros: int
-    """Of the other tasks in the same arm."""
+    """Zeros of the other tasks in the same arm."""
     rest_runs: int
     without: float
     """Mean difference of all other tasks, -1 to 1."""
@@ -121,18 +121,18 @@ class TaskShares(Frozen):
 
 
 class CostEffect(Frozen):
-    """What the metric cost, over the tasks and runs whose cost was recorded in both arms."""
+    """What the metric cost, over the tasks whose cost was recorded in both arms."""
 
     tasks: int
     cost_a: float
     """US$ a run, mean over tasks."""
     cost_b: float
     per_dollar_a: float | None
-    """Metric a US$: the mean of the metric (0 to 1) divided by the mean cost; None where that is 0."""
+    """Metric per US$: the mean of the metric (0 to 1) divided by the mean cost; None where the cost is 0."""
     per_dollar_b: float | None
     per_point: float | None
-    """US$ a run that each further point of the metric takes, B against A; negative when B is better and cheaper,
-    or worse and dearer. None where the difference of the metric is not clear of 0."""
+    """US$ a run for each point of the metric that B gains over A; negative when B is better and cheaper, or worse
+    and dearer. None where the difference of the metric is not clear of 0."""
     per_point_interval: Interval | None
     """Bootstrap interval of `per_point`, at the comparison's level."""
 
@@ -156,7 +156,7 @@ class ToolUse(Frozen):
 
 
 class ToolAssociation(Frozen):
-    """Do the tasks of B with more tool calls have a higher metric? Says nothing about cause and effect."""
+    """Whether the tasks of B with more tool calls have a higher metric; says nothing about cause and effect."""
 
     tools: tuple[str, ...]
     """Patterns of the tools counted; empty for all."""
@@ -165,4 +165,4 @@ class ToolAssociation(Frozen):
     rho: float
     """Spearman's rank correlation, -1 to 1."""
     p: float
-    """Two-sided."""
+    """Two-sided p-value of `rho`."""

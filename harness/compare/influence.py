@@ -1,4 +1,4 @@
-"""Does a group carry more than its share? Judged against random groups of the same size, and by scores of 0."""
+"""Does a group carry more than its share? Groups are judged against random groups of the same size, and by zeros."""
 
 from __future__ import annotations
 
@@ -18,40 +18,39 @@ from harness.compare.slices import dimensions
 from harness.compare.verdicts import PROJECTS, Decision, UnitComparison
 
 LEVEL = 0.025
-"""Chance that groups which carry no more than their share are named at all, over all groups of a comparison."""
+"""Chance that any group of a comparison is named although none carries more than its share."""
 PERMUTATIONS = 1999
 CHUNK = 500
 MOST_KEPT = 2000
-"""Differences up to which the random orders are kept for the next family of groups: 8 MB at this number."""
+"""Up to this many differences, the random orders are kept for the next family of groups; they take 8 MB."""
 MOST_NAMED = 5
 SMALLEST_GROUP = 2
-"""Tasks: whatever a single one does, some single task has to be the most extreme."""
+"""Number of tasks; groups of one are left out, since some task is always the most extreme."""
 MORE_ZEROS = 0.2
-"""Share of runs with score 0 beyond that of the other arm, and of the rest, from which a group is named ..."""
+"""A group is named if its share of runs with score 0 exceeds the other arm's and the rest's by this much ..."""
 ZEROS_P = 0.01
-"""... if chance explains neither, after Holm's correction for the groups."""
+"""... and chance explains neither at this level, after Holm's correction."""
 
 
 def find_influence(
     units: Sequence[UnitComparison], decide_units: Callable[..., Decision] = decide
 ) -> tuple[Influence, ...]:
-    """The groups without which the difference changes more than without random groups of their size.
+    """Find the groups whose removal changes the difference more than removing random groups of their size.
 
-    To leave out the most favourable group always weakens a result, so that alone says nothing. Here the
-    differences are dealt out anew PERMUTATIONS times, and a group counts when hardly any deal has a group as
-    extreme: the largest standardised distance between a group's mean and the rest's, over all groups of all
-    dimensions (Westfall & Young 1993, "Resampling-Based Multiple Testing", section 2.3). Dimensions over different
-    tasks are dealt out by themselves and corrected for their number (Bonferroni). A named group is taken out and
-    the rest looked at again, so that no group is named for being without it. The chance of naming anything when
-    no group is special is at most LEVEL.
+    Leaving out the most favourable group always weakens a result, so that alone says nothing. Here the differences
+    are permuted PERMUTATIONS times, and a group counts if hardly any permutation has one as extreme. The statistic is
+    the largest standardised distance between a group's mean and the rest's, over all groups of all dimensions
+    (Westfall & Young 1993, "Resampling-Based Multiple Testing", section 2.3). Dimensions over different tasks are
+    permuted separately and corrected for their number (Bonferroni). A named group is removed before the next search,
+    so that no group is named for lacking it. If no group is special, the chance of naming any is at most LEVEL.
 
     Args:
-        units: the tasks that both arms measured, their groups complete.
+        units: the tasks that both arms measured, with all their groups.
         decide_units: how the comparison is decided, for the verdict without the group.
 
     Returns:
-        At most MOST_NAMED, the most extreme first. Of two groups that are each other's rest, the one with the larger
-        difference is named.
+        At most MOST_NAMED groups, the most extreme first. Of two groups that hold all tasks between them, the one with
+        the larger difference.
     """
     found: list[Influence] = []
     rest = list(units)
@@ -83,7 +82,7 @@ class _Group(NamedTuple):
 
 
 def _most_extreme(units: Sequence[UnitComparison]) -> _Group | None:
-    """The group farthest from its rest, if chance does not explain the distance at LEVEL."""
+    """Return the group farthest from the rest, if chance does not explain the distance at LEVEL."""
     families: dict[tuple[tuple[str, float], ...], list[tuple[str, list[str]]]] = defaultdict(list)
     for dimension in dimensions(units):
         cells = _cells(units, dimension)
@@ -104,9 +103,9 @@ def _most_extreme(units: Sequence[UnitComparison]) -> _Group | None:
 
 
 def _cells(units: Sequence[UnitComparison], dimension: str) -> list[tuple[str, str, float]]:
-    """(task, group, difference) of every task; of a task that is in several groups, one for each.
+    """Return (task, group, difference) for every task, once for each group it is in.
 
-    Where all tasks of a project are in one group, such as its language, projects are dealt out instead of tasks.
+    Where all tasks of a project are in one group, such as its language, projects are permuted instead of tasks.
     """
     grouped = [unit for unit in units if dimension in unit.groups]
     whole = len({(unit.cluster, unit.groups[dimension]) for unit in grouped}) == len({u.cluster for u in grouped})
@@ -118,7 +117,7 @@ def _cells(units: Sequence[UnitComparison], dimension: str) -> list[tuple[str, s
 
 
 def _chance_of_distance(differences: NDArray[np.float64], member: NDArray[np.bool_]) -> tuple[list[float], list[float]]:
-    """Each group's (row of `member`) distance from the rest, and the share of deals with any group as far off."""
+    """Return each group's (row of `member`) distance from the rest, and the share of permutations that reach it."""
     count, sizes = len(differences), member.sum(axis=1)
     usable = (sizes >= SMALLEST_GROUP) & (count - sizes >= SMALLEST_GROUP)
     if not usable.any() or float(np.ptp(differences)) < statistics.TIE:
@@ -135,7 +134,7 @@ def _chance_of_distance(differences: NDArray[np.float64], member: NDArray[np.boo
 
 
 def _orders(count: int) -> Iterator[NDArray[np.unsignedinteger]]:
-    """PERMUTATIONS random orders of so many differences, always the same, in chunks of rows."""
+    """Yield PERMUTATIONS random orders of `count` differences, always the same, in chunks of rows."""
     rng = np.random.default_rng(statistics.SEED)
     places = np.arange(count, dtype=np.min_scalar_type(count))
     for start in range(0, PERMUTATIONS, CHUNK):
@@ -148,9 +147,9 @@ def _kept_orders(count: int) -> tuple[NDArray[np.unsignedinteger], ...]:
 
 
 def find_zero_clusters(units: Sequence[UnitComparison]) -> tuple[ZeroCluster, ...]:
-    """Groups whose runs of one arm scored 0 far more often than the same tasks in the other arm, and than the rest.
+    """Find groups that scored 0 in one arm far more often than in the other arm and than the rest of their own arm.
 
-    Such a group is more likely broken (a server that never came up, a verifier that found no answer) than weak.
+    Such a group is more likely broken than weak: a server never came up, or a verifier found no answer.
     """
     candidates: list[tuple[Literal["A", "B"], str, str, list[int], float]] = []
     for dimension, values in dimensions(units).items():

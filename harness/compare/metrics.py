@@ -1,4 +1,4 @@
-"""What do the runs of one arm say together? Rates with intervals, pass@k, means; lost runs counted apart."""
+"""What do the runs of one arm say together? Rates with intervals, pass@k and means; lost runs are counted apart."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from harness.models import EvalResult
 from harness.statistics import Interval
 
 KS = (1, 3, 5)
-"""For which k pass@k and pass^k are reported."""
+"""The values of k for which pass@k and pass^k are reported."""
 
 
 @dataclass(frozen=True)
 class AggregatedMetrics:
-    """Means over the measured runs; runs lost to infrastructure, setup or judge are in `errors` alone."""
+    """Means over the measured runs; runs lost to infrastructure, setup or judge appear only in `errors`."""
 
     total_runs: int
     """Measured runs, passed or failed."""
@@ -28,17 +28,17 @@ class AggregatedMetrics:
     """0 to 1; 0 without runs."""
     avg_score: float
     avg_tokens: int | None
-    """Tokens a run, cache included, over the runs that recorded them; None when none did."""
+    """Mean tokens a run, cache included, over the runs that recorded them; None when none did."""
     avg_duration: float | None
-    """Seconds a run, likewise."""
+    """Mean seconds a run, likewise."""
     pass_at_k: dict[int, float]
-    """k -> chance that one of k runs passes; mean over the tasks with k runs, absent when there are none."""
+    """k -> chance that at least one of k runs passes, mean over the tasks with k runs; no key without such tasks."""
     pass_hat_k: dict[int, float] = field(default_factory=dict)
     """k -> chance that all of k runs pass, likewise."""
     pass_interval: Interval | None = None
     """Wilson interval of pass_rate, for these tasks; None without runs."""
     avg_cost: float | None = None
-    """US$ a run over the runs whose cost is known; None when none is."""
+    """Mean US$ a run, over the runs whose cost is known; None when none is."""
     total_cost: float | None = None
     """US$ of all runs with a known cost, lost ones and judges included; None when no cost is known."""
     unknown_costs: int = 0
@@ -47,7 +47,7 @@ class AggregatedMetrics:
 
 
 def aggregate(results: Iterable[EvalResult]) -> AggregatedMetrics:
-    """Metrics of all results together."""
+    """Aggregate the metrics of all results."""
     all_results = list(results)
     runs = [result for result in all_results if result.measured]
     passed = sum(run.passed for run in runs)
@@ -71,9 +71,9 @@ def aggregate(results: Iterable[EvalResult]) -> AggregatedMetrics:
 
 
 def resolve_metric(choice: MetricChoice, results: Iterable[EvalResult]) -> Metric:
-    """The metric to compare by: as chosen; for `auto` the score where any measured run has one between 0 and 1.
+    """Return the metric to compare by; `auto` takes the score if any measured run has one between 0 and 1.
 
-    A threshold makes a pass of every score, and most of what a continuous reward says is lost on the way.
+    Passes are scores cut at a threshold, which loses most of what a continuous reward says.
     """
     if choice != "auto":
         return choice
@@ -81,25 +81,25 @@ def resolve_metric(choice: MetricChoice, results: Iterable[EvalResult]) -> Metri
 
 
 def count_errors(results: Iterable[EvalResult]) -> dict[str, int]:
-    """Number of runs outside the rates, by what they were lost to."""
+    """Count the lost runs by what they were lost to."""
     return dict(sorted(Counter(result.lost_to for result in results if result.lost_to).items()))
 
 
 def total_cost(result: EvalResult) -> float | None:
-    """US$ of a run with its failed tries and judges, as --max-cost-usd counts it; None when nothing of it is known."""
+    """Return the US$ of a run with its failed tries and judges, as --max-cost-usd counts it; None when unknown."""
     judges = [grade.judge.cost_usd for grade in result.grades if grade.judge]
     others = [cost for cost in (result.retry_cost_usd, result.replaced_judge_cost_usd) if cost]
     return sum_of_known([result.cost_usd, *others, *judges])
 
 
 def sum_of_known(values: Iterable[float | None]) -> float | None:
-    """Sum of the values that are known; None when none is."""
+    """Sum the known values; None when none is known."""
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 
 
 def by_arm(results: Iterable[EvalResult]) -> dict[tuple[str, str], list[EvalResult]]:
-    """Results by (config, model), in order of name."""
+    """Group results by (config, model), sorted by name."""
     groups: dict[tuple[str, str], list[EvalResult]] = defaultdict(list)
     for result in results:
         groups[result.config_name, result.model].append(result)
@@ -107,7 +107,7 @@ def by_arm(results: Iterable[EvalResult]) -> dict[tuple[str, str], list[EvalResu
 
 
 def by_task(results: Iterable[EvalResult]) -> dict[str, list[EvalResult]]:
-    """Results by task, in order of id."""
+    """Group results by task, sorted by id."""
     groups: dict[str, list[EvalResult]] = defaultdict(list)
     for result in results:
         groups[result.task_id].append(result)
@@ -115,7 +115,7 @@ def by_task(results: Iterable[EvalResult]) -> dict[str, list[EvalResult]]:
 
 
 def _over_tasks(runs: Sequence[EvalResult], estimate: Callable[[int, int, int], float | None]) -> dict[int, float]:
-    """Mean of an estimate over tasks, each config and model of a task counting as one."""
+    """Average an estimate over tasks, each config and model of a task counting as one."""
     groups: dict[tuple[str, str, str], list[bool]] = defaultdict(list)
     for run in runs:
         groups[run.task_id, run.config_name, run.model].append(run.passed)

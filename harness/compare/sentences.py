@@ -1,4 +1,4 @@
-"""What a comparison says, in whole sentences: its verdict, what it cost, what the tools did, what carries it."""
+"""What does a comparison say? Whole sentences on the verdict, the costs, the tool calls and the groups behind it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from harness.compare.wording import (
 )
 
 ASSOCIATED_P = 0.05
-"""Two-sided p up to which calls and the metric are said to go together."""
+"""Largest two-sided p at which tool calls and the metric are said to go together."""
 
 
 def shares_sentence(comparison: Comparison) -> str:
-    """How many tasks were better, the same and worse; empty without tasks."""
+    """Say how many tasks were better, the same and worse; empty without tasks."""
     shares = comparison.shares
     total = shares.better + shares.same + shares.worse
     if not total:
@@ -35,7 +35,7 @@ def shares_sentence(comparison: Comparison) -> str:
 
 
 def cost_sentence(comparison: Comparison) -> str:
-    """What the metric cost in both arms, and what one more point of it costs."""
+    """Say what the metric cost in both arms, and what one more point of it costs."""
     effect = comparison.cost
     if effect is None:
         return "Cost: not recorded in both arms for any task."
@@ -57,7 +57,7 @@ def _dollars(value: float) -> str:
 
 
 def tools_sentence(comparison: Comparison) -> str:
-    """Tool calls a run in both arms, and the tools called most."""
+    """Name the tool calls per run in both arms, and the tools called most."""
     parts = []
     for label, use in ((comparison.label_a, comparison.tools_a), (comparison.label_b, comparison.tools_b)):
         if use is None:
@@ -70,7 +70,7 @@ def tools_sentence(comparison: Comparison) -> str:
 
 
 def association_sentence(comparison: Comparison) -> str:
-    """Calls against the metric in B; empty where it cannot be told."""
+    """Say how tool calls correlate with the metric in B; empty when unknown."""
     found = comparison.association
     if found is None:
         return ""
@@ -88,7 +88,7 @@ def association_sentence(comparison: Comparison) -> str:
 
 
 def influence_sentence(comparison: Comparison, group: Influence) -> str:
-    """A group that carries the difference or holds it back, with the numbers without it."""
+    """Name a group that carries the difference or pulls against it, with the numbers without it."""
     what = "carries more than its share of the difference" if group.carries else "pulls against the difference"
     verdict = ""
     if group.verdict_without != comparison.verdict:
@@ -103,7 +103,7 @@ def influence_sentence(comparison: Comparison, group: Influence) -> str:
 
 
 def zero_cluster_sentence(comparison: Comparison, cluster: ZeroCluster) -> str:
-    """A group full of zeros in one arm alone."""
+    """Name a group with many zeros in one arm only."""
     arm, other = comparison.label_a, comparison.label_b
     if cluster.arm == "B":
         arm, other = other, arm
@@ -117,7 +117,7 @@ def zero_cluster_sentence(comparison: Comparison, cluster: ZeroCluster) -> str:
 
 
 def plain_verdict(comparison: Comparison) -> str:
-    """The verdict in plain words, in one sentence without a number."""
+    """State the verdict in one plain sentence without numbers."""
     a, b = comparison.label_a, comparison.label_b
     where = " on these tasks" if comparison.decision.these_tasks else ""
     if comparison.verdict is Verdict.NOT_ENOUGH_DATA:
@@ -129,7 +129,7 @@ def plain_verdict(comparison: Comparison) -> str:
 
 
 def verdict_sentence(comparison: Comparison) -> str:
-    """The verdict with its evidence, in a few sentences."""
+    """State the verdict and its evidence in a few sentences."""
     primary, decision = comparison.primary, comparison.decision
     if primary is None:
         return "Not enough data: no task was measured in both arms."
@@ -145,16 +145,16 @@ def verdict_sentence(comparison: Comparison) -> str:
 
 
 def reasons(comparison: Comparison) -> list[str]:
-    """Why the verdict is what it is, and what could be different: the sentences after the numbers."""
+    """Explain the verdict and what lost runs could change about it: the sentences after the numbers."""
     return [text for text in [*_reasons(comparison), bounds_sentence(comparison)] if text]
 
 
 def price_text(effect: CostEffect, text: Callable[[float | None], str]) -> str:
-    """What one more point of the metric takes a run; empty where the difference is not clear of 0.
+    """Say what one more point of the metric costs per run; empty where the difference is not clear of 0.
 
     Args:
-        effect: of dollars or of seconds.
-        text: how an amount of it reads.
+        effect: the cost in dollars or in seconds.
+        text: formats an amount of it.
     """
     if effect.per_point is None or effect.per_point_interval is None:
         return ""
@@ -166,7 +166,7 @@ def price_text(effect: CostEffect, text: Callable[[float | None], str]) -> str:
 
 
 def _reasons(comparison: Comparison) -> Iterator[str]:
-    """Why the verdict is what it is."""
+    """Explain the verdict."""
     decision = comparison.decision
     if comparison.loss.cap:
         yield f"No verdict: {comparison.loss.cap}. Run the lost ones again, then compare."
@@ -191,7 +191,7 @@ def _reasons(comparison: Comparison) -> Iterator[str]:
 
 
 def reach_sentence(comparison: Comparison) -> str:
-    """Which difference the design would have found, and which it could not have; empty when that is not known."""
+    """Say which differences the design could have found, and which it could not; empty when unknown."""
     reach, primary = comparison.detectable, comparison.primary
     if reach is None or primary is None:
         return ""
@@ -206,7 +206,7 @@ def reach_sentence(comparison: Comparison) -> str:
 
 
 def bounds_sentence(comparison: Comparison) -> str:
-    """What the lost runs could make of the difference; empty when none was lost."""
+    """Say how far the lost runs could move the difference; empty when none was lost."""
     loss = comparison.loss
     if loss.worst is None or loss.best is None:
         return ""
@@ -215,7 +215,7 @@ def bounds_sentence(comparison: Comparison) -> str:
 
 
 def loss_sentence(comparison: Comparison) -> str:
-    """Runs lost in each arm, and runs that the agent did not complete."""
+    """Count the runs lost in each arm, and those that the agent did not complete."""
     parts = []
     for label, arm in ((comparison.label_a, comparison.loss.a), (comparison.label_b, comparison.loss.b)):
         text = f"{label} {arm.lost} of {arm.planned} ({percent(arm.share)})"

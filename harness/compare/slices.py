@@ -15,19 +15,19 @@ from harness.models import EvalResult
 from harness.statistics import TIE
 
 QUARTILES_FROM = 8
-"""A group with more distinct numbers than this is cut into quartiles."""
+"""A group with more distinct numbers than this is split into quartiles."""
 COMPONENT = "component"
 
 Runs = Mapping[UnitKey, Sequence[EvalResult]]
 Pairs = dict[str, list[tuple[float, float]]]
-"""Task to the means of its configs and models in A and in B."""
+"""Task to the means in A and in B, one pair for each config and model."""
 
 
 def unit_groups(key: UnitKey, a: Sequence[EvalResult], b: Sequence[EvalResult]) -> dict[str, str]:
-    """The groups of one task: what both arms say of it, and what is true of one arm alone as NAME_a or NAME_b.
+    """Return the groups of one task: those equal in both arms, and those of one arm as NAME_a or NAME_b.
 
     Args:
-        key: what the arms were paired by; a config or model that is not part of it may differ between them.
+        key: what the runs were paired by; a config or model that is not part of it may differ between the arms.
         a: the task's runs in A, at least one.
         b: its runs in B, at least one.
     """
@@ -55,7 +55,7 @@ def _own_groups(key: UnitKey, runs: Sequence[EvalResult], arm: str) -> dict[str,
 
 
 def by_quartile(units: Sequence[UnitComparison]) -> list[UnitComparison]:
-    """The units with every group of many numbers replaced by its quarter, such as `Q1: 1,200 to 40,000`."""
+    """Replace every group of many numbers by its quartile, such as `Q1: 1,200 to 40,000`."""
     names: dict[str, dict[str, str]] = {}
     for name in {name for unit in units for name in unit.groups}:
         values = {unit.groups[name] for unit in units if name in unit.groups}
@@ -88,7 +88,7 @@ def _is_number(text: str) -> bool:
 
 
 def dimensions(units: Sequence[UnitComparison]) -> dict[str, list[str]]:
-    """What groups these tasks, to its values in order: whatever has two values or more, one of them with two tasks."""
+    """Return each dimension with two or more values, at least one of which has two tasks; its values are sorted."""
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for unit in units:
         for name, value in unit.groups.items():
@@ -101,23 +101,23 @@ def dimensions(units: Sequence[UnitComparison]) -> dict[str, list[str]]:
 
 
 def task_shares(units: Sequence[UnitComparison]) -> TaskShares:
-    """Numbers of tasks that were better, the same and worse in B; configs and models of a task averaged."""
+    """Count the tasks that were better, the same and worse in B, averaged over their configs and models."""
     differences = [fmean(b - a for a, b in pairs) for pairs in _pairs(units).values()]
     better, worse = sum(d > TIE for d in differences), sum(d < -TIE for d in differences)
     return TaskShares(better=better, same=len(differences) - better - worse, worse=worse)
 
 
 def find_slices(units: Sequence[UnitComparison], runs_a: Runs, runs_b: Runs, confidence: float) -> tuple[Slice, ...]:
-    """The difference in every group of every dimension, and in every component of the score.
+    """Return the difference in every group of every dimension, and in every component of the score.
 
-    The p-values are corrected by Holm's method for all of them together, the intervals by Bonferroni's, which is
-    the one of the two that has simple intervals.
+    All p-values together are corrected by Holm's method, all intervals by Bonferroni's, since Holm's has no simple
+    intervals.
 
     Args:
-        units: the tasks that both arms measured, their groups complete.
-        runs_a: measured runs of A, of these units at least.
-        runs_b: likewise of B.
-        confidence: of all intervals together.
+        units: the tasks that both arms measured, with all their groups.
+        runs_a: measured runs of A; they cover at least these units.
+        runs_b: likewise for B.
+        confidence: level of all intervals together.
     """
     clusters = {unit.key.task_id: unit.cluster for unit in units}
     found = [
@@ -175,7 +175,7 @@ def _components(units: Sequence[UnitComparison], runs_a: Runs, runs_b: Runs) -> 
 
 
 def _component_means(runs: Sequence[EvalResult]) -> dict[str, float]:
-    """Mean of every component: the criteria of a grade that has some, else the grade itself."""
+    """Return the mean of every component: a grade's criteria if it has any, else the grade itself."""
     scores: dict[str, list[float]] = defaultdict(list)
     for run in runs:
         graded = [grade for grade in run.grades if grade.status == "graded"]

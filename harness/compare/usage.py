@@ -1,4 +1,4 @@
-"""What did the difference cost, and what did the runs do? Effect by dollar, tool calls, and calls against score."""
+"""What did the difference cost, and what did the runs do? Effect per dollar, tool calls, and calls against score."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Runs = Mapping[UnitKey, Sequence[EvalResult]]
 Value = Callable[[EvalResult], float | None]
 
 FEWEST_TASKS = 5
-"""For a correlation."""
+"""Fewest tasks for a correlation."""
 
 
 def cost_effect(
@@ -30,18 +30,18 @@ def cost_effect(
     confidence: float,
     spent: Value = lambda run: run.cost_usd,
 ) -> CostEffect | None:
-    """What the metric cost in both arms, and what a further point of it costs; None when costs are not recorded.
+    """Return what the metric and a further point of it cost; None without recorded costs.
 
-    The incremental cost-effectiveness ratio of health economics (Drummond et al. 2015, "Methods for the Economic
-    Evaluation of Health Care Programmes", chapter 4), its interval by the bootstrap over projects.
+    A point's price is the incremental cost-effectiveness ratio of health economics (Drummond et al. 2015, "Methods for
+    the Economic Evaluation of Health Care Programmes", chapter 4), with a bootstrap interval over projects.
 
     Args:
         runs_a: measured runs of A by task.
-        runs_b: of B; tasks of one arm alone do not count.
+        runs_b: measured runs of B by task; tasks of one arm alone do not count.
         value: the metric of a run, 0 to 1.
         clusters: the project of each task, or the task itself.
-        confidence: of the interval.
-        spent: what is paid for the metric: US$ of a run, or its seconds; None where a run did not record it.
+        confidence: level of the interval.
+        spent: the cost of a run, in US$ or in seconds; None where it was not recorded.
     """
     rows: dict[str, list[tuple[float, float, float, float]]] = {}
     for key in runs_a.keys() & runs_b.keys():
@@ -76,12 +76,12 @@ def _mean(runs: Sequence[EvalResult], value: Value) -> float:
 
 
 def recorded_calls(result: EvalResult) -> list[ToolCall] | None:
-    """Tool calls of a run; None when it left no transcript, which is not the same as no call."""
+    """Return the tool calls of a run; None when it left no transcript, which is not the same as no calls."""
     return None if result.trace.tool_count is None else result.trace.tool_calls
 
 
 def tool_use(results: Iterable[EvalResult]) -> ToolUse | None:
-    """How often the measured runs called which tool; None when no run recorded it."""
+    """Count how often the measured runs called each tool; None when no run recorded its calls."""
     recorded = [calls for result in results if result.measured and (calls := recorded_calls(result)) is not None]
     if not recorded:
         return None
@@ -94,11 +94,10 @@ def tool_use(results: Iterable[EvalResult]) -> ToolUse | None:
 
 
 def tool_association(runs: Runs, value: Value, tools: Sequence[str] = ()) -> ToolAssociation | None:
-    """Rank correlation, over tasks, of the calls a run with the metric.
+    """Correlate, over tasks, the ranks of tool calls per run and of the metric.
 
-    Spearman 1904, "The Proof and Measurement of Association between Two Things", Am. J. Psychol. 15, 72-101; p by
-    Student's t with n - 2 degrees of freedom. Tasks, not runs, are the points, since runs of a task share its
-    difficulty.
+    Spearman 1904, "The Proof and Measurement of Association between Two Things", Am. J. Psychol. 15, 72-101; p from
+    Student's t with n - 2 degrees of freedom. Points are tasks, since runs of a task share its difficulty.
 
     Args:
         runs: measured runs by task.
@@ -106,7 +105,7 @@ def tool_association(runs: Runs, value: Value, tools: Sequence[str] = ()) -> Too
         tools: patterns of the tools that count; all when empty.
 
     Returns:
-        None below five tasks with a transcript, or where calls or metric never differ.
+        None below five tasks with a transcript, or if the calls or the metric never vary.
     """
     by_task: dict[str, list[tuple[float, float]]] = {}
     for key, of_unit in runs.items():
@@ -131,7 +130,7 @@ def tool_association(runs: Runs, value: Value, tools: Sequence[str] = ()) -> Too
 
 
 def _ranks(values: Sequence[float]) -> np.typing.NDArray[np.float64]:
-    """Ranks from 1; equal values share the mean of theirs."""
+    """Rank values from 1; equal values share their mean rank."""
     _, inverse, counts = np.unique(np.round(values, 9), return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
     return np.asarray((ends - (counts - 1) / 2)[inverse], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""What is a comparison made of? Its verdict, its tasks in both arms, and the numbers beside them."""
+"""What is a comparison made of? Its verdict, its tasks in both arms, and the numbers that go with them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from harness.compare.findings import (
 from harness.statistics import Interval, OneSided
 
 SUSPECT_P = 0.05
-"""Unadjusted p-value under which a task is worth more runs (`confirm`), though it proves nothing."""
+"""A task with an unadjusted p-value up to this deserves more runs (`confirm`), though it proves nothing."""
 
 PROJECTS = ("project", "project_id", "repository", "repo")
-"""Groups that name the code base of a task: tasks of one are not independent, so they are flipped together."""
+"""Groups that name a task's code base; tasks of one code base are not independent, so they are flipped together."""
 
 Metric = Literal["pass_rate", "score"]
 MetricChoice = Literal["auto", "pass_rate", "score"]
-"""What a user asks for; `auto` is decided by the results (`harness.compare.metrics.resolve_metric`)."""
+"""What a user asks for; `auto` depends on the results (`harness.compare.metrics.resolve_metric`)."""
 
 
 class Verdict(StrEnum):
@@ -38,18 +38,18 @@ class Verdict(StrEnum):
     IMPROVEMENT = "improvement"
     REGRESSION = "regression"
     NO_EVIDENCE = "no evidence"
-    """The design could have shown a difference, and did not."""
+    """The design could have shown a difference but did not."""
     NOT_ENOUGH_DATA = "not enough data"
-    """No outcome of so few tasks or projects could have been called, or the runs that were lost could explain it."""
+    """So few tasks or projects can never lead to a verdict, or the lost runs rule one out."""
 
     @property
     def decided(self) -> bool:
-        """Whether it says that something changed."""
+        """Whether the verdict is that something changed."""
         return self in (Verdict.IMPROVEMENT, Verdict.REGRESSION)
 
 
 class UnitKey(NamedTuple):
-    """What is compared with itself: a task, and config and model where both arms have the same ones."""
+    """What is paired across the arms: a task, plus config and model where both arms have the same ones."""
 
     task_id: str
     config: str = ""
@@ -60,7 +60,7 @@ class UnitKey(NamedTuple):
 
 
 def readable(keys: Iterable[UnitKey]) -> dict[UnitKey, str]:
-    """A name for each key, without the config or model that all of them have."""
+    """Return a name for each key, leaving out a config or model that all of them share."""
     listed = list(keys)
     kept = [0, *(at for at in (1, 2) if len({key[at] for key in listed}) > 1)]
     return {key: " | ".join(key[at] for at in kept if key[at]) for key in listed}
@@ -83,11 +83,11 @@ class UnitComparison(Frozen):
     """After correction for the number of tasks; verdicts rest on this."""
     verdict: Verdict = Verdict.NO_EVIDENCE
     groups: dict[str, str] = {}
-    """Category, language and so on, to find out whether the verdict depends on one of them."""
+    """Category, language and so on, to find out whether the verdict depends on any of them."""
 
     @property
     def cluster(self) -> str:
-        """The project that the task shares with others; the task itself where none is named."""
+        """The task's project, which other tasks may share; the task itself where no project is named."""
         return next((self.groups[name] for name in PROJECTS if name in self.groups), self.key.task_id)
 
     @property
@@ -121,12 +121,12 @@ class UnitComparison(Frozen):
 
     @property
     def suspect(self) -> bool:
-        """Whether the task alone looks changed before the correction: a candidate for more runs."""
+        """Whether the task looks changed before the correction, so it is a candidate for more runs."""
         return self.p.smaller <= SUSPECT_P
 
     @property
     def moved(self) -> bool:
-        """Whether a report shows the task without being asked for all: it has a verdict of its own or is suspect."""
+        """Whether a report shows the task by default: it has a verdict of its own or is suspect."""
         return self.verdict.decided or self.suspect
 
 
@@ -140,12 +140,12 @@ class MetricDifference(Frozen):
     mean_b: float
     difference: float
     interval: Interval | None
-    """Of the difference over tasks like these, at the comparison's level; None where it cannot be given."""
+    """Interval of the difference over tasks like these, at the comparison's level; None where there is none."""
     p: OneSided
 
     @property
     def relative(self) -> float | None:
-        """Difference as a share of A's mean; None when that is 0."""
+        """Difference as a share of A's mean; None when that mean is 0."""
         return self.difference / self.mean_a if self.mean_a else None
 
 
@@ -156,22 +156,22 @@ class Decision(Frozen):
     difference: float
     """Mean over tasks of B minus A."""
     suite: OneSided
-    """Of the sign-flip test: tasks like these, their signs flipped project by project."""
+    """P-values of the sign-flip test, about tasks like these; projects are flipped together."""
     interval: Interval | None
     """All differences that the sign-flip test does not reject."""
     these_tasks: OneSided | None
-    """Of the stratified test: these very tasks, their runs dealt out anew. The verdict rests on it where it is given,
-    as a regression test asks."""
+    """P-values of the stratified test, about these very tasks, as in a regression test. If given, they decide the
+    verdict."""
     clusters: int
-    """Projects, or tasks where no project is named, that the sign-flip test could flip."""
+    """Projects that the sign-flip test could flip; a task without a project counts as one."""
     units: tuple[UnitComparison, ...]
 
     def having(self, verdict: Verdict) -> list[UnitComparison]:
-        """The single tasks that have this verdict of their own."""
+        """Return the tasks that have this verdict of their own."""
         return [unit for unit in self.units if unit.verdict is verdict]
 
     def name(self, unit: UnitComparison) -> str:
-        """How a report calls the task."""
+        """Return what a report calls the task."""
         return self._names[unit.key]
 
     @cached_property
@@ -189,17 +189,17 @@ class Comparison(Frozen):
     decision: Decision
     metrics: tuple[MetricDifference, ...]
     detectable: float | None
-    """Difference that this design finds with 80 % probability, by the spread of the differences seen; None below two
-    clusters and where all differences are equal."""
+    """The difference that this design finds with 80 % probability, given the observed spread of the differences; None
+    below two clusters and where all differences are equal."""
     confidence: float
     """Level of the verdict and of every interval of a difference, 0 to 1."""
     loss: Loss
     """What was lost in each arm, and whether it leaves room for a verdict."""
     only_a: tuple[str, ...]
-    """Tasks measured in A alone, outside every rate."""
+    """Tasks measured in A alone; they count in no rate."""
     only_b: tuple[str, ...]
     errors_a: dict[str, int]
-    """Runs outside the rates by reason: infra_error, setup_error, judge_error."""
+    """Runs that count in no rate, by reason: infra_error, setup_error, judge_error, grading_error."""
     errors_b: dict[str, int]
     shares: TaskShares = TaskShares()
     slices: tuple[Slice, ...] = ()
@@ -208,13 +208,13 @@ class Comparison(Frozen):
     cost: CostEffect | None = None
     """None when no task has a recorded cost in both arms."""
     time: CostEffect | None = None
-    """The same with seconds in place of dollars."""
+    """Like `cost`, with seconds instead of dollars."""
     tools_a: ToolUse | None = None
     """None when no run of A recorded its tool calls."""
     tools_b: ToolUse | None = None
     association: ToolAssociation | None = None
     comparisons: int = 1
-    """How many comparisons with A were made; `confidence` is corrected for it."""
+    """Number of comparisons made with A; `confidence` is corrected for it."""
     warnings: tuple[str, ...] = ()
 
     @property
@@ -224,11 +224,11 @@ class Comparison(Frozen):
 
     @property
     def got_worse(self) -> bool:
-        """Whether the whole is a regression, or a single task by itself."""
+        """Whether the suite as a whole regressed, or any single task did."""
         return self.verdict is Verdict.REGRESSION or bool(self.decision.having(Verdict.REGRESSION))
 
     def metric_named(self, name: str) -> MetricDifference | None:
-        """One of pass_rate, score, tokens, cost, time, turns; None when no task has it in both arms."""
+        """Return one of pass_rate, score, tokens, cost, time, turns; None when no task has it in both arms."""
         return next((m for m in self.metrics if m.name == name), None)
 
     @property

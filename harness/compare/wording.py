@@ -13,13 +13,13 @@ SHARES = ("pass_rate", "score")
 """Metrics between 0 and 1, which are shown as percentages and whose differences are percentage points."""
 
 LEVEL = f"{100 * CONFIDENCE:g} %"
-"""Of every interval that is shown, unless several comparisons share it."""
+"""Level of every interval that is shown, unless several comparisons share it."""
 
 UNKNOWN = "-"
-"""In place of a number that was not recorded or cannot be given."""
+"""Shown in place of a number that was not recorded or cannot be given."""
 
 TELLING_SHARE = 10
-"""From ten times A's mean on, the absolute difference is clearer than its share of A's mean."""
+"""From ten times A's mean on, the absolute difference is clearer than the relative one."""
 
 NAMED = 5
 """How many names a sentence lists before it says how many more there are."""
@@ -41,7 +41,7 @@ def points(difference: float) -> str:
 
 
 def share_text(share: float | None) -> str:
-    """0.456 -> 45.6 %; a dash for what is not known."""
+    """0.456 -> 45.6 %; a dash for None."""
     return UNKNOWN if share is None else percent(share)
 
 
@@ -56,7 +56,7 @@ def passes(passed: int, runs: int) -> str:
 
 
 def mean_text(m: AggregatedMetrics, metric: Metric) -> str:
-    """Runs of one task in the metric: passed of measured runs (3/5), or the mean score (0.62)."""
+    """Sum up runs of one task by the metric: passed of measured runs (3/5), or the mean score (0.62)."""
     return f"{m.avg_score:.2f}" if metric == "score" and m.total_runs else passes(m.passed, m.total_runs)
 
 
@@ -94,12 +94,12 @@ def ks_text(values: Mapping[int, float]) -> str:
 
 
 def errors_text(errors: Mapping[str, int]) -> str:
-    """Runs outside the rates by reason: 1 infra_error, 2 judge_error."""
+    """Runs that count in no rate, by reason: 1 infra_error, 2 judge_error."""
     return ", ".join(f"{count} {reason}" for reason, count in errors.items()) or UNKNOWN
 
 
 def number(metric: MetricDifference, value: float) -> str:
-    """A mean of the metric in its own unit."""
+    """Format a mean of the metric in its own unit."""
     if metric.name in SHARES:
         return percent(value)
     formats = {"cost": cost_text(value), "tokens": count_text(round(value)), "time": seconds_text(value)}
@@ -107,7 +107,7 @@ def number(metric: MetricDifference, value: float) -> str:
 
 
 def signed(metric: MetricDifference) -> str:
-    """The difference, with its share of A's mean where that says more."""
+    """Format the difference, with its share of A's mean where that helps."""
     if metric.name in SHARES:
         return points(metric.difference)
     text = _with_sign(metric, metric.difference)
@@ -117,7 +117,7 @@ def signed(metric: MetricDifference) -> str:
 
 
 def interval_text(metric: MetricDifference) -> str:
-    """The interval of the difference."""
+    """Format the interval of the difference."""
     if metric.interval is None:
         return UNKNOWN
     if metric.name in SHARES:
@@ -130,7 +130,7 @@ def _with_sign(metric: MetricDifference, value: float) -> str:
 
 
 def arm_values(unit: UnitComparison) -> tuple[str, str]:
-    """The task in A and in B, in the comparison's metric: passed of measured runs (3/5), or the mean score (0.62)."""
+    """Format the task's metric in A and in B: passed of measured runs (3/5), or the mean score (0.62)."""
     if unit.metric == "score":
         return f"{unit.mean_a:.2f}", f"{unit.mean_b:.2f}"
     return passes(unit.passed_a, len(unit.scores_a)), passes(unit.passed_b, len(unit.scores_b))
@@ -144,14 +144,14 @@ def runs_text(unit: UnitComparison) -> str:
 
 
 def unit_verdict(unit: UnitComparison) -> str:
-    """The task's own verdict; `suspect` for one that is worth more runs; empty for the others."""
+    """Return the task's own verdict; `suspect` if it deserves more runs; empty otherwise."""
     if unit.verdict.decided:
         return str(unit.verdict)
     return "suspect" if unit.suspect else ""
 
 
 def run_facts(result: EvalResult) -> str:
-    """Score, ending, time, turns, tokens and cost of a run in one line."""
+    """Sum up a run in one line: score, outcome, time, turns, tokens and cost."""
     trace = result.trace
     facts = (
         f"score {result.overall_score:.2f}",
@@ -165,19 +165,19 @@ def run_facts(result: EvalResult) -> str:
 
 
 def slice_interval(interval: Interval | None) -> str:
-    """The corrected interval of a slice, in points; cut at 100, since no difference of shares is larger."""
+    """Format the corrected interval of a slice in points; it is cut at 100, the largest difference of shares."""
     if interval is None:
         return UNKNOWN
     return f"{100 * max(-1.0, interval.low):+.1f} to {100 * min(1.0, interval.high):+.1f}"
 
 
 def group_name(dimension: str, value: str) -> str:
-    """config_a 'plain', as a group reads in a sentence."""
+    """Name a group in a sentence: config_a 'plain'."""
     return f"{metric_name(dimension) if not dimension.endswith(('_a', '_b')) else dimension} {value!r}"
 
 
 def some(names: Sequence[str], last: str = "and") -> str:
-    """The first NAMED names as a list in a sentence, and how many more there are."""
+    """List the first NAMED names in a sentence, and say how many more there are."""
     if len(names) > NAMED:
         return f"{', '.join(names[:NAMED])} {last} {len(names) - NAMED} more"
     return f"{', '.join(names[:-1])} {last} {names[-1]}" if len(names) > 1 else names[0]

@@ -1,17 +1,15 @@
-"""What two Harbor jobs over the same tasks, without and with an MCP server, will be, cost and find."""
+"""What will two Harbor jobs over the same tasks, without and with an MCP server, run, cost and find?"""
 
 from __future__ import annotations
 
 import io
 import math
-import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
 from ruamel.yaml import YAML
 
 from harness import statistics
@@ -19,107 +17,78 @@ from harness.design.noise import Noise, observed_noise
 from harness.errors import InputError
 from harness.models import EvalResult
 from locobench.harbor.mcp import McpServer
-from locobench.shared import toml
+from locobench.harbor.task import TASK_FILE, TaskToml, task_folders
+from locobench.shared.installation import GENERATE
 
 MOST_ATTEMPTS = 10
-"""Of what a budget is spent on when nobody says how many; more tasks tell more than an eleventh attempt."""
+"""Most attempts that a budget is spent on by default. Beyond ten, add tasks instead: they reduce the error faster."""
 ARMS = 2
-
-
-class _Limits(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
-    timeout_sec: float | None = None
-    build_timeout_sec: float = 0.0
-    mcp_servers: list[Any] = []
-
-
-class _Task(BaseModel):
-    """What of a task.toml decides how long a trial may take and who gets a server."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    agent: _Limits = _Limits()
-    verifier: _Limits = _Limits(timeout_sec=600.0)
-    environment: _Limits = _Limits(build_timeout_sec=600.0)
-
-    @property
-    def seconds(self) -> float | None:
-        """The longest that a trial may take by the task's own limits; None when one of them is not set."""
-        parts = (self.agent.timeout_sec, self.verifier.timeout_sec, self.environment.build_timeout_sec)
-        return None if None in parts else sum(part or 0.0 for part in parts)
 
 
 @dataclass(frozen=True)
 class TaskSet:
-    """A folder of tasks, as far as a plan needs it."""
+    """What a plan needs to know about a folder of tasks."""
 
     path: Path
     count: int
     seconds: float | None
-    """Sum of the longest that one trial of each task may take; None when a task sets no limit."""
+    """Seconds that one trial of every task takes at most, one after the other; None when a task sets no limit."""
     skipped: tuple[str, ...]
-    """Folders that Harbor would leave out without a word."""
+    """Folders that Harbor would silently skip."""
 
     @classmethod
     def read(cls, path: Path) -> TaskSet:
         """Read the task folders in `path`.
 
         Raises:
-            InputError: there are none, one cannot be read, or one brings servers of its own, which both arms would get.
+            InputError: there are none, one cannot be read, or one has its own MCP servers, which both arms would get.
         """
-        if not path.is_dir():
-            raise InputError(f"{path}: no such folder; name the folder of the tasks")
-        if (path / "task.toml").is_file():
+        folders = task_folders(path)
+        if folders == [path]:
             raise InputError(f"{path}: a single task; name the folder that holds the tasks")
-        folders = sorted(folder for folder in path.iterdir() if folder.is_dir() and not folder.name.startswith("."))
         whole = [folder for folder in folders if _is_task(folder)]
         if not whole:
-            raise InputError(f"{path}: holds no task; name the folder that run_adapter.py wrote")
-        tasks = [_read(folder / "task.toml") for folder in whole]
-        seconds = [task.seconds for task in tasks]
+            raise InputError(f"{path}: holds no task; name the folder that {GENERATE} wrote")
+        seconds = [_longest_trial(folder) for folder in whole]
         return cls(
             path,
-            len(tasks),
+            len(whole),
             None if None in seconds else sum(value or 0.0 for value in seconds),
             tuple(folder.name for folder in folders if folder not in set(whole)),
         )
 
 
 def _is_task(folder: Path) -> bool:
-    return all((folder / needed).exists() for needed in ("task.toml", "instruction.md", "environment", "tests/test.sh"))
+    return all((folder / needed).exists() for needed in (TASK_FILE, "instruction.md", "environment", "tests/test.sh"))
 
 
-def _read(path: Path) -> _Task:
-    try:
-        task = _Task.model_validate(toml.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, ValidationError) as error:
-        raise InputError(f"{path}: no task.toml of Harbor: {str(error).splitlines()[0]}") from error
+def _longest_trial(folder: Path) -> float | None:
+    """Return the seconds that a trial takes at most by the task's own limits; None if the agent has no limit."""
+    task = TaskToml.read(folder)
     if task.environment.mcp_servers:
         raise InputError(
-            f"{path}: brings MCP servers of its own, so both jobs would have them;"
+            f"{folder}: brings MCP servers of its own, so both jobs would have them;"
             " generate the tasks without --mcp_config"
         )
-    return task
+    agent = task.agent.timeout_sec
+    return None if agent is None else agent + task.verifier.timeout_sec + task.environment.build_timeout_sec
 
 
 @dataclass(frozen=True)
 class Earlier:
-    """What results of the same model tell of the runs to come; None where they do not."""
+    """What earlier results of the same model say about the runs to come; None where they say nothing."""
 
     runs: int
     usd: tuple[float, float] | None
     """Dollars for one run without and one with a server."""
     seconds: tuple[float, float] | None
-    """From a trial's beginning to its end, without and with a server."""
+    """Duration of a trial without and with a server."""
     noise: Noise | None
     """How much scores vary."""
 
     @classmethod
     def of(cls, results: Iterable[EvalResult], model: str | None) -> Earlier:
-        """Sum up the results of `model`; Harbor may know it with its provider, as in provider/model."""
+        """Sum up the results of `model`; Harbor may name it with its provider, as in provider/model."""
         alike = [result for result in results if _bare(result.model) == _bare(model or "none")]
         return cls(
             len(alike),
@@ -134,7 +103,7 @@ def _bare(model: str) -> str:
 
 
 def _of_arms(results: Sequence[EvalResult], value: Callable[[EvalResult], float | None]) -> tuple[float, float] | None:
-    """Means without and with a server; where one arm was not run, those of the other stand for it."""
+    """Return the means without and with a server; if one arm was not run, the other's mean stands in for it."""
     known = [(bool(run.trace.offered.servers), found) for run in results if (found := value(run)) is not None]
     if not known:
         return None
@@ -150,7 +119,7 @@ class JobOptions:
     """What both jobs have in common."""
 
     agent: str
-    """A name that Harbor knows, or module:Class."""
+    """A name that Harbor knows, or `module:Class`."""
     model: str | None
     attempts: int
     concurrency: int
@@ -190,14 +159,14 @@ def job_yaml(name: str, tasks: Path, options: JobOptions, servers: Sequence[McpS
 
 
 def choose_attempts(asked: int | None, tasks: int, usd: tuple[float, float] | None, budget: float) -> int:
-    """Return how often each task is run in each arm: as asked, else what the budget pays for, at most MOST_ATTEMPTS.
+    """Return how often each task is run in each arm: as asked, else what the budget pays for, up to MOST_ATTEMPTS.
 
     Args:
-        usd: for one run without and one with a server; None when not known, which makes it one attempt.
-        budget: dollars for both arms.
+        usd: cost of one run without and one with a server; if None, the default is one attempt.
+        budget: dollars for both arms together.
 
     Raises:
-        InputError: the budget does not pay for it.
+        InputError: the budget is too small.
     """
     if usd is None:
         return asked or 1
@@ -211,7 +180,7 @@ def choose_attempts(asked: int | None, tasks: int, usd: tuple[float, float] | No
 
 
 def hours(earlier: Earlier | None, tasks: TaskSet, attempts: int, concurrency: int) -> str:
-    """Say how long both jobs take, one after the other."""
+    """Say how many hours both jobs take, one after the other."""
     trials = tasks.count * attempts
     most = "" if tasks.seconds is None else _most(ARMS * attempts * tasks.seconds / concurrency)
     if earlier is None or earlier.seconds is None:

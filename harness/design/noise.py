@@ -1,4 +1,4 @@
-"""How much do runs and tasks vary? The noise of an experiment to come, as assumed or as earlier results show it."""
+"""How much do runs and tasks vary? The noise of a planned experiment, assumed or estimated from earlier results."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from harness.models import EvalResult
 
 @dataclass(frozen=True)
 class Noise:
-    """What an experiment's runs and tasks are taken to vary by."""
+    """How much the runs and tasks of an experiment are assumed to vary."""
 
     metric: Metric
     mean: float
-    """Of A, 0 to 1."""
+    """A's mean of the metric, 0 to 1."""
     run_sd: float | None = None
-    """Standard deviation of one run's metric within a task; None for passes, whose mean tells it."""
+    """Standard deviation of one run's metric within a task; None for passes, where it follows from the mean."""
     task_sd: float = 0.0
     """Standard deviation of the tasks' true pass rates."""
     effect_sd: float = 0.0
     """Standard deviation of the true effect over tasks."""
 
     def sd(self, change: float, runs: int) -> float:
-        """Standard deviation of one task's difference when B's mean is `change` more than A's."""
+        """Return the standard deviation of one task's difference if B's mean is `change` above A's."""
         if self.run_sd is not None:
             return statistics.difference_sd(self.run_sd, self.run_sd, runs, self.effect_sd)
         sd_a, sd_b = (statistics.pass_sd(mean, self.task_sd) for mean in (self.mean, self.mean + change))
@@ -36,24 +36,24 @@ class Noise:
 
 
 def spread_of_runs(tasks: Iterable[Sequence[float]]) -> float | None:
-    """Standard deviation over runs of one task, pooled over tasks; None without a task that was run twice."""
+    """Return the standard deviation over runs of one task, pooled over tasks; None if no task was run twice."""
     repeated = [variance(values) for values in tasks if len(values) > 1]
     return fmean(repeated) ** 0.5 if repeated else None
 
 
 def observed_noise(results: Sequence[EvalResult], choice: MetricChoice, run_sd: float | None = None) -> Noise | None:
-    """What results show: the mean over tasks, how much runs of a task vary, and how much the effect differs by task.
+    """Estimate the mean over tasks, how much a task's runs vary, and how much the effect varies between tasks.
 
-    Results of two arms show the spread of the paired differences, which `compare` goes by; what runs do not explain
-    of it is the effect's own. Results of one arm show the runs alone.
+    Results of two arms show the spread of the paired differences, on which `compare` relies; the part that runs do
+    not explain is due to the effect. Results of one arm only show how much runs vary.
 
     Args:
         results: runs of any configs and models.
         choice: the metric to look at.
-        run_sd: stands for what the results show of runs, where it is given.
+        run_sd: used instead of the estimate from the results, if given.
 
     Returns:
-        None when neither tells how much runs vary.
+        None when neither the results nor `run_sd` say how much runs vary.
 
     Raises:
         InputError: nothing was measured.
@@ -71,7 +71,7 @@ def observed_noise(results: Sequence[EvalResult], choice: MetricChoice, run_sd: 
     both = sorted(arms[0].keys() & arms[1].keys()) if len(arms) == 2 else []
     if len(both) > 1:
         spread = variance(fmean(arms[1][task]) - fmean(arms[0][task]) for task in both)
-        # Of each run's variance so much reaches the difference of a task's two means.
+        # The share of each run's variance that enters the difference of a task's two means.
         share = fmean(1 / len(arm[task]) for arm in arms for task in both) * 2
         within = min(within or 0.0, (spread / share) ** 0.5)
         return Noise(metric, mean, within, effect_sd=max(0.0, spread - share * within**2) ** 0.5)

@@ -1,1 +1,1 @@
-"""Graders: deterministic code checks, LLM judges, and the composite that weighs both."""
+"""Graders: deterministic code checks, LLM judges, and the composite that weights both."""

@@ -1,4 +1,4 @@
-"""How good is an answer about a code base? What judges are asked about it, and the grade their verdicts add up to."""
+"""How good is an answer about a code base? Builds the judges' question, and turns their verdicts into a grade."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from harness.models import AssertionType, CriterionScore, GradeResult
 from locobench.scoring.judge import judging
 
 JUDGE_ID = "judge"
-"""Assertion id of the grade."""
+"""Assertion id of the judges' grade."""
 VERSION = f"answer-{judging.VERSION}"
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What an answer is an answer to, and what it is held against."""
+    """The task that was asked, and the reference that an answer is compared with."""
 
     task: str
     instruction: str
@@ -29,12 +29,12 @@ class Asked:
 
 
 def answer_question(asked: Asked, answer: str, pack: Callable[[], str]) -> Question:
-    """What judges are asked about an answer.
+    """Build the judges' question about an answer.
 
     Args:
         asked: the task; its reference may be wrong, and judges are told so.
         answer: as the agent left it.
-        pack: makes the evidence pack, when it is needed.
+        pack: builds the evidence pack on demand.
     """
     shown = [asked.task, asked.instruction, asked.criteria, asked.reference, answer]
     return Question(
@@ -49,9 +49,9 @@ def answer_question(asked: Asked, answer: str, pack: Callable[[], str]) -> Quest
 
 
 def answer_grade(question: Question, judges: Sequence[str], replies: Sequence[Reply], pass_score: float) -> GradeResult:
-    """The grade that replies to an answer's question add up to: the median overall grade, 0 to 1.
+    """Return the grade of an answer: the median of the overall grades, 0 to 1.
 
-    Without verdicts from more than half of the replies its status is judge_error.
+    Unless more than half of the replies hold a verdict, its status is judge_error.
     """
     usable = [reply.verdict for reply in replies if reply.verdict is not None]
     scores = [float(verdict["overall"]) / 100 for verdict in usable]
@@ -70,7 +70,7 @@ def answer_grade(question: Question, judges: Sequence[str], replies: Sequence[Re
         details = f"no usable verdict from {record.model}: {failures}"
         return GradeResult(passed=False, score=0.0, status="judge_error", details=details, **base)
     score = median(scores)
-    # The verdict that is told stands nearest to the median.
+    # Report the verdict nearest to the median.
     chosen = min(usable, key=lambda verdict: abs(verdict["overall"] / 100 - score))
     parts = [f"median of {len(usable)} verdicts" if len(usable) > 1 else "one verdict"]
     if failures:
@@ -91,7 +91,7 @@ def answer_grade(question: Question, judges: Sequence[str], replies: Sequence[Re
 
 
 def no_answer_grade() -> GradeResult:
-    """The grade of an empty answer, which no judge needs to see."""
+    """Return the grade of an empty answer, which is not sent to a judge."""
     return GradeResult(
         assertion_id=JUDGE_ID,
         assertion_type=AssertionType.LLM.value,

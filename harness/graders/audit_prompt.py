@@ -1,4 +1,4 @@
-"""How true is a task's reference of its code? What a judge is shown, and what it must reply."""
+"""How true is a task's reference answer of its code? The judge's prompt, and the format of its reply."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from locobench.scoring.judge import judging
 from locobench.scoring.judge.judging import JudgeError
 
 VERSION = "audit-1"
-"""Of the prompt and the reply: audits of different versions are not to be compared."""
+"""Version of the prompt and the reply; audits of different versions are not comparable."""
 
 SYSTEM = """\
 You audit the reference answer of a benchmark's task about a code base. You have the question, the reference and an \
@@ -65,11 +65,11 @@ SCHEMA: dict[str, Any] = {
     },
 }
 MOST_WITHOUT_A_TRUE_CLAIM = 50
-"""A reference none of whose claims was found true cannot be truer than this."""
+"""Highest truth of a reference without a single claim that was found true."""
 
 
 def audit_question(task: str, instruction: str, reference: str, pack: Callable[[], str]) -> Question:
-    """What judges are asked about a task's reference; `pack` makes its evidence pack, when it is needed."""
+    """Build the judges' question about a task's reference; `pack` builds its evidence pack on demand."""
 
     def texts() -> tuple[str, str]:
         mark = "reference-" + hashlib.sha256(reference.encode("utf-8", "replace")).hexdigest()[:24]
@@ -89,7 +89,7 @@ def parse(text: str) -> dict[str, Any]:
     """Return the audit in a judge's reply: checks, truth as a whole number 0-100, and the reason.
 
     Raises:
-        JudgeError: it is not exactly one such object, or contradicts itself.
+        JudgeError: the reply is not exactly one such object, or contradicts itself.
     """
     reply = judging.checked(text, SCHEMA["required"], ["truth"])
     if reply["truth"] > MOST_WITHOUT_A_TRUE_CLAIM and not any(c["verdict"] == "true" for c in reply["checks"]):

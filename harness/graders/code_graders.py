@@ -1,16 +1,18 @@
-"""Whether a deterministic check holds: files by pattern, commands by exit code in a copy of the project."""
+"""Does a deterministic check hold? Searches files by pattern, and runs commands in a copy of the project."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import json
+import re
 import sys
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from harness.errors import InputError
 from harness.graders import pattern_search
 from harness.graders.commands import DETAIL_LINES, NOT_FOUND, Commands, SetupError, output_of
 from harness.host import trees
@@ -21,16 +23,16 @@ from locobench.shared.files import read_below
 
 DEFAULT_TEST_COMMAND = "pytest"
 TIMEOUTS = {CodeCheckType.TESTS_PASS: 120, CodeCheckType.COMMAND_SUCCEEDS: 60}
-"""Seconds for a command whose assertion names no limit."""
+"""Default time limits of commands, in seconds."""
 
 MAX_SEARCHED_BYTES = 16_000_000
 SEARCH_SECONDS = 10.0
-"""Of a pattern in one file; one that backtracks would take for ever."""
+"""Time limit for searching one file; a backtracking pattern could run forever."""
 
 OUR_ERRORS = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.EROFS, errno.EIO}
 )
-"""Failures of this machine, which say nothing about the agent's work."""
+"""Errors of this machine, which say nothing about the agent's work."""
 
 SHOWN_TESTS = 5
 
@@ -50,26 +52,26 @@ class CodeGrader:
         """Grade for one task.
 
         Args:
-            hidden_path: files laid over the copy, so that tests the agent edited do not count.
-            fixture_path: what the agent started from; with hidden files, only its sources are taken on top of it.
-            solution_path: the reference solution, whose run tells which hidden tests there are.
-            setup: commands that run in the copy before a check does.
+            hidden_path: files laid over the copy, so that tests edited by the agent do not count.
+            fixture_path: what the agent started from; with hidden files, only the agent's sources are added to it.
+            solution_path: the reference solution; running it shows which hidden tests exist.
+            setup: commands that run in the copy before any check.
             sandbox: where commands run; default this machine.
         """
         self._commands = Commands(hidden_path, fixture_path, solution_path, setup, sandbox)
 
     def one_copy(self, env_path: Path) -> AbstractContextManager[None]:
-        """Within, all commands of a task with `setup` share one copy of this work, which is set up once.
+        """Within the block, share one copy of this work, set up once, between all commands of a task with `setup`.
 
-        The copies of a task without `setup` are not shared: no check then depends on what another one did.
+        Without `setup`, every command gets its own copy, so that no check depends on another one.
         """
         return self._commands.one_copy(env_path)
 
     def prepare(self, assertion: CodeAssertion) -> bool:
-        """Carry a command out on the task's own work; whether more than exit code 0 must show that it succeeds.
+        """Run a command on the task's own work; return whether passing takes more than exit code 0.
 
         Raises:
-            GraderError: it cannot tell anything about an agent.
+            GraderError: the check could not tell anything about an agent.
         """
         if assertion.check not in TIMEOUTS:
             return True
@@ -78,9 +80,10 @@ class CodeGrader:
         return self._commands.has_solution and reference.programs > 0
 
     def grade(self, assertion: CodeAssertion, env_path: Path) -> GradeResult:
-        """Grade one assertion on the project at `env_path`; a check that the work does not allow to carry out fails.
+        """Grade one assertion on the project at `env_path`; a check that the work makes impossible fails.
 
-        OSError when it is this machine that does not: a full disk, no memory.
+        Raises:
+            OSError: this machine makes the check impossible, for example with a full disk.
         """
         started = time.monotonic()
         grade = self._grade(assertion, env_path)
@@ -104,31 +107,38 @@ class CodeGrader:
     def grade_tests_pass(
         self, env_path: Path, command: str = DEFAULT_TEST_COMMAND, timeout_seconds: int | None = None
     ) -> GradeResult:
-        """Passes when the test command exits with 0, with the hidden files in place.
+        """Pass if the test command exits with 0, with the hidden files in place.
 
-        Where Python's runners are called, at least one test must have passed, and with a reference solution every
-        hidden test that passes there.
+        If it calls pytest or unittest, at least one test must have passed, and with a reference solution every hidden
+        test that passes there.
         """
         return self._grade_command(CodeCheckType.TESTS_PASS, env_path, command, timeout_seconds)
 
     def grade_command_succeeds(self, env_path: Path, command: str, timeout_seconds: int | None = None) -> GradeResult:
-        """Passes when the command exits with 0, with the hidden files in place."""
+        """Pass if the command exits with 0, with the hidden files in place."""
         return self._grade_command(CodeCheckType.COMMAND_SUCCEEDS, env_path, command, timeout_seconds)
 
     def grade_file_exists(self, env_path: Path, file: str) -> GradeResult:
-        """Passes when `file` is a regular file or folder inside the project."""
+        """Pass if `file` is a regular file or folder inside the project."""
         found = _inside(env_path, file)
         details = f"{file} exists" if found else f"{file} does not exist"
         return _verdict(CodeCheckType.FILE_EXISTS, found is not None, details)
 
     def grade_file_contains(self, env_path: Path, file: str, pattern: str) -> GradeResult:
-        """Passes when the regular expression is found in `file`; ^ and $ match at lines."""
+        """Pass if the regular expression is found in `file`; ^ and $ match at line boundaries.
+
+        Raises:
+            InputError: `pattern` is not a regular expression, which is a mistake in the task.
+        """
         return _grade_pattern(CodeCheckType.FILE_CONTAINS, env_path, file, pattern)
 
     def grade_file_not_contains(self, env_path: Path, file: str, pattern: str) -> GradeResult:
-        """Passes when `file` exists and the regular expression is not found in it.
+        """Pass if `file` exists and the regular expression is not found in it.
 
         A deleted file fails: otherwise deleting it would be the cheapest way to pass.
+
+        Raises:
+            InputError: `pattern` is not a regular expression, which is a mistake in the task.
         """
         return _grade_pattern(CodeCheckType.FILE_NOT_CONTAINS, env_path, file, pattern)
 
@@ -182,13 +192,17 @@ def _verdict(check: CodeCheckType, passed: bool, details: str, output: str = "")
 
 
 def _inside(env_path: Path | str, file: str) -> str | None:
-    """The path of a file or folder without links; None when there is none, or a link leads out of the project."""
+    """Return the path with links resolved; None if nothing is there or a link leads out of the project."""
     with contextlib.suppress(OSError):
         return trees.resolved(Path(env_path), file)
     return None
 
 
 def _grade_pattern(check: CodeCheckType, env_path: Path, file: str, pattern: str) -> GradeResult:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise InputError(f"{check} of {file}: {pattern!r} is not a regular expression ({error}); correct it") from None
     path = _inside(env_path, file)
     try:
         content = read_below(Path(env_path), path, MAX_SEARCHED_BYTES) if path else None
@@ -208,7 +222,7 @@ def _grade_pattern(check: CodeCheckType, env_path: Path, file: str, pattern: str
 
 
 def _line_of_match(pattern: str, text: str) -> int | None:
-    """Line of the first match, from 1, 0 without one, None when the search takes too long."""
+    """Return the line of the first match, counted from 1; 0 if there is none, None if the search takes too long."""
     finished = run_process(
         [sys.executable, "-I", "-S", pattern_search.__file__],
         cwd=Path("/"),

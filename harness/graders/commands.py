@@ -1,4 +1,4 @@
-"""Running the commands of a task's checks in copies of an agent's work, and what its reference solution does there."""
+"""Runs the commands of a task's checks in copies of an agent's work, and of its reference solution."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from harness.host.processes import Finished, Limits, StopCause
 from harness.sandbox.place import Command, Sandbox
 
 SETUP_SECONDS = 600
-"""For all commands of a task's `setup` together."""
+"""Time limit for all commands of a task's `setup` together."""
 
 DETAIL_LINES = 15
-"""Last lines of a failing command that go into `details`; `full_output` has all."""
+"""How many last lines of a failing command go into `details`; `full_output` has all of them."""
 
 SHELL = ("bash", "-o", "pipefail", "-c")
-"""One known shell everywhere, in which a failing command left of a pipe fails the check."""
+"""The same shell everywhere; with pipefail, a failing command left of a pipe fails the check."""
 
 
 NOT_FOUND = 127
-"""Exit code of a command whose program is not there."""
+"""Exit code of a command whose program is not found."""
 
 
 class GraderError(Exception):
-    """The check could not be carried out, by no fault of the agent."""
+    """The check could not be carried out, through no fault of the agent."""
 
 
 class SetupError(Exception):
-    """The task's `setup` does not succeed on this work. The message is a line on it, and its last output."""
+    """The task's `setup` fails on this work. The message is one line about it, then its last output."""
 
 
 @dataclass(frozen=True)
@@ -41,15 +41,15 @@ class Reference:
     """What a command does on the reference solution."""
 
     passed: frozenset[tuple[str, str]] = frozenset()
-    """File and name of the hidden tests that pass."""
+    """File and name of each hidden test that passes."""
     left: float = float("inf")
-    """As `Told.left`; without a solution, any number is as good."""
+    """See `Told.left`; without a solution, any number is accepted."""
     programs: int = 0
-    """Python programs that the witness saw; where there are none, exit code 0 alone says that the work is good."""
+    """How many Python programs the witness saw; if none, exit code 0 is the only evidence."""
 
 
 class Commands:
-    """The commands of one task's checks. They never touch an agent's tree: they get a copy of it."""
+    """The commands of one task's checks. They never touch an agent's tree, only a copy of it."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Commands:
         setup: Sequence[str],
         sandbox: Sandbox | None,
     ) -> None:
-        """The arguments are those of `CodeGrader`."""
+        """Take the same arguments as `CodeGrader`."""
         self._hidden, self._fixture, self._solution = map(_path, (hidden, fixture, solution))
         self._setup = tuple(setup)
         self._sandbox = sandbox or Sandbox()
@@ -70,9 +70,9 @@ class Commands:
 
     @contextmanager
     def one_copy(self, env_path: Path) -> Iterator[None]:
-        """Within, all commands of a task with `setup` share one copy of this work, which is set up once.
+        """Within the block, share one copy of this work, set up once, between all commands of a task with `setup`.
 
-        The copies of a task without `setup` are not shared: no check then depends on what another one did.
+        Without `setup`, every command gets its own copy, so that no check depends on another one.
         """
         with ExitStack() as stack:
             if self._setup:
@@ -81,22 +81,22 @@ class Commands:
             yield
 
     def carried_out(self, command: str, work: Path, limit: int, *, trusted: bool = False) -> tuple[Finished, Told]:
-        """The command, run on this work, and what the Python programs in it told.
+        """Run a command on a copy of this work; return how it ended and what its Python programs reported.
 
         Args:
-            command: for bash.
+            command: a bash command.
             work: the tree, which is only read.
-            limit: in seconds.
-            trusted: the work is the task's own.
+            limit: time limit in seconds.
+            trusted: whether the work is the task's own.
 
         Raises:
-            SetupError: the task's setup does not succeed.
+            SetupError: the task's setup fails.
             GraderError: on trusted work, a program is not installed.
-            ValueError: the work has spoilt what was told.
+            ValueError: the work corrupted the report.
         """
         with self._set_up_copy(work) as folder:
             folder.forget()
-            if self._setup and self._hidden is not None:  # what ran there before may have changed them
+            if self._setup and self._hidden is not None:  # earlier commands may have changed them
                 trees.lay_over(self._hidden, folder.project)
             finished = self._run(command, folder, limit)
             if trusted and finished.returncode == NOT_FOUND and (missing := folder.missing):
@@ -105,7 +105,7 @@ class Commands:
 
     @contextmanager
     def _set_up_copy(self, work: Path) -> Iterator[GradingFolder]:
-        """A copy of this work in which `setup` has run; SetupError when it does not succeed."""
+        """Yield a copy of this work in which `setup` has run; SetupError if it fails."""
         shared = self._shared.get(work)
         if shared is None:
             with self._copy(work) as folder:
@@ -149,19 +149,19 @@ class Commands:
         )
 
     def expected(self, command: str, limit: int) -> Reference:
-        """What the command tells of the reference solution; of a task without one, nothing.
+        """Return what the command does on the reference solution; an empty Reference if the task has none.
 
         Raises:
-            GraderError: as `prepare`.
+            GraderError: see `prepare`.
         """
         return self.prepare(command, limit) if self._solution is not None else Reference()
 
     def prepare(self, command: str, limit: int) -> Reference:
-        """Carry the command out once on the task's own work: the fixture, with the solution where there is one.
+        """Run the command once on the task's own work: the fixture, plus the solution if there is one.
 
         Raises:
-            GraderError: a program is not installed, or the solution does not pass, so that the check could tell
-                nothing about an agent either.
+            GraderError: a program is not installed, or the solution does not pass; the check could then tell nothing
+                about an agent.
         """
         with self._reference_lock:
             if command not in self._reference:
@@ -182,10 +182,10 @@ class Commands:
             return self._reference[command]
 
     def refuse_setup_that_never_works(self) -> None:
-        """See whether `setup` succeeds on what the agent started from, with the reference solution where there is one.
+        """Raise if `setup` fails on the task's own work, too: the fixture, plus the solution if there is one.
 
         Raises:
-            GraderError: it does not, so that its failure tells nothing about an agent.
+            GraderError: it fails there, so its failure says nothing about an agent.
         """
         with self._reference_work() as work, self._copy(work) as folder:
             try:
@@ -196,7 +196,7 @@ class Commands:
 
     @contextmanager
     def _reference_work(self) -> Iterator[Path]:
-        """What an agent would leave that does what the reference solution does."""
+        """Yield the work of an agent that does exactly what the reference solution does."""
         with scratch.folder("reference_") as root:
             work = root / "project"
             if self._fixture is None:
@@ -210,10 +210,10 @@ class Commands:
 
 @dataclass
 class _SharedCopy:
-    """The copy that the commands of one run share, from the first of them on."""
+    """The copy that the commands of one run share; made by the first command."""
 
     stack: ExitStack
-    """Removes it."""
+    """Removes the copy on exit."""
     folder: GradingFolder | None = None
     failure: SetupError | None = None
 
@@ -223,7 +223,7 @@ def _path(path: Path | str | None) -> Path | None:
 
 
 def output_of(finished: Finished) -> str:
-    """What a command printed, its errors behind a line of their own."""
+    """Return what a command printed: stdout, then stderr after a separator line."""
     out = finished.stdout.decode("utf-8", errors="replace")
     err = finished.stderr.decode("utf-8", errors="replace")
     return out if not err else f"{out}\n--- stderr ---\n{err}" if out else err

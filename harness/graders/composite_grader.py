@@ -1,4 +1,4 @@
-"""What a run scores as a whole: every assertion graded, weighed, and turned into pass or fail."""
+"""How does a run score as a whole? Grades every assertion, weights the grades, and decides pass or fail."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class CompositeGrader:
         llm_grader: LLMGrader | None = None,
         sandbox: Sandbox | None = None,
     ) -> None:
-        """`llm_grader` replaces the judge that the first two describe, which is made at first use.
+        """By default, a judge is created on first use from `llm_model` and `api_key`; `llm_grader` replaces it.
 
-        `sandbox` is where commands of checks run; default this machine.
+        The commands of checks run in `sandbox`; default this machine.
         """
         self.llm_model = llm_model
         self.api_key = api_key
@@ -49,7 +49,7 @@ class CompositeGrader:
         self._code_graders: dict[tuple[Path | tuple[str, ...] | None, ...], CodeGrader] = {}
 
     def grade(self, task: Task, trace: ExecutionTrace, env_path: Path) -> tuple[list[GradeResult], float, bool]:
-        """Grade all assertions: (grades, weighted score 0 to 1, passed).
+        """Grade all assertions; return the grades, the weighted score (0 to 1) and whether the run passed.
 
         A run that says nothing about the agent (infrastructure or setup error) gets no grades.
         """
@@ -60,7 +60,7 @@ class CompositeGrader:
             for name, assertion in zip(assertion_ids(task.assertions), task.assertions, strict=True):
                 try:
                     grade = self.grade_single_assertion(assertion, task, trace, env_path)
-                except Exception as error:  # the run is paid for: what failed here is graded later
+                except Exception as error:  # the run has cost money: grade it later instead of losing it
                     grade = not_graded(name, assertion, error)
                 grade = grade.model_copy(update={"assertion_id": name})
                 grades.append(grade.model_copy(update={"weight": grade.resolve_weight(task.scoring)}))
@@ -70,7 +70,7 @@ class CompositeGrader:
     def grade_single_assertion(
         self, assertion: CodeAssertion | LLMAssertion, task: Task, trace: ExecutionTrace, env_path: Path | None
     ) -> GradeResult:
-        """Grade one assertion of a task; its id and weight are the caller's to set. Judges need no `env_path`."""
+        """Grade one assertion of a task; the caller sets its id and weight. Judges do not need `env_path`."""
         if isinstance(assertion, CodeAssertion):
             if env_path is None:
                 raise FileNotFoundError("the files of the run are gone")
@@ -79,17 +79,17 @@ class CompositeGrader:
         return grade.model_copy(update={"assertion_name": grade.assertion_name or LLM_WEIGHT_KEY})
 
     def refuse_without_judge(self, tasks: Iterable[Task]) -> None:
-        """See that a judge can be asked, before an agent is paid for; InputError when it has no key."""
+        """Raise InputError if a task needs a judge and there is no API key, before an agent costs money."""
         for task in tasks:
             judge = self._judge() if task.llm_assertions else None
             if isinstance(judge, LLMGrader) and not judge.service.key:
                 raise InputError(f"task {task.id}: {judge.service.no_key}")
 
     def prepare(self, task: Task) -> list[str]:
-        """Carry a task's checks out on its own work, before an agent is paid for.
+        """Run a task's checks on its own work, before an agent costs money.
 
         Returns:
-            The commands for which exit code 0 alone says that the work is good.
+            The commands for which exit code 0 is the only evidence of good work.
 
         Raises:
             InputError: a program is not installed where checks run, or the reference solution does not pass.
@@ -106,15 +106,15 @@ class CompositeGrader:
 
     @property
     def judge_model(self) -> str:
-        """The model that judges."""
+        """The model of the judge."""
         return self._llm_grader.model if self._llm_grader is not None else self.llm_model
 
     def one_copy(self, task: Task, env_path: Path) -> AbstractContextManager[None]:
-        """Within, all commands of a task with `setup` share one copy of this work, which is set up once."""
+        """Within the block, share one copy of this work, set up once, between all commands of a task with `setup`."""
         return self._code_grader(task).one_copy(env_path)
 
     def _code_grader(self, task: Task) -> CodeGrader:
-        """One for all runs of a task, since it remembers what the reference solution passes."""
+        """Return the grader shared by all runs of a task; it remembers what the reference solution passes."""
         made = CodeGrader(
             task.hidden_path,
             fixture_path=task.fixture_path,
@@ -132,7 +132,7 @@ class CompositeGrader:
 
 
 def not_graded(name: str, assertion: CodeAssertion | LLMAssertion, error: BaseException | None = None) -> GradeResult:
-    """The grade of an assertion that is still to be graded, or could not be by no fault of the agent."""
+    """Return the grade of an assertion that is not graded yet, or whose grading failed with `error`."""
     is_code = isinstance(assertion, CodeAssertion)
     return GradeResult(
         assertion_id=name,
@@ -147,16 +147,15 @@ def not_graded(name: str, assertion: CodeAssertion | LLMAssertion, error: BaseEx
 
 
 def ungraded(task: Task, error: BaseException | None = None) -> list[GradeResult]:
-    """The same of all assertions of a task."""
+    """Return `not_graded` for every assertion of a task."""
     named = zip(assertion_ids(task.assertions), task.assertions, strict=True)
     return [not_graded(name, assertion, error) for name, assertion in named]
 
 
 def has_passed(trace: ExecutionTrace, grades: list[GradeResult], score: float) -> bool:
-    """Score at least PASS_SCORE, or all code assertions pass; never without grades or a completed run.
+    """Return whether a completed, graded run scores at least PASS_SCORE or passes all its code assertions.
 
-    A grade that could not be given leaves the verdict open: the run does not pass, and `EvalResult.measured` leaves
-    it out.
+    A failed grading leaves this open: the run does not pass, and `EvalResult.measured` excludes it.
     """
     if trace.outcome is not Outcome.COMPLETED or trace.is_error or not grades:
         return False

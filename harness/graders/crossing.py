@@ -1,4 +1,4 @@
-"""Which of an agent's files reach the tree that its work is graded in? Its sources, on top of a fresh fixture."""
+"""Which of an agent's files are graded? Only its sources, on top of a fresh fixture."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ from locobench.shared.files import opened_below, read_below
 STEERING = (
     *("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", ".coveragerc"),
     *("sitecustomize.py", "usercustomize.py", "*.pth", "*.pyc", "*.pyo"),
-    *("*.egg-link", "*.egg-info", "*.dist-info"),  # a distribution beside the tests is asked for plugins
+    *("*.egg-link", "*.egg-info", "*.dist-info"),  # pytest loads the plugins of distributions beside the tests
 )
-"""Names of files and folders that steer an interpreter or a test runner: the task's count, an agent's do not."""
+"""Names of files and folders that steer an interpreter or a test runner. The task's are used, an agent's are not."""
 
 MAX_SETTINGS_BYTES = 1_000_000
 SHARED = {"pyproject.toml": ("pytest",), "setup.cfg": ("tool:pytest", "pytest")}
-"""Files that hold a runner's settings among others, and the names of those sections."""
+"""Files with a test runner's settings among others, and the names of the runner's sections."""
 
 
 def rebuild(fixture: Path | None, work: Path, target: Path) -> tuple[str, ...]:
-    """Make `target` out of the fixture and what the agent changed of its sources; returns the files it created.
+    """Build `target` from the fixture and the sources that the agent changed; return the files that the agent created.
 
-    Folders that tools fill (`directory.IGNORED_DIRS`) and what a .gitignore of the fixture names do not cross, nor do
-    links that lead out and files that steer a test runner; the fixture's own are kept. A file that the agent deleted
-    is missing.
+    Four kinds of the agent's files are not copied: folders that tools fill (`directory.IGNORED_DIRS`), what the
+    fixture's .gitignore files match, links that lead out, and files that steer a test runner. The fixture's own are
+    kept. Files that the agent deleted are removed.
 
     Args:
         fixture: what the agent started from; None is an empty project.
-        work: the agent's tree, whose links are not followed.
+        work: the agent's tree; its links are not followed.
         target: a folder that does not exist yet.
 
     Raises:
-        OSError: the tree cannot be copied; `trees.TooLarge` when it is too large for that.
+        OSError: the tree cannot be copied; `trees.TooLarge` if it is too large.
     """
     if fixture is None:
         target.mkdir(parents=True)
@@ -79,7 +79,7 @@ def rebuild(fixture: Path | None, work: Path, target: Path) -> tuple[str, ...]:
 
 
 class _Ignored:
-    """What the .gitignore files of the fixture name."""
+    """The paths that the fixture's .gitignore files match."""
 
     def __init__(self, fixture: Path | None) -> None:
         self._specs: list[tuple[str, pathspec.GitIgnoreSpec]] = []
@@ -98,16 +98,14 @@ class _Ignored:
 
 
 def _files(root: Path, ignored: _Ignored) -> Iterator[tuple[str, int]]:
-    """Relative path of every file that may cross, and a descriptor of its folder."""
+    """Yield the relative path of every file that may be copied, and a descriptor of its folder."""
     for folder, names, files, at in trees.walk(root, strict=True):
         names[:] = [n for n in names if n not in directory.IGNORED_DIRS and f"{folder}{n}/" not in ignored]
-        if names and folder.count("/") >= trees.MAX_DEPTH:
-            raise trees.TooLarge(f"more than {trees.MAX_DEPTH} folders in each other")
         yield from ((f"{folder}{name}", at) for name in files if f"{folder}{name}" not in ignored)
 
 
 def _same(folder: int, name: str, destination: Path, is_link: bool) -> bool:
-    """Whether a file of the agent's is as the fixture's."""
+    """Return whether the agent's file equals the fixture's."""
     if is_link:
         return destination.is_symlink() and os.readlink(name, dir_fd=folder) == os.readlink(destination)  # noqa: PTH115
     if destination.is_symlink() or not destination.is_file():
@@ -128,7 +126,7 @@ def _is_steering(path: str) -> bool:
 
 
 def _steers(path: str, folder: int, destination: Path, is_link: bool) -> bool:
-    """Whether a changed file steers the interpreter or the runner in another way than the fixture's."""
+    """Return whether a changed file steers the interpreter or the runner differently from the fixture's."""
     sections = SHARED.get(path.rpartition("/")[2])
     if sections is None or is_link:
         return _is_steering(path) or sections is not None
@@ -141,7 +139,7 @@ def _steers(path: str, folder: int, destination: Path, is_link: bool) -> bool:
 
 
 def _settings(suffix: str, content: bytes, sections: tuple[str, ...]) -> Any:
-    """The runner's sections of a file; None when there are none, the text of one that cannot be read."""
+    """Return the runner's sections of a file; None if there are none, the whole text if it cannot be parsed."""
     text = content.decode("utf-8", errors="replace")
     try:
         if suffix == ".toml":
@@ -155,12 +153,12 @@ def _settings(suffix: str, content: bytes, sections: tuple[str, ...]) -> Any:
 
 
 def _leads_out(path: str, link: str) -> bool:
-    """Whether a link of the project leads out of it, as its text says."""
+    """Return whether a link's target, taken as text, leads out of the project."""
     return link.startswith("/") or posixpath.normpath(posixpath.join(posixpath.dirname(path), link)).startswith("..")
 
 
 def _make_room(destination: Path, target: Path) -> None:
-    """Clear the place of one file of the agent, and make its folders, through no symlink of the fixture."""
+    """Clear the destination of one of the agent's files and create its folders, without following fixture symlinks."""
     for parent in reversed(destination.relative_to(target).parents):
         folder = target / parent
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):

@@ -1,4 +1,4 @@
-"""The throw-away folder a check runs in: the project, our witness in the place of Python, and its report."""
+"""The temporary folder that a check runs in: the project, our witness in place of Python, and its report."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from harness.host import scratch, trees
 from locobench.shared.files import read_below
 
 NAMES = ("python", "python3", "pytest", "py.test")
-"""Commands whose place the witness takes."""
+"""Commands that the witness replaces."""
 
 SHIM = """\
 #!/bin/sh
@@ -27,6 +27,7 @@ PATH="${{found%:}}"
 GIVEN_PYTHONPATH="${{PYTHONPATH-}}"
 export PATH GIVEN_PYTHONPATH
 unset PYTHONPATH
+command -v {python} > /dev/null || {{ echo "{name}: {python} not found" >&2; echo {python} >> {missing}; exit 127; }}
 exec {python} -s {program} {settings} {name} "$@"
 """
 
@@ -37,14 +38,14 @@ PATH={bin}:"$PATH"
 """
 
 STEADY_VARIABLES = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "TZ": "UTC", "CI": "1", "LC_ALL": "C.UTF-8"}
-"""What would otherwise make the same project pass on one machine and fail on another."""
+"""Variables that, left unset, could make a project pass on one machine and fail on another."""
 
 WRITTEN = ("project", "home", "tmp", "told")
 READ = ("bin", "pytest.ini")
 PLACES = {"bin": "bin", "missing": "told/missing"}
 
 MOST_TOLD_BYTES = 8_000_000
-"""Of what the witness or a shell tells: a hundred thousand tests."""
+"""Limit of a report by the witness or a shell; enough for a hundred thousand tests."""
 
 
 @dataclass(frozen=True)
@@ -59,54 +60,54 @@ class GradedTest:
 
     @property
     def key(self) -> tuple[str, str]:
-        """File and name without pytest's parameters, which may be made from what the project holds."""
+        """File and name, without pytest's parameters: those may come from the project."""
         return self.file, self.name.partition("[")[0]
 
 
 @dataclass(frozen=True)
 class Told:
-    """What the witness tells of the Python programs that a command ran."""
+    """What the witness reports about the Python programs that a command ran."""
 
     tests: tuple[GradedTest, ...] = ()
     left: int = 0
-    """How many programs were ended with success by code of the project that is not the program itself."""
+    """How many programs were ended with exit code 0 by project code other than the program itself."""
     programs: int = 0
 
 
 @dataclass(frozen=True)
 class GradingFolder:
-    """A folder for one command. Whatever runs in it may have written to each of its parts."""
+    """The folder that commands of checks run in. They may have written to any of its parts."""
 
     root: Path
     project: Path
 
     @property
     def variables(self) -> dict[str, str]:
-        """What the command needs to be told."""
+        """The environment variables of the command."""
         home = str(self.root / "home")
         return {**STEADY_VARIABLES, "HOME": home, "TMPDIR": str(self.root / "tmp")}
 
     @property
     def parts(self) -> tuple[list[Path], list[Path]]:
-        """The folders that a command writes to, and what it reads besides."""
+        """The folders that a command may write to, and the paths that it may only read."""
         return [self.root / name for name in WRITTEN], [self.root / name for name in READ]
 
     def script(self, command: str) -> str:
-        """The command for bash, with our interpreters first on its PATH."""
+        """Return the bash script of a command, with our interpreters first on its PATH."""
         quoted = {name: shlex.quote(str(self.root / path)) for name, path in PLACES.items()}
         return SCRIPT.format(**quoted, command=command)
 
     def forget(self) -> None:
-        """Forget what earlier commands told."""
+        """Delete the reports of earlier commands."""
         trees.remove(self.root / "told")
         (self.root / "told").mkdir()
 
     @property
     def told(self) -> Told:
-        """What the Python programs of the command told.
+        """What the command's Python programs reported.
 
         Raises:
-            ValueError, OSError: the graded code has spoilt it.
+            ValueError, OSError: the graded code corrupted the report.
         """
         try:
             content = read_below(self.root, "told/report.jsonl", MOST_TOLD_BYTES)
@@ -121,7 +122,7 @@ class GradingFolder:
 
     @property
     def missing(self) -> str:
-        """The programs that a trusted command called and that are not installed here; empty when all are."""
+        """The programs that a trusted command called but that are not installed; empty if all are."""
         try:
             return ", ".join(read_below(self.root, "told/missing", MOST_TOLD_BYTES).decode(errors="replace").split())
         except FileNotFoundError:
@@ -130,13 +131,13 @@ class GradingFolder:
 
 @contextmanager
 def grading_folder(work: Path, fixture: Path | None, hidden: Path | None) -> Iterator[GradingFolder]:
-    """A fresh folder with the project as it is graded, removed afterwards.
+    """Yield a new folder with the project as it is graded, and remove it afterwards.
 
     Args:
         work: the agent's tree, which is only read.
         fixture: what the agent started from.
-        hidden: files laid over the project. With them the project is rebuilt from the fixture and the agent's
-            sources; without them the agent's tree as a whole is what is graded.
+        hidden: files laid over the project. With them, the project is rebuilt from the fixture and the agent's
+            sources; without them, the agent's whole tree is graded.
     """
     with scratch.folder("grade_") as root:
         project = root / "project"
@@ -145,12 +146,12 @@ def grading_folder(work: Path, fixture: Path | None, hidden: Path | None) -> Ite
         created: tuple[str, ...] = ()
         if hidden is None:
             trees.copy(work, project)
-            for cache in sorted(project.rglob("__pycache__")):  # what was planted there would be run unread
+            for cache in sorted(project.rglob("__pycache__")):  # bytecode planted there would run without its source
                 trees.remove(cache)
         else:
             created = rebuild(fixture, work, project)
             trees.lay_over(hidden, project)
-        (root / "pytest.ini").touch()  # else the search for one would go on above, where others can write
+        (root / "pytest.ini").touch()  # else pytest would look for one further up, where others can write
         settings = {
             "bin": str(root / "bin"),
             "project": str(project),
@@ -162,7 +163,8 @@ def grading_folder(work: Path, fixture: Path | None, hidden: Path | None) -> Ite
         for name in NAMES:
             python = name if name.startswith("python") else "python3"
             shim = root / "bin" / name
-            values = {"bin": root / "bin", "program": program, "settings": root / "bin/settings.json"}
+            values = {"program": program, "settings": root / "bin/settings.json"}
+            values |= {key: root / place for key, place in PLACES.items()}
             quoted = {key: shlex.quote(str(value)) for key, value in values.items()}
             shim.write_text(SHIM.format(**quoted, python=python, name=name), encoding="utf-8")
             shim.chmod(0o755)

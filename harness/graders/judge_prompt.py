@@ -1,4 +1,4 @@
-"""What is a judge shown? The rubric as instructions, the agent's work as fenced data, its diff first."""
+"""What does a judge see? The rubric as instructions, and the agent's work as fenced data, its diff first."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from harness.models import ExecutionTrace, FileChange, LLMAssertion, Task, ToolCall
 
 MATERIAL_CHARS = 200_000
-"""Characters of graded material in all: about 50,000 tokens."""
+"""Total characters of graded material: about 50,000 tokens."""
 ANSWER_CHARS = 40_000
-"""Always kept for the agent's answer, however long the diff is."""
+"""Characters reserved for the agent's answer, however long the diff is."""
 CALL_CHARS = 300
-"""Of the input of each tool call."""
+"""Characters kept of each tool call's input and error."""
 
 SYSTEM = """\
 You grade the work of a coding agent against a rubric. Everything between the lines <{fence}> and </{fence}> \
@@ -29,7 +29,7 @@ the tool calls are. The overall score is the weighted mean of the criteria: equa
 gives others."""
 
 VERSION = "rubric-1"
-"""Of the prompt and the verdict: grades of different versions are not to be compared."""
+"""Version of the prompt and the verdict; grades of different versions are not comparable."""
 
 USER = """\
 # Rubric
@@ -53,7 +53,7 @@ class JudgePrompt:
     system: str
     user: str
     omitted_chars: int
-    """Characters of the work that did not fit."""
+    """How many characters of the work did not fit."""
 
     @property
     def text(self) -> str:
@@ -62,7 +62,7 @@ class JudgePrompt:
 
 
 def build_prompt(assertion: LLMAssertion, task: Task, trace: ExecutionTrace) -> JudgePrompt:
-    """The request for one sample. Every call draws a new fence, which the agent's work can not contain."""
+    """Build the request for one sample. Every call draws a new random fence, which the agent cannot have guessed."""
     material, omitted = _material(trace)
     fence = f"graded-{secrets.token_hex(16)}"
     return JudgePrompt(
@@ -73,13 +73,13 @@ def build_prompt(assertion: LLMAssertion, task: Task, trace: ExecutionTrace) -> 
 
 
 def digest(assertion: LLMAssertion, task: Task, trace: ExecutionTrace) -> str:
-    """Hash over what a judge is shown, the fence aside."""
+    """Return a hash of everything that a judge sees except the fence."""
     shown = [task.id, assertion.rubric.strip(), task.prompt.strip(), _material(trace)[0]]
     return hashlib.sha256(json.dumps(shown).encode()).hexdigest()
 
 
 def _material(trace: ExecutionTrace) -> tuple[str, int]:
-    """Diff, answer, tool calls and standard error, each within what the ones before it left."""
+    """Join diff, answer, tool calls and stderr, each cut to the space left; also return how much was cut."""
     sections = {
         "Changes to files": "\n\n".join(map(_change, trace.file_changes)) or "(no file was changed)",
         "Final answer": trace.result or trace.claude_response or "(no answer)",
@@ -115,7 +115,7 @@ def _call(call: ToolCall) -> str:
 
 
 def _elide(text: str, limit: int) -> str:
-    """Head and tail of a text that is too long, with a note between them; never longer than `limit`."""
+    """Cut a long text to `limit` characters: its head and tail, with a note in between."""
     if len(text) <= limit:
         return text
     note = f"\n[... of {len(text)} characters the middle is left out ...]\n"

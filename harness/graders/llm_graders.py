@@ -1,4 +1,4 @@
-"""Does the agent's work meet a rubric? A language model judges; an unusable verdict is an error, no fail."""
+"""Does the agent's work meet a rubric? A language model judges; an unusable verdict is an error, not a fail."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from locobench.scoring.judge.judging import JudgeError
 from locobench.shared.validation import first_problem
 
 ROUNDING = 0.05
-"""How far an overall score may lie outside of its criteria's, 0 to 1."""
+"""How far an overall score may lie outside the range of its criteria's scores, 0 to 1."""
 
 
 class CriterionVerdict(BaseModel):
-    """One criterion in the order a judge must write it: evidence before score."""
+    """One criterion, in the order in which a judge must write it: evidence before score."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -42,7 +42,7 @@ class CriterionVerdict(BaseModel):
 
 
 class JudgeVerdict(BaseModel):
-    """What a judge must answer; anything else is no verdict."""
+    """The reply that a judge must give; anything else is not a verdict."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -52,7 +52,7 @@ class JudgeVerdict(BaseModel):
 
     @model_validator(mode="after")
     def _overall_lies_among_its_criteria(self) -> JudgeVerdict:
-        """A weighted mean does, whatever the weights."""
+        """Check that the overall score can be a weighted mean of the criteria's scores."""
         scores = [criterion.score for criterion in self.criteria]
         if not min(scores) - ROUNDING <= self.overall_score <= max(scores) + ROUNDING:
             raise ValueError(f"overall_score {self.overall_score:g} is no mean of the criteria's scores")
@@ -62,9 +62,9 @@ class JudgeVerdict(BaseModel):
 class LLMGrader:
     """Judges LLM assertions with a language model.
 
-    `samples` verdicts are asked for; the median one is reported, so that a majority decides whether the
-    assertion passes. Without a majority of usable verdicts the grade's status is judge_error. The key comes
-    from `api_key` or the environment (JUDGE_API_KEY, ANTHROPIC_API_KEY), and is needed at the first grade only.
+    It asks for `samples` verdicts and reports the median, so that a majority decides whether the assertion passes.
+    Without a majority of usable verdicts, the grade's status is judge_error. The key comes from `api_key` or the
+    environment (JUDGE_API_KEY, ANTHROPIC_API_KEY), and is only needed when something is graded.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class LLMGrader:
         samples: int = 1,
         service: Service | None = None,
     ) -> None:
-        """`samples`: how many verdicts are asked for; an odd number leaves no ties. `service`: where, with its key."""
+        """`samples`: verdicts per assertion; an odd number avoids ties. `service`: the endpoint and its key."""
         if samples < 1:
             raise ValueError(f"samples must be at least 1, got {samples}")
         self.model = model
@@ -84,16 +84,16 @@ class LLMGrader:
 
     @property
     def warning(self) -> str | None:
-        """One line when the judge model is retired or about to be."""
+        """One line if the judge model is retired or about to be, else None."""
         return retirement_warning(self.model, datetime.now(UTC).date())
 
     def grade(
         self, assertion: LLMAssertion, task: Task, trace: ExecutionTrace, env_path: Path | None = None
     ) -> GradeResult:
-        """Grade of one assertion, never raising for what the service does.
+        """Grade one assertion. Never raises for errors of the service.
 
-        The judge sees the trace alone, its diff above all, so that grading a saved run again shows it the
-        same; `env_path` is part of the graders' common interface and not read.
+        The judge sees only the trace, mainly its diff, so that regrading a saved run shows it the same. `env_path`
+        belongs to the graders' common interface and is ignored.
         """
         question = rubric_question(assertion, task, trace)
         replies = []
@@ -105,7 +105,7 @@ class LLMGrader:
 
 
 def rubric_question(assertion: LLMAssertion, task: Task, trace: ExecutionTrace) -> Question:
-    """What judges are asked about a run and one assertion of its task."""
+    """Build the judges' question about a run and one assertion of its task."""
 
     def texts() -> tuple[str, str]:
         prompt = build_prompt(assertion, task, trace)
@@ -125,7 +125,7 @@ def rubric_question(assertion: LLMAssertion, task: Task, trace: ExecutionTrace) 
 def rubric_grade(
     assertion: LLMAssertion, task: Task, trace: ExecutionTrace, judges: Sequence[str], replies: Sequence[Reply]
 ) -> GradeResult:
-    """The grade that replies to a rubric's question add up to."""
+    """Turn the replies to a rubric's question into a grade: the median verdict."""
     verdicts = [JudgeVerdict.model_validate(reply.verdict) for reply in replies if reply.verdict is not None]
     scores = [verdict.overall_score for verdict in verdicts]
     prompt = build_prompt(assertion, task, trace)
@@ -168,7 +168,7 @@ def _read(text: str) -> dict[str, Any]:
 
 
 def _closed(schema: Any) -> Any:
-    """The schema without what structured output does not know; the bounds are checked on the answer."""
+    """Remove the keywords that structured output does not support; the bounds are checked on the reply."""
     if isinstance(schema, dict):
         return {
             key: _closed(value)

@@ -1,4 +1,4 @@
-"""In which line is a pattern found? A program of its own, since a search that backtracks can only be killed.
+"""Which line matches a pattern? A separate program, since a backtracking search can only be killed.
 
 Reads {"pattern": ..., "text": ...} as JSON from stdin and prints the line of the first match, from 1, or 0.
 """
@@ -11,7 +11,7 @@ import sys
 
 
 def line_of_match(pattern: str, text: str) -> int:
-    """Line of the first match of a Python regular expression with MULTILINE, from 1; 0 when there is none."""
+    """Return the line of the first match, counted from 1; 0 if there is none. The pattern is MULTILINE."""
     match = re.search(pattern, text, re.MULTILINE)
     return text.count("\n", 0, match.start()) + 1 if match else 0
 

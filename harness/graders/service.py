@@ -1,4 +1,4 @@
-"""Which service is asked for verdicts, and what comes of asking it once: a verdict, or why there is none."""
+"""The service that judges run on. Asking it once gives a verdict, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from locobench.scoring.judge import asking, judging
 from locobench.scoring.judge.prices import price_of
 
 TIME_LIMIT_SECONDS = 600.0
-"""Of one verdict, with the waits for a busy service."""
+"""Time limit of one verdict, including waits for a busy service."""
 ATTEMPTS = 5
-"""At a service that is busy, fails or cannot be reached."""
+"""How often a service is asked that is busy, fails or cannot be reached."""
 MOST_UNUSABLE = 1
-"""Replies that are no verdict are paid for: the next one is asked for by whoever started this, if at all."""
+"""Unusable replies cost money too, so asking stops at the first; the caller decides whether to ask again."""
 
 DEFAULT_URLS: dict[asking.Api, str] = {
     "anthropic": "https://api.anthropic.com",
@@ -33,44 +33,44 @@ KINDS = {
     429: ErrorKind.RATE_LIMIT,
     529: ErrorKind.OVERLOADED,
 }
-"""What a refusal by its HTTP status says about the next request; one that is not here says nothing about it."""
+"""Error kind by HTTP status; any other status is an API error."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """Something that judges are asked for a verdict on."""
+    """Something that judges give a verdict on."""
 
     task: str
     version: str
-    """Kind and version of the prompt: verdicts on different ones are not to be compared."""
+    """Kind and version of the prompt; verdicts of different versions are not comparable."""
     digest: str
-    """Over all that is judged: questions of one digest and version are the same question."""
+    """Hash of everything that is judged; the same digest and version mean the same question."""
     texts: Callable[[], tuple[str, str]]
-    """System and user text of a request."""
+    """Returns the system and user text of a request."""
     schema: Mapping[str, Any]
     read: Callable[[str], dict[str, Any]]
-    """Turns the reply's text into the verdict, or raises JudgeError."""
+    """Parses the reply's text into a verdict, or raises JudgeError."""
     points: Callable[[dict[str, Any]], float]
-    """The main grade of a verdict, 0 to 100."""
+    """Returns the main grade of a verdict, 0 to 100."""
 
 
 class Reply(Record):
-    """What came of asking once."""
+    """The result of asking once."""
 
     verdict: dict[str, Any] | None = None
     error: str = ""
     """Why there is no verdict."""
     error_kind: ErrorKind = ErrorKind.NONE
     usage: TokenUsage = TokenUsage()
-    """Failed attempts included."""
+    """Includes failed attempts."""
     cost_usd: float | None = None
-    """None when the model's price is not known."""
+    """None if the model's price is not known."""
     seconds: float = 0.0
 
 
 @dataclass(frozen=True)
 class Service:
-    """An endpoint and who pays there."""
+    """An API endpoint and its key."""
 
     api: asking.Api = "anthropic"
     base_url: str = ""
@@ -78,13 +78,13 @@ class Service:
 
     @classmethod
     def of_environment(cls, api: str = "anthropic", base_url: str | None = None, key: str | None = None) -> Service:
-        """The service of this kind, by JUDGE_BASE_URL and JUDGE_API_KEY, else by the provider's own variables.
+        """Read the service from JUDGE_BASE_URL and JUDGE_API_KEY, or else from the provider's own variables.
 
-        Those are ANTHROPIC_BASE_URL and ANTHROPIC_API_KEY, or OPENAI_BASE_URL and OPENAI_API_KEY. A key is
-        needed when something is asked only.
+        Those are ANTHROPIC_BASE_URL and ANTHROPIC_API_KEY, or OPENAI_BASE_URL and OPENAI_API_KEY. A key is only
+        needed to ask.
 
         Raises:
-            InputError: there is no such kind.
+            InputError: `api` is unknown.
         """
         if api not in DEFAULT_URLS:
             raise InputError(f"unknown kind of API {api!r}; name {' or '.join(DEFAULT_URLS)}")
@@ -96,17 +96,17 @@ class Service:
 
     @property
     def no_key(self) -> str:
-        """What to say when there is none."""
+        """The error message for a missing key."""
         return f"no key for the judge; set JUDGE_API_KEY or {self.api.upper()}_API_KEY"
 
     def ask(self, question: Question, model: str) -> Reply:
-        """Ask once, again where the service is busy or fails; never raises for what the service does."""
+        """Ask once, retrying if the service is busy or fails. Never raises for errors of the service."""
         started = time.monotonic()
         if not self.key:
             return Reply(error=self.no_key, error_kind=ErrorKind.AUTH, cost_usd=0.0)
         try:
             system, user = question.texts()
-        except InputError as failure:  # this answer's; the others are asked about all the same
+        except InputError as failure:  # concerns this answer only; the other questions are still asked
             return Reply(error=str(failure), error_kind=ErrorKind.GRADING, cost_usd=0.0)
         try:
             verdict, used = asking.ask(
@@ -138,7 +138,7 @@ def _kind(failure: judging.JudgeError) -> ErrorKind:
 
 
 def record_of(models: list[str], version: str, replies: list[Reply], scores: list[float]) -> JudgeRecord:
-    """What the judges of one grade cost and how far they agree; `scores`, 0 to 1, are those of usable verdicts."""
+    """Record what one grade's judges cost and how far they agree; `scores` (0 to 1) are from usable verdicts."""
     known = [reply.cost_usd for reply in replies if reply.cost_usd is not None]
     fatal = [reply.error_kind for reply in replies if reply.error_kind.stops_matrix]
     return JudgeRecord(
@@ -156,12 +156,12 @@ def record_of(models: list[str], version: str, replies: list[Reply], scores: lis
 
 
 def failures_of(replies: list[Reply]) -> str:
-    """Why there are no verdicts, each reason once."""
+    """Return why verdicts are missing, each reason once."""
     return "; ".join(dict.fromkeys(reply.error for reply in replies if reply.verdict is None))
 
 
 def request_cost(model: str, usage: TokenUsage) -> float | None:
-    """US$ of one request by the judge's list prices; None for a model whose price is not known."""
+    """Return the cost of a request in US$ at the judge's list prices; None if the model's price is not known."""
     prompt = usage.total_tokens_with_cache - usage.output_tokens
     price = price_of(model, prompt)
     return price.of(prompt, usage.output_tokens) if price else None

@@ -1,14 +1,14 @@
-"""Runs Python for a grader and tells how that went; a program of its own, for any Python 3.9+.
+"""Runs Python for a grader and reports what happened. A separate program, for any Python 3.9+.
 
 `python -s witness.py SETTINGS NAME ARGUMENTS...` does what the command NAME (python, python3, pytest) would do with the
-arguments; PYTHONPATH arrives as GIVEN_PYTHONPATH, since we would import from there. SETTINGS is a JSON file: `bin` (the
-folder that sent us here), `project`, `told` (the folder for reports) and `created` (files of the agent's own, whose
-tests do not decide beside those of the task).
+arguments. PYTHONPATH arrives as GIVEN_PYTHONPATH, since we would import from it otherwise. SETTINGS is a JSON file:
+`bin` (the folder of the shim that called us), `project`, `told` (the folder for reports) and `created` (files that the
+agent created; their tests do not decide if the task has tests of its own).
 
-The program runs in a child, which counts only when it comes to its end and says so with a number that is drawn for
-each run: `os._exit` with any exit code is a failure. Each run appends a line to report.jsonl: {"tests": [[file, test,
-outcome]], "left": whether code of the project, and not the program itself, ended it with success}; or to `missing`
-what is not installed.
+The program runs in a child. It only counts if it runs to its end and reports that with a number drawn for each run, so
+`os._exit` with any exit code is a failure. Each run appends a line to report.jsonl: {"tests": [[file, test, outcome]],
+"left": whether project code other than the program itself ended it with exit code 0}. If a test runner is not
+installed, its name goes to `missing` instead.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ UNITTEST_OUTCOMES = {
     SKIPPED: ("addSkip",),
     FAILED: ("addFailure", "addError", "addUnexpectedSuccess"),
 }
-"""The methods of a result by which unittest tells of a test."""
+"""The methods of a unittest result that report a test."""
 STOPPED = ["", "the end of the tests", FAILED]
-"""Stands for the tests that did not run because others ended them."""
+"""Stands for the tests that did not run because the run was stopped early."""
 NO_TESTS = 5
-"""Exit code of both runners when there is nothing to run; unittest has it since Python 3.12."""
+"""Exit code of both runners if there are no tests; unittest has it since Python 3.12."""
 NOT_INSTALLED = 127
 
 
 def main() -> None:
-    """Be the command."""
+    """Act as the command."""
     with open(sys.argv[1], encoding="utf-8") as file:
         settings = json.load(file)
     name, arguments = sys.argv[2], sys.argv[3:]
@@ -81,7 +81,7 @@ def main() -> None:
 
 
 def _use_its_python(name: str) -> None:
-    """Go on with the interpreter that the command's own script names."""
+    """Restart with the interpreter that the command's own script names."""
     script = shutil.which(name)
     if script is None:
         return
@@ -96,7 +96,7 @@ def _use_its_python(name: str) -> None:
 
 
 def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """Options of the interpreter, and what is to be run; `-um unittest` is `-u` and `-m unittest`."""
+    """Split into interpreter options and what to run; `-um unittest` is `-u` and `-m unittest`."""
     options: list[str] = []
     left = list(arguments)
     while left and left[0].startswith("-") and left[0] != "-":
@@ -117,7 +117,7 @@ def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _account(content: bytes, number: str) -> Any:
-    """What the child told in its last line, if it is the child's."""
+    """Return what the child reported in its last line; None if the line is not the child's."""
     lines = content.splitlines()
     try:
         told = json.loads(lines[-1])
@@ -129,7 +129,7 @@ def _account(content: bytes, number: str) -> Any:
 def _be_the_command(
     settings: Settings, runner: str, arguments: list[str], in_path: bool, account: IO[bytes], number: str
 ) -> NoReturn:
-    """Run the program, tell how it ended, and end; never returns."""
+    """Run the program, report how it ended, and exit."""
     me = os.getpid()
     tests: list[list[str]] = []
     if runner:  # before anything of the project's can be found in their place
@@ -156,7 +156,7 @@ def _be_the_command(
 
 
 def _is_left(settings: Settings, error: SystemExit, arguments: list[str]) -> bool:
-    """Whether a file of the project ended the program that is not the program itself."""
+    """Return whether a project file other than the program itself ended the program."""
     frames = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)]
     inside = os.path.realpath(settings["project"]) + os.sep
     files = [path for path in map(os.path.realpath, frames) if path.startswith(inside)]
@@ -166,7 +166,7 @@ def _is_left(settings: Settings, error: SystemExit, arguments: list[str]) -> boo
 
 
 def _decided(code: int, runner: str, tests: list[list[str]], created: list[str]) -> int:
-    """The exit code: that of the runner, unless only tests of the agent's own have failed, or none has run."""
+    """Return the exit code, corrected if no test passed, some did not run, or only the agent's own tests failed."""
     if not runner:
         return code
     if code == 0 and not any(outcome == PASSED for _, _, outcome in tests):

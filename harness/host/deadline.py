@@ -1,4 +1,4 @@
-"""A time limit for work in this process, where a process of its own would cost more than the work."""
+"""A time limit for work in this process, where a separate process would cost more than the work itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import FrameType
 
 @contextlib.contextmanager
 def time_limit(seconds: float, error: Exception) -> Iterator[None]:
-    """Raise `error` in the block when it takes longer than this; in the main thread only, which gets the signal."""
+    """Raise `error` if the block takes longer than this. Only the main thread is limited, since it gets the signal."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -20,7 +20,8 @@ def time_limit(seconds: float, error: Exception) -> Iterator[None]:
         raise error
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    # Repeat the signal: an exception raised in a garbage collector callback or in a __del__ is lost.
+    signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""What changed in a directory tree: snapshots by hash, and bounded diffs of everything in it."""
+"""What changed in a directory tree? Snapshots with hashes, and diffs of bounded size."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ IGNORED_DIRS = frozenset(
         ".hypothesis",
     }
 )
-"""Folders that tools fill by themselves; their files are no work of the agent."""
+"""Folders that tools fill by themselves; their files are not the agent's work."""
 
 MAX_TEXT_BYTES = 1_000_000
 """Larger files are compared by hash only."""
 
 MAX_HASHED_BYTES = 256_000_000
-"""A larger file counts as changed when its size or its time of change is another one."""
+"""A larger file counts as changed if its size or modification time differs."""
 
 
 MAX_DIFF_LINES = 20_000
-"""Of old and new file together; comparing more takes seconds, so such a file gets no diff."""
+"""Lines of the old and new file together. Comparing more takes seconds, so a larger file gets no diff."""
 
 MAX_DIFF_CHARS = 20_000
-"""Characters kept of one diff or one created file."""
+"""Characters kept per diff or created file."""
 
 MAX_TOTAL_CHARS = 1_000_000
-"""Characters kept of all diffs and created files of one run."""
+"""Characters kept per run, over all diffs and created files."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +60,12 @@ class Entry:
 
     @property
     def label(self) -> str:
-        """The content, or a line that stands for it."""
+        """The content, or a line with its size and hash."""
         return self.text if self.text is not None else f"<{self.size} bytes, sha256 {self.digest}>"
 
 
 class Snapshot(dict[str, str]):
-    """Relative path to content (or hash line) of every file, with modes and hashes beside it."""
+    """Maps each file's relative path to its content or hash line; `entries` also has modes and hashes."""
 
     def __init__(self, entries: Mapping[str, Entry]) -> None:
         super().__init__({path: entry.label for path, entry in entries.items()})
@@ -73,23 +73,23 @@ class Snapshot(dict[str, str]):
 
 
 def snapshot(root: Path, patterns: list[str] | None = None) -> Snapshot:
-    """Every file below `root` (or those that match a glob of `patterns`), symlinks as their target."""
+    """Take a snapshot of all files below `root`, or of those that match a glob; symlinks are stored as their target."""
     return Snapshot(dict(_entries(root, patterns)))
 
 
 def digest(root: Path) -> str:
-    """SHA-256 over paths, modes and contents of all files below `root`, caches and .git aside."""
+    """Return the SHA-256 over paths, modes and contents of all files below `root` except caches and .git."""
     lines = [f"{path}\0{entry.mode:o}\0{entry.digest}\n" for path, entry in _entries(root, None, whole=True)]
     return _sha256("".join(lines).encode(errors="surrogateescape"))
 
 
 def diff(before: Mapping[str, str], root: Path, patterns: list[str] | None = None) -> list[FileChange]:
-    """Changes since `before`: a Snapshot, or any mapping of relative path to content."""
+    """Return the changes since `before`, which is a Snapshot or any mapping of relative path to content."""
     old = before.entries if isinstance(before, Snapshot) else {p: _entry_of_text(t) for p, t in before.items()}
     changes: list[tuple[str, FileChange | None]] = []
     left = MAX_TOTAL_CHARS
     there = set()
-    for path, new in _entries(root, patterns):  # one file at a time: all together may be larger than the memory
+    for path, new in _entries(root, patterns):  # one file at a time: all of them may not fit into memory
         there.add(path)
         change = _change(_printable(path), old.get(path), new, min(left, MAX_DIFF_CHARS))
         left -= _chars(change)
@@ -106,7 +106,7 @@ def _chars(change: FileChange | None) -> int:
 
 
 def _entries(root: Path, patterns: list[str] | None, *, whole: bool = False) -> Iterator[tuple[str, Entry]]:
-    """Path and content of the files of a tree, folder by folder; `whole` hashes a file of any size."""
+    """Yield the path and entry of each file, folder by folder; `whole` hashes files of any size."""
     wanted = None if patterns is None else [_regex(pattern) for pattern in patterns]
     for folder, names, files, at in walk(root):
         if wanted is None:
@@ -119,13 +119,13 @@ def _entries(root: Path, patterns: list[str] | None, *, whole: bool = False) -> 
 
 
 def _regex(pattern: str) -> re.Pattern[str]:
-    """A glob over whole paths: ** is any number of folders."""
+    """Compile a glob over whole paths, in which ** matches any number of folders."""
     text = re.escape(pattern).replace(r"\*\*/", "(?:.*/)?").replace(r"\*\*", ".*").replace(r"\*", "[^/]*")
     return re.compile(text.replace(r"\?", "[^/]").replace(r"\[", "[").replace(r"\]", "]"))
 
 
 def _entry(folder: int, name: str, *, whole: bool) -> Entry:
-    """What has this name in an open folder."""
+    """Return the entry of this name in an open folder."""
     status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     if stat.S_ISLNK(status.st_mode):
         target = os.readlink(name, dir_fd=folder)
@@ -196,7 +196,7 @@ def _change(path: str, old: Entry | None, new: Entry | None, limit: int) -> File
 
 
 def _diff_text(path: str, old: str | None, new: str | None, limit: int) -> tuple[str | None, bool]:
-    """Unified diff cut to `limit` characters, and whether anything of it is missing."""
+    """Return a unified diff, cut to `limit` characters, and whether anything was cut."""
     if old is None or new is None:
         return None, False
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
@@ -208,7 +208,7 @@ def _diff_text(path: str, old: str | None, new: str | None, limit: int) -> tuple
 
 
 def _printable(name: str) -> str:
-    """A file name as text that can be written; bytes that are no UTF-8 become escapes."""
+    """Return a file name as valid text; bytes that are not UTF-8 are escaped."""
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 

@@ -1,4 +1,4 @@
-"""A command below a guardian: nothing that it starts outlives it, nor does it outlive this process."""
+"""A command run by a guardian: no process that it starts outlives it, and it does not outlive this process."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from pathlib import Path
 from harness.host import guardian
 
 LONGEST_END = 10.0
-"""Seconds a guardian gets to end everything; what cannot be killed, as a process in the kernel, is left to it."""
+"""Seconds that a guardian gets to end everything. Processes that cannot be killed, as in a kernel call, are left."""
 
 
 class Guarded:
     """A running command with pipes to its standard streams."""
 
     def __init__(self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> None:
-        """Start it; OSError when it cannot be started."""
+        """Start the command; OSError if it cannot be started."""
         self.returncode: int | None = None
-        """Once it has ended: its exit code, or minus the signal that ended it."""
+        """Exit code once it has ended, or minus the signal that ended it; None before."""
         self._said = b""
         self._owner, theirs = socket.socketpair()
         try:
@@ -57,7 +57,7 @@ class Guarded:
     def _await_start(self, name: str) -> None:
         while b"\n" not in self._said:
             chunk = self._owner.recv(64)
-            self._said += chunk or b"S\nX%d\n" % -signal.SIGKILL  # it was quicker to end its guardian than that to tell
+            self._said += chunk or b"S\nX%d\n" % -signal.SIGKILL  # it killed its guardian before that could report
         first, _, self._said = self._said.partition(b"\n")
         if first.startswith(b"E"):
             number = int(first[1:])
@@ -65,7 +65,7 @@ class Guarded:
         self._owner.setblocking(False)
 
     def poll(self) -> int | None:
-        """The return code once the command has ended, else None."""
+        """Return the exit code if the command has ended, else None."""
         while self.returncode is None:
             line, whole, _ = self._said.partition(b"\n")
             if whole:
@@ -77,17 +77,17 @@ class Guarded:
                 return None
             except OSError:
                 chunk = b""
-            self._said += chunk or b"X%d\n" % -signal.SIGKILL  # the command has ended its guardian, and with it itself
+            self._said += chunk or b"X%d\n" % -signal.SIGKILL  # the command killed its guardian, and thereby itself
         return self.returncode
 
     def wait(self, seconds: float) -> int | None:
-        """The return code, waiting for it at most so long."""
+        """Wait up to `seconds` for the command to end; return its exit code, or None."""
         if self.poll() is None:
             select.select([self._owner], [], [], seconds)
         return self.poll()
 
     def end(self, grace: float = 0.0) -> None:
-        """End it and everything it started: SIGTERM for itself when it gets a grace period, then SIGKILL for all."""
+        """Kill the command and everything it started; with a grace period, the command gets SIGTERM first."""
         try:
             if grace > 0 and self.poll() is None:
                 with contextlib.suppress(OSError):

@@ -1,12 +1,12 @@
-"""Ends everything a command started, when the owner of the command says so or dies; a program of its own.
+"""Ends everything that a command started when its owner asks for it or dies. A separate program.
 
-`python -I -S guardian.py SOCKET COMMAND...` starts COMMAND in a session of its own with the guardian's standard
-streams, and tells over SOCKET: `S` it has started, `E<errno>` it cannot be, `X<returncode>` it has ended. `T` from
-the owner sends the command SIGTERM. When the owner closes its end, as the kernel does for an owner that was killed,
-whatever is left is killed.
+`python -I -S guardian.py SOCKET COMMAND...` starts COMMAND in its own session with the guardian's standard streams. It
+reports over SOCKET: `S` for started, `E<errno>` for a failed start, `X<returncode>` for ended. When the owner sends
+`T`, the command gets SIGTERM. When the owner closes its end, as the kernel does if the owner is killed, all remaining
+processes are killed.
 
-As a child subreaper the guardian becomes the parent of every orphan below it. So it finds those that changed their
-session, cleared their environment or are in the middle of execve, and knows that none is left when it has no child.
+As a child subreaper, the guardian becomes the parent of every orphan below it. So it finds processes that changed
+their session, cleared their environment or are in the middle of execve, and once it has no child, none is left.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ import time
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 DEFAULT_SIGNALS = (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ)
-"""What this program handles or Python ignores; a command expects the default."""
+"""Signals that this program handles or Python ignores; the command gets the default handlers."""
 
 
 def guard(owner: int, argv: list[str]) -> None:
-    """Start the command and stay until the owner is gone and nothing of the command is left."""
+    """Start the command, and stay until the owner is gone and all of the command's processes have ended."""
     os.set_inheritable(owner, False)
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
     awake, wake = os.pipe()
@@ -37,7 +37,7 @@ def guard(owner: int, argv: list[str]) -> None:
         signal.signal(number, signal.SIG_IGN)
     command = _start(argv, owner)
     devnull = os.open(os.devnull, os.O_RDWR)
-    for stream in range(3):  # the command's end must be seen as the end of its output
+    for stream in range(3):  # so that the command's output ends when the command does
         os.dup2(devnull, stream)
     running = command is not None
     while True:
@@ -86,7 +86,7 @@ def _start(argv: list[str], owner: int) -> int | None:
 
 
 def _given_environment() -> dict[bytes, bytes]:
-    """The environment as it was given: in the C locale Python adds LC_CTYPE to its own."""
+    """Return the environment as we got it: in the C locale, Python adds LC_CTYPE to os.environ."""
     try:
         with open("/proc/self/environ", "rb") as file:  # noqa: PTH123 - pathlib takes longer to import than all else
             pairs = [entry.partition(b"=") for entry in file.read().split(b"\0")]
@@ -125,7 +125,7 @@ def _end_all(command: int | None) -> None:
 
 
 def _descendants() -> list[int]:
-    """Every process below this one; empty where there is no /proc."""
+    """Return every process below this one; empty if there is no /proc."""
     children: dict[int, list[int]] = {}
     try:
         entries = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]  # noqa: PTH208

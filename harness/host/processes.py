@@ -1,4 +1,4 @@
-"""How a command is run so that it ends: time limits, output of bounded size, and nothing left behind."""
+"""Runs a command within time limits, keeps a bounded part of its output, and leaves no process behind."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from typing import Any, Protocol
 from harness.host.guarded import Guarded
 
 POLL_SECONDS = 0.1
-"""Longest time until a limit, a cancellation or the end of the process is noticed."""
+"""Longest delay in seconds until a limit, a cancellation or the end of the process is noticed."""
 
 DRAIN_SECONDS = 0.3
-"""How long output is still read after the process has ended while a child of it holds the pipes open."""
+"""How long output is read after the process has ended, if one of its children holds the pipes open."""
 
 
 KEPT_BYTES = 1_000_000
-"""Of each output; of a longer one the first and the last half of this are kept."""
+"""Bytes kept of stdout and of stderr; of a longer output, half of this from its start and half from its end."""
 
 LONGEST_LINE = 16_000_000
-"""Bytes; a longer line is neither kept nor shown to `on_line`."""
+"""Bytes; `on_line` does not get to see a longer line."""
 
 
 class StopCause(StrEnum):
@@ -37,9 +37,9 @@ class StopCause(StrEnum):
     SILENT = "silent"
     CANCELLED = "cancelled"
     DONE = "done"
-    """The caller had what it wanted and the process did not end by itself within the grace period."""
+    """The caller had what it needed, and the process did not end within the grace period."""
     ABORTED = "aborted"
-    """The caller saw a line after which it made no sense to go on."""
+    """The caller saw a line that made it pointless to continue."""
 
 
 class LineVerdict(StrEnum):
@@ -59,50 +59,50 @@ class Limits:
     silence: float | None = None
     """Longest time without any output."""
     grace: float = 5.0
-    """From the line the caller called LAST, or from SIGTERM, to the kill."""
+    """Time from the LAST line, or from SIGTERM, to the kill."""
 
 
 @dataclass(frozen=True)
 class Finished:
-    """What a process left."""
+    """The result of a process."""
 
     returncode: int | None
-    """None when the harness had to end it."""
+    """None if the harness had to end it."""
     stdout: bytes
     stderr: bytes
     cause: StopCause
     duration_seconds: float
     silent_seconds: float = 0.0
-    """From the last output to the end."""
+    """Time from the last output to the end."""
 
 
 class Running(Protocol):
-    """A running command with pipes to its standard streams; `guarded` has the one of this machine."""
+    """A running command with pipes to its standard streams; on this machine, `Guarded`."""
 
     stdin: Any
     stdout: Any
     stderr: Any
     returncode: int | None
-    """Once it has ended: its exit code, or minus the signal that ended it."""
+    """Exit code once it has ended, or minus the signal that ended it; None before."""
 
     def poll(self) -> int | None:
-        """The return code once it has ended, else None."""
+        """Return the exit code if the command has ended, else None."""
         ...
 
     def wait(self, seconds: float) -> int | None:
-        """The return code, waiting for it at most so long."""
+        """Wait up to `seconds` for the command to end; return its exit code, or None."""
         ...
 
     def end(self, grace: float = 0.0) -> None:
-        """End it and everything it started, asking politely first when it gets a grace period."""
+        """End the command and everything it started; with a grace period, SIGTERM comes first."""
         ...
 
 
 class Start(Protocol):
-    """How a command is started."""
+    """Starts a command."""
 
     def __call__(self, argv: Sequence[str], /, *, cwd: Path, env: Mapping[str, str]) -> Running:
-        """Start it; OSError or SandboxError when it cannot be started."""
+        """Start the command; OSError or SandboxError if it cannot be started."""
         ...
 
 
@@ -119,11 +119,13 @@ def run_process(
 ) -> Finished:
     """Run a command to its end or a limit, and end every process it started.
 
-    `on_line` sees each whole line of stdout without its newline, and an unfinished last one at the end.
-    OSError when the command cannot be started.
+    `on_line` gets each complete line of stdout without its newline, and at the end an unfinished last line.
+
+    Raises:
+        OSError: the command cannot be started.
     """
     process = start(argv, cwd=cwd, env=env)
-    started = time.monotonic()  # a container takes a second or more to start, which is not the agent's time
+    started = time.monotonic()  # only now: the second or more that a container takes to start is not the agent's time
     pump = None
     grace = 0.0
     try:
@@ -147,7 +149,7 @@ def _wait(
     cancelled: threading.Event | None,
     started: float,
 ) -> StopCause:
-    """Move bytes until the process ends or must be ended; says which."""
+    """Move bytes until the process ends or must be ended; return which."""
     exited_at: float | None = None
     last_line_at: float | None = None
     while True:
@@ -169,12 +171,12 @@ def _wait(
             return StopCause.TIMEOUT
         elif limits.silence is not None and now - pump.heard_at > limits.silence:
             return StopCause.SILENT
-        if pump.at_end and exited_at is None:  # closed its output and goes on: wait without spinning
+        if pump.at_end and exited_at is None:  # it closed its output but still runs: wait without spinning
             process.wait(POLL_SECONDS)
 
 
 class _Kept:
-    """Beginning and end of an output of any length."""
+    """Keeps the start and the end of an output of any length."""
 
     def __init__(self) -> None:
         self._head = bytearray()
@@ -182,7 +184,7 @@ class _Kept:
         self._left_out = 0
 
     def add(self, chunk: bytes) -> None:
-        """Take more of the output."""
+        """Add more of the output."""
         half = KEPT_BYTES // 2
         room = half - len(self._head)
         self._head += chunk[:room]
@@ -193,15 +195,15 @@ class _Kept:
 
     @property
     def content(self) -> bytes:
-        """What was kept, with a line that tells what was not."""
+        """What was kept, with a line that says how much was left out."""
         gap = f"\n[{self._left_out} bytes left out]\n".encode() if self._left_out else b""
         return bytes(self._head) + gap + bytes(self._tail)
 
 
 class _Pump:
-    """Feeds stdin and collects stdout and stderr of a process without ever blocking on one of them.
+    """Feeds stdin and collects stdout and stderr of a process without blocking on any of them.
 
-    No thread a pipe: where a child that hides holds a pipe open, a reading thread and its descriptor would stay.
+    It uses no thread per pipe: if a hidden child held a pipe open, the reading thread and its descriptor would leak.
     """
 
     def __init__(self, process: Running, stdin: bytes, on_line: Callable[[bytes], LineVerdict] | None) -> None:
@@ -209,7 +211,7 @@ class _Pump:
         self._kept_err = _Kept()
         self._line = bytearray()
         self._too_long = False
-        """Whether the line that is being read is longer than LONGEST_LINE."""
+        """Whether the current line is longer than LONGEST_LINE."""
         self.verdict = LineVerdict.CONTINUE
         self.heard_at = time.monotonic()
         self._on_line = on_line
@@ -227,12 +229,12 @@ class _Pump:
 
     @property
     def stdout(self) -> bytes:
-        """What was kept of it."""
+        """The kept part of stdout."""
         return self._kept_out.content
 
     @property
     def stderr(self) -> bytes:
-        """What was kept of it."""
+        """The kept part of stderr."""
         return self._kept_err.content
 
     @property
@@ -241,7 +243,7 @@ class _Pump:
         return all(key.data is None for key in self._selector.get_map().values())
 
     def step(self, timeout: float) -> None:
-        """Move what can be moved within `timeout` seconds."""
+        """Move the bytes that are ready, waiting up to `timeout` seconds for some."""
         if not self._selector.get_map():
             return
         for key, _ in self._selector.select(timeout):
@@ -274,7 +276,7 @@ class _Pump:
             self._lines(chunk)
 
     def _lines(self, chunk: bytes) -> None:
-        """Judge the lines that a chunk ends; an empty one is the end, which ends the last line too."""
+        """Judge the lines that a chunk completes; an empty chunk is the end of output, and completes the last line."""
         parts = chunk.split(b"\n")
         for part in parts[:-1]:
             self._add(part)
@@ -291,14 +293,14 @@ class _Pump:
             self._line += part
 
     def _judge(self) -> None:
-        """Show the line that is whole now, and begin the next one."""
+        """Pass the complete line to `on_line`, and start the next one."""
         assert self._on_line is not None
         if self.verdict is LineVerdict.CONTINUE and not self._too_long:
             self.verdict = self._on_line(bytes(self._line))
         self._line, self._too_long = bytearray(), False
 
     def close(self) -> None:
-        """Read what is still there and close all pipes."""
+        """Read the remaining output and close all pipes."""
         for key in list(self._selector.get_map().values()):
             if key.data is not None:
                 with contextlib.suppress(BlockingIOError):

@@ -1,4 +1,4 @@
-"""How secrets are taken out of text, JSON and results: by the name they stand under, by their value, by their shape."""
+"""Removes secrets from text, JSON and results. It finds them by name, by value and by shape."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from locobench.shared.secrets import is_secret_name, is_strong_name
 REDACTED = "[REDACTED]"
 
 HARMLESS = re.compile(r"(?i)(true|false|null|none|nil|undefined|\$\{?[A-Z_][A-Z0-9_]*(:-)?\}?|<.*>|\*+|x+|\.+|)\Z")
-"""Values that are no secret whatever their name: switches, references to variables and placeholders."""
+"""Values that are never secret, whatever their name: switches, variable references and placeholders."""
 
 HARMLESS_HEADERS = frozenset(("accept", "accept-encoding", "accept-language", "content-type", "user-agent", "host"))
 """The only HTTP headers whose values are kept."""
 
 OPAQUE = re.compile(r"(?=[^a-z]*[a-z])(?=[^0-9]*[0-9])(?:[0-9a-f]{32,}|(?=[^A-Z]*[A-Z])[A-Za-z0-9+/_=-]{32,})\Z")
-"""A whole value that is long and random-looking: hexadecimal, or mixed case with digits."""
+"""Matches a value that is long and looks random: hexadecimal, or mixed case with digits."""
 
 ASSIGNED = re.compile(
     r"""(?<![A-Za-z0-9_.])(?<![A-Za-z0-9]-)(?P<name>[A-Za-z_][A-Za-z0-9_.-]{0,99})\\?["'`]?(?:\[?\])?"""
@@ -36,7 +36,7 @@ PASSED = re.compile(r"""(?:(?<!\S)--|\bsetx? (?:-[a-z]+ )*)(?P<name>[A-Za-z_][A-
 QUOTED = re.compile(r"""[@bfru]{0,2}(?P<quote>\\?["'`])(?P<value>(?:(?!(?P=quote))[^\n]){4,4000}?)(?P=quote)""")
 UNQUOTED = re.compile(r"""[^\s"'`,;&<>()\[\]{}\\]{4,}(?=[\s&"'`;\\]|,(?=\S)|\Z)""")
 CODE = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*[;!?]?\Z")
-"""A name, or names with dots between them: as an unquoted value that is code, unless it has digits and no dots."""
+"""A name, or dotted names. As an unquoted value this is code, unless it has digits and no dots."""
 
 WORDS = frozenset(
     re.findall(
@@ -46,42 +46,42 @@ WORDS = frozenset(
         oauth2 secretkeyref nullable readonly writeonly inherit deprecated prompted anonymous external""",
     )
 )
-"""Words that describe a value and are none."""
+"""Words that describe a value and are not one."""
 
 REFERENCE = re.compile(r"\$\{\w[\w.:?/=+@ -]*\}|\{\{[^{}]*\}\}|\{\w*\}|\$\w+|%\(\w+\)s|%s|<[^<>]*>")
-"""Parts of a value that stand for another one."""
+"""Placeholders inside a value, such as ${NAME} or %s."""
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\Z")
 KEY_BEGINS = re.compile(r"(?:live|test|prod|sk|pk|rk)_(?=\w*\d)\w{8,}\Z")
 LONGEST_NUMBER = 8
-"""Characters; longer ones are keys of services that draw them from digits."""
+"""Characters; a longer number is a key of a service whose keys are digits."""
 CODES = frozenset(("password", "passwd", "passwort", "passphrase", "pwd", "pass", "pin", "otp", "secret"))
-"""Last words of names under which a mere number is a secret; a token's is its id in a vocabulary."""
+"""Last words of names whose value is secret even if it is just a number. Not `token`: its number is a vocabulary id."""
 OPAQUE_PART = re.compile(r"\d|.{20}")
-"""Of a value of several parts, such as headers: what is no mere word."""
+"""Matches the parts of a value, such as of headers, that are not plain words."""
 IN_ADDRESS = re.compile(r"://[^\s/@:]*:([^\s/@]{4,})@")
 
 ARGUMENT = re.compile(r"--?(?P<name>[A-Za-z][A-Za-z0-9_-]*)\Z")
 
 SHORTEST_SECRET = 8
-"""Characters; shorter values of variables are words that occur anywhere."""
+"""Characters; shorter values of variables may be words that occur anywhere."""
 
 KEPT_KEYS = frozenset(
     ("id", "uuid", "session_id", "model", "type", "subtype", "tool_use_id", "parent_tool_use_id", "request_id",
      "canonicalModel", "apiKeySource", "permissionMode", "terminal_reason", "stop_reason", "claude_code_version")
 )  # fmt: skip
-"""Keys of the CLI's messages under which ids, models and words of a fixed list stand."""
+"""Keys of the CLI's messages whose values are kept: ids, models and words of a fixed list."""
 
 LONGEST_SECRET = 2000
-"""Characters without a space; more of them under a secret name are taken for one, without looking closer."""
+"""Characters; a longer unquoted value under a secret name is redacted without a closer look."""
 
 
 class Redactor:
-    """Takes secrets out of text and JSON: known values, known shapes, and what stands under secret names."""
+    """Removes secrets from text and JSON: known values, known shapes, and values of secret names."""
 
     def __init__(self, *environments: Mapping[str, str], values: Iterable[str] = ()) -> None:
-        """Each environment maps names of variables to values; those that are secret by name are looked for.
+        """Redact the values of all variables in `environments` that have a secret name, and all of `values`.
 
-        `values`: further secrets, whatever their name, for example of an MCP server's headers.
+        `values` are further secrets, whatever their names, for example from an MCP server's headers.
         """
         found = {v for variables in environments for v in _of_environment(variables)} | set(values)
         secrets = {v for v in found if len(v) >= SHORTEST_SECRET and not HARMLESS.match(v)}
@@ -89,7 +89,7 @@ class Redactor:
         self._secrets = sorted({form for secret in secrets for form in _forms(secret)}, key=len, reverse=True)
 
     def __call__(self, text: str) -> str:
-        """The text without secrets."""
+        """Return the text without secrets."""
         return redact_text(self._without_known(text))
 
     def _without_known(self, text: str) -> str:
@@ -98,7 +98,7 @@ class Redactor:
         return text
 
     def json(self, value: Any, key: str = "") -> Any:
-        """A JSON value of a transcript without secrets; ids, models and numbers stay."""
+        """Return a transcript's JSON value without secrets; ids, models and numbers are kept."""
         if isinstance(value, dict):
             return {self._without_known(name): self.json(item, name) for name, item in value.items()}
         if isinstance(value, list):
@@ -111,7 +111,7 @@ class Redactor:
 
 
 def _of_environment(variables: Mapping[str, str]) -> Iterator[str]:
-    """Values of variables that are secret by name, their parts, and passwords in addresses."""
+    """Yield the values of variables with secret names, the parts of those values, and passwords in URLs."""
     for name, value in variables.items():
         yield from IN_ADDRESS.findall(value)
         if is_secret_name(name):
@@ -121,14 +121,14 @@ def _of_environment(variables: Mapping[str, str]) -> Iterator[str]:
 
 
 def _forms(secret: str) -> set[str]:
-    """A secret as it stands in text, addresses, JSON, HTML, hexadecimal, and in base64 wherever it begins there."""
+    """Return how a secret looks in text, URLs, JSON, HTML and hexadecimal, and in base64 at any offset."""
     raw = secret.encode("utf-8", "surrogateescape")
     escaped = {json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], repr(secret)[1:-1]}
-    escaped |= {json.dumps(text)[1:-1] for text in escaped}  # a tool's JSON in the transcript's
+    escaped |= {json.dumps(text)[1:-1] for text in escaped}  # a tool's JSON inside the transcript's JSON
     found = {secret, *escaped, html.escape(secret), raw.hex(), raw.hex().upper()}
     found |= {quote(raw, safe=""), quote(raw), quote_plus(raw), quote(quote(raw, safe=""), safe="")}
     for before in range(3):
-        # six bits a letter: those that are made of other bytes too are left off
+        # a letter holds six bits: drop those that also hold bits of neighbouring bytes
         first, last = -(-8 * before // 6), 8 * (before + len(raw)) // 6
         text = base64.b64encode(bytes(before) + raw).decode()[first:last]
         found |= {text, text.replace("+", "-").replace("/", "_")}
@@ -136,7 +136,7 @@ def _forms(secret: str) -> set[str]:
 
 
 def server_secrets(servers: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """Values that MCP servers are given in `env` and `headers`, the header's scheme (Bearer) not included."""
+    """Return the secret values of MCP servers' `env` and `headers`, also without a header's scheme (Bearer)."""
     found: list[str] = []
     for server in (servers or {}).values():
         if not isinstance(server, Mapping):
@@ -150,7 +150,7 @@ def server_secrets(servers: Mapping[str, Any] | None) -> tuple[str, ...]:
 
 
 def redact_text(text: str) -> str:
-    """The text without what looks like a secret or is assigned to a secret name; code keeps its sense."""
+    """Redact what looks like a secret or is assigned to a secret name; code stays readable."""
     text = replace_shapes(text, REDACTED)
     text = _redact_assigned(text, ASSIGNED)
     return _redact_assigned(text, PASSED) if "--" in text or "set" in text else text
@@ -171,7 +171,7 @@ def _redact_assigned(text: str, assignments: re.Pattern[str]) -> str:
 
 
 def _secret_value(text: str, assigned: re.Match[str], name: str) -> tuple[int, int] | None:
-    """Where the value of an assignment stands, when it is a secret."""
+    """Return the span of an assigned value if it is a secret, else None."""
     between = assigned["between"].strip()
     quoted = QUOTED.match(text, assigned.end())
     if quoted:
@@ -186,14 +186,14 @@ def _secret_value(text: str, assigned: re.Match[str], name: str) -> tuple[int, i
     if len(value) > LONGEST_SECRET:
         return unquoted.span()
     shell = assigned["between"] == "=" and name == name.upper()
-    # a word is a password in YAML where it ends the line; elsewhere it is prose or the name of a variable
+    # in YAML, a word that ends the line is a password; elsewhere it is prose or a variable's name
     alone = between == ":" and text[unquoted.end() : unquoted.end() + 1] in ("", "\n") and _is_no_code(name, value)
     literal = shell or alone or (not between and len(value) >= SHORTEST_SECRET)
     return unquoted.span() if _is_secret_value(name, value, literal=literal) else None
 
 
 def _is_no_code(name: str, value: str) -> bool:
-    """Whether the end of a line of YAML is a secret rather than the name of a variable."""
+    """Return whether the value at the end of a YAML line is a secret rather than a variable's name."""
     if value.isalpha():
         return value.islower() and len(value) >= SHORTEST_SECRET
     digits = sum(c.isdigit() for c in value)
@@ -229,9 +229,9 @@ def _is_secret_value(name: str, value: str, *, literal: bool) -> bool:
 
 
 def redact(value: Any, where: str = "", *, omit: bool = False) -> tuple[Any, list[str]]:
-    """A JSON value without secrets, and the dotted paths of what was taken out, now or before.
+    """Return a JSON value without secrets, and the dotted paths of what was redacted, now or earlier.
 
-    Secrets become a placeholder; with `omit`, entries of objects that are secret by name are left out.
+    A placeholder replaces each secret; with `omit`, object entries with secret names are dropped instead.
     """
     if isinstance(value, dict):
         return _redact_mapping(value, where, omit)
@@ -267,7 +267,7 @@ def _harmless(item: Any) -> bool:
 
 
 def _redact_list(value: list[Any], where: str, omit: bool) -> tuple[list[Any], list[str]]:
-    """Like a mapping, but `--api-key` makes a secret of the argument after it."""
+    """Redact a list; after an argument such as `--api-key`, the next one is secret."""
     clean: list[Any] = []
     found: list[str] = []
     for index, item in enumerate(value):

@@ -1,4 +1,4 @@
-"""Temporary folders: each is gone when its user is done, and at the latest when another process needs one."""
+"""Temporary folders. Each is removed after use, or if its process is killed, by the next process that needs one."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from harness.host import trees
 
 PREFIX = "eval_"
 GONE = "eval_gone_"
-"""Begins the name of one that is being removed."""
+"""Prefix of a folder that is being removed."""
 IN_USE = ".in-use"
-"""A file in each of them that its process keeps locked. A folder without one was kept on purpose."""
+"""A file in each folder, locked by the process that uses it. A folder without this file was kept on purpose."""
 
 _locks: dict[Path, int] = {}
 _swept: set[Path] = set()
@@ -24,11 +24,11 @@ _turn = threading.Lock()
 
 
 def new(name: str = "", base: Path | None = None) -> Path:
-    """Make a folder that only this user can read; what killed processes left beside it goes first.
+    """Create a folder that only this user can read. The first call removes what killed processes left there.
 
     Args:
-        name: becomes part of its own.
-        base: where it is made; default the system's folder for temporary files.
+        name: part of the folder's name.
+        base: where to create it; default the system's folder for temporary files.
     """
     place = Path(base or tempfile.gettempdir())
     with _turn:
@@ -38,7 +38,7 @@ def new(name: str = "", base: Path | None = None) -> Path:
     root = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{name}", dir=place)).resolve()
     unlocked = root / f"{IN_USE}.new"
     lock = os.open(unlocked, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with contextlib.suppress(OSError):  # a file system without locks: nobody else can take it for abandoned either
+    with contextlib.suppress(OSError):  # without locks in the file system, nobody else can take it for abandoned either
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         unlocked.rename(root / IN_USE)
     _locks[root] = lock
@@ -52,19 +52,19 @@ def remove(root: Path) -> None:
 
 
 def root_of(path: Path) -> Path:
-    """The folder of `new` that a path lies in; the path itself when it lies in none."""
+    """Return the folder made by `new` that contains a path, or the path itself if there is none."""
     return next((parent for parent in path.parents if parent.name.startswith(PREFIX)), path)
 
 
 def keep(root: Path) -> None:
-    """Leave a folder to the user: no process takes it for abandoned."""
+    """Leave a folder to the user: no process will remove it as abandoned."""
     (root / IN_USE).unlink(missing_ok=True)
     _unlock(root)
 
 
 @contextlib.contextmanager
 def folder(name: str = "") -> Iterator[Path]:
-    """A folder for the time of the block."""
+    """Create a folder that is removed at the end of the block."""
     root = new(name)
     try:
         yield root
@@ -79,9 +79,9 @@ def _unlock(root: Path) -> None:
 
 
 def _sweep(place: Path) -> None:
-    """Remove folders whose process was killed: their file is there, and locked by nobody."""
+    """Remove folders of killed processes: their lock file exists, but nobody holds the lock."""
     for mark in place.glob(f"{PREFIX}*/{IN_USE}"):
-        with contextlib.suppress(OSError):  # of another user, or gone meanwhile
+        with contextlib.suppress(OSError):  # it is another user's, or gone by now
             lock = os.open(mark, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -93,7 +93,7 @@ def _sweep(place: Path) -> None:
 
 
 def _remove(root: Path) -> None:
-    gone = root.with_name(GONE + root.name.removeprefix(PREFIX))  # a kill in the middle leaves what the next one finds
+    gone = root.with_name(GONE + root.name.removeprefix(PREFIX))  # if we are killed, the next process finds the rest
     try:
         root.rename(gone)
     except OSError:

@@ -1,4 +1,4 @@
-"""How do secrets look wherever they stand? What services begin their tokens with, and other shapes."""
+"""What do secrets look like? The prefixes of services' tokens, and other shapes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LETTERS = """
     CLOJARS_ pnu_ rdme_ shippo_live_ shippo_test_ FLWPUBK- FLWSECK- FLWPUBK_TEST- FLWSECK_TEST- AGE-SECRET-KEY- dapi
     key- pubkey-
 """
-"""Tokens that go on with letters and digits, twelve with a digit among them or thirty without."""
+"""Prefixes of tokens that continue with at least 12 letters and digits, one of them a digit, or with 30 letters."""
 MORE = """
     sk- whsec_ github_pat_ glpat- gldt- glrt- glcbt- glptt- glft- glsoat- glagent- gloas- glimt- glffct- glwt- GR1348941
     ABSK AIza ya29. GOCSPX- 1//0 xapp- pypi- tvly- nvapi- lsv2_pt_ lsv2_sk_ pcsk_ xkeysib- glsa_ glc_ hvs. hvb. hvr.
@@ -18,9 +18,9 @@ MORE = """
     pscale_pw_ pscale_oauth_ CCIPAT_ HRKU- tskey-auth- tskey-api- duffel_test_ duffel_live_ dt0c01. fio-u- tfp_ pk. SG.
     dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit. EAAA _authToken=
 """
-"""Tokens that go on with letters, digits and signs, sixteen with a digit among them, or thirty letters."""
+"""Prefixes of tokens that continue with at least 16 letters, digits and signs, one a digit, or with 30 letters."""
 
-OWN_SHAPES: tuple[tuple[str, str], ...] = (
+TOKENS: tuple[tuple[str, str], ...] = (
     *(
         (word, rf"\b{re.escape(word)}(?:(?=[A-Za-z]*[0-9])[A-Za-z0-9]{{12,}}|[A-Za-z]{{30,}})")
         for word in LETTERS.split()
@@ -29,6 +29,11 @@ OWN_SHAPES: tuple[tuple[str, str], ...] = (
         (word, rf"\b{re.escape(word)}(?:(?=[A-Za-z_.=+/-]*[0-9])[A-Za-z0-9_.=+/-]{{16,}}|[A-Za-z]{{30,}})")
         for word in MORE.split()
     ),
+)
+LONG = re.compile(r"[A-Za-z0-9_.=+/-]{15,}")
+"""Matches a word that could hold one of TOKENS; only such words are searched for the prefixes, not the whole text."""
+
+OTHER_SHAPES: tuple[tuple[str, str], ...] = (
     ("k_", r"\b[srp]k_(?:live|test|prod)_[A-Za-z0-9]{10,}"),  # Stripe, also its test keys
     ("A", r"\b(?:AKIA|ASIA|AROA|AIDA|ABIA|ACCA)[A-Z0-9]{16}\b"),
     ("xox", r"\bxox[abceoprs](?:\.xox[a-z])?-[A-Za-z0-9-]{10,}"),
@@ -82,28 +87,31 @@ OWN_SHAPES: tuple[tuple[str, str], ...] = (
     ("machine ", r"(?<=machine )\S+\s+login\s+\S+\s+password\s+\S+"),
     (":", r"(?m)^(?:[\w.-]+|\*):(?:\d{4,5}|\*):(?:[\w-]+|\*):[A-Za-z_][\w-]*:(?!\d+$)[^\s:]{4,}$"),
 )
-"""A text that any secret of a shape contains, and the whole shape."""
+"""A string that every secret of this shape contains, and the whole pattern."""
 
 
 def _shape(needle: str, shape: str) -> tuple[str, re.Pattern[str], bool]:
-    r"""What a text must contain, the pattern, and whether it begins a word; that is checked apart.
+    r"""Return the required string, the pattern without \b, and whether it must start a word (checked separately).
 
-    A pattern that begins with its letters and not with \b is searched for some fifty times as fast.
+    A pattern that starts with a literal instead of \b is found about fifty times faster.
     """
     return needle, re.compile(shape.removeprefix(r"\b")), shape.startswith(r"\b")
 
 
-SHAPES = tuple(_shape(*own) for own in OWN_SHAPES)
+TOKEN_SHAPES = tuple(_shape(*own) for own in TOKENS)
+SHAPES = tuple(_shape(*own) for own in OTHER_SHAPES)
 
 
 def replace_shapes(text: str, placeholder: str) -> str:
-    """The text with a placeholder for everything that has the shape of a secret."""
+    """Replace everything that has the shape of a secret with a placeholder."""
 
     def at_word(match: re.Match[str]) -> str:
         before = match.string[match.start() - 1 : match.start()]
         return match[0] if before.isalnum() or before == "_" else placeholder
 
-    for needle, shape, begins_word in SHAPES:
-        if needle in text:
-            text = shape.sub(at_word if begins_word else placeholder, text)
+    words = "\n".join(LONG.findall(text))
+    for shapes, where in ((TOKEN_SHAPES, words), (SHAPES, text)):
+        for needle, shape, begins_word in shapes:
+            if needle in where:
+                text = shape.sub(at_word if begins_word else placeholder, text)
     return text

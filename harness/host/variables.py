@@ -1,4 +1,4 @@
-"""Which environment variables of this machine are passed on: to an agent few of them, to a grader fewer."""
+"""Which environment variables of this machine are passed on? Few to an agent, fewer to a grader."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PASSED_VARIABLES: dict[str, tuple[str, ...]] = {
     # Claude Code refuses to skip permissions as root unless the user says that this is a sandbox.
     "root": ("IS_SANDBOX",),
 }
-"""The only variables of the user that reach the agent, by their reason; and those of CLOUDS."""
+"""The user's variables that reach an agent, by reason. Besides these, only those of CLOUDS do."""
 
 CLOUDS: dict[str, tuple[str, ...]] = {
     "CLAUDE_CODE_USE_BEDROCK": (
@@ -29,20 +29,20 @@ CLOUDS: dict[str, tuple[str, ...]] = {
     ),
     "CLAUDE_CODE_USE_VERTEX": (*("ANTHROPIC_VERTEX_PROJECT_ID", "CLOUD_ML_REGION", "GOOGLE_APPLICATION_CREDENTIALS"),),
 }
-"""What reaches an agent when the variable is set that makes Claude Code pay there."""
+"""The variables that also reach an agent, by the switch that makes Claude Code use that cloud."""
 
 OFF = ("", "0", "false", "no", "off")
 
 
 def passed_variables() -> dict[str, str]:
-    """The variables of this process that an agent gets."""
+    """Return the variables of this process that an agent gets."""
     clouds = [names for switch, names in CLOUDS.items() if os.environ.get(switch, "").lower() not in OFF]
     cloud = {name: os.environ[name] for names in clouds for name in names if name in os.environ}
     return _of_groups(tuple(PASSED_VARIABLES)) | cloud
 
 
 def tool_environment() -> dict[str, str]:
-    """Variables for the graders' commands: where tools are, language, the way out, and no credentials."""
+    """Return the variables for graders' commands: tool paths, language, network access, and no credentials."""
     return _of_groups(("where tools are", "language and time", "the way out"))
 
 

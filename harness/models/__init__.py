@@ -19,7 +19,6 @@ from harness.models.definitions import (
 )
 from harness.models.outcomes import ErrorKind, Outcome
 from harness.models.records import (
-    CONTROL_GROUP,
     PASS_SCORE,
     SCHEMA_VERSION,
     ClaudeConfigSnapshot,
@@ -35,7 +34,6 @@ from harness.models.traces import ConfigSnapshot, ExecutionTrace, FileChange, Of
 
 __all__ = [
     "CHECK_FIELDS",
-    "CONTROL_GROUP",
     "LLM_WEIGHT_KEY",
     "PASS_SCORE",
     "SCHEMA_VERSION",

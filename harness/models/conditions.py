@@ -1,19 +1,20 @@
-"""What was a run made under, and what did its verifier find? Facts that explain a result beside its score."""
+"""Under which conditions was a run made, and what did its verifier find? Facts that help to explain a score."""
 
 from __future__ import annotations
 
-from harness.models.traces import Record, Whole
+from harness.models.traces import Record
+from locobench.shared.validation import Whole
 
 
 class Conditions(Record):
-    """What a run was made under beside its task and config; None where it was not recorded."""
+    """The conditions of a run other than its task and config; None where not recorded."""
 
     agent: str | None = None
     agent_version: str | None = None
     agent_settings: str | None = None
     """Hash of the agent's settings without its model, MCP servers and skills."""
     base_image: str | None = None
-    """What the task's image starts from, as its Dockerfile names it."""
+    """Base of the task's image, as its Dockerfile names it."""
     verifier_mode: str | None = None
     """`separate` or `shared`: whether the verifier has a container of its own."""
     scoring: str | None = None
@@ -24,16 +25,16 @@ class Conditions(Record):
 
 
 class Batch(Record):
-    """The job or matrix that a run was a part of; None where it was not recorded."""
+    """The job or matrix that a run was part of; None where not recorded."""
 
     name: str
     planned: Whole | None = None
-    """Runs it was to make."""
+    """Number of runs planned."""
     present: Whole | None = None
-    """Runs of it that left a result."""
+    """Number of runs that left a result."""
     finished: bool | None = None
     retries: Whole | None = None
-    """Runs that were made again after a failure."""
+    """Number of runs repeated after a failure."""
 
     @property
     def cut_short(self) -> bool:
@@ -43,15 +44,15 @@ class Batch(Record):
 
 
 class VerifierJudge(Record):
-    """Who graded, as templates/tests/judge.py tells it."""
+    """The judge that graded, as templates/tests/judge.py reports it."""
 
     model: str = ""
     version: str = ""
-    """Of the prompt."""
+    """Version of the prompt."""
 
 
 class VerifierMetrics(Record):
-    """What a reward is made of, as verifier/metrics.json of this project's tasks tells it; None: not told."""
+    """What a reward is made of, as this project's tasks report it in verifier/metrics.json; None: not reported."""
 
     components: dict[str, float | None] = {}
     """Each part of the score, 0 to 1."""
@@ -59,9 +60,9 @@ class VerifierMetrics(Record):
     scoring: str | None = None
     scoring_version: str | None = None
     identifiers: dict[str, float] | None = None
-    """Names of the code base that the answer says something about, with their credit, 0 to 1."""
+    """Names in the code base that the answer describes, with the credit for each, 0 to 1."""
     files: dict[str, float] | None = None
-    """Files into which it rightly puts one of them."""
+    """Files in which the answer correctly places one of these names."""
     invented_identifiers: list[str] | None = None
     judge: VerifierJudge | None = None
-    """Of a task whose verifier is a judge."""
+    """Set when the task's verifier is a judge."""

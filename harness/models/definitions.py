@@ -23,7 +23,7 @@ from harness.models.model_ids import DEFAULT_AGENT_MODEL
 from harness.models.tools import ToolRule, tool_rule
 
 LLM_WEIGHT_KEY = "llm_quality"
-"""The scoring key that weighs every LLM assertion which has no key of its own."""
+"""The scoring key for every LLM assertion without a key of its own."""
 
 ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
@@ -74,7 +74,7 @@ CHECK_FIELDS: dict[CodeCheckType, frozenset[str]] = {
     CodeCheckType.FILE_CONTAINS: frozenset({"file", "pattern"}),
     CodeCheckType.FILE_NOT_CONTAINS: frozenset({"file", "pattern"}),
 }
-"""The fields each check cannot do without; tests_pass runs `pytest` when no command is given."""
+"""The fields that each check requires; tests_pass runs `pytest` when no command is given."""
 
 
 class Assertion(Definition):
@@ -96,7 +96,7 @@ class CodeAssertion(Assertion):
     pattern: str | None = None
     """Python regular expression, searched with MULTILINE."""
     timeout_seconds: int | None = Field(default=None, gt=0)
-    """Limit of the command; default 120 s for tests_pass and 60 s for command_succeeds."""
+    """Time limit of the command; by default 120 s for tests_pass and 60 s for command_succeeds."""
 
     @field_validator("pattern")
     @classmethod
@@ -127,11 +127,11 @@ class LLMAssertion(Assertion):
 
     type: Literal[AssertionType.LLM] = AssertionType.LLM
     rubric: str = Field(pattern=r"\S")
-    """What the judge is to look for, in words."""
+    """What the judge should look for, in words."""
 
 
 def _kind(value: Any) -> Any:
-    """Which kind of assertion a value is: as its `type` says, else as its `check` or `rubric` does."""
+    """Return the kind of an assertion: its `type`, else the kind that has the key `check` or `rubric`."""
     if isinstance(value, Assertion):
         return getattr(value, "type", None)
     if not isinstance(value, dict):
@@ -147,7 +147,7 @@ AnyAssertion = Annotated[
 
 
 def assertion_ids(assertions: list[CodeAssertion | LLMAssertion]) -> list[str]:
-    """The id of every assertion, in order: its own one, else code_<i>_<check> or llm_<i> counted per kind."""
+    """Return the id of every assertion, in order: its own, else code_<i>_<check> or llm_<i>, counted per kind."""
     ids: list[str] = []
     counts = {AssertionType.CODE: 0, AssertionType.LLM: 0}
     for assertion in assertions:
@@ -174,14 +174,14 @@ class Task(Definition):
     fixture_path: Path | None = None
     """Project the agent starts in, relative to the task file; None is an empty project."""
     timeout_seconds: int = Field(default=300, gt=0)
-    """Seconds the agent has; grading has limits of its own."""
+    """Time limit of the agent in seconds; grading has its own limits."""
     hidden_path: Path | None = None
-    """Files laid over a copy of the project before grading, which the agent never sees (tests above all)."""
+    """Files laid over a copy of the project before grading, mostly tests; the agent never sees them."""
     solution_path: Path | None = None
-    """Files laid over the fixture that solve the task, for `validate --oracle`."""
+    """Files laid over the fixture that solve the task, for `validate`."""
     setup: list[Annotated[str, Field(pattern=r"\S")]] = []
-    """Commands such as `npm ci` or `make`, which run once before the checks' commands in the one copy that these share
-    then. 600 s for all; without them each command has a copy of its own."""
+    """Commands such as `npm ci` or `make`, run once before the checks; 600 s for all of them together. With them, all
+    checks share one copy of the project; without them, each check's command gets its own copy."""
     language: str = ""
     """Main programming language, to group reports by."""
     tags: list[str] = []
@@ -239,10 +239,10 @@ class Config(Definition):
     max_turns: int = Field(default=10, gt=0)
     """API round trips of the main agent."""
     allowed_tools: list[str] | Literal["all"] = "all"
-    """The only tools the agent has: names of built-in tools, mcp__<server> or mcp__<server>__<tool>; Bash(git *)
-    and the like allow some uses of a tool."""
+    """The only tools the agent has: names of built-in tools, mcp__<server> or mcp__<server>__<tool>. A rule such as
+    Bash(git *) allows only some uses of a tool."""
     disallowed_tools: list[str] = []
-    """Tools that are taken away, or some uses of them, written in the same way."""
+    """Tools, or some uses of them, that the agent may not use; written in the same way."""
     max_budget_usd: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """Dollars after which the CLI ends a run; it may overshoot by one request."""
     effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
@@ -250,7 +250,7 @@ class Config(Definition):
     mcp_config: Path | dict[str, Any] | None = None
     """MCP servers: a JSON file relative to the config file, or its content ({"mcpServers": {...}})."""
     snapshot: Path | None = None
-    """What the agent has as its user's own configuration: a file of export-config, relative to the config file."""
+    """File written by export-config, relative to the config file; the agent gets it as its user's configuration."""
     env: dict[str, str] = {}
     """Environment variables of the agent; a value ${NAME} is taken from the host."""
 

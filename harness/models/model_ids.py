@@ -1,4 +1,4 @@
-"""Which model ids the harness uses by default, and which ones their provider has retired."""
+"""Which models does the harness use by default, and which ones has their provider retired?"""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ END_OF_LIFE = {
 
 
 def retirement_warning(model: str, today: date) -> str | None:
-    """One line for the user when `model` is retired or retires within 60 days of `today`, else None."""
+    """Return a one-line warning if `model` is retired or retires within 60 days of `today`, else None."""
     end = END_OF_LIFE.get(model)
     if end is None or (end - today).days > 60:
         return None

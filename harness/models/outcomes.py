@@ -1,4 +1,4 @@
-"""How a run can end: the outcome that counts in rates or not, and the kind of error that explains it."""
+"""How can a run end? The outcome decides whether it counts in rates, the kind of error says why."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ class Outcome(StrEnum):
     AGENT_ERROR = "agent_error"
     """The agent ran out of turns or budget."""
     TIMEOUT = "timeout"
-    """The task's time was up while the agent was working."""
+    """The agent was still working when the task's time limit was reached."""
     INFRA_ERROR = "infra_error"
     """The service or the CLI failed: rate limit, login, credit, unknown model, hang, no result line."""
     SETUP_ERROR = "setup_error"
-    """The run was not what the config asks for: a fixture, skill, CLAUDE.md or server was not there."""
+    """The run did not match its config: a fixture, skill, CLAUDE.md or server was missing."""
 
     @property
     def measured(self) -> bool:
-        """Whether the run counts in rates; the others are shown apart."""
+        """Whether the run counts in rates; other runs are reported separately."""
         return self in (Outcome.COMPLETED, Outcome.AGENT_ERROR, Outcome.TIMEOUT)
 
 
 class ErrorKind(StrEnum):
-    """Why a run ended in any other way than completed; decides what the runner does next."""
+    """Why a run did not complete; decides what the runner does next."""
 
     NONE = ""
     MAX_TURNS = "max_turns"
     MAX_BUDGET = "max_budget"
     AGENT_STOPPED = "agent_stopped"
-    """The agent's own doing: a prompt grown too long, a hook of the project that stopped it."""
+    """The agent's own doing: its prompt grew too long, or a hook of the project stopped it."""
     TIME_LIMIT = "time_limit"
     AUTH = "auth"
     CREDIT = "credit"
@@ -49,13 +49,15 @@ class ErrorKind(StrEnum):
     FIXTURE = "fixture"
     """The environment could not be built."""
     GRADING = "grading"
-    """The agent finished, and its work was lost before it was graded: a verifier of Harbor that failed."""
+    """The agent finished, but its work was never graded: Harbor's verifier failed."""
     KILLED = "killed"
-    """Something outside of the agent ended its process or container, its memory limit for example."""
+    """Something outside the agent ended its process or container, such as the memory limit."""
     UNREADABLE = "unreadable"
-    """What the agent left cannot be read: files without rights, a disk that fails."""
+    """The agent's files cannot be read: permissions are missing, or the disk fails."""
+    EXECUTOR = "executor"
+    """The program that gives the prompt to the agent failed."""
     NOT_LOADED = "not_loaded"
-    """A skill, CLAUDE.md, subagent or MCP server of the config was not there when the agent started."""
+    """A skill, CLAUDE.md, subagent or MCP server of the config was missing when the agent started."""
 
     @property
     def stops_matrix(self) -> bool:
@@ -75,5 +77,5 @@ class ErrorKind(StrEnum):
 
     @property
     def slows_all(self) -> bool:
-        """Whether the service asks everybody to wait, so that no other run should start meanwhile."""
+        """Whether the service asks everybody to wait, so no other run should start in the meantime."""
         return self in (ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED)

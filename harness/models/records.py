@@ -1,4 +1,4 @@
-"""What a run leaves behind: its grades, the result, the file that holds results, and snapshots of a configuration."""
+"""What does a run leave behind? Grades, a result, the results file, and snapshots of a configuration."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from harness.models.conditions import Batch, Conditions, VerifierMetrics
 from harness.models.definitions import LLM_WEIGHT_KEY
 from harness.models.outcomes import ErrorKind, Outcome
-from harness.models.traces import ExecutionTrace, Record, TokenUsage, Whole
+from harness.models.traces import ExecutionTrace, Record, TokenUsage
+from locobench.shared.validation import Whole
 
-CONTROL_GROUP = "control_group"
-"""The group of tasks (`yes`) that one grep nearly answers, so that a search tool can hardly help."""
 SCHEMA_VERSION = 1
 """Version of the results file; raised when an older reader would misread a newer file."""
 
 PASS_SCORE = 0.7
-"""Score, 0 to 1, from which a judged assertion passes, a completed run, and a Harbor trial."""
+"""The least score, 0 to 1, with which a judged assertion, a completed run or a Harbor trial passes."""
 
 DEFAULT_CODE_ID = re.compile(r"code_\d+_(\w+)\Z")
 
@@ -34,7 +33,7 @@ class CriterionScore(Record):
     score: float = Field(ge=0, le=1)
     reasoning: str = ""
     evidence: str = ""
-    """What in the graded material the score rests on."""
+    """The part of the graded material that the score rests on."""
 
 
 class JudgeRecord(Record):
@@ -42,7 +41,7 @@ class JudgeRecord(Record):
 
     model: str
     version: str = ""
-    """Of the prompt; empty where an older harness did not record it."""
+    """Version of the prompt; empty where an older harness did not record it."""
     usage: TokenUsage = TokenUsage()
     cost_usd: float | None = None
     samples: list[float] = []
@@ -52,7 +51,7 @@ class JudgeRecord(Record):
     failed_samples: Whole = 0
     """Samples that gave no usable verdict."""
     refused: ErrorKind = ErrorKind.NONE
-    """Why the service would refuse every further sample as well: its login, credit or model."""
+    """Why the service would refuse every further sample too: login, credit or model."""
 
 
 class GradeResult(Record):
@@ -70,19 +69,19 @@ class GradeResult(Record):
     grading_prompt: str = ""
     criteria_scores: list[CriterionScore] = []
     status: Literal["graded", "judge_error", "grading_error"] = "graded"
-    """judge_error: no usable verdict; grading_error: the check could not be carried out, by no fault of the agent.
+    """judge_error: no usable verdict; grading_error: the check could not run, through no fault of the agent.
 
-    Passed and score then mean nothing and do not count.
+    `passed` and `score` then mean nothing and do not count.
     """
     judge: JudgeRecord | None = None
     verifier: VerifierMetrics | None = None
-    """Of a Harbor trial whose verifier told what its reward is made of."""
+    """Set for a Harbor trial whose verifier reported what its reward is made of."""
     weight: float | None = None
     """Weight that the task gave this assertion when the run was graded."""
     duration_seconds: float = 0.0
 
     def resolve_weight(self, weights: Mapping[str, float]) -> float:
-        """Weight of this grade: by assertion id, then check name, then llm_quality for judges, else 1."""
+        """Look up the grade's weight by assertion id, then check name, then llm_quality for judges, else 1."""
         default_id = DEFAULT_CODE_ID.match(self.assertion_id)
         keys = [self.assertion_id, self.assertion_name, default_id.group(1) if default_id else ""]
         if self.assertion_type == "llm":
@@ -91,23 +90,25 @@ class GradeResult(Record):
 
 
 def weighted_score(grades: list[GradeResult], weights: Mapping[str, float]) -> float:
-    """Weighted mean of grades, 0 to 1; failed judges and weight 0 do not count; 0.0 if nothing has weight."""
+    """Return the weighted mean of all valid grades, 0 to 1; 0.0 if none of them has weight."""
     counted = [(g.resolve_weight(weights), g.score) for g in grades if g.status == "graded"]
     total = sum(weight for weight, _ in counted)
     return sum(weight * score for weight, score in counted) / total if total > 0 else 0.0
 
 
-class Fingerprints(Record):
-    """Hashes of all content a run depends on; two runs with equal ones are the same experiment."""
+class Fingerprints(BaseModel):
+    """Hashes of all content a run depends on; runs with equal hashes are the same experiment."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")  # a part of a key
 
     task: str = ""
-    """Over the task, its fixture and its hidden files."""
+    """Hash of the task, its fixture and its hidden files."""
     task_content: str = ""
-    """Over the same without the MCP servers that a Harbor task offers; empty when it cannot be told."""
+    """The same without the MCP servers that a Harbor task offers; empty when unknown."""
     config: str = ""
-    """Over the config, its skills, snapshot and MCP servers, and the model."""
+    """Hash of the config, its skills, snapshot and MCP servers, and the model."""
     user_level: str = ""
-    """Over the snapshot and the servers of --mcp-config alone; empty without them."""
+    """Hash of the snapshot and the servers of --mcp-config alone; empty without them."""
 
 
 class EvalResult(Record):
@@ -118,7 +119,7 @@ class EvalResult(Record):
     model: str
     run_index: Whole
     timestamp: datetime
-    """When the run was over and graded."""
+    """When the run had ended and was graded."""
     trace: ExecutionTrace
     grades: list[GradeResult] = []
     overall_score: float = 0.0
@@ -133,31 +134,31 @@ class EvalResult(Record):
     difficulty: str = ""
     language: str = ""
     groups: dict[str, str] = {}
-    """Further groups that the source puts the run into, name to value; a name that ends in _a or _b is about the
-    runs of that arm alone. One with many numbers, such as context_length, is reported by quartile."""
+    """Further groups of the run, name to value. A name that ends in _a or _b describes that arm alone. A group with
+    many numbers, such as context_length, is reported by quartile."""
     conditions: Conditions = Conditions()
     batch: Batch | None = None
     attempts: Whole = 1
-    """Tries it took, infrastructure failures included."""
+    """Number of tries, infrastructure failures included."""
     retry_cost_usd: float = 0.0
     """Known cost of the failed tries before this one."""
     replaced_judge_cost_usd: float = 0.0
-    """Known cost of judges whose verdicts later ones have replaced."""
+    """Known cost of judges whose verdicts were replaced later."""
     kept_project: Path | None = None
-    """Where the agent's files wait for checks that could not be carried out yet."""
+    """Where the agent's files are kept for checks that could not run yet."""
     run_id: str = Field(default_factory=lambda data: data["trace"].session_id or "")
-    """Names the run wherever a copy of its result lies; empty when nothing does."""
+    """The same in every copy of the run's result; empty without an id."""
     source: str = ""
-    """Where a result comes from that this harness did not run itself, for example a trial directory."""
+    """Where the result comes from if this harness did not run it, for example a trial directory."""
 
     @property
     def key(self) -> tuple[str, str, str, int, Fingerprints]:
-        """Which run of a matrix this is; a later row of a journal with the same one replaces it."""
+        """Which run of a matrix this is; a later row of a journal with the same key replaces it."""
         return (self.task_id, self.config_name, self.model, self.run_index, self.fingerprints)
 
     @property
     def measured(self) -> bool:
-        """Whether the result counts in rates: the run says something about the agent and no judge failed."""
+        """Whether the result counts in rates: the run says something about the agent, and no grading failed."""
         return not self.lost_to
 
     @property
@@ -169,14 +170,14 @@ class EvalResult(Record):
 
     @property
     def lost_to(self) -> str:
-        """Why the run is outside the rates: an error of infra, setup, judge or grading; empty when it counts."""
+        """Why the run does not count in rates: an infra, setup, judge or grading error; empty when it counts."""
         if not self.outcome.measured:
             return str(self.outcome)
         return next((grade.status for grade in self.grades if grade.status != "graded"), "")
 
     @property
     def why(self) -> str:
-        """What made the run fail or be lost, in one line: the error, then the assertions that did not pass."""
+        """Why the run failed or was lost, in one line: the error, then the assertions that did not pass."""
         failed = [
             g.assertion_id + (f" ({g.status.replace('_', ' ')})" if g.status != "graded" else "")
             for g in self.grades
@@ -191,17 +192,17 @@ class EvalResult(Record):
 
     @property
     def agent_finished(self) -> bool:
-        """Whether the agent's part is done and paid for, so that the run is not made again, graded or not."""
+        """Whether the agent's part is done and paid for; such a run is not repeated, graded or not."""
         return self.outcome.measured
 
     @property
     def has_answer(self) -> bool:
-        """Whether there is something to grade: the agent finished, though a verifier may have failed since."""
+        """Whether there is something to grade: the agent finished, even if a verifier failed afterwards."""
         return self.agent_finished or self.trace.error_kind is ErrorKind.GRADING
 
     @property
     def is_ungraded(self) -> bool:
-        """Whether an assertion waits for a grade that can still be given, without the agent."""
+        """Whether an assertion lacks a grade that can still be given without running the agent."""
         return self.agent_finished and any(
             g.status == "judge_error" or (g.status == "grading_error" and self.can_be_checked) for g in self.grades
         )
@@ -213,7 +214,7 @@ class EvalResult(Record):
 
     @property
     def refused_judge(self) -> str:
-        """Why every further judge would be refused too; empty when it is not so."""
+        """Why the service would refuse every further judge too; empty when it would not."""
         refused = ((g.judge.refused, g.details) for g in self.grades if g.judge and g.judge.refused)
         return next((f"{kind} of the judge: {details}" for kind, details in refused), "")
 
@@ -228,10 +229,9 @@ class EvalResult(Record):
         return (self.cost_usd or 0.0) + self.retry_cost_usd + self.judge_cost_usd
 
     def calculate_overall_score(self, weights: Mapping[str, float]) -> float:
-        """Weighted mean of the grades, 0 to 1; grades of failed judges and of weight 0 do not count.
+        """Return the weighted mean of all valid grades, 0 to 1; 0.0 if none of them has weight.
 
-        Weights resolve by assertion id, then check name, then `llm_quality` for judges, else 1.
-        0.0 without grades, or when nothing has weight.
+        Weights are looked up by assertion id, then check name, then `llm_quality` for judges; else they are 1.
         """
         return weighted_score(self.grades, weights)
 
@@ -265,10 +265,10 @@ class ClaudeConfigSnapshot(Record):
     files: dict[str, str] = {}
     """Path below .claude/ to content of agents, commands and hooks."""
     files_binary: dict[str, str] = {}
-    """Path below .claude/ to base64 content of those of them that are no text."""
+    """Path below .claude/ to base64 content of agents, commands and hooks that are not text."""
     executable: list[str] = []
     """Paths below .claude/ that were executable."""
     redacted: list[str] = []
-    """Where a secret was taken out, as dotted paths."""
+    """Dotted paths of the secrets that were taken out."""
     left_out: list[str] = []
-    """Links that lead out of the configuration, as `path -> target`."""
+    """Links that point outside the configuration, as `path -> target`."""

@@ -14,10 +14,10 @@ BUILT_IN = frozenset((
     "ReadMcpResourceTool", "RemoteTrigger", "ReportFindings", "ScheduleWakeup", "SendMessage", "SendUserFile",
     "SendUserMessage", "Skill", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "TaskUpdate",
     "TodoWrite", "ToolSearch", "WaitForMcpServers", "WebFetch", "WebSearch", "Workflow", "Write",
-    # Of earlier versions:
+    # From earlier versions:
     "BashOutput", "LS", "MultiEdit", "NotebookRead", "SlashCommand",
 ))  # fmt: skip
-"""Claude Code's own tools, as version 2.1.330 has them."""
+"""Claude Code's own tools, as of version 2.1.330."""
 
 ALIASES = {
     "Task": "Agent",
@@ -29,7 +29,7 @@ ALIASES = {
     "ReadMcpResource": "ReadMcpResourceTool",
     "ReadMcpResourceDir": "ReadMcpResourceDirTool",
 }
-"""Other names that the CLI takes, and prints, for tools."""
+"""Other names that the CLI accepts and prints for tools."""
 
 RULE = re.compile(r"(?P<name>[^()\s]+)(?P<pattern>\(.*\))?", re.DOTALL)
 MCP = "mcp__"
@@ -41,22 +41,22 @@ class ToolRule:
 
     text: str
     name: str
-    """Without the pattern."""
+    """The entry without its pattern."""
     has_pattern: bool
-    """Whether it means some uses of the tool only, as `Bash(git *)` does."""
+    """Whether the entry covers only some uses of the tool, as `Bash(git *)` does."""
 
     @property
     def is_mcp(self) -> bool:
-        """Whether it is about a server: mcp__<server>, mcp__<server>__<tool> or mcp__<server>__*."""
+        """Whether the entry is for an MCP server: mcp__<server>, mcp__<server>__<tool> or mcp__<server>__*."""
         return self.name.startswith(MCP)
 
     @property
     def is_partial(self) -> bool:
-        """Whether it means less than a whole built-in tool or a whole server."""
+        """Whether the entry covers less than a whole built-in tool or a whole server."""
         return self.has_pattern or (self.is_mcp and "__" in self.name.removeprefix(MCP))
 
     def server_among(self, servers: Iterable[str]) -> str | None:
-        """The server it is about; None when it is none of these."""
+        """Return which of `servers` the entry is for; None for no match."""
         for server in sorted(servers, key=len, reverse=True):
             whole = mcp_name(server)
             if self.name == whole or self.name.startswith(f"{whole}__"):
@@ -65,20 +65,20 @@ class ToolRule:
 
 
 def mcp_name(server: str) -> str:
-    """How a list of tools names a whole server: the CLI puts _ for what is no letter, digit, - or _."""
+    """Return the entry for a whole server; the CLI replaces everything but letters, digits, - and _ with _."""
     return MCP + re.sub(r"[^A-Za-z0-9_-]", "_", server)
 
 
 def canonical(name: str) -> str:
-    """The name of a tool under which all its other names are one."""
+    """Return the one name that stands for a tool and all its aliases."""
     return ALIASES.get(name, name)
 
 
 def tool_rule(text: str) -> ToolRule:
-    """The entry as it is meant.
+    """Parse one entry of a list of tools.
 
     Raises:
-        ValueError: it is no tool name, nor one with a pattern in parentheses, or no tool has that name.
+        ValueError: the entry is neither Name nor Name(pattern), or no tool has that name.
     """
     match = RULE.fullmatch(text.strip())
     if match is None:
@@ -90,7 +90,7 @@ def tool_rule(text: str) -> ToolRule:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The closest of the known names as a question; all of them when none is close."""
+    """Suggest the closest known name; list all of them when none is close."""
     by_lower = {candidate.lower(): candidate for candidate in sorted(known)}
     close = difflib.get_close_matches(name.lower(), by_lower, n=1)
     return f"did you mean {by_lower[close[0]]}?" if close else f"known: {', '.join(sorted(by_lower.values()))}"

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from harness.models.definitions import Config
 from harness.models.outcomes import ErrorKind, Outcome
-from locobench.shared.validation import LARGEST_COUNT
-
-Whole = Annotated[int, Field(ge=-LARGEST_COUNT, le=LARGEST_COUNT)]
-"""A whole number that arithmetic with fractions holds exactly."""
+from locobench.shared.validation import Whole
 
 
 class Record(BaseModel):
-    """Base of everything the harness writes: frozen; keys of newer versions are ignored."""
+    """Base of everything the harness writes; keys of newer versions are ignored."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
+    model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
 
 
 def _outcome_of(is_error: bool) -> Outcome:
@@ -54,7 +52,7 @@ class ToolCall(Record):
     timestamp: datetime | None = None
     id: str = ""
     duration_seconds: float | None = None
-    """From the call to its result as the CLI reported them; None without a result."""
+    """Time from the call to its result, as the CLI reported them; None without a result."""
     parent_id: str | None = None
     """Id of the call that started the subagent which made this call."""
 
@@ -84,19 +82,29 @@ class ConfigSnapshot(Record):
     skills_path: str | None = None
     max_turns: Whole = 0
 
+    @classmethod
+    def of(cls, config: Config) -> ConfigSnapshot:
+        """Take the snapshot of a config."""
+        return cls(
+            model=config.model,
+            claude_md=config.claude_md[:200] if config.claude_md is not None else None,
+            skills_path=str(config.skills_path) if config.skills_path is not None else None,
+            max_turns=config.max_turns,
+        )
+
 
 class Offered(Record):
-    """What the agent had when it started; each part is None when that was not recorded."""
+    """What the agent had when it started; each part is None when not recorded."""
 
     tools: list[str] | None = None
     servers: dict[str, str] | None = None
-    """Name of each MCP server to its status (`connected`, `failed`, ...); an empty one when it was not told."""
+    """MCP server name to status (`connected`, `failed`, ...); the status is empty when not reported."""
     skills: list[str] | None = None
     agents: list[str] | None = None
 
     @staticmethod
     def of_init(init: object) -> Offered:
-        """What the init line of the CLI lists; parts of any other shape count as not recorded."""
+        """Read the init line of the CLI; malformed parts count as not recorded."""
         if not isinstance(init, Mapping):
             return Offered()
         servers = init.get("mcp_servers")
@@ -125,23 +133,23 @@ class ExecutionTrace(Record):
     result: str = ""
     """Final answer of the agent."""
     is_error: bool = False
-    """Whether the run ended in any other way than completed."""
+    """Whether the run did not complete."""
     usage: TokenUsage | None = TokenUsage()
-    """None when it was not recorded, which a Harbor trial may not have done."""
+    """None when not recorded, as in some Harbor trials."""
     tool_calls: list[ToolCall] = []
     has_transcript: bool = True
-    """False when nothing recorded what the agent did: no tool calls then does not mean that it made none."""
+    """False when the agent's actions were not recorded. An empty `tool_calls` then does not mean that it made none."""
     duration_seconds: float | None = 0.0
-    """Wall clock of the CLI; None when it was not recorded."""
+    """Wall-clock time of the CLI; None when not recorded."""
     num_turns: Whole | None = 0
-    """None when they were not recorded."""
+    """None when not recorded."""
     raw_output: dict[str, Any] = {}
-    """All that the CLI printed: `init`, `result`, retries, limits and refusals under the names of their kinds.
+    """Everything the CLI printed: `init`, `result`, retries, limits and refusals, each under the name of its kind.
 
-    Every other message stands under `messages`, in its order. Saved results have it without secrets.
+    All other messages are under `messages`, in order. Saved results hold it without secrets.
     """
     offered: Offered = Field(default_factory=lambda data: Offered.of_init(data["raw_output"].get("init")))
-    """What the agent had when it started. Files of earlier versions have it in the init line of `raw_output` only."""
+    """What the agent had when it started. Older files have it only in the init line of `raw_output`."""
     file_changes: list[FileChange] = []
     claude_prompt: str = ""
     claude_response: str = ""
@@ -152,7 +160,7 @@ class ExecutionTrace(Record):
     """Whether the CLI stopped the run because of max_turns."""
     stderr: str = ""
     outcome: Outcome = Field(default_factory=lambda data: _outcome_of(data["is_error"]))
-    """Without one, an error counts as the infrastructure's, since nothing says that it was the agent's."""
+    """When missing, an error counts as the infrastructure's, since nothing says that it was the agent's."""
     error: str = ""
     """Why the outcome is not completed, in one line."""
     error_kind: ErrorKind = ErrorKind.NONE
@@ -162,20 +170,20 @@ class ExecutionTrace(Record):
     """Subagents included; None when the CLI did not report it."""
     claude_code_version: str = ""
     retry_after_seconds: float | None = None
-    """What the service asked to wait before the next try."""
+    """How long the service asked to wait before the next try."""
     permission_denials: list[str] = []
-    """Names of the tools whose calls were denied, one entry a call."""
+    """Names of the tools whose calls were denied, one entry per call."""
 
     @property
     def tool_count(self) -> int | None:
         """Number of tool calls; None when they were not recorded."""
-        # Files of earlier versions do not say has_transcript; where turns are unknown, so are calls.
+        # Older files have no has_transcript; where turns are unknown, so are calls.
         known = self.has_transcript and self.num_turns is not None
         return len(self.tool_calls) if known or self.tool_calls else None
 
     @property
     def may_be_retried(self) -> bool:
-        """Whether the same run may succeed when it is made again: a temporary failure, and no refused request."""
+        """Whether the run may succeed when repeated: the failure was temporary, and the request was not refused."""
         status = self.error_status
         refused = status is not None and 400 <= status < 500 and status not in (408, 429)
         return self.error_kind.is_temporary and not refused

@@ -1,4 +1,4 @@
-"""What reaches the terminal: no word is cut, no foreign text steers it, and a closed pipe is no failed report."""
+"""What reaches the terminal? Whole words, no control codes from foreign text, and no failure on a closed pipe."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from rich.text import Text
 from locobench.shared.terminal import printable, printable_line
 
 PIPE_WIDTH = 160
-"""Columns where nobody's terminal says how many there are: a summary fits into one line a row."""
+"""Columns when output goes to no terminal: a row of a summary fits on one line."""
 
 LONGEST_WORD = 100
-"""Characters; a longer one, such as a command in an error message, goes on in the next line of its cell."""
+"""Characters; a longer word, such as a command in an error message, is folded within its cell."""
 
 
 class ReportConsole(Console):
     """A console that leaves a closed pipe to the caller."""
 
     def on_broken_pipe(self) -> None:
-        """Raise BrokenPipeError; rich would leave with exit code 1, which says that something got worse."""
+        """Raise BrokenPipeError; rich would exit with code 1, which means that something got worse."""
         raise BrokenPipeError
 
 
 def report_console(*, stderr: bool = False) -> Console:
-    """A console for standard output (or standard error), PIPE_WIDTH wide when it is no terminal.
+    """Return a console for standard output or standard error, PIPE_WIDTH wide without a terminal.
 
-    COLUMNS wins over both.
+    COLUMNS overrides both widths.
     """
     console = ReportConsole(stderr=stderr)
     if not console.is_terminal and "COLUMNS" not in os.environ:
@@ -39,7 +39,7 @@ def report_console(*, stderr: bool = False) -> Console:
 
 
 def print_table(console: Console, table: Table) -> None:
-    """Print a table whose cells wrap between words only; where they do not fit, it is wider than the console."""
+    """Print a table whose cells wrap only between words; if they do not fit, it is wider than the console."""
     for column in table.columns:
         column.min_width = max((_longest_word(cell, column) for cell in [column.header, *column.cells]), default=0)
         column.overflow = "fold"
@@ -47,23 +47,23 @@ def print_table(console: Console, table: Table) -> None:
 
 
 def plain(text: str, style: str = "") -> Text:
-    """Foreign text for a console or a cell: not taken for markup, and what would steer the terminal is escaped."""
+    """Make foreign text safe for a console or a cell: markup is not interpreted, control characters are escaped."""
     return Text(printable(text), style)
 
 
 def print_verbatim(console: Console, text: str, indent: int = 0) -> None:
-    """Print an agent's text line by line, not wrapped."""
+    """Print an agent's text line by line, without wrapping."""
     for line in printable(text).removesuffix("\n").split("\n") if text else ():
         console.print(Text(" " * indent + line), soft_wrap=True)
 
 
 def say(message: str, *, err: bool = False) -> None:
-    """Print one line to standard output, or to standard error; a line end in the message is shown as an escape."""
+    """Print one line to standard output or standard error; line breaks in the message are escaped."""
     click.echo(printable_line(message), err=err)
 
 
 def say_lines(text: str, *, hang: int = 0) -> None:
-    """Print text of several lines to standard output; those after the first are set in by `hang` columns."""
+    """Print several lines to standard output; all but the first are indented by `hang` columns."""
     click.echo(printable(text.rstrip()).replace("\n", "\n" + " " * hang))
 
 

@@ -1,17 +1,18 @@
-"""How the room's templates are filled: a missing value is an error, and pages escape what is put into them."""
+"""How are the templates of reports filled? A missing value is an error, and HTML pages escape all values."""
 
 from __future__ import annotations
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from harness.compare import sentences, wording
+from locobench.shared.installation import HARNESS
 
 
 def template_environment(*, is_page: bool) -> Environment:
     """Return an environment with the templates, `wording` and `sentences`.
 
     Args:
-        is_page: whether HTML is written, else Markdown, where names go through the filter `cell`.
+        is_page: True for HTML; False for Markdown, where names go through the filter `cell`.
     """
     environment = Environment(
         loader=PackageLoader("harness.report"),
@@ -23,4 +24,5 @@ def template_environment(*, is_page: bool) -> Environment:
     )
     environment.globals["wording"] = wording
     environment.globals["sentences"] = sentences
+    environment.globals["harness"] = HARNESS
     return environment

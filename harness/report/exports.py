@@ -44,7 +44,7 @@ COLUMNS: dict[str, Callable[[EvalResult], object]] = {
     "claude_code_version": lambda r: r.claude_code_version,
     "error": lambda r: r.trace.error,
 }
-"""One column of the CSV each; a new one is a new line here."""
+"""The columns of the CSV, with the value of each for a run."""
 
 MARKS = {
     Verdict.IMPROVEMENT: "🟢",
@@ -59,7 +59,7 @@ NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def results_json(results: Sequence[EvalResult]) -> str:
-    """A results file with a summary in front, which `load_results` reads like any other."""
+    """Return a results file that starts with a summary; `load_results` reads it like any other."""
     metrics = aggregate(results)
     return json.dumps(
         {
@@ -87,7 +87,7 @@ def results_json(results: Sequence[EvalResult]) -> str:
 
 
 def results_csv(results: Iterable[EvalResult]) -> str:
-    """One line a run; unknown values are empty."""
+    """Return one line per run; unknown values are empty."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -97,7 +97,7 @@ def results_csv(results: Iterable[EvalResult]) -> str:
 
 
 def results_junit(results: Sequence[EvalResult]) -> str:
-    """One suite a config and model, one case a run; lost runs are errors, failed ones failures."""
+    """Return a suite per config and model with a case per run; lost runs are errors, failed ones failures."""
     suites = []
     for (config, model), runs in by_arm(results).items():
         cases = []
@@ -117,7 +117,7 @@ def results_junit(results: Sequence[EvalResult]) -> str:
 
 
 def comparison_junit(*comparisons: Comparison) -> str:
-    """A suite for each comparison: verdict and tasks as cases; a regression is a failure, too little data an error."""
+    """Return a suite per comparison, with verdict and tasks as cases; regressions fail, too little data is an error."""
     return _xml("harness compare", [_comparison_suite(comparison) for comparison in comparisons])
 
 
@@ -138,19 +138,19 @@ def _comparison_suite(comparison: Comparison) -> TestSuite:
 
 
 def comparison_markdown(comparison: Comparison) -> str:
-    """A comment for a pull request: verdict, numbers, warnings, and the tasks that moved."""
+    """Return a comment for a pull request: verdict, numbers, warnings, and the tasks that moved."""
     moved = [unit for unit in comparison.decision.units if unit.moved]
     return _markdown("comparison.md.j2", comparison=comparison, moved=moved, mark=MARKS[comparison.verdict])
 
 
 def results_markdown(results: Sequence[EvalResult]) -> str:
-    """A table of all configs and models."""
+    """Return a table of all configs and models."""
     rows = [(config, model, aggregate(runs)) for (config, model), runs in by_arm(results).items()]
     return _markdown("results.md.j2", rows=rows)
 
 
 def comparison_data(comparison: Comparison) -> dict[str, Any]:
-    """The comparison as JSON data, without what only the computation needs."""
+    """Return the comparison as JSON data, without values that only the computation needs."""
     steps = {"steps_less", "steps_greater"}
     data = comparison.model_dump(
         mode="json",
@@ -163,7 +163,7 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
 
 
 def arms_data(found: ArmsComparison) -> dict[str, Any]:
-    """Several arms as JSON data: each as a point, and each against the first."""
+    """Return several arms as JSON data: their means and costs, and each against the first."""
     return {
         "schema_version": SCHEMA_VERSION,
         "metric": found.metric,
@@ -179,12 +179,12 @@ def _markdown(template: str, **values: object) -> str:
 
 
 def _cell(text: str) -> str:
-    """Text that cannot end a table cell or turn into markup."""
+    """Escape text so that it cannot end a table cell or turn into markup."""
     return re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", " ".join(text.split()))
 
 
 def _inert(value: object) -> object:
-    """A cell that a spreadsheet does not take for a formula."""
+    """Keep a spreadsheet from taking a value for a formula."""
     return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value
 
 
@@ -205,7 +205,7 @@ def _suite(name: str, cases: Sequence[TestCase]) -> TestSuite:
 
 
 def _clean(text: str) -> str:
-    """Text without the characters that XML cannot hold."""
+    """Replace the characters that XML cannot hold."""
     return NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 

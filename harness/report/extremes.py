@@ -11,26 +11,26 @@ from harness.models import EvalResult, VerifierMetrics
 from harness.statistics import TIE
 
 MOST = 10
-"""Tasks of each kind, and runs of each that are listed."""
+"""Largest number of wins, of losses, and of runs listed for each."""
 ANSWER_CHARS = 3000
-"""Of an answer beside the other one; the run's own page has all of it."""
+"""Characters shown of each answer when both are side by side; the run's own page has more."""
 NAMES = 12
-"""Of a list of evidence before it says how many more there are."""
+"""Names shown of a list of evidence before it says how many more there are."""
 
 
 @dataclass(frozen=True)
 class ArmOfTask:
-    """What one arm did with a task: all its measured runs, and the one that stands for them."""
+    """What one arm did with a task: all its measured runs, and a typical one."""
 
     label: str
     runs: tuple[tuple[int, EvalResult], ...]
-    """Number of each run in the page's list, and the run."""
+    """Each run, with its number in the page's list."""
     typical: EvalResult
-    """The run whose value is closest to their mean."""
+    """The run whose value is closest to the mean."""
 
     @property
     def answer(self) -> str:
-        """What the typical run handed in; empty when that was not recorded."""
+        """The answer of the typical run; empty when not recorded."""
         return self.typical.trace.result or self.typical.trace.claude_response
 
     @property
@@ -43,7 +43,7 @@ class ArmOfTask:
 
     @property
     def metrics(self) -> VerifierMetrics | None:
-        """What the verifier found in the typical run's answer; None when it did not tell."""
+        """What the verifier found in the typical run's answer; None when it reported nothing."""
         return next((grade.verifier for grade in self.typical.grades if grade.verifier), None)
 
 
@@ -57,7 +57,7 @@ class Extreme:
 
 
 def evidence(metrics: VerifierMetrics) -> list[tuple[str, str]]:
-    """What the verifier found, a line each: what it is about, how much, and the first names."""
+    """List what the verifier found: the kind of finding, with its number and first names."""
     kinds = {
         "identifiers": None if metrics.identifiers is None else list(metrics.identifiers),
         "files": None if metrics.files is None else list(metrics.files),
@@ -76,12 +76,12 @@ def _listed(names: Sequence[str]) -> str:
 def extremes(
     comparison: Comparison, runs_a: Sequence[tuple[int, EvalResult]], runs_b: Sequence[tuple[int, EvalResult]]
 ) -> tuple[list[Extreme], list[Extreme]]:
-    """The MOST largest wins of B and its MOST largest losses, the largest first.
+    """Return up to MOST wins and MOST losses of B, the largest first.
 
     Args:
-        comparison: of the two arms.
+        comparison: compares the two arms.
         runs_a: runs of A with their numbers in the page.
-        runs_b: likewise of B.
+        runs_b: likewise for B.
     """
     units = sorted(comparison.decision.units, key=lambda unit: (-unit.difference, unit.key))
     wins = [unit for unit in units if unit.difference > TIE][:MOST]
@@ -108,7 +108,7 @@ def _by_task(runs: Sequence[tuple[int, EvalResult]]) -> dict[str, Numbered]:
 
 
 def _of_unit(runs: Mapping[str, Numbered], key: UnitKey) -> Numbered:
-    """The runs of a task that its unit pairs: an empty config or model stands for any."""
+    """Return the runs that belong to a unit; an empty config or model in its key stands for any."""
     return [
         (number, run)
         for number, run in runs[key.task_id]

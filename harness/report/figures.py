@@ -1,4 +1,4 @@
-"""What do results look like? Cost and tool calls against the metric, as SVG for the page."""
+"""What do results look like? The metric against cost and tool calls, plotted as SVG for the page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ INK, FAINT, *SERIES = COLOURS
 MARKERS = "osD^v"
 
 WIDTH = 7.2
-"""Inches, as all sizes here."""
+"""Inches, like all sizes here."""
 LEGEND_ROW = 0.22
 SCATTER_HEIGHT = 3.6
 NAME_CHARS = 50
@@ -35,11 +35,11 @@ NAME_CHARS = 50
 
 @page_style()
 def value_against_cost(arms: Mapping[str, Sequence[EvalResult]], metric: Metric) -> Markup:
-    """Mean cost and metric of every arm; faint dots are its tasks. Empty without any cost.
+    """Plot every arm's mean cost and metric, with its tasks as faint dots; empty without any cost.
 
     Args:
-        arms: name in the legend to runs; those without a known cost are left out.
-        metric: of the runs.
+        arms: name in the legend to runs; runs without a known cost are left out.
+        metric: the metric to plot.
     """
     known = _having(arms, lambda run: run.cost_usd)
     if not known:
@@ -62,7 +62,7 @@ def value_against_cost(arms: Mapping[str, Sequence[EvalResult]], metric: Metric)
 
 @page_style()
 def value_against_calls(arms: Mapping[str, Sequence[EvalResult]], metric: Metric) -> Markup:
-    """Mean tool calls and metric of every arm; faint dots are its tasks. Empty without a recorded transcript."""
+    """Plot every arm's mean tool calls and metric, with its tasks as faint dots; empty without recorded calls."""
     known = _having(arms, lambda run: run.trace.tool_count)
     if not any(run.trace.tool_calls for runs in known.values() for run in runs):
         return Markup()
@@ -83,7 +83,7 @@ def value_against_calls(arms: Mapping[str, Sequence[EvalResult]], metric: Metric
 def _having(
     arms: Mapping[str, Sequence[EvalResult]], value: Callable[[EvalResult], float | None]
 ) -> dict[str, list[EvalResult]]:
-    """The measured runs of each arm that recorded a value; arms without any are left out."""
+    """Return the measured runs of each arm that recorded a value; arms without such runs are left out."""
     known = {name: [r for r in runs if r.measured and value(r) is not None] for name, runs in arms.items()}
     return {name: runs for name, runs in known.items() if runs}
 
@@ -113,7 +113,7 @@ def _scattered(figure: Figure, axes: Axes, name: str, title: str, metric: Metric
 
 
 def _axes(height: float, left: float, below: float = 0.0) -> tuple[Figure, Axes]:
-    """A figure WIDTH wide, with room for names on its left and for a legend below."""
+    """Return a figure WIDTH wide, with room for names on its left and for a legend below."""
     height += below
     figure = Figure(figsize=(WIDTH, height))
     figure.subplots_adjust(left / WIDTH, (0.5 + below) / height, 1 - 0.1 / WIDTH, 1 - 0.3 / height)
@@ -133,6 +133,6 @@ def _finished(figure: Figure, axes: Axes, name: str, title: str, *, grid: str) -
 
 
 def _short(name: str, limit: int = NAME_CHARS) -> str:
-    """The name, without its middle when it is long: ids mostly differ at both ends."""
+    """Cut the middle out of a long name; ids mostly differ at their ends."""
     half = limit // 2
     return name if len(name) <= limit else f"{name[:half]}…{name[1 - half :]}"

@@ -14,12 +14,12 @@ from harness.compare.wording import metric_name
 from harness.statistics import Interval
 
 ROOM = 3.0
-"""Half the axis, in units of the farther end of the total's interval: what reaches further gets an arrow."""
+"""Half the axis, in multiples of the farther end of the total's interval; what reaches further gets an arrow."""
 LEAST_REACH = 0.05
-"""Half the axis is never less, so that noise of a point or two does not look like a landslide."""
+"""Half the axis is never shorter than this, so that noise of a point or two does not look like a landslide."""
 TICKS = 4
 MOST_ROWS = 12
-"""Of one dimension; of more groups those are shown that are farthest from what chance explains."""
+"""Rows shown per dimension; if there are more groups, those with the smallest p-values are shown."""
 
 Side = Literal["", "good", "bad"]
 SIDES: dict[Verdict, Side] = {Verdict.IMPROVEMENT: "good", Verdict.REGRESSION: "bad"}
@@ -34,42 +34,42 @@ class ForestRow:
     name: str
     tasks: int
     mean_a: float
-    """Of the metric, 0 to 1; of the component for a component."""
+    """Mean of the metric, or of the component, 0 to 1."""
     mean_b: float
     difference: float
     interval: Interval | None
     adjusted_p: float | None
-    """Two-sided, corrected for all groups; None for all tasks, whose p-value is the verdict's."""
+    """Two-sided p-value, corrected for all groups; None for all tasks, whose p-value is the verdict's."""
     too_few: bool
-    """Whether the interval leaves the whole scale open."""
+    """Whether the interval covers the whole scale, or there is none."""
     side: Side
-    """Of all tasks: as the verdict has it; of a group: where its interval leaves 0 out."""
+    """For all tasks, the side of the verdict; for a group, the side of 0 that its interval lies on."""
 
 
 @dataclass(frozen=True)
 class Forest:
-    """A forest plot: rows, and the axis that they share."""
+    """A forest plot: its rows and their common axis."""
 
     rows: tuple[ForestRow, ...]
     reach: float
     """The axis goes from -reach to +reach."""
     ticks: tuple[float, ...]
     hidden: dict[str, int]
-    """Groups of a dimension beyond those shown."""
+    """Number of groups not shown, by dimension."""
     groups: int
-    """Number of groups, shown or not, for which intervals and p-values are corrected."""
+    """Number of all groups, shown or not; intervals and p-values are corrected for it."""
 
     def at(self, difference: float) -> float:
-        """Where on the axis, in percent of its width; what lies outside is put on its end."""
+        """Return the position on the axis in percent of its width; what lies outside is put at its end."""
         return round(50 + 50 * max(-1.0, min(1.0, difference / self.reach)), 2)
 
     def cut(self, difference: float) -> bool:
-        """Whether it lies outside of the axis."""
+        """Tell whether a difference lies outside the axis."""
         return abs(difference) > self.reach
 
 
 def forest(comparison: Comparison) -> Forest | None:
-    """The plot of a comparison; None when no task was measured in both arms."""
+    """Return the plot of a comparison; None when no task was measured in both arms."""
     primary = comparison.primary
     if primary is None:
         return None
@@ -112,7 +112,7 @@ def forest(comparison: Comparison) -> Forest | None:
 
 
 def _shown(comparison: Comparison) -> tuple[list[Slice], dict[str, int]]:
-    """The groups that get a row, in their order, and how many of each dimension do not."""
+    """Return the groups that get a row, in order, and the number of others in each dimension."""
     by_dimension: dict[str, list[Slice]] = defaultdict(list)
     for part in comparison.slices:
         by_dimension[part.dimension].append(part)
@@ -132,7 +132,7 @@ def _side(interval: Interval | None) -> Side:
 
 
 def _dimension(comparison: Comparison, name: str) -> str:
-    """A heading: `config_b` is the config in B, by B's name."""
+    """Return a dimension as a heading; `config_b` becomes `config in <B's name>`."""
     for suffix, label in (("_a", comparison.label_a), ("_b", comparison.label_b)):
         if name.endswith(suffix):
             return f"{metric_name(name[:-2])} in {label}"

@@ -1,4 +1,4 @@
-"""How do results become one HTML file? All inside it, nothing fetched, each run compressed until opened."""
+"""How do results become one HTML file? It fetches nothing, and unpacks a run once it is opened."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ from harness.report.forest import Forest, forest
 from harness.report.task_table import TaskTable, task_table
 
 MAX_BYTES = 18_000_000
-"""Of the pages of all runs together; texts are cut harder until they fit."""
+"""Limit for the pages of all runs together; texts are cut shorter until they fit."""
 MANY_TASKS = 200
 MANY_BYTES = 1_000_000
-"""The same from MANY_TASKS on: a page of 500 tasks opens within a second."""
+"""The same beyond MANY_TASKS: a page of 500 tasks then opens within a second."""
 TEXT_CHARS = 40_000
-"""Longest single text of a run (prompt, answer, diff, tool output), when all fit."""
+"""Longest single text of a run (prompt, answer, diff, tool output), if all of them fit."""
 LEAST_CHARS = 100
-"""From here on a run's page has its grades and its answer, and of its tools the names alone."""
+"""At this limit, a run's page has its grades and its answer, but only the names of its tools."""
 WHY_CHARS = 160
 LONGEST_SECRET = 4000
-"""Characters beyond a cut that are looked at, so that half a secret is not left before it."""
+"""Characters searched beyond a cut, so that no half of a secret is left before it."""
 
 
 @dataclass(frozen=True)
 class Arm:
-    """Results under the name a reader knows them by."""
+    """Results, under the name that readers know them by."""
 
     label: str
     results: Sequence[EvalResult]
@@ -65,19 +65,19 @@ class Column:
 
 @dataclass(frozen=True)
 class View:
-    """What the page shows of one comparison beside its numbers."""
+    """What the page shows of one comparison, besides its numbers."""
 
     comparison: Comparison
     forest: Forest | None
     wins: Sequence[Extreme]
     losses: Sequence[Extreme]
     tasks: TaskTable | None
-    """None with several comparisons, whose tasks the heat map shows."""
+    """None with several comparisons; the heat map then shows the tasks."""
 
 
 @dataclass(frozen=True)
 class Runs:
-    """Every run: a packed list of what the table of runs shows, and the packed pages behind it, a pack each task."""
+    """All runs: the packed rows of their table, and their packed pages, one pack for each task."""
 
     count: int
     listed: str
@@ -85,7 +85,7 @@ class Runs:
 
 
 PackFor = Callable[[EvalResult], str | None]
-"""The evidence pack of a run's answer, where there is one."""
+"""Returns the evidence pack of a run's answer, if there is one."""
 
 
 def render(
@@ -94,13 +94,13 @@ def render(
     title: str = "Evaluation report",
     pack_for: PackFor = lambda _result: None,
 ) -> str:
-    """The whole page. Texts of the agent are escaped, cut to fit and freed of what looks like a secret.
+    """Return the whole page; texts of the agent are escaped, cut to fit and cleared of what looks like a secret.
 
     Args:
-        arms: one, or those of `comparison` in its order.
-        comparison: shown first, when there is one.
-        title: of the page.
-        pack_for: what is shown beside a run's answer.
+        arms: one arm, or those of `comparison` in its order.
+        comparison: shown first if given.
+        title: title of the page.
+        pack_for: returns the evidence pack to show beside a run's answer.
     """
     several = comparison if isinstance(comparison, ArmsComparison) else None
     comparisons = several.comparisons if several else [comparison] if isinstance(comparison, Comparison) else []
@@ -151,7 +151,7 @@ def _views(arms: Sequence[Arm], comparisons: Sequence[Comparison]) -> list[View]
 
 
 def _legend(arms: Sequence[Arm]) -> dict[str, Sequence[EvalResult]]:
-    """Runs by what a legend calls them: an arm of one config and model by its label."""
+    """Return runs by their name in a legend; an arm of one config and model goes by its label."""
     found: dict[str, Sequence[EvalResult]] = {}
     for arm in arms:
         parts = by_arm(arm.results)
@@ -187,7 +187,7 @@ def _runs(arms: Sequence[Arm], pack_for: PackFor) -> Runs:
 
 
 def _line(arm: str, result: EvalResult, pack: int, place: int) -> list[object]:
-    """A run in the table: what its columns show, what the search looks at, and where its page is packed."""
+    """Return a run's row: where its page is packed, further words for the search, and its columns."""
     tools = sorted({call.name for call in result.trace.tool_calls})
     why = _without_shapes(result.why)
     words = [str(result.outcome), result.category, result.language, *map(_without_shapes, tools)]
@@ -214,7 +214,7 @@ def _run_page(index: int, result: EvalResult, pack: str | None, limit: int) -> s
 
 
 def _clip(content: object, limit: int = ANSWER_CHARS) -> str:
-    """A text as the page shows it: its middle left out when it is too long, and without secrets."""
+    """Return a text as the page shows it: without secrets, and without its middle if it is too long."""
     text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, indent=1)
     if len(text) <= limit:
         return _without_shapes(text)
@@ -225,12 +225,12 @@ def _clip(content: object, limit: int = ANSWER_CHARS) -> str:
 
 
 def _without_shapes(text: str) -> str:
-    """What looks like a secret is taken out once more: an older results file was written by older rules."""
+    """Take out what looks like a secret once more, since older results files were written under older rules."""
     return replace_shapes(text, REDACTED)
 
 
 def _told(text: str) -> str:
-    """A number as it is, or that it was not recorded."""
+    """Return a number as it is, or `not recorded`."""
     return "not recorded" if text == wording.UNKNOWN else text
 
 
@@ -239,12 +239,12 @@ def _pack(text: str) -> str:
 
 
 def _breakable(name: str) -> Markup:
-    """A name that a narrow column breaks between its parts rather than within a word."""
+    """Let a narrow column break a name between its parts rather than within a word."""
     return Markup("<wbr>").join(re.split(r"(?<=[_/.+-])", name))
 
 
 def _groupby_in_order(items: Iterable[object], name: str) -> list[tuple[object, list[object]]]:
-    """Neighbours with the same value of an attribute; jinja's own `groupby` sorts."""
+    """Group neighbours with the same value of an attribute; jinja's own `groupby` sorts."""
     return [(value, list(group)) for value, group in groupby(items, attrgetter(name))]
 
 

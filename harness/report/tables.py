@@ -11,7 +11,6 @@ from rich.text import Text
 from harness.compare.arms import ArmsComparison
 from harness.compare.findings import Slice
 from harness.compare.metrics import aggregate, by_arm, by_task, resolve_metric
-from harness.compare.trend import TaskDrift, Trend
 from harness.compare.verdicts import Comparison, Metric, UnitComparison, Verdict
 from harness.compare.wording import (
     LEVEL,
@@ -31,7 +30,6 @@ from harness.compare.wording import (
     points,
     rate_interval,
     seconds_text,
-    share_text,
     signed,
     slice_interval,
     unit_verdict,
@@ -49,7 +47,7 @@ COLOURS = {
 
 
 def new_table(title: str, *columns: str) -> Table:
-    """An empty table in the house style."""
+    """Return an empty table in the house style."""
     table = Table(title=title or None, title_justify="left", header_style="bold", box=box.SIMPLE_HEAD)
     for name in columns:
         table.add_column(plain(name))
@@ -57,7 +55,7 @@ def new_table(title: str, *columns: str) -> Table:
 
 
 def summary_tables(results: Sequence[EvalResult], *, wide: bool = True) -> list[Table]:
-    """Rates with intervals, pass@k, cost and lost runs: a line for every config and model, or not `wide` a table."""
+    """Show rates with intervals, pass@k, cost and lost runs: a row per config and model, or a table if not `wide`."""
     arms = {arm: _summary_of(runs) for arm, runs in by_arm(results).items()}
     if wide:
         table = new_table("Summary", "config", "model")
@@ -92,7 +90,7 @@ def _summary_of(runs: Sequence[EvalResult]) -> dict[str, Text | str]:
 
 
 def metrics_table(comparison: Comparison) -> Table:
-    """Every quantity of a comparison in both arms, with its difference and the interval of that."""
+    """Show every quantity of a comparison in both arms, with the difference and its interval."""
     table = new_table("Means over tasks", "")
     for name in (comparison.label_a, comparison.label_b, "difference", LEVEL, "tasks"):
         table.add_column(plain(name), justify="right", no_wrap=True)
@@ -103,7 +101,7 @@ def metrics_table(comparison: Comparison) -> Table:
 
 
 def slices_table(slices: Sequence[Slice], a: str, b: str, *, means: bool = True) -> Table:
-    """The difference in points within every group, with its corrected interval and p-value; with `means` both arms'."""
+    """Show each group's difference in points with corrected interval and p-value; with `means`, both arms' means."""
     table = new_table("By group", "")
     names = ("tasks", *((a, b) if means else ()), "points", f"{LEVEL} of all", "adjusted p")
     for name in names:
@@ -120,7 +118,7 @@ def slices_table(slices: Sequence[Slice], a: str, b: str, *, means: bool = True)
 
 
 def arms_table(found: ArmsComparison) -> Table:
-    """Every arm: the metric, its difference from the first arm with interval and p, and the cost."""
+    """Show each arm's metric, its difference from the first arm with interval and p, and its cost."""
     table = new_table("Arms", "")
     for name in ("tasks", "runs", metric_name(found.metric), "against the first", LEVEL, "adjusted p", "cost/run"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -138,9 +136,9 @@ def arms_table(found: ArmsComparison) -> Table:
 
 
 def means_by_task(results: Sequence[EvalResult], *, wide: bool = True) -> Table:
-    """Passed of measured runs of each task, or the mean score where scores lie between; and lost runs.
+    """Show each task's passed and measured runs, or its mean score if any is between 0 and 1; and its lost runs.
 
-    A column for each config and model, or not `wide` a line.
+    Each config and model has a column or, if not `wide`, a row.
     """
     metric = resolve_metric("auto", results)
     arms = list(by_arm(results))
@@ -169,35 +167,8 @@ def _mean(runs: Sequence[EvalResult], metric: Metric) -> Text:
     return cell.append(f" +{lost} lost", style="yellow") if lost else cell
 
 
-def trend_table(trend: Trend) -> Table:
-    """Every job of a trend."""
-    table = new_table("Jobs in the order of time", "job", "started")
-    for name in ("tasks", "runs", "lost", "mean reward", LEVEL):
-        table.add_column(name, justify="right", no_wrap=True)
-    for p in trend.points:
-        table.add_row(
-            plain(p.name),
-            p.started.strftime("%Y-%m-%d %H:%M"),
-            *map(str, (p.tasks, p.runs, p.lost)),
-            share_text(p.mean),
-            rate_interval(p.interval),
-        )
-    return table
-
-
-def drift_table(title: str, drifts: Sequence[TaskDrift]) -> Table:
-    """Tasks whose reward or number of runs is not what it was in the job before."""
-    table = new_table(title, "task", "in job")
-    for name in ("before", "after", "runs before", "runs after"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for d in drifts:
-        runs = (str(d.runs_before), str(d.runs_after))
-        table.add_row(plain(d.task), plain(d.job), share_text(d.before), share_text(d.after), *runs)
-    return table
-
-
 def assertion_table(results: Sequence[EvalResult]) -> Table:
-    """How often each assertion of each task passes; one that always or never does cannot tell two arms apart."""
+    """Show how often each assertion of each task passes; one that always or never does cannot tell arms apart."""
     table = new_table("Assertions", "task", "assertion", "passed", LEVEL)
     for task, runs in by_task(results).items():
         grades = [g for run in runs if run.measured for g in run.grades]
@@ -209,7 +180,7 @@ def assertion_table(results: Sequence[EvalResult]) -> Table:
 
 
 def unit_table(units: Mapping[str, UnitComparison], a: str, b: str) -> Table:
-    """Task by task: runs passed in both arms, difference, p before and after correction, verdict."""
+    """Show each task's runs passed in both arms, difference, p before and after correction, and verdict."""
     table = new_table("Tasks", "task")
     for title in (a, b, "difference", "p", "adjusted"):
         table.add_column(plain(title), justify="right", no_wrap=True)
@@ -226,12 +197,12 @@ def _colour(rate: float) -> str:
 
 
 def passed_text(passed: bool) -> Text:
-    """The word `pass` or `fail`."""
+    """Return the word `pass` or `fail`, coloured."""
     return _VERDICTS["pass" if passed else "fail"].copy()
 
 
 def mark(result: EvalResult) -> Text:
-    """The word `pass`, `fail` or `lost`."""
+    """Return the word `pass`, `fail` or `lost`, coloured."""
     return _VERDICTS[result.verdict].copy()
 
 

@@ -1,4 +1,4 @@
-"""What became of each task? Reward, tokens, cost, time and lost runs of both arms, a row each."""
+"""How did each task go? One row per task with reward, tokens, cost, time and lost runs of both arms."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ class TaskRow:
     key: UnitKey
     arms: tuple[TaskCell, TaskCell]
     difference: float | None
-    """Of the metric, in points; None where one arm measured nothing."""
+    """Difference of the metric, in points; None where one arm measured nothing."""
     verdict: str
     state: str
     """won, lost or same; empty where one arm measured nothing."""
     groups: tuple[int, ...]
-    """Places in `TaskTable.groups`."""
+    """Indices into `TaskTable.groups`."""
 
 
 @dataclass(frozen=True)
 class TaskTable:
-    """All tasks of a comparison, the largest win first, and the groups that they can be filtered by."""
+    """All tasks of a comparison, the largest win first, and the groups to filter them by."""
 
     rows: tuple[TaskRow, ...]
     groups: tuple[tuple[str, str], ...]
@@ -53,12 +53,12 @@ class TaskTable:
 
 
 def task_table(comparison: Comparison, a: Sequence[EvalResult], b: Sequence[EvalResult]) -> TaskTable:
-    """The table of a comparison of two arms; tasks of one arm alone come last.
+    """Return the task table of a comparison; tasks of one arm alone come last.
 
     Args:
-        comparison: of the two.
+        comparison: compares the two arms.
         a: all runs of A, lost ones included.
-        b: of B.
+        b: all runs of B.
     """
     units = {unit.key: unit for unit in comparison.decision.units}
     groups = tuple((part.dimension, part.value) for part in comparison.slices if part.dimension != "component")

@@ -1,4 +1,4 @@
-"""How results become files and files results: whole, with what helps to debug, and without secrets."""
+"""How are results written to files and read back? Whole, without secrets, and on request with debugging details."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ R = TypeVar("R", bound=BaseModel)
 
 
 def load_results(path: Path | str) -> list[EvalResult]:
-    """Results of a results file (object with `results`, or a bare list); InputError if unreadable."""
+    """Read a results file (an object with `results`, or a bare list); InputError if unreadable."""
     return load_results_file(Path(path)).results
 
 
 def load_results_file(path: Path) -> ResultsFile:
-    """A whole results file with its header; InputError when it cannot be read or is of a newer version."""
+    """Read a whole results file with its header; InputError if it is unreadable or of a newer version."""
     text = read_text(path)
     try:
         if text.lstrip().startswith("["):
@@ -54,9 +54,9 @@ def _too_new(version: int) -> str:
 
 
 def without_secrets(result: EvalResult, redactor: Redactor) -> EvalResult:
-    """The result without secrets: agents print their environment, and write it to files.
+    """Remove secrets from a result, since agents print their environment and write it to files.
 
-    Only what an agent, a tool or a judge wrote is looked at: ids, models, names and outcomes stay as they are.
+    Only text by an agent, a tool or a judge is searched; ids, models, names and outcomes stay as they are.
     """
     return grades_without_secrets(result.model_copy(update={"trace": _clean_trace(result.trace, redactor)}), redactor)
 
@@ -78,7 +78,7 @@ def _clean_trace(trace: ExecutionTrace, redactor: Redactor) -> ExecutionTrace:
 
 
 def grades_without_secrets(result: EvalResult, redactor: Redactor) -> EvalResult:
-    """The result with grades that hold no secrets; the rest is as it was."""
+    """Remove secrets from the grades of a result; the rest stays as it was."""
     grades = [
         _cleaned(grade, redactor, ("details", "reasoning", "full_output", "grading_prompt")).model_copy(
             update={
@@ -97,12 +97,12 @@ def _cleaned(record: R, redactor: Redactor, fields: tuple[str, ...]) -> R:
 
 
 def results_json(results: Sequence[EvalResult], *, stop_reason: str = "") -> str:
-    """The text of a results file; a `stop_reason` marks it as incomplete."""
+    """Return the text of a results file; a `stop_reason` marks it as incomplete."""
     return "".join(results_parts(results, len(results), stop_reason=stop_reason))
 
 
 def results_parts(results: Iterable[EvalResult], count: int, *, stop_reason: str = "") -> Iterator[str]:
-    """The same piece by piece, since the texts of all runs together may be larger than the memory."""
+    """Yield the text of a results file piece by piece, since all runs together may not fit into memory."""
     header = ResultsFile(
         timestamp=datetime.now(UTC),
         num_results=count,
@@ -119,7 +119,7 @@ def results_parts(results: Iterable[EvalResult], count: int, *, stop_reason: str
 
 
 def debug_json(results: list[EvalResult]) -> str:
-    """The same results with what one looks for first when a run went wrong."""
+    """Return the results with what one looks for first when a run went wrong."""
     summary = {
         "total_results": len(results),
         "total_passed": sum(r.passed for r in results),

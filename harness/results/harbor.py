@@ -1,4 +1,4 @@
-"""How the trials of Harbor jobs become results, so that the same reports serve both ways of running."""
+"""How do trials of Harbor jobs become results? The same reports then serve both ways of running."""
 
 from __future__ import annotations
 
@@ -25,14 +25,16 @@ from harness.models import (
     Outcome,
     VerifierMetrics,
 )
-from harness.results.harbor_files import REWARD, AgentInfo, AnyJson, Trial, read, read_job, trials
-from harness.results.harbor_tasks import TaskFolder, TaskFolders, TaskLimits, task_id
+from harness.results.harbor_tasks import TaskFolders, task_id
 from harness.results.harbor_trace import ERROR_CHARS, TEST_OUTPUT, left_by_agent, trace_of
+from locobench.harbor.files import AnyJson, read
+from locobench.harbor.task import EnvironmentSection, TaskFolder
+from locobench.harbor.trial import REWARD, AgentInfo, Trial, read_job, reward_of, trials
 
 TRACEBACK = "Traceback (most recent call last):"
 
 MOST_OUTPUT_BYTES = 1_000_000
-"""Of what the tests printed, and of the verifier's metrics."""
+"""Limit for what the tests printed, and for the verifier's metrics."""
 
 UNLIKE_SETTINGS = {
     "name",
@@ -45,7 +47,7 @@ UNLIKE_SETTINGS = {
     "override_timeout_sec",
     "max_timeout_sec",
 }
-"""Keys of an agent's configuration that are compared on their own, or that say nothing of what it does."""
+"""Keys of an agent's configuration that are compared separately, or that do not affect what it does."""
 
 
 def load_jobs(
@@ -55,14 +57,14 @@ def load_jobs(
     tasks_dir: Path | None = None,
     pass_score: float = PASS_SCORE,
 ) -> list[EvalResult]:
-    """Results of all trials of a job folder, or of all jobs in a folder of them, by task, config and run.
+    """Read all trials of a job folder, or of a folder of jobs, as results sorted by task, config and run.
 
     Args:
         path: the folder, such as jobs/<job name>.
-        config_name: of all trials; by default the job's name, and where a job has several agents also the agent's.
-        tasks_dir: folder of the task folders, from which language, category and difficulty are read; by default
-            where the trial says its task lay.
-        pass_score: the reward, 0 to 1, from which a completed trial passes.
+        config_name: config name of all trials; by default the job's name, plus the agent's if a job has several.
+        tasks_dir: the folder that holds the task folders, from which language, category and difficulty are read; by
+            default, each trial says where its task was.
+        pass_score: the least reward, 0 to 1, with which a completed trial passes.
 
     Raises:
         InputError: there are no trials, or one cannot be read.
@@ -88,7 +90,7 @@ def load_jobs(
 
 
 def _without_copies(found: Iterable[tuple[Path, Trial]]) -> list[tuple[Path, Trial]]:
-    """Each trial once, however many copies of its folder there are; the first one stays."""
+    """Keep each trial once, however many copies of its folder there are; the first one stays."""
     first: dict[str, tuple[Path, Trial]] = {}
     copies: list[Path] = []
     for folder, trial in found:
@@ -106,7 +108,7 @@ def _without_copies(found: Iterable[tuple[Path, Trial]]) -> list[tuple[Path, Tri
 
 
 def _refuse_namesakes(found: Iterable[tuple[Path, Trial]]) -> None:
-    """InputError where a job ran two tasks of one name: as runs of one task they would be compared with each other."""
+    """Refuse a job that ran two tasks of the same name, since their runs would be taken for runs of one task."""
     seen: dict[tuple[Path, str], tuple[Path | None, str | None]] = {}
     for folder, trial in found:
         own = trial.task_path, trial.task_checksum
@@ -170,7 +172,7 @@ def _result(
 
 def _conditions(trial: Trial, task: TaskFolder | None, metrics: VerifierMetrics | None) -> Conditions:
     agent, config = trial.agent_info or AgentInfo(), trial.config
-    environment = task.toml.environment if task else TaskLimits()
+    environment = task.toml.environment if task else EnvironmentSection()
     timeout = config.agent.override_timeout_sec or (task.toml.agent.timeout_sec if task else None)
     if timeout is not None and config.agent.max_timeout_sec is not None:
         timeout = min(timeout, config.agent.max_timeout_sec)
@@ -192,7 +194,7 @@ def _conditions(trial: Trial, task: TaskFolder | None, metrics: VerifierMetrics 
 
 
 def _batches(folders: Iterable[Path]) -> dict[Path, Batch]:
-    """The job of each trial folder, by the job's folder."""
+    """Describe the job of each trial folder, by the job's folder."""
     present = Counter(folder.parent for folder in folders)
     batches = {}
     for job, count in present.items():
@@ -201,7 +203,7 @@ def _batches(folders: Iterable[Path]) -> dict[Path, Batch]:
             name=job.name,
             planned=told.n_total_trials,
             present=count,
-            # Only what says how many trials there are to be says whether they are done.
+            # Only a file that says how many trials were planned says whether they are done.
             finished=told.finished_at is not None if "finished_at" in told.model_fields_set else None,
             retries=told.stats.n_retries if told.stats else None,
         )
@@ -209,14 +211,9 @@ def _batches(folders: Iterable[Path]) -> dict[Path, Batch]:
 
 
 def _grade(folder: Path, trial: Trial, pass_score: float) -> GradeResult | None:
-    reward = trial.rewards.get(REWARD)
+    reward = reward_of(folder, trial)
     if reward is None:
         return None
-    if not 0 <= reward <= 1:
-        raise InputError(
-            f"{folder / 'result.json'}: verifier_result.rewards.{REWARD} is {reward:g}; rewards go from 0 to 1: mend "
-            "the verifier, or move the trial's folder away to read the others"
-        )
     metrics = _metrics(folder)
     components = metrics.components if metrics else {}
     return GradeResult(
@@ -244,9 +241,9 @@ def _test_output(folder: Path) -> str:
 
 
 def _crash(folder: Path, grade: GradeResult | None) -> str:
-    """The last line of a verifier that died of an exception before it gave a reward of its own; else empty.
+    """Return the last line of a verifier that crashed before it gave a reward of its own; else empty.
 
-    A task's test.sh writes 0 before it starts the verifier, so the reward of a verifier that died is 0.
+    A task's test.sh writes 0 before it starts the verifier, so a crashed verifier leaves the reward 0.
     """
     if grade is not None and (grade.score or grade.verifier):
         return ""
@@ -260,7 +257,7 @@ def _last_line(folder: Path) -> str:
 
 
 def _metrics(folder: Path) -> VerifierMetrics | None:
-    """What the verifier tells beside its reward; None without the file, or when it is another benchmark's."""
+    """Read what the verifier reports besides its reward; None without the file, or if another benchmark wrote it."""
     path = "verifier/metrics.json"
     content = left_by_agent(folder, path, MOST_OUTPUT_BYTES)
     if content is None:
@@ -273,7 +270,7 @@ def _metrics(folder: Path) -> VerifierMetrics | None:
 
 
 def _config_names(found: Iterable[tuple[Path, Trial]]) -> dict[str, str]:
-    """Name of each job and agent: the job's, and the agent's too where the job has several."""
+    """Name each config after its job, and after its agent too if the job has several."""
     agents: dict[str, dict[str, str]] = defaultdict(dict)
     for folder, trial in found:
         agents[folder.parent.name].setdefault(_config_key(folder, trial), _agent_label(trial))
@@ -292,7 +289,7 @@ def _config_key(folder: Path, trial: Trial) -> str:
 
 
 def _agent_hash(trial: Trial) -> str:
-    """Hash of the agent's configuration without its model, which a result names on its own."""
+    """Hash the agent's configuration without its model, which a result names separately."""
     return _hash(trial.config.agent.model_dump(mode="json", exclude_unset=True, exclude={"model_name"}))
 
 
@@ -312,7 +309,7 @@ def _model(trial: Trial) -> str:
 
 
 def _with_run_indices(results: Iterable[EvalResult]) -> list[EvalResult]:
-    """Number the runs of each task, config and model by the time they began."""
+    """Number the runs of each task, config and model by start time."""
     groups: dict[tuple[str, str, str], list[EvalResult]] = defaultdict(list)
     for result in sorted(results, key=lambda r: (r.started_at or r.timestamp, r.source)):
         groups[result.task_id, result.config_name, result.model].append(result)

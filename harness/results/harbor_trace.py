@@ -7,15 +7,10 @@ import re
 from pathlib import Path
 
 from harness.models import ErrorKind, ExecutionTrace, Offered, Outcome, TokenUsage, ToolCall
-from harness.results.harbor_files import (
-    REWARD,
-    AgentInfo,
-    AgentResult,
-    Trial,
-    read,
-)
-from harness.results.harbor_tasks import TaskFolder
-from harness.results.harbor_trajectory import Trajectory, TrajectoryStep, text_of
+from locobench.harbor.files import read
+from locobench.harbor.task import TaskFolder
+from locobench.harbor.trajectory import Trajectory, TrajectoryStep, text_of
+from locobench.harbor.trial import REWARD, AgentInfo, AgentResult, Trial
 from locobench.shared.files import read_below
 
 EXCEPTIONS: dict[str, tuple[Outcome, ErrorKind]] = {
@@ -39,35 +34,35 @@ EXCEPTIONS: dict[str, tuple[Outcome, ErrorKind]] = {
     "RewardFileEmptyError": (Outcome.INFRA_ERROR, ErrorKind.GRADING),
     "VerifierOutputParseError": (Outcome.INFRA_ERROR, ErrorKind.GRADING),
 }
-"""What the exception of a trial says about the agent; one that is not here is an infrastructure error."""
+"""What a trial's exception says about the agent; one that is not listed is an infrastructure error."""
 
 ERROR_CHARS = 300
-"""Of an exception's message."""
+"""Characters kept of an exception's message."""
 
 KILLED = re.compile(r"\b(?:exit(?:ed)?(?: with)?(?: code| status)?:?|rc=?) ?\(?137\b|OOMKilled|oom-kill|Killed\b")
-"""In the message of an exception: something outside of the agent ended its process (128 + SIGKILL)."""
+"""In an exception's message: something outside the agent ended its process (128 + SIGKILL)."""
 GONE = b'service "main" is not running'
-"""In a trial's log: its container was no longer there when the agent was done. Harbor tells it as no exception."""
+"""In a trial's log: the container was gone when the agent had finished. Harbor raises no exception for this."""
 
 TEST_OUTPUT = "verifier/test-stdout.txt"
-"""Made by the shell in the container before it starts the tests."""
+"""The shell in the container creates it before it starts the tests."""
 
 MOST_BYTES = 100_000_000
-"""Of a trajectory, which takes some ten times as much memory, and of a trial's log."""
+"""Limit for a trajectory, which takes some ten times as much memory, and for a trial's log."""
 
 ANSWER = "artifacts/app/solution.md"
 ANSWER_CHARS = 100_000
-"""Of the graded answer; the verifier reads 262,144 bytes of it."""
+"""Characters kept of the graded answer; the verifier reads 262,144 bytes of it."""
 
 
 def left_by_agent(folder: Path, path: str, most: int, *, cut: bool = False) -> bytes | None:
-    """A file of a trial's folder that its agent could make anything of; None when it is no regular file there.
+    """Read a file of a trial's folder that its agent may have tampered with; None if it is no regular file.
 
     Args:
-        folder: of the trial.
+        folder: the trial's folder.
         path: relative to it. No link on the way is followed.
-        most: bytes; a longer file counts as none.
-        cut: the rest of a longer file is left out instead.
+        most: size limit in bytes; a longer file counts as missing.
+        cut: read the first `most` bytes of a longer file instead.
     """
     try:
         return read_below(folder, path, most, cut=cut)
@@ -76,12 +71,12 @@ def left_by_agent(folder: Path, path: str, most: int, *, cut: bool = False) -> b
 
 
 def trace_of(folder: Path, trial: Trial, task: TaskFolder | None) -> ExecutionTrace:
-    """What the agent of a trial did and how it ended.
+    """Read what the agent of a trial did and how it ended.
 
     Args:
-        folder: of the trial.
+        folder: the trial's folder.
         trial: its result.json.
-        task: as it ran, for the servers that it offers; None when that is not known.
+        task: the task as it ran, for the servers that it offers; None when unknown.
 
     Raises:
         InputError: the trajectory cannot be read.
@@ -122,20 +117,21 @@ def trace_of(folder: Path, trial: Trial, task: TaskFolder | None) -> ExecutionTr
 
 
 def offered_servers(trial: Trial, task: TaskFolder | None) -> dict[str, str] | None:
-    """The MCP servers that the agent was given, by the job and by the task; None when neither tells.
+    """Return the MCP servers that the job and the task gave to the agent; None when unknown.
 
-    Harbor records neither their state nor their tools, so the status is empty.
+    Harbor records neither their status nor their tools, so the status is empty.
     """
     given = trial.config.agent.mcp_servers
     if trial.is_utility_agent:
         return {}
     if task is None:  # the task may have offered more
         return {server.name: "" for server in given} if given else None
-    return {server.name: "" for server in [*task.toml.environment.mcp_servers, *(given or [])]}
+    names = [server.name for server in task.toml.environment.mcp_servers] + [server.name for server in given or []]
+    return dict.fromkeys(names, "")
 
 
 def _usage(spent: AgentResult) -> TokenUsage | None:
-    """Token counts; None unless both directions were recorded, since half of them would look cheap."""
+    """Return token counts; None unless both directions were recorded, since half of them would look cheap."""
     if spent.n_input_tokens is None or spent.n_output_tokens is None:
         return None
     if not spent.n_input_tokens and not spent.n_output_tokens:  # no model reads and writes nothing
@@ -169,8 +165,8 @@ def _ending(folder: Path, trial: Trial, *, answered: bool) -> tuple[Outcome, Err
 
 
 def _answer(folder: Path) -> str | None:
-    """The answer that was graded, cut at ANSWER_CHARS; None when none came home."""
-    content = left_by_agent(folder, ANSWER, 4 * (ANSWER_CHARS + 1), cut=True)  # of a letter's four bytes at most
+    """Read the graded answer, cut at ANSWER_CHARS; None when Harbor brought none home."""
+    content = left_by_agent(folder, ANSWER, 4 * (ANSWER_CHARS + 1), cut=True)  # a character has at most four bytes
     if content is None:
         return None
     text = content.decode("utf-8", errors="replace")
@@ -180,7 +176,7 @@ def _answer(folder: Path) -> str | None:
 
 
 def _steps(folder: Path) -> list[TrajectoryStep]:
-    """Steps of the agent's trajectory, without those copied from an earlier one; none without a trajectory."""
+    """Read the steps of the agent's trajectory, except those copied from an earlier one; none without a trajectory."""
     path = "agent/trajectory.json"
     content = left_by_agent(folder, path, MOST_BYTES)
     if content is None:

@@ -1,4 +1,4 @@
-"""How paid work outlives a kill: a journal in which each entry is on disk before the next one is written."""
+"""How does paid work survive a kill? In a journal where each entry is on disk before the next one is written."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ Entry = TypeVar("Entry", bound=Record)
 
 
 class Journal(Generic[Entry]):
-    """Append-only JSONL of records of one kind: each is on disk before the next one starts to be written.
+    """Append-only JSONL of records of one kind; each is on disk before the next one is written.
 
-    A context manager that holds a lock, so that two commands cannot share one journal.
+    As a context manager it holds a lock, so two commands cannot share one journal.
     """
 
     def __init__(self, path: Path, kind: type[Entry]) -> None:
-        """`kind`: of what the lines hold."""
+        """Each line holds a record of `kind`."""
         self.path = path
         self.kind = kind
         self.entries: list[Entry] = []
-        """What the journal held when it was opened."""
+        """The entries that the journal held when it was opened."""
         self._lock = FileLock(path.with_name(f".{path.name}.lock"))
 
     def __enter__(self) -> Journal[Entry]:
@@ -61,7 +61,7 @@ class Journal(Generic[Entry]):
         """Write one entry and wait until the disk has it.
 
         Raises:
-            InputError: it cannot be written, a full disk for example; the journal is as it was before then.
+            InputError: the entry cannot be written, for example on a full disk; the journal is then as it was before.
         """
         descriptor = self._file.fileno()
         end = os.fstat(descriptor).st_size
@@ -69,7 +69,7 @@ class Journal(Generic[Entry]):
             write_all(descriptor, entry.model_dump_json().encode() + b"\n")
             os.fsync(descriptor)
         except OSError as error:
-            with contextlib.suppress(OSError):  # half a line would spoil the one that another worker adds to it
+            with contextlib.suppress(OSError):  # another worker would append its line to half a line
                 os.ftruncate(descriptor, end)
             raise self._unwritable(error) from error
 
@@ -77,7 +77,7 @@ class Journal(Generic[Entry]):
         return InputError(f"{self.path}: cannot be written: {error.strerror or error}; free the place, then go on")
 
     def _mend_last_line(self) -> None:
-        """Take away half a line that a kill left, and give a whole one the newline that it lacks."""
+        """Remove half a line that a kill left, and complete a whole last line that lacks its newline."""
         content = self.path.read_bytes()
         whole = content.rfind(b"\n") + 1
         if whole == len(content):
@@ -89,19 +89,19 @@ class Journal(Generic[Entry]):
 
 
 def read_journal(path: Path) -> list[EvalResult]:
-    """Results of a matrix's journal, the last of each run: one is there before it is graded, and again with its grades.
+    """Read the last result of each run from a matrix's journal, which has a run once ungraded and once graded.
 
     Raises:
-        InputError: as `read_entries`.
+        InputError: as for `read_entries`.
     """
     return list({result.key: result for result in read_entries(path, EvalResult)}.values())
 
 
 def read_entries(path: Path, kind: type[Entry]) -> list[Entry]:
-    """Entries of a journal, in the order they were written; a last line that a kill cut off is left out.
+    """Read the entries of a journal in the order they were written; a last line that a kill cut off is ignored.
 
     Raises:
-        InputError: any other line is none.
+        InputError: any other line is not an entry.
     """
     if not path.exists():
         return []

@@ -1,4 +1,4 @@
-"""What does a judge need of a task folder and of a trial: the question, the reference, the code, the answer."""
+"""What does a judge need from a task folder and a trial? The question, the reference, the code and the answer."""
 
 from __future__ import annotations
 
@@ -14,26 +14,28 @@ from harness.errors import InputError
 from harness.graders.answer_judge import Asked
 from harness.host.deadline import time_limit
 from harness.models import EvalResult
-from harness.results.harbor_files import Trial, read
 from harness.results.harbor_trace import left_by_agent
+from locobench.harbor.files import read
+from locobench.harbor.task import TASK_FILE, task_folders
+from locobench.harbor.trial import Trial
 from locobench.scoring.judge import judging
 from locobench.scoring.judge.code_base import Code
 from locobench.scoring.judge.evidence import evidence
+from locobench.shared.installation import GENERATE
 from locobench.shared.markdown import as_markdown
 
-TASK_FILE = "task.toml"
 PROJECTS = ("environment/project", "tests/project")
-"""Where a generated task has its code: in the agent's image, or where the verifier alone sees it."""
+"""Where a generated task keeps its code: in the agent's image, or where only the verifier sees it."""
 ANSWER = "artifacts/app/solution.md"
-"""Of a trial: what the agent left, as Harbor brought it home."""
+"""The agent's answer in a trial's folder, as Harbor collected it."""
 MOST_ANSWER_BYTES = 1 << 18
 PACK_SECONDS = 60.0
-"""For what an answer says of a code base; the longest answers on the largest projects that are read take half of it."""
+"""Time limit for an evidence pack; the longest answers on the largest projects that are read take half of it."""
 
 
 @dataclass(frozen=True)
 class JudgedTask:
-    """A generated task on disk, or any folder of code, which then is a task without question and reference."""
+    """A generated task on disk, or any folder of code: then a task without question and reference."""
 
     path: Path
     id: str
@@ -43,7 +45,7 @@ class JudgedTask:
 
     @classmethod
     def load(cls, path: Path) -> JudgedTask:
-        """Read a folder.
+        """Read a task folder.
 
         Raises:
             InputError: there is no such folder, or a file of the task cannot be read.
@@ -53,7 +55,7 @@ class JudgedTask:
         metadata = _json(path / "tests/task_metadata.json")
         truth = _json(path / "tests/ground_truth.json").get("ground_truth")
         instruction = path / "instruction.md"
-        # A task that a judge grades has these words itself; one without the code has another instruction for the agent.
+        # A task that a judge grades has these words in judge.json; without the code, the agent's instruction differs.
         words = {
             "instruction": instruction.read_text(encoding="utf-8", errors="replace") if instruction.is_file() else "",
             "criteria": as_markdown(metadata.get("evaluation_criteria")),
@@ -70,7 +72,7 @@ class JudgedTask:
 
     @property
     def asked(self) -> Asked:
-        """What an answer to this task is an answer to."""
+        """The question, with the criteria and the reference to judge an answer by."""
         return Asked(self.id, self.instruction, self.criteria, self.reference)
 
     @property
@@ -79,44 +81,44 @@ class JudgedTask:
         return next((self.path / name for name in PROJECTS if (self.path / name).is_dir()), self.path)
 
     def pack(self, text: str) -> str:
-        """The evidence pack of an answer or of the reference.
+        """Return the evidence pack of an answer or of the reference.
 
         Raises:
-            InputError: it takes more than PACK_SECONDS.
+            InputError: this takes more than PACK_SECONDS.
         """
         return _pack(self.project.resolve(), judging.cut(text, judging.MOST_ANSWER))
 
 
 def judged_tasks(path: Path) -> Iterator[JudgedTask]:
-    """The task in a folder, or all tasks in a folder of task folders, by name.
+    """Yield the task in a folder, or all tasks in a folder of them, sorted by name.
 
     Raises:
-        InputError: there are none.
+        InputError: the folder holds no task.
     """
-    folders = [path] if (path / TASK_FILE).is_file() else sorted(file.parent for file in path.glob(f"*/{TASK_FILE}"))
+    folders = [folder for folder in task_folders(path) if (folder / TASK_FILE).is_file()]
     if not folders:
-        raise InputError(f"{path}: no task folders there; name the folder that run_adapter.py wrote")
+        raise InputError(f"{path}: holds no task; name the folder that {GENERATE} wrote")
     for folder in folders:
         yield JudgedTask.load(folder)
 
 
 def task_of(result: EvalResult, tasks_dir: Path | None = None) -> JudgedTask:
-    """The task of a Harbor trial: in `tasks_dir`, else where the trial says that it lay.
+    """Read the task of a Harbor trial from `tasks_dir`, else from where the trial says it was.
 
     Raises:
-        InputError: it is not there.
+        InputError: the task is not there.
     """
     if tasks_dir is not None:
         return JudgedTask.load(tasks_dir / result.task_id)
     file = Path(result.source) / "result.json"
     where = read(file, Trial).task_path if result.source and os.path.isfile(file) else None  # noqa: PTH113
-    if where is None or not os.path.isdir(where):  # noqa: PTH112 - a name that no file can have is an answer, too
+    if where is None or not os.path.isdir(where):  # noqa: PTH112 - takes a name that no file can have
         raise InputError(f"{result.task_id}: its task folder is not at {where}; name the folder of tasks with --tasks")
     return JudgedTask.load(where)
 
 
 def answer_of(result: EvalResult) -> str:
-    """The answer of a Harbor trial, at most MOST_ANSWER_BYTES of it; empty when the agent left none.
+    """Read the answer of a Harbor trial, up to MOST_ANSWER_BYTES; empty when the agent left none.
 
     Raises:
         InputError: the trial's folder is gone.
@@ -129,19 +131,19 @@ def answer_of(result: EvalResult) -> str:
 
 
 def pack_for(result: EvalResult) -> str | None:
-    """The evidence pack of a run's answer; None when it is no Harbor trial, or its task or answer is not there."""
+    """Return the evidence pack of a run's answer; None if it is no Harbor trial, or its task or answer is missing."""
     if not result.source:
         return None
     try:
         answer = answer_of(result)
         return task_of(result).pack(answer) if answer.strip() else None
-    except (InputError, OSError):  # a report is worth more than what it may show besides
+    except (InputError, OSError):  # a report without the pack is better than no report
         return None
 
 
 @lru_cache(maxsize=8)
 def _pack(project: Path, text: str) -> str:
-    # Estimate, request and record want it one after the other.
+    # The estimate, the request and the record each need it.
     whole = f"{project}: looking an answer up in it took more than {PACK_SECONDS:g} s; is this the project's folder?"
     with time_limit(PACK_SECONDS, InputError(whole)):
         return evidence(text, _code(project))
@@ -149,7 +151,7 @@ def _pack(project: Path, text: str) -> str:
 
 @lru_cache(maxsize=4)
 def _code(folder: Path) -> Code:
-    # Trials of one task follow each other.
+    # Trials of one task come one after the other.
     return Code.read(folder)
 
 

@@ -14,7 +14,7 @@ from harness.results.table import load_table
 
 
 def load_source(path: Path | str) -> list[EvalResult]:
-    """Results of a path of any of the kinds; InputError when there is nothing to read."""
+    """Read the results at a path of any of these kinds; InputError when there is nothing to read."""
     path = Path(path)
     if path.is_dir():
         results = load_jobs(path)
@@ -32,12 +32,12 @@ def load_source(path: Path | str) -> list[EvalResult]:
 
 
 def is_table(path: Path) -> bool:
-    """Whether it is read as a table of rewards."""
+    """Tell whether a path is read as a table of rewards."""
     return path.suffix.lower() == ".csv"
 
 
 def load_two_arms(path: Path) -> dict[str, list[EvalResult]]:
-    """Both arms of a table by name, the one that the other is compared with first.
+    """Read both arms of a table by name, the baseline first.
 
     Raises:
         InputError: the table cannot be read, or does not have two arms.
@@ -49,7 +49,7 @@ def load_two_arms(path: Path) -> dict[str, list[EvalResult]]:
 
 
 def _results_file(path: Path) -> list[EvalResult]:
-    """Results of a file; those of a matrix that was stopped early say so."""
+    """Read the results of a file; those of a matrix that stopped early say so in `batch`."""
     file = load_results_file(path)
     if file.complete:
         return file.results
@@ -58,7 +58,7 @@ def _results_file(path: Path) -> list[EvalResult]:
 
 
 def choose(results: Sequence[EvalResult], config: str | None, model: str | None, where: Path) -> list[EvalResult]:
-    """The results of one config and model, where these are named; InputError when there are none."""
+    """Select the results of one config and model, where given; InputError when there are none."""
     chosen = [r for r in results if (config is None or r.config_name == config) and (model is None or r.model == model)]
     if not chosen:
         known = sorted({f"{r.config_name} | {r.model}" for r in results})

@@ -1,4 +1,4 @@
-"""How a plain table becomes results: one line a task with both rewards, or one line a run with its arm."""
+"""How does a plain table become results? It has a line per task with both rewards, or per run with its arm."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from harness.suite.load import read_text
 ENDINGS = ("_a", "_b")
 SAMPLE = "task,reward_a,reward_b, or task,arm,reward"
 KNOWN = frozenset({"task", "run", "reward", "config", "model", "category", "difficulty", "language"})
-"""Columns that fill the result's own fields; any other one is a group."""
+"""Columns that fill a result's own fields; any other column is a group."""
 
 
 def load_table(path: Path, pass_score: float = PASS_SCORE) -> dict[str, list[EvalResult]]:
-    """Results of a CSV table by arm, in the order in which the arms stand there.
+    """Read the results of a CSV table by arm, in the order in which the arms appear.
 
     A table has the columns `task`, `reward_a` and `reward_b` (arms A and B), or `task`, `arm` and `reward` with one
-    line a run. Rewards go from 0 to 1. `config`, `model`, `category`, `language` and `difficulty` are
-    what they say; any further column is a group. In a table of two rewards, a column that ends in _a or _b tells
-    of that arm alone.
+    line per run. Rewards go from 0 to 1. The columns `config`, `model`, `category`, `language` and `difficulty` are
+    optional; any other column is a group. In a table of two rewards, a column that ends in _a or _b describes that
+    arm alone.
 
     Args:
         path: the file, in UTF-8.
-        pass_score: the reward, 0 to 1, from which a run passes.
+        pass_score: the least reward, 0 to 1, with which a run passes.
 
     Raises:
         InputError: names the row and the column; the header is row 1.
@@ -61,7 +61,7 @@ def load_table(path: Path, pass_score: float = PASS_SCORE) -> dict[str, list[Eva
 
 
 def _refuse_copies(path: Path, rows: Counter[tuple[str, ...]]) -> None:
-    """InputError where every row stands there several times, each as often as the others or a multiple of that."""
+    """Refuse a table in which the number of times that each row appears has a common divisor above 1."""
     copies = math.gcd(*rows.values())
     if copies > 1:
         raise InputError(
@@ -83,7 +83,7 @@ def _check_header(path: Path, header: list[str]) -> None:
 
 
 def _arms(path: Path, number: int, row: dict[str, str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """What a row says about each arm: its own columns without their ending, though groups keep it."""
+    """Yield what a row says about each arm; the arm's columns lose their ending, except those of groups."""
     if "arm" in row:
         if not row["arm"]:
             raise InputError(f"{path}: row {number}, column 'arm' is empty")
@@ -101,7 +101,7 @@ def _arms(path: Path, number: int, row: dict[str, str]) -> Iterator[tuple[str, d
 def _result(
     path: Path, number: int, column: str, row: dict[str, str], arm: str, pass_score: float, written: datetime
 ) -> EvalResult:
-    """One run; `column` is what the table calls its reward."""
+    """Make one run; `column` is the table's name for its reward."""
     if not row["task"]:
         raise InputError(f"{path}: row {number}, column 'task' is empty")
     reward = _number(path, number, column, row["reward"])

@@ -1,4 +1,4 @@
-"""How true are the references of tasks? What judges are asked about each, and the line that it gets."""
+"""How true are the tasks' reference answers? Builds the questions for the judges and the lines of the audit."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from harness.run.panel import Panel
 
 
 def audit_questions(tasks: Iterable[JudgedTask]) -> list[Question]:
-    """One question for each task that has a reference; those without one are left out."""
+    """Return one question per task; tasks without a reference are skipped."""
     return [_question(task) for task in tasks if task.reference.strip()]
 
 
 def audit_lines(questions: Iterable[Question], panel: Panel) -> str:
-    """JSONL of the audits: id, truth (0-100, the judges' median), checks, reason, judge, truths, version.
+    """Return the audits as JSONL: id, truth (0-100, the judges' median), checks, reason, judge, truths, version.
 
-    Checks and reason are those of the verdict nearest to the median. A task without a verdict has no line.
+    Checks and reason come from the verdict nearest to the median. A task without a verdict gets no line.
     """
     lines = []
     for question in questions:

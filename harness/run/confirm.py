@@ -1,4 +1,4 @@
-"""Was the change real? The tasks that looked changed are run again, with fresh runs, and compared alone."""
+"""Was the change real? Reruns the tasks that looked changed, and compares only the fresh runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harness.run.matrix import MatrixStopped
 
 
 class RunMatrix(Protocol):
-    """What `EvalRunner.run_matrix` does."""
+    """The signature of `EvalRunner.run_matrix`."""
 
     def __call__(
         self,
@@ -35,31 +35,31 @@ class RunMatrix(Protocol):
 
 @dataclass(frozen=True)
 class Confirmation:
-    """Which runs it takes to confirm a comparison."""
+    """The runs needed to confirm a comparison."""
 
     comparison: Comparison
     tasks: tuple[Task, ...]
     """The suspects: tasks that looked changed."""
     configs_a: tuple[Config, ...]
-    """The configs of A, each with the model it ran with; none when the runs of A that are there are good enough."""
+    """The configs of A, each with the model it ran with; empty if A's existing runs are reused."""
     configs_b: tuple[Config, ...]
     kept_a: tuple[EvalResult, ...]
-    """Those runs of A, when there are no fresh ones."""
+    """The reused runs of A, if A is not run again."""
     runs: int
-    """Fresh runs of each task with each config."""
+    """Fresh runs per task and config."""
 
     @property
     def configs(self) -> tuple[Config, ...]:
-        """All configs that are run, each once."""
+        """The configs to run, without duplicates."""
         return tuple({(config.name, config.model): config for config in (*self.configs_a, *self.configs_b)}.values())
 
     @property
     def fresh_runs(self) -> int:
-        """How many runs it takes."""
+        """The number of runs needed."""
         return len(self.tasks) * len(self.configs) * self.runs
 
     def compare(self, fresh: Sequence[EvalResult]) -> Comparison:
-        """The question about these very tasks, the suspects: there are too few for one about tasks like them."""
+        """Compare A and B on exactly the suspects; they are too few to say anything about similar tasks."""
         return compare(
             _of(fresh, self.configs_a) if self.configs_a else self.kept_a,
             _of(fresh, self.configs_b),
@@ -73,13 +73,13 @@ class Confirmation:
 
 @dataclass(frozen=True)
 class Confirmed:
-    """What came out."""
+    """The result of a confirmation."""
 
     comparison: Comparison | None
-    """None when not all runs were made: half an experiment has no verdict."""
+    """None if some runs are missing: half an experiment has no verdict."""
     fresh: tuple[EvalResult, ...]
     stop_reason: str = ""
-    """Why not all runs were made, when they were not."""
+    """Why runs are missing, if any are."""
     interrupted: bool = False
 
 
@@ -91,21 +91,21 @@ def plan_confirmation(
     configs: Iterable[Config],
     runs: int,
 ) -> Confirmation | None:
-    """What to run again: the tasks that moved, in both arms where these have different configs or models, else in B.
+    """Plan which runs to repeat: the tasks that moved, in both arms if their configs or models differ, else only in B.
 
     Args:
-        comparison: what is to be confirmed.
-        results_a: the runs of A it was made of.
-        results_b: those of B.
-        tasks: among which the suspects are found by id.
-        configs: among which those of the arms are found by name.
-        runs: fresh runs of each task with each config.
+        comparison: the comparison to confirm.
+        results_a: the runs of A that it compares.
+        results_b: the runs of B that it compares.
+        tasks: candidates; the suspects are selected by id.
+        configs: candidates; the arms' configs are selected by name.
+        runs: fresh runs per task and config.
 
     Returns:
-        None when no task looks changed.
+        The plan, or None if no task looks changed.
 
     Raises:
-        InputError: a task or config of the results is not among those given.
+        InputError: a task or config of the results is not among the candidates.
     """
     suspects = {unit.key.task_id for unit in comparison.decision.units if unit.moved}
     if not suspects:
@@ -136,11 +136,11 @@ def confirm(
     """Make the fresh runs and compare them.
 
     Args:
-        plan: what `plan_confirmation` gave.
+        plan: from `plan_confirmation`.
         run_matrix: makes the runs.
-        journal: where each finished run is written at once.
-        workers: runs at a time.
-        max_cost_usd: no run is started once this is spent.
+        journal: file to which each finished run is written at once.
+        workers: number of runs in parallel.
+        max_cost_usd: once this is spent, no further run starts.
     """
     try:
         fresh = run_matrix(
@@ -158,7 +158,7 @@ def _refuse_missing(what: str, names: Iterable[str]) -> None:
 
 
 def _variants(results: Iterable[EvalResult]) -> set[tuple[str, str]]:
-    """Configs and models of an arm."""
+    """Return the config and model pairs of an arm."""
     return {(result.config_name, result.model) for result in results}
 
 

@@ -1,4 +1,4 @@
-"""What an earlier call left in a journal: is it the same experiment, and what of it would be paid for again?"""
+"""Can a journal be continued? Checks that it is the same experiment, and counts the runs that would be repeated."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from harness.run.matrix import Key, PlannedRun, finished_before
 
 
 def refuse_other_user_level(journal: Path, earlier: Iterable[EvalResult], runs: Iterable[PlannedRun]) -> None:
-    """Stop before runs with other files for the user are put beside those that a journal was begun with.
+    """Refuse to continue a journal with different user-level files.
 
     Raises:
-        InputError: --mcp-config or a snapshot has another content than in the journal.
+        InputError: the content of --mcp-config or of a snapshot differs from the journal's.
     """
     planned = {run.config.name: run.fingerprints.user_level for run in runs}
     for result in earlier:
@@ -28,10 +28,10 @@ def refuse_other_user_level(journal: Path, earlier: Iterable[EvalResult], runs: 
 
 
 def refuse_other_judge(journal: Path, earlier: Iterable[EvalResult], judge: str) -> None:
-    """Stop before verdicts of another judge are put beside those that a journal holds.
+    """Refuse to continue a journal with a different judge.
 
     Raises:
-        InputError: the journal has verdicts of another model.
+        InputError: the journal holds verdicts of another model.
     """
     for result in earlier:
         for grade in result.grades:
@@ -43,7 +43,7 @@ def refuse_other_judge(journal: Path, earlier: Iterable[EvalResult], judge: str)
 
 
 def paid_again(runs: Iterable[PlannedRun], results: Iterable[EvalResult]) -> dict[str, int]:
-    """Why runs that a journal tells of are made again: how many there are, by reason."""
+    """Count the runs in a journal that have to be repeated, by reason."""
     rows = list(results)
     done = finished_before(runs, rows)
     last = {_cell(row.key): row for row in rows}
@@ -62,7 +62,7 @@ def _why_again(run: PlannedRun, row: EvalResult) -> str:
     if row.fingerprints.task != run.fingerprints.task:
         return "have another task now: its text, checks or files changed, or this harness is another version"
     if row.fingerprints.config != run.fingerprints.config:
-        return "have another config now: its content or place changed, or this harness is another version"
+        return "have another config now: its content, agent or place changed, or this harness is another version"
     return f"wait for checks of files that are gone (kept in {row.kept_project and row.kept_project.parent})"
 
 

@@ -1,4 +1,4 @@
-"""What a matrix will cost, judged by earlier results."""
+"""What will a matrix cost? Estimates it from earlier results."""
 
 from __future__ import annotations
 
@@ -20,11 +20,14 @@ GROUPS: tuple[Group, ...] = (
     lambda _task, config, model: (config, model),
     lambda _task, _config, model: (model,),
 )
-"""Earlier runs that are alike, from the closest kin to the farthest; another model's cost says nothing."""
+"""Which earlier runs predict the cost of a run, most similar first; runs of another model never do."""
 
 
 def estimate(runs: list[PlannedRun], kept: int, results_dir: Path) -> str:
-    """One line: dollars for the runs that are left, from the results files in a folder, or why not."""
+    """Return one line: the expected cost of the remaining runs in US$, or why it is unknown.
+
+    `kept` runs are already done. The estimate uses the results files in `results_dir`.
+    """
     results = _earlier(results_dir)
     means = [_means(results, group) for group in GROUPS]
     costs = []

@@ -1,4 +1,4 @@
-"""Which runs a matrix has, and how they are worked off: in parallel, with retries, limits and a journal."""
+"""Plans the runs of a matrix and executes them in parallel, with retries, limits and a journal."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from harness.suite import fingerprint
 from harness.suite.resolved import ResolvedConfig, resolve
 
 Callback = Callable[[EvalResult, int, int], None]
-"""Called after every run with its result, the number of runs done and the number of all runs."""
+"""Called after every run with its result, the number of finished runs and the total number of runs."""
 
 Key = tuple[str, str, str, int, Fingerprints]
 
 ENDS_WITHIN = 3.5
-"""Seconds that an interrupted matrix waits for its workers; a judge or a check that takes longer is left, not lost."""
+"""Seconds that an interrupted matrix waits for its workers. A grading that takes longer is left for the next call."""
 
 
 class StopMatrix(Exception):
@@ -32,7 +32,7 @@ class StopMatrix(Exception):
 
 
 class MatrixStopped(Exception):
-    """The matrix ended before all its runs were done; `results` holds those that are."""
+    """The matrix ended before all its runs were done; `results` holds the finished ones."""
 
     def __init__(self, reason: str, results: list[EvalResult], *, interrupted: bool = False) -> None:
         super().__init__(reason)
@@ -47,28 +47,28 @@ class PlannedRun:
 
     task: Task
     config: ResolvedConfig
-    """With the model this run uses."""
+    """The config, with the model that this run uses."""
     run_index: int
     fingerprints: Fingerprints
 
     @property
     def key(self) -> Key:
-        """What a result must match to stand for this run."""
+        """The key that a result must have to count as this run."""
         return (self.task.id, self.config.name, self.config.model, self.run_index, self.fingerprints)
 
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How often and after how many seconds a run is tried again that the infrastructure failed."""
+    """How often, and after how many seconds, a run is retried after an infrastructure error."""
 
     attempts: int = 3
     first_wait: float = 5.0
-    """Grows threefold with every attempt."""
+    """Triples with every attempt."""
     longest_wait: float = 300.0
-    """When a usage limit resets later than this, the matrix stops instead."""
+    """If a usage limit resets later than this, the matrix stops instead."""
 
     def wait(self, attempt: int) -> float:
-        """Seconds before the next attempt after the given one (from 1), give or take a quarter."""
+        """Return the seconds to wait after the given attempt (counted from 1), with a jitter of 25%."""
         seconds: float = min(self.longest_wait, self.first_wait * 3.0 ** (attempt - 1))
         return seconds * random.uniform(0.75, 1.25)
 
@@ -79,15 +79,15 @@ def plan(
     models: Iterable[str] | None,
     runs_per_combo: int,
     look_up: Callable[[Config], ResolvedConfig] = resolve,
-    place: str = "",
+    identity: str = "",
 ) -> list[PlannedRun]:
-    """All runs, in an order that puts the configs of one task next to each other in time.
+    """Return all runs, ordered so that the configs of one task run close together in time.
 
-    `look_up` resolves a config, with what its executor gives to every run. `place` is where they happen
-    (`Executor.place`): runs in a container do not stand for runs on this machine.
+    `look_up` resolves a config, including what the executor gives to every run. `identity` is the executor's: runs of
+    another agent or in a container do not count as runs of Claude Code on this machine.
 
     Raises:
-        InputError: two runs could not be told apart, or a config names what this host does not have.
+        InputError: two runs have the same task, config and model, or a config names what this host does not have.
     """
     tasks = list(tasks)
     model_list = list(models or [])
@@ -100,7 +100,7 @@ def plan(
     if twice:
         raise InputError(f"task / config / model is given twice: {twice[0]}; rename one of them")
     task_hashes = [fingerprint.of_task(task) for task in tasks]
-    hashes = [fingerprint.of_data([c.fingerprint, place]) if place else c.fingerprint for c in variants]
+    hashes = [fingerprint.of_data([c.fingerprint, identity]) if identity else c.fingerprint for c in variants]
     config_hashes = [(digest, config.user_level) for digest, config in zip(hashes, variants, strict=True)]
     return [
         PlannedRun(task, config, run_index, Fingerprints(task=task_hash, config=config_hash, user_level=user_level))
@@ -111,9 +111,9 @@ def plan(
 
 
 def finished_before(runs: Iterable[PlannedRun], results: Iterable[EvalResult]) -> dict[Key, EvalResult]:
-    """Earlier results that stand for planned runs: the same content, and no infrastructure or setup error.
+    """Return the earlier results that count as planned runs: same content, no infrastructure or setup error.
 
-    A run whose files are gone before every check was carried out does not stand: only the agent can make it whole.
+    A run does not count if its files are gone before every check was carried out: the agent has to run again.
     """
     planned = {run.key for run in runs}
     kept = {}
@@ -129,12 +129,12 @@ def finished_before(runs: Iterable[PlannedRun], results: Iterable[EvalResult]) -
 
 
 def spent_usd(results: Iterable[EvalResult]) -> float:
-    """Known cost of all results of a journal; the last one of a run carries what the earlier ones cost."""
+    """Return the known cost of a journal in US$; the last result of a run includes the cost of its earlier ones."""
     return sum(result.spent_usd for result in {result.key: result for result in results}.values())
 
 
 class Matrix:
-    """Works off planned runs with several workers; every finished run is in the journal at once."""
+    """Executes planned runs with several workers; every finished run is written to the journal at once."""
 
     def __init__(
         self,
@@ -151,14 +151,14 @@ class Matrix:
         """Set up the work.
 
         Args:
-            run: does one try, which is paid for; its grades are still missing.
-            grade: gives the grades that are missing, and raises StopMatrix when it cannot.
-            journal: gets each run before it is graded, and again afterwards.
-            workers: runs at a time.
-            retry: of what the infrastructure failed.
-            max_cost_usd: no run is started once this is spent.
-            cancel: ends the tries in progress.
-            release: called with a run whose files are not needed any more, once its grades are on disk.
+            run: makes one attempt, which costs money; the result is not graded yet.
+            grade: adds the missing grades, or raises StopMatrix if it cannot.
+            journal: receives each run before it is graded, and again afterwards.
+            workers: number of runs in parallel.
+            retry: how infrastructure errors are retried.
+            max_cost_usd: once this is spent, no further run starts.
+            cancel: ends the attempts in progress.
+            release: called with a run whose files are no longer needed, once its grades are on disk.
         """
         self._run = run
         self._grade = grade
@@ -179,16 +179,17 @@ class Matrix:
         self._closed = False
         self._done: dict[Key, EvalResult] = {}
         self._waiting: dict[Key, EvalResult] = {}
-        """Runs that were paid for and not graded yet."""
+        """Runs that are not graded yet."""
         self._lost: dict[Key, float] = {}
-        """What earlier calls paid for runs that are to be made again."""
+        """What earlier calls spent, in US$, on runs that have to be repeated."""
         self._finished: queue.Queue[tuple[EvalResult, int] | None] = queue.Queue()
-        """What the workers have journalled, with the number of results then; None when a worker has ended."""
+        """Results in the journal, each with the number of finished runs so far; None when a worker has ended."""
 
     def run(self, runs: list[PlannedRun], callback: Callback | None = None) -> list[EvalResult]:
-        """Results of all runs in the order of the plan; what the journal holds is not run again.
+        """Return the results of all runs in the plan's order; runs in the journal are not repeated.
 
-        MatrixStopped when it ends early: interrupted, out of budget, or by an error every run would meet.
+        Raises:
+            MatrixStopped: the matrix was interrupted, is out of budget, or met an error that would hit every run.
         """
         entries = self._journal.entries
         done = self._done = finished_before(runs, entries)
@@ -202,15 +203,15 @@ class Matrix:
             thread.start()
         try:
             self._report(threads, len(runs), callback)
-        except BaseException as error:  # the runs in progress must end, and those that did be journalled
+        except BaseException as error:  # end the runs in progress, and journal those that finished
             self._interrupted = isinstance(error, KeyboardInterrupt)
             if not self._interrupted:
                 self._fault = error
             self._stop("interrupted")
             self._cancel()
-            with contextlib.suppress(KeyboardInterrupt):  # who presses it twice does not want to wait
+            with contextlib.suppress(KeyboardInterrupt):  # a second Ctrl-C means: do not wait
                 self._report(threads, len(runs), None, until=time.monotonic() + ENDS_WITHIN)
-        with self._record_lock:  # from here on, workers that were not waited for change nothing
+        with self._record_lock:  # from here on, workers that are still running change nothing
             self._closed = True
         if self._fault is not None:
             raise self._fault
@@ -223,7 +224,7 @@ class Matrix:
     def _report(
         self, threads: list[threading.Thread], total: int, callback: Callback | None, until: float = float("inf")
     ) -> None:
-        """Tell what the workers finish, until all of them have ended or the time is up."""
+        """Report finished runs to the callback until all workers have ended or the time is up."""
         while time.monotonic() < until:
             ended = not any(thread.is_alive() for thread in threads)
             try:
@@ -236,7 +237,7 @@ class Matrix:
                 callback(item[0], item[1], total)
 
     def _record(self, run: PlannedRun, result: EvalResult, *, finished: bool = True) -> None:
-        # By the worker: Ctrl-C strikes the main thread, and must not do so between the journal and the results.
+        # Runs in the worker: Ctrl-C interrupts the main thread, and must not do so between journal and results.
         with self._record_lock:
             if self._closed:
                 return
@@ -255,7 +256,7 @@ class Matrix:
                     self._finish(run, result)
         except StopMatrix as error:
             self._stop(str(error))
-        except BaseException as error:  # must end the matrix, not one thread of it
+        except BaseException as error:  # must end the whole matrix, not just this thread
             self._fault = error
             self._stop(str(error))
             self._cancel()
@@ -271,7 +272,7 @@ class Matrix:
             return left.popleft() if left and not self._stopping.is_set() else None
 
     def _tried(self, run: PlannedRun) -> EvalResult | None:
-        """A run as its agent left it, on disk before it is graded; None when it was interrupted."""
+        """Run the agent and save the result before it is graded; None if it was interrupted."""
         result = self._try(run)
         if result.trace.error_kind is ErrorKind.INTERRUPTED:
             return None
@@ -280,7 +281,7 @@ class Matrix:
         return result
 
     def _finish(self, run: PlannedRun, result: EvalResult) -> None:
-        """Give a run the grades that it lacks."""
+        """Add a run's missing grades, and record it."""
         graded = self._grade(run, result) if result.is_ungraded else result
         with self._lock:
             self._spent += graded.spent_usd - result.spent_usd
@@ -291,7 +292,7 @@ class Matrix:
             self._release(result)
 
     def _try(self, run: PlannedRun) -> EvalResult:
-        """One run with its retries."""
+        """Make one run, with retries."""
         attempt, wasted = 1, self._lost.get(run.key, 0.0)
         while True:
             result = self._run(run)

@@ -1,4 +1,4 @@
-"""How judges are asked about many things: each judge and repeat once, within a budget, with a journal."""
+"""Asks several judges many questions: each judge and repeat once, within a budget, with a journal."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from locobench.scoring.judge.evidence import CHARACTERS_A_TOKEN
 from locobench.scoring.judge.prices import price_of
 
 EXPECTED_REPLY_TOKENS = 2_500
-"""Of a verdict with its checks, thinking included: an assumption of the estimate, and no limit."""
+"""Tokens assumed per verdict, thinking included, to estimate its cost. It does not limit replies."""
 MOST_FAILURES = 5
-"""In a row, whatever they are: then the service or the model is not up to it, and every further one costs."""
+"""Asking stops after this many failures in a row: the next requests would most likely fail too, and still cost."""
 
 
-class Verdict(Reply):
-    """A line of the journal: what came of asking one judge once about one thing."""
+class PanelReply(Reply):
+    """A line of the journal: one judge's reply to one question."""
 
     task: str
     digest: str
@@ -32,55 +32,55 @@ class Verdict(Reply):
 
     @property
     def key(self) -> Key:
-        """What this stands for."""
+        """Which question, judge and repeat this replies to."""
         return (self.digest, self.version, self.judge, self.repeat)
 
 
 Key = tuple[str, str, str, int]
-Callback = Callable[[Verdict, int, int], None]
-"""Called after every verdict with the number of those that are there and of all."""
+Callback = Callable[[PanelReply, int, int], None]
+"""Called after every reply with it, the number of replies so far and the total number."""
 
 
 class PanelStopped(Exception):
-    """The judges were not asked about everything; what they said is in the journal."""
+    """Asking stopped early; the replies so far are in the journal."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What is left to be asked and may cost."""
+    """How much is left to ask, and what it may cost."""
 
     calls: int
     done: int
     input_tokens: int
     cost_usd: float | None
-    """None when the price of a judge is not known."""
+    """None if a judge's price is not known."""
 
 
 class Panel:
-    """Asks judges, one request at a time: each verdict is on disk before the next request starts."""
+    """Asks judges, one request at a time. Each reply is on disk before the next request starts."""
 
     def __init__(
         self,
         service: Service,
         judges: Sequence[str],
         repeats: int,
-        earlier: Sequence[Verdict],
-        append: Callable[[Verdict], None],
+        earlier: Sequence[PanelReply],
+        append: Callable[[PanelReply], None],
         *,
         max_cost_usd: float | None = None,
     ) -> None:
         """Set up the judges.
 
         Args:
-            service: where all of them are asked.
-            judges: models.
-            repeats: verdicts of each judge on each question.
-            earlier: what the journal holds.
-            append: puts a verdict into the journal, and returns when the disk has it.
-            max_cost_usd: no request is made that may bring the journal's total above it.
+            service: the endpoint for all judges.
+            judges: model ids.
+            repeats: verdicts per judge and question.
+            earlier: the replies in the journal.
+            append: writes a reply to the journal, and returns once it is on disk.
+            max_cost_usd: limit for the journal's total; no request is made that may exceed it.
 
         Raises:
-            InputError: the budget cannot be kept, since the price of a judge is not known.
+            InputError: `max_cost_usd` is set, but a judge's price is not known.
         """
         self.service = service
         self.judges = list(dict.fromkeys(judges))
@@ -88,7 +88,7 @@ class Panel:
         self._append = append
         self._redactor = Redactor(os.environ, values=[service.key])
         self._max_cost_usd = max_cost_usd
-        # A later line of the same key mends an earlier one that holds no verdict.
+        # A later line replaces an earlier one with the same key, which had no verdict.
         self._verdicts = {entry.key: entry for entry in earlier}
         self._spent = sum(entry.cost_usd or 0.0 for entry in earlier)
         unknown = [judge for judge in self.judges if price_of(judge) is None]
@@ -97,11 +97,11 @@ class Panel:
 
     @property
     def spent_usd(self) -> float:
-        """Known cost of all verdicts in the journal, those without a result included."""
+        """The known cost of all replies in the journal in US$, including those without a verdict."""
         return self._spent
 
     def estimate(self, questions: Iterable[Question]) -> Estimate:
-        """What asking all that is left may cost."""
+        """Estimate what the open questions will cost."""
         done = calls = tokens = 0
         cost: float | None = 0.0
         for question in _different(questions):
@@ -117,11 +117,11 @@ class Panel:
         return Estimate(calls, done, tokens, cost)
 
     def ask(self, questions: Iterable[Question], callback: Callback | None = None) -> None:
-        """Ask what the journal holds no verdict on.
+        """Ask every question that has no verdict in the journal.
 
         Raises:
-            PanelStopped: the budget is used up, every further request would be refused, or MOST_FAILURES in a row
-                brought nothing.
+            PanelStopped: the budget is used up, further requests would be refused, or MOST_FAILURES requests in a row
+                failed.
         """
         different = _different(questions)
         total = len(different) * len(self.judges) * self.repeats
@@ -133,7 +133,7 @@ class Panel:
                     continue
                 self._keep_budget(question, judge)
                 reply = self._without_secrets(self.service.ask(question, judge))
-                verdict = Verdict(
+                verdict = PanelReply(
                     **dict(reply),
                     task=question.task,
                     digest=question.digest,
@@ -154,12 +154,12 @@ class Panel:
                     raise PanelStopped(f"{failures} requests in a row brought no verdict; {judge}: {reply.error}")
 
     def replies(self, question: Question) -> list[Reply]:
-        """What the judges said about a question, judge by judge; one that was not asked said nothing."""
+        """Return the replies to a question, judge by judge; a missing reply has the error "not asked"."""
         nothing = Reply(error="not asked")
         return [self._verdicts.get(_key(question, judge, repeat), nothing) for judge, repeat in self._asks()]
 
     def points(self, questions: Iterable[Question]) -> dict[str, dict[str, list[float]]]:
-        """Judge to question's digest to the main grades of its verdicts, 0 to 100."""
+        """Return the main grades (0 to 100) by judge and question digest."""
         found: dict[str, dict[str, list[float]]] = {judge: defaultdict(list) for judge in self.judges}
         for question in _different(questions):
             for (judge, _), reply in zip(self._asks(), self.replies(question), strict=True):
@@ -168,7 +168,7 @@ class Panel:
         return found
 
     def _without_secrets(self, reply: Reply) -> Reply:
-        """What a judge said, without the secrets it quotes from an answer or from the code."""
+        """Redact secrets that a judge quotes from an answer or from the code."""
         return reply.model_copy(
             update={"verdict": self._redactor.json(reply.verdict), "error": self._redactor(reply.error)}
         )
@@ -198,12 +198,12 @@ def _key(question: Question, judge: str, repeat: int) -> Key:
 
 
 def _different(questions: Iterable[Question]) -> list[Question]:
-    """Each question once: equal answers to one task are judged once."""
+    """Drop duplicate questions: equal answers to a task are judged once."""
     return list({(question.digest, question.version): question for question in questions}.values())
 
 
 def _tokens(question: Question) -> int:
-    """Tokens of a request, rather too many than too few; none where there will be no request."""
+    """Estimate the tokens of a request, erring on the high side; 0 if no request will be made."""
     try:
         return sum(map(len, question.texts())) // CHARACTERS_A_TOKEN
     except InputError:

@@ -1,4 +1,4 @@
-"""What would other judges have said? Saved runs and Harbor trials graded again, without the agent."""
+"""What would other judges say? Grades saved runs and Harbor trials again, without running the agent."""
 
 from __future__ import annotations
 
@@ -26,48 +26,48 @@ from harness.models import (
 from harness.results.judged_task import answer_of, task_of
 
 Replies = Callable[[Question], Sequence[Reply]]
-"""What the judges said about a question."""
+"""Returns the judges' replies to a question."""
 
 
 class Case(Protocol):
-    """A run and what judges are asked about it."""
+    """A run, and the questions that judges are asked about it."""
 
     @property
     def questions(self) -> list[Question]:
-        """What is to be asked; nothing about runs that say nothing of the agent."""
+        """The questions to ask; none for a run that says nothing about the agent."""
 
     def graded(self, judges: Sequence[str], replies: Replies) -> EvalResult:
-        """The run with the grades that the replies add up to."""
+        """Return the run, graded by the replies."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A run that stays as it is."""
+    """A run that keeps its grades."""
 
     result: EvalResult
     questions: list[Question]
 
     def graded(self, judges: Sequence[str], replies: Replies) -> EvalResult:
-        """The run itself."""
+        """Return the run unchanged."""
         return self.result
 
 
 @dataclass(frozen=True)
 class TrialCase:
-    """A Harbor trial whose answer is judged; its verifier's reward stays beside it, without weight."""
+    """A Harbor trial whose answer is judged. Its verifier's reward is kept with weight 0."""
 
     result: EvalResult
     question: Question | None
-    """None when there is no answer to ask about."""
+    """None if there is no answer to judge."""
     pass_score: float
 
     @property
     def questions(self) -> list[Question]:
-        """At most one."""
+        """At most one question."""
         return [self.question] if self.question else []
 
     def graded(self, judges: Sequence[str], replies: Replies) -> EvalResult:
-        """The trial, with the judges' median overall grade as its score."""
+        """Return the trial, with the judges' median overall grade as its score."""
         if self.question is None:
             return with_score(self.result, no_answer_grade(), self.pass_score)
         grade = answer_grade(self.question, judges, replies(self.question), self.pass_score)
@@ -81,16 +81,16 @@ class RunCase:
     result: EvalResult
     task: Task
     kept: Mapping[str, GradeResult]
-    """Grades that stand, by assertion id."""
+    """Grades to keep, by assertion id."""
     asked: Mapping[str, tuple[LLMAssertion, Question]]
 
     @property
     def questions(self) -> list[Question]:
-        """One for each assertion that is judged."""
+        """One question per assertion to judge."""
         return [question for _, question in self.asked.values()]
 
     def graded(self, judges: Sequence[str], replies: Replies) -> EvalResult:
-        """The run, with score and verdict by the task's present weights."""
+        """Return the run, scored with the task's current weights."""
         grades = []
         for name in assertion_ids(self.task.assertions):
             if name in self.asked:
@@ -106,15 +106,15 @@ class RunCase:
 
 
 def is_trial(result: EvalResult) -> bool:
-    """Whether a result was read from a Harbor trial."""
+    """Return whether a result was read from a Harbor trial."""
     return bool(result.source)
 
 
 def trial_case(result: EvalResult, tasks_dir: Path | None, pass_score: float, *, only_errors: bool = False) -> Case:
-    """A Harbor trial as a case; one whose verifier failed has an answer all the same, and is graded.
+    """Turn a Harbor trial into a case. A trial whose verifier failed still has an answer, and is graded.
 
     Raises:
-        InputError: its task or its answer cannot be read.
+        InputError: the trial's task or answer cannot be read.
     """
     judged = [grade for grade in result.grades if grade.assertion_id == JUDGE_ID]
     if not result.has_answer or (only_errors and judged and judged[0].status == "graded"):
@@ -127,10 +127,10 @@ def trial_case(result: EvalResult, tasks_dir: Path | None, pass_score: float, *,
 
 
 def run_case(result: EvalResult, tasks: Mapping[str, Task], *, only_errors: bool = False) -> Case:
-    """A run of this harness as a case; with `only_errors`, verdicts that exist are kept.
+    """Turn a run of this harness into a case; `only_errors` keeps existing verdicts.
 
     Raises:
-        InputError: the task is not there, or has a code check that the run was not graded by.
+        InputError: the task is missing, or has a code check that the run was not graded by.
     """
     if not result.outcome.measured:
         return Kept(result, [])
@@ -150,9 +150,9 @@ def run_case(result: EvalResult, tasks: Mapping[str, Task], *, only_errors: bool
 
 
 def with_score(result: EvalResult, grade: GradeResult, pass_score: float) -> EvalResult:
-    """A trial whose score is this grade's; earlier grades stay beside it without weight.
+    """Return the trial with this grade as its score; earlier grades are kept with weight 0.
 
-    A trial that was lost because its verifier failed counts again, once it has a grade.
+    A trial that was lost because its verifier failed counts again once it has a grade.
     """
     beside = [g.model_copy(update={"weight": 0.0}) for g in result.grades if g.assertion_id != grade.assertion_id]
     trace = result.trace

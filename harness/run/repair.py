@@ -1,4 +1,4 @@
-"""Gives a finished run the grades that it lacks, without paying the agent again."""
+"""Adds the missing grades to a finished run, without running the agent again."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from harness.models import CodeAssertion, EvalResult, GradeResult, Task, asserti
 
 
 def repair(result: EvalResult, task: Task, grader: CompositeGrader, *, checks_only: bool = False) -> EvalResult:
-    """The result with the grades that are missing; those that exist are kept.
+    """Add the missing grades to a result, and keep the existing ones.
 
-    Checks look at the files that were kept, which the result no longer names once every check has its grade.
-    `checks_only` asks no judge and goes on naming them, for a result that is saved elsewhere than where it came from.
+    Checks run on the kept files of the run. Once every check is graded, `kept_project` is cleared. `checks_only` asks
+    no judge and leaves `kept_project` set, for a result that is not saved back to where it came from.
     """
     saved = {grade.assertion_id: grade for grade in result.grades}
     grades: list[GradeResult] = []
@@ -32,7 +32,7 @@ def repair(result: EvalResult, task: Task, grader: CompositeGrader, *, checks_on
             if again:
                 try:
                     grade = grader.grade_single_assertion(assertion, task, result.trace, result.kept_project)
-                except Exception as error:  # as it was when the run was graded first
+                except Exception as error:  # handled as in the first grading
                     grade = not_graded(name, assertion, error)
                 replaced += (old.judge.cost_usd or 0.0) if old is not None and old.judge else 0.0
             assert grade is not None

@@ -1,4 +1,4 @@
-"""What would another formula have given? A Harbor trial's answer scored again by its task's own verifier."""
+"""What would another formula give? Scores a Harbor trial's answer again with its task's own verifier."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from harness.host.variables import tool_environment
 from harness.models import CriterionScore, EvalResult, GradeResult
 from harness.results.judged_task import JudgedTask, answer_of, task_of
 from harness.run.regrade import with_score
+from locobench.shared.validation import what_is_wrong
 
 Scoring = Literal["evidence", "published"]
 TIME_LIMIT_SECONDS = 60.0
 
 
 def rescore(result: EvalResult, scoring: Scoring, tasks_dir: Path | None, pass_score: float) -> EvalResult:
-    """The trial with the formula's reward as its score; a trial whose agent did not finish stays as it is.
+    """Return the trial with the formula's reward as its score; unchanged if the agent did not finish.
 
     Raises:
-        InputError: task or answer cannot be read, the task has no key for this formula, or its verifier fails.
+        InputError: the task or answer cannot be read, the task has no key for this formula, or its verifier fails.
     """
     if not result.has_answer:
         return result
@@ -62,7 +63,7 @@ def _run_verifier(task: JudgedTask, answer: str, scoring: Scoring) -> dict[str, 
             (root / "tests" / name).parent.mkdir(exist_ok=True)
             if (tests / name).is_file():
                 shutil.copyfile(tests / name, root / "tests" / name)
-        # As test.sh does: no working folder, no site packages, and no credentials around it.
+        # As in test.sh: isolated mode, without site packages, and without credentials in the environment.
         command = [sys.executable, "-I", "-S", "-B", str(root / "tests/verify.py"), str(root)]
         try:
             done = subprocess.run(
@@ -86,7 +87,7 @@ def _run_verifier(task: JudgedTask, answer: str, scoring: Scoring) -> dict[str, 
 
 
 def _key(tests: Path, scoring: Scoring) -> dict[str, Any]:
-    """The task's key for this formula, in the shape of ground_truth.json."""
+    """Return the task's key for this formula, in the format of ground_truth.json."""
     try:
         whole = json.loads((tests / "ground_truth.json").read_bytes())
         truth, key = whole["ground_truth"], whole["key"]
@@ -100,7 +101,9 @@ def _key(tests: Path, scoring: Scoring) -> dict[str, Any]:
             }
             has = scoring
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{tests}: not the tests of a generated task ({error!r}); correct --tasks") from error
+        raise InputError(
+            f"{tests}: not the tests of a generated task ({what_is_wrong(error)}); correct --tasks"
+        ) from error
     if has != scoring:
         raise InputError(
             f"{tests}: has no key for the scoring {scoring}; generate the tasks with it and name them with --tasks"

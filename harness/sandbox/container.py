@@ -1,4 +1,4 @@
-"""A command in a container of its own, with pipes to its standard streams: to `processes` it looks like `Guarded`."""
+"""A command in its own container, with pipes to its standard streams; it has the same interface as `Guarded`."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ ENGINE_ERRORS = (DockerException, requests.RequestException, urllib3.exceptions.
 
 MOST_PROCESSES = 4096
 LOST = -signal.SIGKILL
-"""Return code of a container that is gone without having told one."""
+"""Exit code of a container that vanished without reporting one."""
 
 
 class Contained:
-    """A running container that sees the folders it is given and nothing else of this machine."""
+    """A running container that sees only the folders of this machine that it is given."""
 
     def __init__(
         self,
@@ -43,13 +43,13 @@ class Contained:
         writes: Sequence[Path] = (),
         reads: Sequence[Path] = (),
     ) -> None:
-        """Start it with `cwd` and `writes` mounted where they are, and `reads` for reading.
+        """Start it with `cwd` and `writes` mounted at their own paths, and `reads` mounted read-only.
 
         Raises:
             SandboxError: the engine cannot start it.
         """
         self.returncode: int | None = None
-        """Once it has ended: its exit code, or LOST."""
+        """Exit code once it has ended, or LOST; None before."""
         self._ended = threading.Event()
         self._ending = threading.Event()
         folders = outermost([cwd, *writes])
@@ -70,7 +70,7 @@ class Contained:
                 cap_add=list(CAPABILITIES),
                 security_opt=["no-new-privileges"],
                 pids_limit=MOST_PROCESSES,
-                log_config=LogConfig(type="none"),  # an engine's log of an agent that prints without end fills the disk
+                log_config=LogConfig(type="none"),  # else endless output would fill the disk with the engine's log
             )
         except ENGINE_ERRORS as error:
             raise SandboxError(one_line(error)) from error
@@ -85,7 +85,7 @@ class Contained:
             self._remove()
             raise SandboxError(one_line(error)) from error
         inputs, outputs, errors = os.pipe(), os.pipe(), os.pipe()
-        self.stdin = open(inputs[1], "wb", buffering=0)  # noqa: PTH123, SIM115 - whoever waits for the command closes it
+        self.stdin = open(inputs[1], "wb", buffering=0)  # noqa: PTH123, SIM115 - the caller closes the pipes
         self.stdout = open(outputs[0], "rb", buffering=0)  # noqa: PTH123, SIM115
         self.stderr = open(errors[0], "rb", buffering=0)  # noqa: PTH123, SIM115
         self._threads = [
@@ -96,16 +96,16 @@ class Contained:
             thread.start()
 
     def poll(self) -> int | None:
-        """The return code once the command has ended and its output is read, else None."""
+        """Return the exit code if the command has ended and its output is read, else None."""
         return self.returncode if self._ended.is_set() else None
 
     def wait(self, seconds: float) -> int | None:
-        """The return code, waiting for it at most so long."""
+        """Wait up to `seconds` for the command to end; return its exit code, or None."""
         self._ended.wait(seconds)
         return self.poll()
 
     def end(self, grace: float = 0.0) -> None:
-        """End it and everything in it: SIGTERM when it gets a grace period, then the container is removed."""
+        """End the container and everything in it: with a grace period SIGTERM first, then it is removed."""
         try:
             if grace > 0 and self.poll() is None:
                 with contextlib.suppress(*ENGINE_ERRORS):
@@ -113,7 +113,7 @@ class Contained:
                 self.wait(grace)
         finally:
             self._ending.set()
-            with contextlib.suppress(*ENGINE_ERRORS):  # the engine waits for whoever reads the output
+            with contextlib.suppress(*ENGINE_ERRORS):  # the engine waits for the reader of the output
                 self._socket.shutdown(socket.SHUT_RDWR)
             self._remove()
             self._threads[1].join(2.0)
@@ -157,11 +157,11 @@ class Contained:
 
 
 def _frames(attached: Any) -> Iterator[tuple[int, bytes]]:
-    """What the container writes: the number of the stream, and bytes."""
+    """Yield the container's output: the number of the stream, and the bytes."""
     yield from frames_iter(attached, tty=False)  # type: ignore[no-untyped-call]
 
 
 def one_line(error: BaseException) -> str:
-    """What an error of the engine says, in its first line."""
+    """Return the first line of an engine error's message."""
     text = error.explanation if isinstance(error, APIError) and error.explanation else str(error)
     return next(iter(str(text).splitlines()), "") or type(error).__name__

@@ -1,4 +1,4 @@
-"""The sandbox of containers: which image, what of the user's environment goes in, and that nothing is left behind."""
+"""The Docker sandbox: builds the image, passes few of the user's variables in, and leaves no container behind."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from harness.sandbox.place import DEFAULT_BASE_IMAGE, NEWEST, Command, Sandbox, 
 
 DOCKERFILE = Path(__file__).with_name("Dockerfile")
 LABEL = "harness.sandbox"
-"""Label of every container; its value is drawn for each harness process."""
+"""Label of every container; its value is drawn at random for each sandbox."""
 
 OF_THIS_MACHINE = ("PATH", "HOME", "SHELL", "USER", "LOGNAME")
-"""Variables that mean nothing in a container."""
+"""Variables that have no meaning in a container."""
 
 SPARE_SECONDS = 120
-"""From a command's time limit until its container ends by itself, should nobody be left to end it."""
+"""Seconds after a command's time limit at which its container ends by itself, if nobody is left to end it."""
 
 
 class DockerSandbox(Sandbox):
-    """Each command in a fresh container, which is removed when the command or the harness ends."""
+    """Runs each command in a new container, which is removed when the command or the harness ends."""
 
     def __init__(
         self,
@@ -48,13 +48,13 @@ class DockerSandbox(Sandbox):
         claude_version: str = NEWEST,
         say: Callable[[str], None] = print,
     ) -> None:
-        """Choose an image; nothing is asked of the engine yet.
+        """Choose an image; the engine is not contacted yet.
 
         Args:
-            image: one with the claude CLI and what the checks need; None is built from `Dockerfile`.
-            base_image: what that one starts from, a Debian or Ubuntu.
-            claude_version: of the claude CLI in it, a version or tag of npm's; the newest is that of when it is built.
-            say: told that the image is being built.
+            image: an image with the claude CLI and what the checks need; None builds one from `Dockerfile`.
+            base_image: the Debian or Ubuntu image that the built one starts from.
+            claude_version: npm version or tag of the claude CLI in the built image; `latest` is resolved at build time.
+            say: called with a message when the image is built.
         """
         self.base_image = base_image
         self.is_own = image is None
@@ -69,14 +69,14 @@ class DockerSandbox(Sandbox):
 
     @property
     def identity(self) -> str:
-        """The image."""
+        """The name of the image."""
         return f"docker {self.image}"
 
     def prepare(self, program: str) -> None:
-        """Connect, build the image where it is not there yet, and see that the program runs in it.
+        """Connect, build the image if it is missing, and check that the program runs in it.
 
         Raises:
-            InputError: no engine, no image, no such program in it, or an engine that sees other files than we do.
+            InputError: there is no engine, no image or no such program in it, or the engine does not see our files.
         """
         with self._lock:
             if program in self._ready:
@@ -88,15 +88,15 @@ class DockerSandbox(Sandbox):
             self._ready[program] = None
 
     def agent_variables(self) -> dict[str, str]:
-        """Language, the way out and who pays; files that they name are mounted."""
+        """Return the variables for language, network access and credentials; files that they name are mounted."""
         return {**_without_machine(passed_variables()), "IS_SANDBOX": "1"}
 
     def tool_variables(self) -> dict[str, str]:
-        """Language and the way out."""
+        """Return the variables for language and network access."""
         return _without_machine(tool_environment())
 
     def run(self, command: Command) -> Finished:
-        """Run a command in a container of its own; SandboxError when it cannot be started or is lost."""
+        """Run a command in its own container; SandboxError if it cannot be started or is lost."""
         named = [Path(value) for value in command.env.values() if value.startswith("/") and Path(value).is_file()]
         client, labels = self._connected(), {LABEL: self._label}
 
@@ -178,7 +178,7 @@ def _digest(base_image: str, claude_version: str) -> str:
 
 
 def _context() -> io.BytesIO:
-    """A build context of the Dockerfile alone."""
+    """Return a build context that holds only the Dockerfile."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         archive.add(DOCKERFILE, "Dockerfile")
@@ -187,7 +187,7 @@ def _context() -> io.BytesIO:
 
 
 def _without_machine(variables: Mapping[str, str]) -> dict[str, str]:
-    """The variables without those of this machine and those that name its folders."""
+    """Remove variables that only mean something on this machine, or that name its folders."""
     return {
         name: value
         for name, value in variables.items()

@@ -1,4 +1,4 @@
-"""Where a command runs: on this machine below a guardian, or in a container (`docker_sandbox`)."""
+"""Where does a command run? On this machine under a guardian, or in a container (`docker_sandbox`)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from harness.host.processes import Finished, Limits, LineVerdict, Start, run_pro
 from harness.host.variables import passed_variables, tool_environment
 
 DEFAULT_BASE_IMAGE = "debian:bookworm-slim"
-"""What the image of the Docker sandbox starts from."""
+"""The base image of the Docker sandbox."""
 NEWEST = "latest"
-"""The version of the claude CLI in that image, unless another one is asked for."""
+"""The default version of the claude CLI in the sandbox's image."""
 
 
 CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")
-"""Of root in a sandbox: what installing a package takes; neither devices nor mounts nor raw network."""
+"""What root may do in a sandbox: enough to install a package, but no devices, mounts or raw network."""
 
 
 class SandboxError(Exception):
@@ -29,27 +29,27 @@ class SandboxError(Exception):
 
 @dataclass(frozen=True)
 class Command:
-    """A command and what it needs of the place that it runs in."""
+    """A command and what it needs from the sandbox."""
 
     argv: Sequence[str]
     cwd: Path
-    """Where it runs, and may write."""
+    """The working directory, which it may write to."""
     env: Mapping[str, str]
     limits: Limits
     stdin: bytes = b""
     on_line: Callable[[bytes], LineVerdict] | None = None
     cancelled: threading.Event | None = None
     writes: Sequence[Path] = ()
-    """Folders besides `cwd` that it may write to."""
+    """Further folders that it may write to."""
     reads: Sequence[Path] = ()
     """Files and folders that it needs to read."""
 
     def run(self, before: Sequence[str] = (), start: Start = Guarded) -> Finished:
-        """Run it to its end or a limit, as `processes.run_process` does.
+        """Run the command to its end or a limit with `processes.run_process`.
 
         Args:
-            before: what is put before its arguments.
-            start: how it is started.
+            before: arguments to put before the command's own.
+            start: starts the command.
         """
         return run_process(
             [*before, *self.argv],
@@ -64,30 +64,30 @@ class Command:
 
 
 class Sandbox:
-    """A place to run commands in; this one is the machine itself, as the user and with what that user sees.
+    """A place to run commands in. This class runs them on this machine, with the user's own rights.
 
-    What commands start ends with them, and they end with the harness.
+    Processes that a command starts end with the command, and commands end with the harness.
     """
 
     @property
     def identity(self) -> str:
-        """What tells two places apart that results must not be mixed of; empty for this machine."""
+        """Identifies the place, since results of different places must not be mixed; empty for this machine."""
         return ""
 
     def prepare(self, program: str) -> None:
-        """Make ready to run the program, before anything is paid for; InputError says what is missing.
+        """Get ready to run the program, before anything costs money; InputError says what is missing.
 
-        Here, a program that is not there is an outcome of its run.
+        This class checks nothing: a missing program shows in the outcome of its run.
         """
 
     def agent_variables(self) -> dict[str, str]:
-        """The variables that an agent gets from the user's environment."""
+        """Return the variables that an agent gets from the user's environment."""
         return passed_variables()
 
     def tool_variables(self) -> dict[str, str]:
-        """The variables that a check's command gets from it: no credentials.
+        """Return the variables that a check's command gets from the user's environment: no credentials.
 
-        Here, `python` and `pytest` of the harness serve where there are no others.
+        In this class, the harness's own `python` and `pytest` are last on PATH, in case there are no others.
         """
         variables = tool_environment()
         path = os.pathsep.join([variables.get("PATH", os.defpath), str(Path(sys.executable).parent)])
@@ -97,14 +97,14 @@ class Sandbox:
         """Run a command to its end or a limit.
 
         Raises:
-            OSError: it cannot be started.
+            OSError: the command cannot be started.
             SandboxError: the sandbox failed.
         """
         return command.run()
 
 
 def outermost(paths: Sequence[Path], within: Sequence[Path] = ()) -> list[Path]:
-    """The paths that lie in no other one of them, nor in one of `within`."""
+    """Return the paths that are not inside another one of them or inside one of `within`."""
     found: list[Path] = []
     for path in sorted(dict.fromkeys(paths), key=lambda path: len(path.parts)):
         if not any(path.is_relative_to(other) for other in [*within, *found]):

@@ -1,8 +1,8 @@
-"""Removes the containers of a harness that has ended, however it ended; a program of its own.
+"""Removes the containers of a harness that has ended, however it ended. A separate program.
 
-`python -P reaper.py LABEL` waits until its standard input, a pipe that only the harness holds, is closed. The kernel
-does so for a harness that was killed. Then every container with the label is removed, those included that the engine
-was still about to create.
+`python -P reaper.py LABEL` waits until its standard input is closed, a pipe that only the harness holds; if the harness
+is killed, the kernel closes it. Then it removes every container with the label, including those that the engine was
+still creating.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import docker
 from docker.errors import DockerException
 
 QUIET_ROUNDS = 4
-"""Looks at the engine in a row that find nothing, before it is believed that nothing follows."""
+"""How many rounds in a row must find no container before none is expected any more."""
 LONGEST = 60.0
-"""Seconds after which an engine that does not answer is left alone."""
+"""Seconds after which it gives up, for example if the engine does not answer."""
 
 
 def reap(label: str) -> None:
-    """Wait for the harness's end and remove its containers."""
+    """Wait for the harness to end, and remove its containers."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     sys.stdin.buffer.read()

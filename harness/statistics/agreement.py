@@ -8,7 +8,7 @@ from harness.statistics.resampling import TIE
 
 
 def cohen_kappa(labels_a: Sequence[bool], labels_b: Sequence[bool]) -> float | None:
-    """Agreement of two raters beyond chance, -1 to 1; None where both only ever give one same label.
+    """Return two raters' agreement beyond chance, -1 to 1; None without labels or when all are equal.
 
     Cohen 1960, "A coefficient of agreement for nominal scales", Educ. Psychol. Meas. 20, 37-46.
     """

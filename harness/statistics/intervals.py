@@ -1,4 +1,4 @@
-"""How far may a rate, a mean difference or a ratio lie from what was measured? Confidence intervals."""
+"""How far off may a measured rate, mean difference or ratio be? Confidence intervals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Interval:
 
 
 def wilson_interval(passed: int, total: int, confidence: float = CONFIDENCE) -> Interval | None:
-    """Score interval of a proportion; None without a single run.
+    """Return Wilson's score interval of a proportion; None without runs.
 
     Wilson 1927, "Probable inference, the law of succession, and statistical inference", JASA 22, 209-212.
     """
@@ -41,15 +41,15 @@ def wilson_interval(passed: int, total: int, confidence: float = CONFIDENCE) -> 
 
 
 def ratio_bootstrap(above: Sequence[float], below: Sequence[float], confidence: float = CONFIDENCE) -> Interval | None:
-    """Percentile interval of sum(above) / sum(below), clusters drawn with replacement and kept in pairs.
+    """Return the bootstrap percentile interval of sum(above) / sum(below), clusters drawn with both values.
 
-    Efron & Tibshirani 1993, "An Introduction to the Bootstrap", section 13.3. None below three clusters, and where
-    the denominator can have either sign: the ratio has no upper bound then.
+    Efron & Tibshirani 1993, "An Introduction to the Bootstrap", section 13.3. None below three clusters, and when
+    the denominator can have either sign: the ratio is then unbounded.
 
     Args:
-        above: the sum of each cluster's values, or each task's value where tasks are independent.
-        below: likewise.
-        confidence: of the interval, 0 to 1.
+        above: the numerator's sum in each cluster, or its values where tasks are independent.
+        below: the same for the denominator.
+        confidence: level of the interval, 0 to 1.
     """
     if len(above) < 3:
         return None
@@ -64,9 +64,9 @@ def ratio_bootstrap(above: Sequence[float], below: Sequence[float], confidence: 
 
 
 def standard_error(values: Sequence[float], clusters: Sequence[Hashable] = ()) -> tuple[float, int]:
-    """Standard error of the mean, and the number of clusters it rests on.
+    """Return the standard error of the mean and the number of clusters it rests on.
 
-    Without clusters sd / sqrt(n); with them the variance of the clusters' sums of residuals (Liang & Zeger 1986,
+    Without clusters, it is sd / sqrt(n). With clusters, it comes from their summed residuals (Liang & Zeger 1986,
     "Longitudinal Data Analysis Using Generalized Linear Models", Biometrika 73, 13-22). 0 below two clusters.
     """
     array = np.asarray(values, dtype=float)
@@ -80,9 +80,9 @@ def standard_error(values: Sequence[float], clusters: Sequence[Hashable] = ()) -
 def t_interval(
     differences: Sequence[float], clusters: Sequence[Hashable] = (), confidence: float = CONFIDENCE
 ) -> Interval | None:
-    """Student's interval of the mean of per-task differences; None below two clusters or without any spread.
+    """Return Student's t interval of the mean per-task difference; None below two clusters or without any spread.
 
-    Student 1908, "The Probable Error of a Mean", Biometrika 6, 1-25. For the groups of a comparison: their
+    Student 1908, "The Probable Error of a Mean", Biometrika 6, 1-25. Used for the groups of a comparison, whose
     correction needs tails that resampling does not reach.
     """
     error, count = standard_error(differences, clusters)
@@ -95,7 +95,7 @@ def t_interval(
 def cluster_sums(
     values: NDArray[np.float64], clusters: Sequence[Hashable] = ()
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sum and number of the values of each cluster; without clusters each value is its own."""
+    """Return the sum and number of values in each cluster; without clusters, each value is its own."""
     if not clusters:
         return values, np.ones(len(values))
     places = {cluster: at for at, cluster in enumerate(dict.fromkeys(clusters))}

@@ -1,4 +1,4 @@
-"""What is left of p-values when many were looked at?"""
+"""What is a p-value worth among many? Corrections for multiple testing."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from harness.statistics.significance import STEPS_TO
 
 
 def discrete_benjamini_hochberg(p_values: Sequence[float], steps: Sequence[Sequence[float]]) -> list[float]:
-    """Adjusted p-values, in the order given: reject those <= q to keep the false discovery rate at q.
+    """Return adjusted p-values, in the order given; rejecting those <= q keeps the false discovery rate at q.
 
-    Benjamini & Hochberg 1995, JRSS B 57, 289-300, knowing which p-values each test can give at all.
+    This is Benjamini & Hochberg 1995, JRSS B 57, 289-300, for tests whose attainable p-values are known.
 
-    With few runs most tasks cannot reach any useful level whatever happens, and counting them in full hides
-    the one that broke. The j-th smallest p is multiplied not by (number of tests) / j but by the sum over all
-    tests of their chance to come below it, divided by j: Heyse 2011, "A False Discovery Rate Procedure for
+    With few runs, most tasks cannot reach a useful level whatever happens, and counting them in full would hide
+    the one that broke. So the j-th smallest p becomes not p * (number of tests) / j, but the sum over all tests of
+    their chance of a p-value that small, divided by j: Heyse 2011, "A False Discovery Rate Procedure for
     Categorical Data"; Döhler, Durand & Roquain 2018, "New FDR bounds for discrete and heterogeneous tests",
-    Electron. J. Stat. 12, 1867-1900. `steps` holds, for each test, its attainable p-values up to STEPS_TO,
-    ascending; they depend on the margins alone, so they do not look at which way the result went.
+    Electron. J. Stat. 12, 1867-1900. `steps` holds each test's attainable p-values up to STEPS_TO, ascending.
+    They depend on the margins alone, not on which way the result went.
     """
     values = np.asarray(p_values, dtype=float)
     order = np.argsort(values, kind="stable")
@@ -37,10 +37,10 @@ def discrete_benjamini_hochberg(p_values: Sequence[float], steps: Sequence[Seque
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjusted p-values, 0 to 1, in the order given: reject those <= a to keep any false alarm among them below a.
+    """Return adjusted p-values, 0 to 1, in the order given; rejecting those <= a keeps the family-wise error at a.
 
-    Holm 1979, "A Simple Sequentially Rejective Multiple Test Procedure", Scand. J. Stat. 6, 65-70. Holds for tests
-    that depend on each other in whatever way.
+    Holm 1979, "A Simple Sequentially Rejective Multiple Test Procedure", Scand. J. Stat. 6, 65-70. Valid under any
+    dependence between the tests.
     """
     order = sorted(range(len(p_values)), key=lambda at: p_values[at])
     adjusted = [0.0] * len(p_values)

@@ -1,4 +1,4 @@
-"""Which difference will a design find, and how likely? Before any run is made."""
+"""Which difference can a design detect, and how likely? Answers before any run is made."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ TARGET_POWER = 0.8
 def minimal_detectable_effect(
     error: float, clusters: int, alpha: float = ALPHA, power: float = TARGET_POWER
 ) -> float | None:
-    """The mean difference that a one-sided paired test at `alpha` finds with probability `power`.
+    """Return the mean difference that a one-sided paired test at `alpha` detects with probability `power`.
 
     (t[1-alpha] + t[power]) * standard error: Bloom 1995, "Minimum Detectable Effects", Evaluation Review 19.
 
     Args:
         error: standard error of the mean difference, seen (`standard_error`) or expected (`difference_sd` / sqrt(n)).
-        clusters: independent differences that it rests on: tasks, or their projects. None below two.
+        clusters: number of independent differences: tasks, or their projects. Below two, the result is None.
         alpha: one-sided level, 0 to 1.
         power: 0 to 1.
     """
@@ -32,20 +32,20 @@ def minimal_detectable_effect(
 
 
 def pass_sd(mean: float, task_sd: float = 0.0) -> float:
-    """Standard deviation of one run's pass (0 or 1) within a task.
+    """Return the standard deviation of one run's pass (0 or 1) within a task.
 
     Args:
         mean: pass rate over tasks, 0 to 1.
-        task_sd: standard deviation of the tasks' true pass rates. The law of total variance takes it off p(1-p).
+        task_sd: standard deviation of the tasks' true pass rates; its square is subtracted (law of total variance).
     """
     return math.sqrt(max(0.0, mean * (1 - mean) - task_sd**2))
 
 
 def difference_sd(sd_a: float, sd_b: float, runs: int, effect_sd: float = 0.0) -> float:
-    """Standard deviation of one task's observed difference of means, `runs` a side.
+    """Return the standard deviation of one task's observed difference of means, `runs` in each arm.
 
-    sqrt(effect_sd^2 + (sd_a^2 + sd_b^2) / runs): the variances of independent means add up. How much tasks differ
-    among themselves does not enter, since each is compared with itself.
+    sqrt(effect_sd^2 + (sd_a^2 + sd_b^2) / runs): the variances of independent means add up. Differences between
+    tasks do not matter, since each task is compared with itself.
 
     Args:
         sd_a: standard deviation over runs of one task in A.
@@ -57,10 +57,10 @@ def difference_sd(sd_a: float, sd_b: float, runs: int, effect_sd: float = 0.0) -
 
 
 def paired_power(effect: float, sd_of_differences: float, tasks: int, alpha: float = ALPHA) -> float:
-    """Probability that a one-sided paired t-test at `alpha` over `tasks` finds a mean difference of `effect`.
+    """Return the power of a one-sided paired t-test at `alpha` over `tasks` to find a mean difference of `effect`.
 
     Noncentral t: Cohen 1988, "Statistical Power Analysis for the Behavioral Sciences", section 2.3.
-    The sign-flip test of the suite comes within a few points of it (docs/STATISTICS.md has the simulation).
+    The suite's sign-flip test has the same power within a few points (docs/STATISTICS.md has the simulation).
     """
     if tasks < 2:
         return 0.0
@@ -71,15 +71,15 @@ def paired_power(effect: float, sd_of_differences: float, tasks: int, alpha: flo
 
 
 MOST_TASKS = 5000
-"""Where the search for a number of tasks ends."""
+"""Largest number of tasks that `tasks_needed` considers."""
 
 
 def tasks_needed(
     effect: float, sd_of_differences: float, alpha: float = ALPHA, power: float = TARGET_POWER
 ) -> int | None:
-    """The fewest tasks with which `paired_power` reaches `power`; None beyond MOST_TASKS.
+    """Return the fewest tasks with which `paired_power` reaches `power`; None beyond MOST_TASKS.
 
-    At least as many as a sign-flip test needs to reach `alpha` at all.
+    Never fewer than a sign-flip test needs to reach `alpha` at all.
     """
     low, high = 2, MOST_TASKS
     if paired_power(effect, sd_of_differences, high, alpha) < power:

@@ -6,7 +6,7 @@ import math
 
 
 def pass_at_k(n: int, c: int, k: int) -> float | None:
-    """Probability that at least one of `k` runs passes, estimated without bias from `c` passes in `n` runs.
+    """Estimate without bias, from `c` passes in `n` runs, the probability that at least one of `k` runs passes.
 
     1 - C(n-c, k) / C(n, k): Chen et al. 2021, "Evaluating Large Language Models Trained on Code",
     arXiv:2107.03374, equation 1. None for k > n, where no unbiased estimate exists.
@@ -16,7 +16,7 @@ def pass_at_k(n: int, c: int, k: int) -> float | None:
 
 
 def pass_hat_k(n: int, c: int, k: int) -> float | None:
-    """Probability that all of `k` runs pass, estimated without bias from `c` passes in `n` runs.
+    """Estimate without bias, from `c` passes in `n` runs, the probability that all of `k` runs pass.
 
     C(c, k) / C(n, k): Yao et al. 2024, "τ-bench", arXiv:2406.12045, section 3. None for k > n.
     """

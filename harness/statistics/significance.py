@@ -17,21 +17,21 @@ from harness.statistics.resampling import CHUNK, CONFIDENCE, RESAMPLES, SEED, TI
 EXACT_SIGN_FLIPS = 14
 """Up to this many clusters all 2^n sign patterns are enumerated; beyond it they are sampled."""
 MOST_SUMS = 200_000
-"""Different sums up to which the stratified test is exact: a fifth of a second at most."""
+"""The stratified test is exact up to this many distinct sums, within a fifth of a second."""
 STEPS_TO = 0.05
-"""Attainable p-values are kept up to here; larger ones call nothing."""
+"""Attainable p-values are kept up to here; larger ones never reject."""
 
 
 @dataclass(frozen=True)
 class OneSided:
-    """The two one-sided p-values of one test, and what they could have been."""
+    """The two one-sided p-values of a test, and the values they could have taken."""
 
     less: float
     greater: float
     attainable: float
-    """The smallest that either could have been."""
+    """The smallest value that either could have taken."""
     steps_less: tuple[float, ...] = ()
-    """What `less` could have been, up to STEPS_TO, ascending."""
+    """The values that `less` could have taken, up to STEPS_TO, ascending."""
     steps_greater: tuple[float, ...] = ()
 
     @property
@@ -41,38 +41,39 @@ class OneSided:
 
     @property
     def two_sided(self) -> float:
-        """Evidence against "no change" when nobody said beforehand which way; never below what is attainable."""
+        """Two-sided p-value, for a change whose direction nobody predicted; never below what is attainable."""
         return min(1.0, 2 * max(self.smaller, self.attainable))
 
 
 @dataclass(frozen=True)
 class Shift:
-    """A mean of paired differences against zero: how likely by chance, and which other values are as likely."""
+    """A test of whether the mean of paired differences is zero, and an interval for that mean."""
 
     p: OneSided
     interval: Interval | None
-    """All shifts that the test does not reject, so that zero lies outside exactly when the test rejects it. None
-    below the number of clusters with which any outcome could be rejected, and where nothing moved."""
+    """All shifts that the test does not reject; zero lies outside exactly when the test rejects it. None when
+    nothing moved, or with too few clusters for any outcome to be rejected."""
 
 
 def sign_flip_test(
     differences: Sequence[float], clusters: Sequence[Hashable] = (), confidence: float = CONFIDENCE
 ) -> Shift:
-    """Is the mean of paired differences off zero? Under the null either sign is as likely for each cluster.
+    """Test whether the mean of paired differences is zero; each cluster's sign is then a coin flip.
 
-    Fisher 1935, "The Design of Experiments", section 21. All patterns for up to EXACT_SIGN_FLIPS clusters,
-    else a fixed sample of RESAMPLES with the observed one counted (Phipson & Smyth 2010, arXiv:1603.05766).
-    Mid-p (Lancaster 1961, "Significance Tests in Discrete Distributions", JASA 56, 223-234): patterns that
-    tie with the observed one count half, since few runs make many ties and a full count halves the level.
+    Fisher 1935, "The Design of Experiments", section 21. Up to EXACT_SIGN_FLIPS clusters, all sign patterns are
+    tried; beyond that, a fixed sample of RESAMPLES and the observed one (Phipson & Smyth 2010, arXiv:1603.05766).
+    Mid-p (Lancaster 1961, "Significance Tests in Discrete Distributions", JASA 56, 223-234): patterns that tie
+    with the observed one count half, since few runs make many ties and a full count would halve the level.
 
-    A shift is rejected when flipping the differences less that shift rarely goes as far; a flipped subset goes
-    that far exactly when its own mean lies beyond the shift. So the interval's ends are quantiles of the means of
-    random subsets (Hartigan 1969, "Using Subsample Values as Typical Values", JASA 64, 1303-1317).
+    The interval holds every shift that is not rejected when subtracted from all differences. A pattern is then as
+    extreme as the observed one exactly when the mean of its flipped differences lies beyond the shift. So the ends
+    are quantiles of the means of random subsets (Hartigan 1969, "Using Subsample Values as Typical Values",
+    JASA 64, 1303-1317).
 
     Args:
-        differences: of each task.
-        clusters: what each task belongs to; tasks of one cluster change sign together. Without it each is its own.
-        confidence: of the interval, 0 to 1.
+        differences: one for each task.
+        clusters: the cluster of each task; a cluster's tasks change sign together. By default, each task is its own.
+        confidence: level of the interval, 0 to 1.
     """
     values = np.asarray(differences, dtype=float)
     sums, sizes = cluster_sums(values, clusters)
@@ -107,15 +108,15 @@ def _sign_patterns(count: int) -> NDArray[np.int8]:
 
 
 def stratified_test(tasks: Sequence[tuple[Sequence[float], Sequence[float]]]) -> OneSided:
-    """Did these very tasks fall (`less`) or rise (`greater`)? Each task's runs are dealt out anew between the arms.
+    """Test whether these very tasks fell (`less`) or rose (`greater`), permuting each task's runs between the arms.
 
-    The stratified permutation test (Good 2005, "Permutation, Parametric and Bootstrap Tests of Hypotheses", section
-    6.5) of the mean difference, given which tasks differ at all: a task whose arms have the same mean says nothing
-    about the direction, as ties do in a sign test, so such tasks change no p-value however many there are. Exact
-    while the sums have up to MOST_SUMS different values, else by RESAMPLES deals with the observed one counted.
+    This is the stratified permutation test of the mean difference (Good 2005, "Permutation, Parametric and Bootstrap
+    Tests of Hypotheses", section 6.5), given which tasks differ at all. A task with equal means in both arms says
+    nothing about the direction, like a tie in a sign test, so it changes no p-value. The test is exact up to
+    MOST_SUMS distinct sums; beyond that, it draws RESAMPLES permutations and counts the observed one too.
 
     Args:
-        tasks: the runs' values of each task in A and in B.
+        tasks: for each task, the values of its runs in A and in B.
     """
     dealt = [_splits(a, b) for a, b in tasks if abs(np.mean(a) - np.mean(b)) > TIE]
     observed = float(sum(np.mean(b) - np.mean(a) for a, b in tasks))
@@ -140,7 +141,7 @@ def stratified_test(tasks: Sequence[tuple[Sequence[float], Sequence[float]]]) ->
 
 
 def _splits(a: Sequence[float], b: Sequence[float]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The differences other than 0 that a task's runs can be dealt out to, ascending, and the chance of each."""
+    """Return the nonzero differences that permuting a task's runs can give, ascending, and the chance of each."""
     pooled = np.concatenate([np.asarray(a, dtype=float), np.asarray(b, dtype=float)])
     in_b = pooled[_assignments(len(pooled), len(b))].sum(axis=1)
     differences = np.round(in_b / len(b) - (pooled.sum() - in_b) / len(a), 9)
@@ -149,7 +150,7 @@ def _splits(a: Sequence[float], b: Sequence[float]) -> tuple[NDArray[np.float64]
 
 
 def fisher_test(passed_a: int, runs_a: int, passed_b: int, runs_b: int) -> OneSided:
-    """Did the chance to pass fall (`less`) or rise (`greater`) from A to B? Exact, given the margins.
+    """Test whether the chance to pass fell (`less`) or rose (`greater`) from A to B; exact, given the margins.
 
     Fisher 1935, "The Logic of Inductive Inference", JRSS 98, 39-82: hypergeometric tails.
     """
@@ -171,10 +172,10 @@ def _steps(ways: Iterable[int], total: int) -> tuple[float, ...]:
 
 
 def mean_permutation_test(a: Sequence[float], b: Sequence[float]) -> OneSided:
-    """Fisher's test for scores between 0 and 1 in place of passes: the runs of one task change arms.
+    """Test whether one task's mean score fell or rose, permuting its runs between the arms.
 
     Pitman 1937, "Significance tests which may be applied to samples from any populations", Suppl. JRSS 4.
-    On zeros and ones it equals `fisher_test`. All assignments up to RESAMPLES, else a fixed sample of them.
+    On zeros and ones it equals `fisher_test`. Up to RESAMPLES assignments are all tried, else a fixed sample.
     """
     pooled = np.concatenate([np.asarray(a, dtype=float), np.asarray(b, dtype=float)])
     if not len(a) or not len(b) or float(np.ptp(pooled)) < TIE:

@@ -1,4 +1,4 @@
-"""Whether two runs are the same experiment: hashes over all content that their tasks and configs name."""
+"""Are two runs the same experiment? Hashes over all content that their tasks and configs name."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ TASK_NOTES = frozenset({"description", "difficulty", "tags", "language", "soluti
 
 
 def of_task(task: Task) -> str:
-    """Over the prompt, assertions, limits, and the content of the fixture and the hidden files."""
+    """Hash a task: its prompt, assertions, limits, and the content of its fixture and hidden files."""
     paths = {"fixture_path": task.fixture_path, "hidden_path": task.hidden_path}
     data = task.model_dump(mode="json", exclude={*TASK_NOTES, *paths})
-    if not task.setup:  # results of before there was such a field stay those of the same task
+    if not task.setup:  # hashes from before this field existed stay the same
         del data["setup"]
     return of_data({**data, **{name: of_folder(path) for name, path in paths.items()}})
 
 
 def of_folder(path: Path | None) -> str | None:
-    """SHA-256 over the content of a folder; None when there is none."""
+    """Hash the content of a folder with SHA-256; None when there is no folder."""
     if path is None:
         return None
     path = path.expanduser().resolve()
@@ -32,5 +32,5 @@ def of_folder(path: Path | None) -> str | None:
 
 
 def of_data(data: Any) -> str:
-    """Over a JSON value: the first 16 hexadecimal digits of its SHA-256."""
+    """Hash a JSON value: the first 16 hexadecimal digits of its SHA-256."""
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]

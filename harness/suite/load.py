@@ -1,9 +1,12 @@
-"""How task and config files become models, with errors that name file, line and key."""
+"""How do task and config files become models? Errors name the file, the line and the key."""
 
 from __future__ import annotations
 
 import difflib
 import glob
+import os
+import re
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -24,11 +27,11 @@ Model = TypeVar("Model", bound=BaseModel)
 Location = tuple[str | int, ...]
 
 LARGEST_DEFINITION = 1 << 20
-"""Characters of a task or config file, and values that its aliases may add up to: reading YAML takes long."""
+"""Limit for the characters of a task or config file, and for its values with aliases expanded: YAML is slow to read."""
 
 
 def load_task(path: Path) -> Task:
-    """Task of a YAML or JSON file, its paths absolute and existing; InputError otherwise."""
+    """Load a task from YAML or JSON, with absolute paths; InputError if invalid or a path is missing."""
     task = _load(path, Task)
     return task.model_copy(
         update={
@@ -39,8 +42,10 @@ def load_task(path: Path) -> Task:
 
 
 def load_config(path: Path) -> Config:
-    """Config of a YAML or JSON file, its paths absolute and existing; InputError otherwise."""
+    """Load a config from YAML or JSON, as `load_task` does."""
     config = _load(path, Config)
+    for name in ("claude_md", "agents_md"):
+        _warn_of_lost_text(path, name, getattr(config, name))
     updates: dict[str, Any] = {
         name: _existing(path, name, getattr(config, name)) for name in ("skills_path", "snapshot")
     }
@@ -49,18 +54,37 @@ def load_config(path: Path) -> Config:
     return config.model_copy(update=updates)
 
 
+def _warn_of_lost_text(source: Path, key: str, text: str | None) -> None:
+    """Warn of a text that the agent would not get: YAML reads it as a comment, or it is the name of a file."""
+    if text is not None:
+        if os.path.isfile(source.parent / text):  # noqa: PTH113 - a text may be too long for the name of a file
+            warnings.warn(
+                f"{source}: {key} is the text {text!r} itself, though there is a file of that name; write its content "
+                f"below `{key}: |`",
+                stacklevel=3,
+            )
+        return
+    comment = re.search(rf"^{key}:[ \t]*(?:\n[ \t]+)?(#.*)", read_text(source), re.MULTILINE)
+    if comment:
+        warnings.warn(
+            f"{source}: {key} is empty, since YAML takes {comment[1].rstrip()!r} for a comment; write the text below "
+            f"`{key}: |`",
+            stacklevel=3,
+        )
+
+
 def load_tasks(pattern: str) -> list[Task]:
-    """Tasks of all files a glob matches, sorted by path; ids must be unique."""
+    """Load the tasks of all files that a glob matches, sorted by path; ids must be unique."""
     return _load_all(pattern, load_task, "id")
 
 
 def load_configs(pattern: str) -> list[Config]:
-    """Configs of all files a glob matches, sorted by path; names must be unique."""
+    """Load the configs of all files that a glob matches, sorted by path; names must be unique."""
     return _load_all(pattern, load_config, "name")
 
 
 def expand_glob(pattern: str) -> list[Path]:
-    """Files that match, sorted; the pattern may be absolute, use ~ and **. InputError if there are none."""
+    """Return the files that match, sorted; InputError if none does. The pattern may be absolute and use ~ and **."""
     # Path.glob refuses absolute patterns
     paths = sorted(Path(p) for p in glob.glob(str(Path(pattern).expanduser()), recursive=True))  # noqa: PTH207
     files = [p for p in paths if p.is_file()]
@@ -70,7 +94,7 @@ def expand_glob(pattern: str) -> list[Path]:
 
 
 def read_text(path: Path) -> str:
-    """Text of a file, without a byte order mark; InputError when it cannot be read or is not UTF-8."""
+    """Read a text file without its byte order mark; InputError if it cannot be read or is not UTF-8."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -105,7 +129,7 @@ def _load(path: Path, model: type[Model]) -> Model:
 
 
 class _Constructor(RoundTripConstructor):
-    """Says where a key that is given twice was given first, and refuses one that is no text, and tags."""
+    """Refuses tags, keys that are not text, and keys given twice, naming the line of the first."""
 
     def check_mapping_key(self, node: Any, key_node: Any, mapping: Any, key: Any, value: Any) -> bool:
         if not isinstance(key_node, ScalarNode):
@@ -125,7 +149,7 @@ _Constructor.add_constructor(None, _refuse_tag)
 
 
 def _parse(path: Path) -> Any:
-    """The YAML of a file, with the lines of its keys and items."""
+    """Parse the YAML of a file, with the lines of its keys and items."""
     text = read_text(path)
     if len(text) > LARGEST_DEFINITION:
         raise InputError(
@@ -150,10 +174,10 @@ def _parse(path: Path) -> Any:
 
 
 def _plain(data: Any, path: Path) -> Any:
-    """The same without positions and comments.
+    """Return parsed YAML without positions and comments.
 
     Raises:
-        InputError: aliases of aliases make more of it than a definition may hold.
+        InputError: with its aliases expanded, it has more values than LARGEST_DEFINITION.
     """
     left = [LARGEST_DEFINITION]
 
@@ -171,7 +195,7 @@ def _plain(data: Any, path: Path) -> Any:
 
 
 def _scalar(value: Any) -> Any:
-    if isinstance(value, TaggedScalar):  # of !!str, the one tag of a scalar that ruamel keeps
+    if isinstance(value, TaggedScalar):  # tagged !!str, the one scalar tag that ruamel keeps
         return value.value
     for kind in (bool, int, float, str):
         if isinstance(value, kind):
@@ -188,7 +212,7 @@ MESSAGES = {
 
 
 def _explain(path: Path, data: CommentedMap, detail: ErrorDetails, model: type[BaseModel]) -> str:
-    """One line for one problem, with the innermost key of the file that it is about."""
+    """Describe one problem in one line, with the innermost key of the file that it concerns."""
     parts = list(detail["loc"])
     if detail["type"] == "unknown_scoring_key":
         parts.append(detail["ctx"]["key"])
@@ -205,9 +229,9 @@ def _explain(path: Path, data: CommentedMap, detail: ErrorDetails, model: type[B
 
 
 def _place(data: CommentedMap, parts: Sequence[str | int]) -> tuple[Location, int]:
-    """The innermost key or item on this way, and its line, from 1.
+    """Return the innermost key or item on a path of parts, and its line, from 1.
 
-    Parts that the file does not have are passed over: pydantic adds the names of union members.
+    Parts that the file does not have are skipped, since pydantic adds the names of union members.
     """
     where: Location = ()
     line, value = 0, data
@@ -227,7 +251,7 @@ def _dotted(where: Location) -> str:
 
 
 def _existing(source: Path, key: str, value: Path | None) -> Path | None:
-    """Absolute path of what a definition file names, relative to that file and with ~ expanded."""
+    """Return the absolute path of what a definition file names, relative to that file and with ~ expanded."""
     if value is None:
         return None
     path = (source.parent / value.expanduser()).resolve()

@@ -1,4 +1,4 @@
-"""What does a config really give to the agent? Everything that it names on this host, looked up once."""
+"""What does a config really give the agent? Everything that it names on this host is looked up once."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ FRONT_MATTER_NAME = re.compile(r"\A---\n(?:.*\n)*?name:[ \t]*([A-Za-z0-9_-]+)[ \
 class ResolvedConfig(Config):
     """A config whose files are read and whose variables are looked up; made by `resolve`.
 
-    `mcp_config` is content and no path, `env` has no ${NAME} left.
+    `mcp_config` is content rather than a path, and `env` has no ${NAME} left.
     """
 
     skills: tuple[Skill, ...]
     skills_digest: str | None
     """Hash over all files below `skills_path`."""
     env_as_written: dict[str, str]
-    """`env` as the file has it: two hosts with other tokens run the same experiment."""
+    """`env` as the file has it, so that two hosts with different tokens run the same experiment."""
     user_configuration: ClaudeConfigSnapshot | None
-    """What `snapshot` holds."""
+    """The content of `snapshot`."""
     shared_servers: dict[str, Any] = Field(default={})
-    """MCP servers that every run has, whatever its config."""
+    """MCP servers of every run, whatever its config."""
 
     @property
     def servers(self) -> dict[str, Any]:
-        """MCP servers by name, but for those of the snapshot; the config's own win over the shared ones."""
+        """MCP servers by name, except those of the snapshot; the config's own override the shared ones."""
         own = self.mcp_config["mcpServers"] if isinstance(self.mcp_config, dict) else {}
         return {**self.shared_servers, **own}
 
     @property
     def subagent(self) -> str | None:
-        """Name of the subagent that `agents_md` defines; None without one, or when it is an AGENTS.md."""
+        """Name of the subagent that `agents_md` defines; None if it is missing or defines none."""
         return agent_name(self.agents_md) if self.agents_md is not None else None
 
     @property
@@ -62,7 +62,7 @@ class ResolvedConfig(Config):
 
     @property
     def user_level(self) -> str:
-        """Hash over what comes from files for a user rather than for a project; empty without such files."""
+        """Hash over what is configured for the user rather than the project; empty without any."""
         given = (self.shared_servers, self._snapshot_content)
         return fingerprint.of_data({"mcp_servers": given[0], "snapshot": given[1]}) if any(given) else ""
 
@@ -72,13 +72,13 @@ class ResolvedConfig(Config):
         return None if snapshot is None else snapshot.model_dump(mode="json", exclude=NOTES_OF_A_SNAPSHOT)
 
     def refuse_unknown_servers(self, servers: Mapping[str, Any] | None = None) -> None:
-        """See to it that each server the lists of tools name is there.
+        """Check that every server named in the lists of tools exists.
 
         Args:
-            servers: those that the agent will have; None: the config's own, the shared and the snapshot's.
+            servers: the servers that the agent will have; by default, the config's own, the shared and the snapshot's.
 
         Raises:
-            InputError: a list names another one.
+            InputError: a list names another server.
         """
         snapshot = self.user_configuration
         known = self.servers | (snapshot.mcp_servers if snapshot else {}) if servers is None else servers
@@ -105,13 +105,14 @@ NOTES_OF_A_SNAPSHOT = {
 
 
 def resolve(config: Config) -> ResolvedConfig:
-    """The config with all it names on this host looked up; a resolved one comes back as it is.
+    """Look up everything that a config names on this host; a resolved config is returned as it is.
 
-    Resolve a config once before its runs, and everything in them sees the same servers, skills and variables.
-    Of a resolved config only the model may be replaced.
+    Resolve a config once before its runs, so that all of them see the same servers, skills and variables.
+    Only the model of a resolved config may be replaced.
 
     Raises:
-        InputError: no folder of skills, an MCP file or a snapshot that is none, a variable of `env` that is not set.
+        InputError: the folder of skills is missing, the MCP file or snapshot is invalid, or a variable of `env` is
+            not set.
     """
     if isinstance(config, ResolvedConfig):
         return config
@@ -133,7 +134,7 @@ def resolve(config: Config) -> ResolvedConfig:
 
 
 def agent_name(agents_md: str) -> str | None:
-    """Name of the subagent that agents_md defines by its front matter; None when it is an AGENTS.md."""
+    """Return the name of the subagent that the front matter of `agents_md` defines; None if it defines none."""
     match = FRONT_MATTER_NAME.match(agents_md)
     return match.group(1) if match else None
 
@@ -156,10 +157,10 @@ def _mcp_config(config: Config) -> dict[str, Any] | None:
 
 
 def read_servers(path: Path) -> dict[str, Any]:
-    """MCP servers of a file by name.
+    """Read the MCP servers of a file, by name.
 
     Raises:
-        InputError: it cannot be read, or is of another form.
+        InputError: the file cannot be read or does not have that form.
     """
     try:
         source = json.loads(path.expanduser().read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Which skills does a folder hold, and under which names can the agent have loaded them?"""
+"""Which skills does a folder hold, and under which names may the agent have loaded them?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAME = re.compile(r"^name:\s*(\S+)", re.MULTILINE)
 """The name in the front matter of a SKILL.md."""
 
 UNLISTED = re.compile(r"\A---\n(?:(?!---).*\n)*?(?:user-invocable:\s*false\b|paths:)")
-"""Front matter of a skill that is for the model alone, or waits for files of a kind: the CLI does not list it."""
+"""Front matter of a skill that the CLI does not list: it is for the model alone, or for certain files."""
 
 
 @dataclass(frozen=True)
@@ -22,15 +22,15 @@ class Skill:
 
     path: Path
     names: frozenset[str]
-    """The folder's name and the one in the front matter; the CLI lists a skill by one of them."""
+    """The folder's name and the name in the front matter; the CLI lists a skill by one of them."""
     listed: bool = True
-    """Whether the CLI's first line names it, so that it can be told whether it loaded."""
+    """Whether the CLI's first line names the skill if it was loaded."""
 
 
 def find_skills(skills_path: Path) -> tuple[Skill, ...]:
-    """Skills of a path: itself when it holds SKILL.md, else its children that do; sorted by name.
+    """Find the skills at a path: itself if it has a SKILL.md, else its subfolders that do, sorted by name.
 
-    A folder without any is worth a warning, since nothing of it reaches the agent.
+    A folder without skills gets a warning, since nothing in it reaches the agent.
 
     Raises:
         IsolationError: there is no such folder, or a SKILL.md cannot be read.
@@ -49,7 +49,7 @@ def find_skills(skills_path: Path) -> tuple[Skill, ...]:
 
 
 def skills_in(folder: Path) -> tuple[Skill, ...]:
-    """Skills of a folder of them, sorted by name; none when there is no such folder."""
+    """Return the skills in a folder of skills, sorted by name; none if there is no such folder."""
     return tuple(_skill(path.parent) for path in sorted(folder.glob("*/SKILL.md")))
 
 

@@ -12,10 +12,10 @@ from locobench.shared.validation import first_problem
 
 
 def load_snapshot(path: Path) -> ClaudeConfigSnapshot:
-    """Snapshot of a JSON file.
+    """Load a snapshot from its JSON file.
 
     Raises:
-        InputError: the file is none, or of a newer version.
+        InputError: the file is unreadable, no snapshot, or of a newer version.
     """
     try:
         snapshot = ClaudeConfigSnapshot.model_validate_json(path.expanduser().read_bytes())

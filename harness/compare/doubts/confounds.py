@@ -17,10 +17,10 @@ class Condition(NamedTuple):
 
     name: str
     of: Callable[[EvalResult], object]
-    """Its value for a run; None or empty when it was not recorded."""
+    """Its value for a run; None or empty when not recorded."""
     cure: str
     shown: bool = True
-    """Whether its values say something to a reader."""
+    """Whether its values mean something to a reader."""
 
 
 CONDITIONS = (
@@ -48,11 +48,11 @@ CONDITIONS = (
     Condition("number of CPUs", lambda r: r.conditions.cpus, "run both arms with one limit"),
     Condition("memory limit (MB)", lambda r: r.conditions.memory_mb, "run both arms with one limit"),
 )
-"""Compared task by task, so that a limit that differs between tasks is no difference between arms."""
+"""Compared task by task: a limit that differs between tasks is no difference between arms."""
 
 
 def confounds(arms: Arms) -> Iterator[str]:
-    """One sentence for everything that differs between the arms beside what each was offered."""
+    """Yield a sentence for everything that differs between the arms, except what each was offered."""
     (_, a), (_, b) = arms
     yield from _models(a, b)
     for condition in CONDITIONS:
@@ -76,7 +76,7 @@ def _models(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> Iterator[str]:
 
 
 def _judges(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> Iterator[str]:
-    """Judges of a verifier and of this harness, whose prompts have versions of their own."""
+    """Compare the judges of verifiers and of this harness, by model and by version of their prompt."""
     for name, at in (("judge model", 0), ("version of the judge's prompt", 1)):
         of_a, of_b = ({judge[at] for run in arm for judge in _judges_of(run) if judge[at]} for arm in (a, b))
         if of_a and of_b and of_a != of_b:
@@ -87,7 +87,7 @@ def _judges(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> Iterator[str]:
 
 
 def _judges_of(run: EvalResult) -> Iterator[tuple[str, str]]:
-    """Model and prompt version of every judge whose grade counts in the run's score."""
+    """Yield the model and prompt version of every judge whose grade counts in the run's score."""
     for grade in run.grades:
         if grade.weight == 0:
             continue
@@ -98,7 +98,7 @@ def _judges_of(run: EvalResult) -> Iterator[tuple[str, str]]:
 
 
 def _tasks(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> Iterator[str]:
-    """Tasks whose content differs, without the servers that they offer where that can be told apart."""
+    """Name the tasks whose content differs; the servers that they offer are ignored where possible."""
     whole_a, whole_b = (_by_task(arm, lambda r: r.fingerprints.task) for arm in (a, b))
     content_a, content_b = (_by_task(arm, lambda r: r.fingerprints.task_content) for arm in (a, b))
     changed = []

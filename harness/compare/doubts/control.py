@@ -8,14 +8,14 @@ from statistics import fmean
 from harness import statistics
 from harness.compare.verdicts import UnitComparison
 from harness.compare.wording import p_text, points
-from harness.models import CONTROL_GROUP
+from locobench.shared.derived import CONTROL_GROUP
 
 MOVED_P = 0.05
-"""Two-sided: a control group is watched for a move in either direction."""
+"""Two-sided p-value, since a control group should move in neither direction."""
 
 
 def control_group(units: Sequence[UnitComparison]) -> Iterator[str]:
-    """One sentence on the control group, where the tasks have one; in either case a reader should know.
+    """Yield one sentence if the tasks have a control group, whether or not it moved.
 
     Args:
         units: the tasks that both arms measured.

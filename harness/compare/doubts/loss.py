@@ -1,4 +1,4 @@
-"""Do the lost runs leave room for a verdict? Judged before it, for what is lost is rarely lost at random."""
+"""Do the lost runs leave room for a verdict? This is decided first, since runs are rarely lost at random."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from harness.models import EvalResult, Outcome
 from harness.statistics import Interval
 
 MOST_LOST = 0.2
-"""Share of an arm's runs; beyond it the rest is no fair sample of what the arm does."""
+"""Largest share of an arm's runs that may be lost; beyond it, the rest is no fair sample."""
 MOST_APART = 0.1
-"""Between the arms' shares; such a gap alone can move the difference by as much."""
+"""Largest gap between the arms' shares; such a gap alone can move the difference by as much."""
 APART_P = 0.05
-"""Two-sided p-value of Fisher's test from which a smaller gap counts as well."""
+"""A smaller gap counts too if Fisher's test gives a two-sided p-value up to this."""
 
 
 def find_loss(a: Sequence[EvalResult], b: Sequence[EvalResult], label_a: str, label_b: str) -> Loss:
-    """What each arm lost, and whether that alone forbids a verdict.
+    """Count what each arm lost, and decide whether that alone rules out a verdict.
 
     Args:
         a: all runs of A, lost ones included.
-        b: of B.
-        label_a: A's name, for the reason.
-        label_b: B's.
+        b: all runs of B.
+        label_a: A's name.
+        label_b: B's name.
     """
     of_a, of_b = _of_arm(a), _of_arm(b)
     measured_a, measured_b = of_a.planned - of_a.lost, of_b.planned - of_b.lost
@@ -60,16 +60,19 @@ def _of_arm(results: Sequence[EvalResult]) -> ArmLoss:
 def hold_against_loss(
     decision: Decision, loss: Loss, threshold: float, decide_with: Callable[[float, float], Decision]
 ) -> tuple[Decision, Loss]:
-    """The decision with the interval that the lost runs leave, and the bounds that it is made of.
+    """Widen the interval by what the lost runs could have been, and drop a verdict that depends on them.
 
-    Each lost run is taken to have scored worst and best for B; a verdict stands when it is the same both times. Of
-    runs that left no result the task is not known, so the bounds go out by the share of such runs.
+    A verdict stands if it is the same with all lost runs against B and with all of them in its favour. The task of a
+    run without a result is unknown, so the bounds move out by the share of such runs.
 
     Args:
-        decision: by the measured runs.
+        decision: the decision by the measured runs.
         loss: what was lost.
-        threshold: of the comparison.
-        decide_with: the decision had the lost runs of A and of B these values, 0 to 1.
+        threshold: as in `compare`.
+        decide_with: decides with these scores, 0 to 1, for the lost runs of A and of B.
+
+    Returns:
+        The new decision, and `loss` with both bounds.
     """
     if not loss.a.lost + loss.b.lost:
         return decision, loss
@@ -99,5 +102,5 @@ def hold_against_loss(
 
 
 def _interval(decision: Decision) -> Interval:
-    """Of a decision; without one nothing moved, and the difference is all there is."""
+    """Return the decision's interval; without one nothing moved, so it is the difference alone."""
     return decision.interval or Interval(decision.difference, decision.difference)

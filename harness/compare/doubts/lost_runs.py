@@ -1,4 +1,4 @@
-"""Which runs are not there? Runs that measured nothing, by their cause, and jobs that ended before their time."""
+"""Which runs are missing? Runs that measured nothing, by cause, and jobs that ended early."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CURES: dict[ErrorKind, tuple[str, str]] = {
     ErrorKind.FIXTURE: ("the environment could not be built", "mend it (trial.log of a trial) and run them again"),
     ErrorKind.NOT_LOADED: ("a skill or server did not load", "mend the config and run them again"),
 }
-"""What was the matter in words, and what to do about it."""
+"""What went wrong, in words, and what to do about it."""
 
 OTHER = ("the run broke off", "read why with `analyze --failed-only`, and run them again")
 JUDGE = ("the judge gave no verdict", "judge them again with `grade`")
@@ -35,7 +35,7 @@ Labelled = Sequence[tuple[str, Sequence[EvalResult]]]
 
 
 def lost_runs(arms: Labelled) -> Iterator[str]:
-    """One sentence for each arm and cause of runs that count in no rate."""
+    """Yield a sentence for each arm and cause of runs that count in no rate."""
     for label, results in arms:
         causes: dict[tuple[str, str], list[EvalResult]] = defaultdict(list)
         for run in results:
@@ -53,7 +53,7 @@ def lost_runs(arms: Labelled) -> Iterator[str]:
 
 
 def cut_short(arms: Labelled) -> Iterator[str]:
-    """One sentence for each job that is not whole, and for each arm with jobs that repeated failed runs."""
+    """Yield a sentence for each incomplete job, and for each arm with jobs that repeated failed runs."""
     for label, results in arms:
         batches = {run.batch.name: run.batch for run in results if run.batch}
         for batch in batches.values():

@@ -1,4 +1,4 @@
-"""Was the treatment used? What B was offered beyond A, held against what its runs called."""
+"""Was the treatment used? Compares what B was offered beyond A with what its runs called."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from harness.compare.wording import some
 from harness.models import EvalResult
 
 SELDOM_USED = 0.5
-"""Share of runs below which a reader should know how few used it."""
+"""If a smaller share of runs used the treatment, the reader is told."""
 
 
 def unused_treatment(
     label: str, a: Sequence[EvalResult], b: Sequence[EvalResult], treatment: Sequence[str]
 ) -> Iterator[str]:
-    """Sentences on tools and skills of B that its runs did not use, seldom used, or may not have used.
+    """Yield sentences on tools and skills of B that its runs never used, seldom used, or may not have used.
 
     Args:
-        label: of B.
+        label: B's name.
         a: runs of A.
         b: runs of B.
-        treatment: tools that B is about, as glob patterns; without it, what B was offered and A was not.
+        treatment: the tools that B is about, as glob patterns; by default, those that B was offered and A was not.
     """
     runs = [run for run in b if run.measured]
     if not runs:
@@ -58,14 +58,13 @@ def unused_treatment(
 def treatment_in_baseline(
     labels: tuple[str, str], a: Sequence[EvalResult], b: Sequence[EvalResult], treatment: Sequence[str]
 ) -> Iterator[str]:
-    """A sentence when runs of A called the treatment, too; how many of each arm did.
+    """Yield a sentence if runs of A called the treatment too, with the number of such runs in each arm.
 
     Args:
-        labels: of A and B.
+        labels: names of A and B.
         a: runs of A.
         b: runs of B.
-        treatment: as in `unused_treatment`. Where it is not given and the arms were offered the same, tools of MCP
-            servers that both arms called are taken for it.
+        treatment: as in `unused_treatment`; if both arms were offered the same, the MCP servers that both called.
     """
     tools = treatment_tools(a, b, treatment)
     guessed = not tools
@@ -92,7 +91,7 @@ def treatment_in_baseline(
 
 
 def _called_servers(results: Sequence[EvalResult]) -> set[str]:
-    """Patterns of the MCP servers whose tools were called."""
+    """Return patterns for the MCP servers whose tools were called."""
     names = {call.name for run in results if run.measured for call in run.trace.tool_calls}
     return {f"mcp__{name.split('__')[1]}__*" for name in names if name.startswith("mcp__")}
 
@@ -102,7 +101,7 @@ def _unrecorded(missing: int, runs: int) -> str:
 
 
 def treatment_tools(a: Sequence[EvalResult], b: Sequence[EvalResult], treatment: Sequence[str] = ()) -> list[str]:
-    """The tools that B is about, as patterns: those named, else those that B's runs were offered and A's not."""
+    """Return the tools that B is about, as patterns: those named, else those offered to B's runs but not to A's."""
     tools = list(treatment) or sorted(_offered(b, "tools") - _offered(a, "tools"))
     if not tools:  # Harbor records servers, not their tools
         tools = [f"mcp__{name}__*" for name in sorted(_offered(b, "servers") - _offered(a, "servers"))]

@@ -1,4 +1,4 @@
-"""What should make a reader doubt a comparison before anybody asks? One sentence for each reason found."""
+"""Why should a reader doubt a comparison? One sentence for each reason found."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from harness.compare.wording import counted, metric_name, p_text, points, runs_t
 from harness.models import EvalResult
 
 MANY_ZEROS = 0.5
-"""Share of runs with score 0 that looks like a broken arm rather than a weak agent."""
+"""An arm in which this share of runs scored 0 looks broken rather than weak."""
 MORE_ZEROS = 0.2
-"""Or this much more than in the other arm, when chance does not explain it at DIFFERENT_P."""
+"""So does one that exceeds the other arm by this much, if chance does not explain it at DIFFERENT_P."""
 DIFFERENT_P = 0.01
 
 
@@ -27,13 +27,13 @@ def find_warnings(
     results_b: Sequence[EvalResult],
     treatment: Sequence[str] = (),
 ) -> list[str]:
-    """Every reason to doubt `comparison`, as sentences, the most important first.
+    """Return every reason to doubt `comparison`, as sentences, the most important first.
 
     Args:
         comparison: complete but for its warnings.
         results_a: all runs of A, lost ones included.
         results_b: all runs of B.
-        treatment: the tools that B is about, as glob patterns; without it they are read off what was offered.
+        treatment: the tools that B is about, as glob patterns; by default, they follow from what was offered.
     """
     arms = ((comparison.label_a, results_a), (comparison.label_b, results_b))
     return [
@@ -55,7 +55,7 @@ def find_warnings(
 
 
 def _pooled(comparison: Comparison, arms: Arms) -> Iterator[str]:
-    """Arms that mix configs and were paired by task alone."""
+    """Warn of arms that mix configs and were paired by task alone."""
     if any(unit.key.config for unit in comparison.decision.units):
         return
     for label, results in arms:
@@ -87,7 +87,7 @@ def _zeros(arms: Arms) -> Iterator[str]:
 
 
 def _mixed(comparison: Comparison) -> Iterator[str]:
-    """Tasks that changed the other way than the whole."""
+    """Warn of tasks that moved against the overall verdict."""
     for unit in comparison.decision.units:
         if comparison.verdict.decided and unit.verdict.decided and unit.verdict is not comparison.verdict:
             yield (
@@ -117,7 +117,7 @@ def _unmatched(comparison: Comparison) -> Iterator[str]:
 
 
 def _other_metric(comparison: Comparison) -> Iterator[str]:
-    """The verdict is about one metric; say when the other one moved and this one did not."""
+    """Warn if the verdict's metric did not move but the other one did."""
     other = comparison.metric_named("score" if comparison.metric == "pass_rate" else "pass_rate")
     if comparison.verdict.decided or other is None:
         return

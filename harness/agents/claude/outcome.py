@@ -1,4 +1,4 @@
-"""How a run ended: the result line, API errors, the exit code and who ended the process decide."""
+"""How did a run end? Decides from the result line, API errors, the exit code and who ended the process."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from harness.claude.messages import ApiRetry, Message, RateLimitEvent, Result, Turn
-from harness.claude.stream import result_message
+from harness.agents.claude.messages import ApiRetry, Message, RateLimitEvent, Result, Turn
+from harness.agents.claude.stream import result_message
 from harness.host.processes import StopCause
 from harness.models import ErrorKind, Outcome
 
@@ -33,7 +33,7 @@ TERMINAL_REASONS: dict[str, tuple[Outcome, ErrorKind]] = {
     "stop_hook_prevented": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
     "blocking_limit": (Outcome.INFRA_ERROR, ErrorKind.RATE_LIMIT),
 }
-"""What the CLI's terminal_reason means; every reason that is not here is an infrastructure error."""
+"""Outcomes by the CLI's terminal_reason; any other reason is an infrastructure error."""
 
 SUBTYPES: dict[str, str] = {
     "success": "completed",
@@ -41,7 +41,7 @@ SUBTYPES: dict[str, str] = {
     "error_max_budget_usd": "budget_exhausted",
     "error_max_structured_output_retries": "structured_output_retry_exhausted",
 }
-"""The terminal_reason of CLI versions that do not print one. Only read when is_error and status agree."""
+"""The terminal_reason by subtype, for CLI versions that do not print one. `success` counts only without an error."""
 
 ASSISTANT_ERRORS: dict[str, ErrorKind] = {
     "authentication_failed": ErrorKind.AUTH,
@@ -50,7 +50,7 @@ ASSISTANT_ERRORS: dict[str, ErrorKind] = {
     "rate_limit": ErrorKind.RATE_LIMIT,
     "overloaded": ErrorKind.OVERLOADED,
 }
-"""The `error` of an assistant or api_retry line."""
+"""Error kinds by the `error` of an assistant or api_retry line."""
 
 STATUSES: dict[int, ErrorKind] = {
     401: ErrorKind.AUTH,
@@ -65,10 +65,10 @@ CURES: dict[str, str] = {
     "root/sudo": "set IS_SANDBOX=1 if this machine is a sandbox",
     "Not logged in": "set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN; runs have a home of their own",
 }
-"""What to do about messages of the CLI that do not say it for a run in isolation."""
+"""What to do about CLI errors whose own advice does not fit an isolated run."""
 
 LAST_EXIT_CODE = 128
-"""What lies above tells, in a container, of the signal that ended a process."""
+"""In a container, a larger exit code means that a signal ended the process."""
 
 
 def decide(
@@ -82,7 +82,7 @@ def decide(
 ) -> Ending:
     """Decide how a run ended from the result line, the API errors, the exit code and who ended the process.
 
-    `unanswered`: the service had said nothing for too long when the time was up.
+    `unanswered`: the service had been silent for too long when the time was up.
 
     The subtype alone decides nothing: the CLI prints `success` for failed logins and refused requests.
     """
@@ -149,14 +149,14 @@ def _api_kind(error: str, status: int | None) -> ErrorKind:
 
 
 def _tool_runs(messages: Sequence[Message]) -> bool:
-    """Whether a tool was called that has given nothing back: the CLI is silent then for the agent's own reasons."""
+    """Return whether a tool call has no result yet; the CLI is then silent because the agent waits for it."""
     blocks = [block for turn in messages if isinstance(turn, Turn) for block in turn.message.content]
     answered = {block.tool_use_id for block in blocks if block.type == "tool_result"}
     return any(block.type == "tool_use" and block.id not in answered for block in blocks)
 
 
 def _pending_retry(messages: Sequence[Message]) -> ApiRetry | None:
-    """The api_retry line after which nothing came back, if the stream ends in one."""
+    """Return the last api_retry line if no answer followed it."""
     for message in reversed(messages):
         if isinstance(message, Turn) and message.type == "assistant":
             return None
@@ -166,7 +166,7 @@ def _pending_retry(messages: Sequence[Message]) -> ApiRetry | None:
 
 
 def _retry_after(messages: Sequence[Message], now: datetime) -> float | None:
-    """Seconds until the limit that rejected the run resets, as the last rate_limit_event says."""
+    """Return the seconds until the rate limit that rejected the run resets, from the last rate_limit_event."""
     for message in reversed(messages):
         if isinstance(message, RateLimitEvent):
             info = message.rate_limit_info

@@ -8,7 +8,7 @@ VERSION_TIMEOUT_SECONDS = 10
 
 
 def installed_version(claude_path: str = "claude") -> str:
-    """Version of the CLI, for example 2.1.330; empty when it is not there or does not answer."""
+    """Return the CLI's version, for example 2.1.330; empty if it is not installed or does not answer."""
     try:
         said = subprocess.run(
             [claude_path, "--version"],

@@ -1,4 +1,4 @@
-"""What the `claude` CLI prints as a whole: its messages, and the tool calls, texts and totals in them."""
+"""Parses the output of the `claude` CLI: its messages, and the tool calls, texts and totals in them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from harness.claude.messages import Block, Init, Message, Result, Turn, Usage, message_of, whole
+from harness.agents.claude.messages import Block, Init, Message, Result, Turn, Usage, message_of, whole
 from harness.models import TokenUsage, ToolCall
 
 
 def parse_messages(output: str) -> list[Message]:
-    """Messages of stream-json lines, of the array that --verbose json prints, or of a single json object.
+    """Parse stream-json lines, the array that --verbose json prints, or a single json object.
 
-    Lines that are no JSON objects (a line cut by a kill, a stray print) are left out.
+    Lines that are not JSON objects (a line cut by a kill, a stray print) are skipped.
     """
     try:
         whole = _loads(output)
@@ -24,9 +24,9 @@ def parse_messages(output: str) -> list[Message]:
 
 
 def parse_line(line: str | bytes, *, longest: Callable[[str], int | None] = whole) -> Message | None:
-    """One line of stream-json; None when it is not a whole JSON object, or one nested beyond reading.
+    """Parse one line of stream-json; None if it is not a complete JSON object, or is nested too deeply.
 
-    Invalid UTF-8 becomes U+FFFD; texts are cut as `message_of` does.
+    Invalid UTF-8 becomes U+FFFD; long texts are cut as in `message_of`.
     """
     text = line.decode("utf-8", errors="replace") if isinstance(line, bytes) else line
     if not text.lstrip().startswith("{"):
@@ -39,7 +39,7 @@ def parse_line(line: str | bytes, *, longest: Callable[[str], int | None] = whol
 
 
 def _loads(text: str) -> Any:
-    """The JSON value; half a surrogate pair becomes a question mark, since no file could hold it."""
+    """Parse JSON; half a surrogate pair becomes a question mark, since no file could hold it."""
     value = json.loads(text)
     if "\\ud" in text.lower():
         value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", errors="replace"))
@@ -47,23 +47,23 @@ def _loads(text: str) -> Any:
 
 
 def result_message(messages: Iterable[Message]) -> Result | None:
-    """The last result line."""
+    """Return the last result line."""
     return next(reversed([m for m in messages if isinstance(m, Result)]), None)
 
 
 def init_message(messages: Iterable[Message]) -> Init | None:
-    """The system/init line: version, tools, skills and servers as the CLI really has them."""
+    """Return the system/init line: version, tools, skills and servers as the CLI really has them."""
     return next((m for m in messages if isinstance(m, Init)), None)
 
 
 def response_text(messages: Iterable[Message]) -> str:
-    """Everything the main agent wrote, in order, one paragraph a block."""
+    """Return everything that the main agent wrote, in order, one paragraph per block."""
     said = (m for m in _turns(messages, "assistant") if m.parent_tool_use_id is None)
     return "\n\n".join(block.text for turn in said for block in turn.message.content if block.type == "text")
 
 
 def tool_calls(messages: Sequence[Message]) -> list[ToolCall]:
-    """Tool calls in the order they were made, subagents' included, each with its result."""
+    """Return the tool calls in the order they were made, including subagents', each with its result."""
     results = {
         block.tool_use_id: (block, turn)
         for turn in _turns(messages, "user")
@@ -80,9 +80,9 @@ def tool_calls(messages: Sequence[Message]) -> list[ToolCall]:
 
 
 def usage(messages: Sequence[Message]) -> TokenUsage:
-    """Totals with subagents from modelUsage; else the main loop's; else the sum over distinct messages.
+    """Return the token counts: from modelUsage with subagents, else the main loop's, else summed over messages.
 
-    The last is what a killed run leaves: its output tokens are those known when each message began.
+    The last case is a killed run: its output tokens are those known when each message began.
     """
     result = result_message(messages)
     if result is not None and result.model_usage:
@@ -94,7 +94,7 @@ def usage(messages: Sequence[Message]) -> TokenUsage:
 
 
 def turns(messages: Sequence[Message]) -> int:
-    """API round trips of the main loop: as reported, else the number of distinct messages."""
+    """Return the API round trips of the main loop: as reported, else the number of distinct messages."""
     result = result_message(messages)
     if result is not None and result.num_turns is not None:
         return result.num_turns

@@ -1,12 +1,12 @@
-"""What is kept of a run: the trace made of the CLI's messages and how it ended."""
+"""Builds the trace of a run from the CLI's messages and the way it ended."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from harness.claude import stream
-from harness.claude.messages import Init, Message, Result
-from harness.claude.outcome import Ending
+from harness.agents.claude import stream
+from harness.agents.claude.messages import Init, Message, Result
+from harness.agents.claude.outcome import Ending
 from harness.models import Config, ConfigSnapshot, ErrorKind, ExecutionTrace, Outcome
 
 
@@ -19,15 +19,15 @@ def trace_of(
     stderr: str = "",
     seconds: float = 0.0,
 ) -> ExecutionTrace:
-    """The trace of a run that printed these messages and ended so.
+    """Build the trace of a run.
 
     Args:
-        messages: in the order they were printed.
-        end: how it ended.
-        prompt: what the agent was given.
-        config: None where it is not known.
-        stderr: what the CLI said there.
-        seconds: how long it took; 0 takes the CLI's own figure.
+        messages: the CLI's messages, in the order they were printed.
+        end: how the run ended.
+        prompt: the prompt that the agent got.
+        config: the run's config; None if it is not known.
+        stderr: the CLI's standard error.
+        seconds: the run's duration; 0 uses the CLI's own figure.
     """
     init = stream.init_message(messages) or Init()
     result = stream.result_message(messages) or Result()
@@ -43,7 +43,7 @@ def trace_of(
         offered=init.offered,
         claude_prompt=prompt,
         claude_response=stream.response_text(messages) or result.result,
-        config_snapshot=snapshot_of(config) if config else ConfigSnapshot(),
+        config_snapshot=ConfigSnapshot.of(config) if config else ConfigSnapshot(),
         max_turns=config.max_turns if config else 0,
         hit_turn_limit=end.kind is ErrorKind.MAX_TURNS,
         stderr=stderr,
@@ -55,16 +55,6 @@ def trace_of(
         claude_code_version=init.claude_code_version,
         retry_after_seconds=end.retry_after_seconds,
         permission_denials=[denial.tool_name for denial in result.permission_denials],
-    )
-
-
-def snapshot_of(config: Config) -> ConfigSnapshot:
-    """The part of a config that explains a result on its own."""
-    return ConfigSnapshot(
-        model=config.model,
-        claude_md=config.claude_md[:200] if config.claude_md is not None else None,
-        skills_path=str(config.skills_path) if config.skills_path is not None else None,
-        max_turns=config.max_turns,
     )
 
 

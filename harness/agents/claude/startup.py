@@ -1,4 +1,4 @@
-"""Whether the agent really started with what it is given: skills, memory files, subagents, MCP servers, tools."""
+"""Did the agent really start with what it was given: skills, memory files, subagents, MCP servers, tools?"""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.claude.layout import AGENTS_MD_RULE, ambient_memory
-from harness.claude.messages import Init
-from harness.claude.user_files import UserFiles
+from harness.agents.claude.layout import AGENTS_MD_RULE, ambient_memory
+from harness.agents.claude.messages import Init
+from harness.agents.claude.user_files import UserFiles
 from harness.models.tools import ToolRule, canonical
 from harness.suite.resolved import ResolvedConfig
 from harness.suite.skills import Skill
 from locobench.shared.files import read_below
 
 INSTRUCTIONS_HOOK_SINCE = (2, 1, 69)
-"""First CLI version that tells which memory files it loads."""
+"""First CLI version that reports which memory files it loads."""
 
 MOST_LOG_BYTES = 4_000_000
-"""A line for each memory file; an agent can write there as well."""
+"""Limit of the log of memory files. The CLI writes one line per file, but an agent can write to it too."""
 
 AGENTS_MD_PLUGIN = "cc-plugin-agents-md"
-"""The CLI's built-in plugin that reads AGENTS.md where there is no CLAUDE.md."""
+"""The CLI's built-in plugin that reads AGENTS.md if there is no CLAUDE.md."""
 
 
 @dataclass(frozen=True)
@@ -35,17 +35,17 @@ class Expected:
     skills: Sequence[Skill]
     agents: Sequence[str]
     tools: Sequence[ToolRule]
-    """Those that are named one by one."""
+    """Tools that the config allows by name, without wildcards."""
     memory: Sequence[Path]
     """Memory files that must be loaded."""
     plugin: str | None
-    """A plugin without which a memory file has no effect."""
+    """A plugin that a memory file needs to have an effect."""
     memory_is_told: bool = True
-    """Whether the hook can tell which memory files are loaded."""
+    """Whether the hook can report which memory files are loaded."""
 
     @classmethod
     def of(cls, config: ResolvedConfig, user: UserFiles, project: Path) -> Expected:
-        """What the config and the files of the user give to a run in `project`."""
+        """Return what the config and the user's files provide to a run in `project`."""
         is_memory = config.agents_md is not None and config.subagent is None
         by_rule = is_memory and (project / AGENTS_MD_RULE).is_file()
         memory = [
@@ -64,9 +64,9 @@ class Expected:
         )
 
     def missing_in(self, init: Init) -> list[str]:
-        """What the CLI's init line does not show, one phrase each."""
+        """Return what is missing from the CLI's init line, one phrase each."""
         offered = init.offered
-        # A skill without a description is listed as a command alone, though the model has it.
+        # A skill without a description is only listed as a command, though the model has it.
         skills = {*(offered.skills or []), *init.slash_commands}
         agents, status = set(offered.agents or []), offered.servers or {}
         missing = [f"skill {skill.path.name}" for skill in self.skills if skill.listed and not skills & skill.names]
@@ -89,10 +89,10 @@ class Expected:
         return [rule for rule in single if canonical(rule.name) not in there]
 
     def missing_memory(self, init: Init, log: Path, root: Path) -> list[str]:
-        """What of the memory files the CLI's log of loaded ones lacks, and what it has from outside of `root`.
+        """Compare the CLI's log of loaded memory files: return expected files it lacks, and files from outside `root`.
 
         Raises:
-            OSError: the agent has made something of the log that is none.
+            OSError: the agent replaced the log with something unreadable.
         """
         version = tuple(int(n) for n in re.findall(r"\d+", init.claude_code_version)[:3])
         if version < INSTRUCTIONS_HOOK_SINCE or not self.memory_is_told:

@@ -1,4 +1,4 @@
-"""Which environment variables the CLI's process gets: few of the user's, the isolated ones, those of the config."""
+"""Which environment variables does the CLI get? A few of the user's, the isolated ones, and the config's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from harness.suite.resolved import ResolvedConfig
 
 INSTRUCTIONS_LOG_VARIABLE = "HARNESS_INSTRUCTIONS_LOG"
-"""Names the file where the CLI's hook notes the memory files it loads."""
+"""Holds the path of the file in which the CLI's hook records the memory files that it loads."""
 
 CLI_VARIABLES = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -23,5 +23,5 @@ CLI_VARIABLES = {
 
 
 def agent_environment(config: ResolvedConfig, isolated: Mapping[str, str], users: Mapping[str, str]) -> dict[str, str]:
-    """Variables of the CLI's process: the config's own win over the isolated ones, those over the user's."""
+    """Merge the CLI's variables: the config's override the isolated ones, which override the user's."""
     return {**users, **CLI_VARIABLES, **isolated, **config.env}

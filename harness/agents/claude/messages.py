@@ -1,4 +1,4 @@
-"""What the lines of the CLI's stream mean: one type a kind of line, in which whatever is odd counts as not told."""
+"""Typed messages for the lines of the CLI's stream. Malformed fields are treated as missing."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from pydantic import (
 )
 
 from harness.models import Offered, TokenUsage
-from harness.models.traces import Whole
+from locobench.shared.validation import Whole
 
 Item = TypeVar("Item")
 
 LATEST_SECONDS = 1e11
-"""A time in seconds since 1970 that is later than this is one in milliseconds, or no time."""
+"""Seconds since 1970; a larger number is a time in milliseconds, or not a time at all."""
 
 
 def _items(kind: type) -> BeforeValidator:
-    """Only the entries of a list that are of this type; anything else is an empty list."""
+    """Keep only a list's entries of this type; a value that is not a list becomes an empty one."""
     return BeforeValidator(lambda value: [v for v in value if isinstance(v, kind)] if isinstance(value, list) else [])
 
 
@@ -45,7 +45,7 @@ Truth = Annotated[bool, BeforeValidator(bool)]
 
 
 class Told(BaseModel):
-    """Base of what the CLI tells. A value of another type than expected leaves the field at its default."""
+    """Base class of the CLI's output. A value of an unexpected type leaves the field at its default."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -60,7 +60,7 @@ class Told(BaseModel):
 
 
 class Usage(BaseModel):
-    """Token counts of one request or of the main loop; with an odd one among them, none is believed."""
+    """Token counts of one request or of the main loop. A single malformed count invalidates all of them."""
 
     input_tokens: Count = 0
     output_tokens: Count = 0
@@ -68,7 +68,7 @@ class Usage(BaseModel):
     cache_creation_input_tokens: Count = 0
 
     def as_record(self) -> TokenUsage:
-        """The counts under the names of a trace."""
+        """Return the counts as a trace names them."""
         return TokenUsage(
             input_tokens=self.input_tokens,
             output_tokens=self.output_tokens,
@@ -78,7 +78,7 @@ class Usage(BaseModel):
 
 
 class ModelUsage(Usage):
-    """The same of one model, subagents included, as `modelUsage` spells it."""
+    """Token counts of one model, subagents included, with the field names of `modelUsage`."""
 
     input_tokens: Count = Field(default=0, alias="inputTokens")
     output_tokens: Count = Field(default=0, alias="outputTokens")
@@ -87,7 +87,7 @@ class ModelUsage(Usage):
 
 
 class Block(Told):
-    """One block of content: text, a tool call or the result of one."""
+    """One block of content: text, a tool call or a tool result."""
 
     type: str = ""
     text: str = ""
@@ -100,7 +100,7 @@ class Block(Told):
 
     @property
     def content_text(self) -> str:
-        """Text of a tool result: a string, or blocks of which other than text are named."""
+        """The text of a tool result; blocks other than text are shown as their type in brackets."""
         if isinstance(self.content, list):
             parts = [b if isinstance(b, dict) else {"type": "text", "text": b} for b in self.content]
             return "\n".join(str(b.get("text", "")) if b.get("type") == "text" else f"[{b.get('type')}]" for b in parts)
@@ -108,7 +108,7 @@ class Block(Told):
 
 
 class Content(Told):
-    """The API's message within a line."""
+    """The API message inside a line."""
 
     id: str = ""
     content: Objects[Block] = []
@@ -116,7 +116,7 @@ class Content(Told):
 
 
 class Message(Told):
-    """A line of the stream of any kind."""
+    """Any line of the stream."""
 
     type: str = ""
     subtype: str = ""
@@ -129,7 +129,7 @@ class Message(Told):
 
 
 class Init(Message):
-    """The first line: what the CLI really has."""
+    """The first line: what the CLI really loaded."""
 
     claude_code_version: str = ""
     plugins: Objects[dict[str, Any]] = []
@@ -137,7 +137,7 @@ class Init(Message):
 
     @property
     def offered(self) -> Offered:
-        """Tools, servers, skills and agents."""
+        """The tools, servers, skills and agents that the CLI offers."""
         return Offered.of_init(self.raw)
 
     @property
@@ -147,11 +147,11 @@ class Init(Message):
 
 
 class Turn(Message):
-    """An assistant or user line: one block of what the model wrote, or results of its tools."""
+    """An assistant or user line: one block that the model wrote, or results of its tools."""
 
     message: Content = Content()
     parent_tool_use_id: str | None = None
-    """The call that started the subagent which speaks; None for the main agent."""
+    """The tool call that started the subagent that wrote this; None for the main agent."""
 
 
 class ApiRetry(Message):
@@ -167,7 +167,7 @@ class Denial(Told):
 
 
 class Result(Message):
-    """The last line: how the CLI says that it ended, and what it cost."""
+    """The last line: how the run ended and what it cost, according to the CLI."""
 
     subtype: str = "success"
     is_error: Truth = False
@@ -184,7 +184,7 @@ class Result(Message):
 
 
 class RateLimit(Told):
-    """What the service said about the user's limit."""
+    """What the service says about the user's rate limit."""
 
     status: str = ""
     resets_at: Annotated[float, Field(ge=0, lt=LATEST_SECONDS, allow_inf_nan=False)] | None = Field(
@@ -193,13 +193,13 @@ class RateLimit(Told):
 
 
 class RateLimitEvent(Message):
-    """A line about the user's limit."""
+    """A line about the user's rate limit."""
 
     rate_limit_info: RateLimit = RateLimit()
 
 
 KINDS: dict[tuple[str, str], type[Message]] = {("system", "init"): Init, ("system", "api_retry"): ApiRetry}
-"""By type and subtype of a line."""
+"""Message classes by type and subtype of a line."""
 
 TYPES: dict[str, type[Message]] = {
     "assistant": Turn,
@@ -207,23 +207,23 @@ TYPES: dict[str, type[Message]] = {
     "result": Result,
     "rate_limit_event": RateLimitEvent,
 }
-"""By type alone."""
+"""Message classes by type alone."""
 
 DEEPEST = 64
-"""Levels of nesting that are kept of a line; files of results could not hold much more."""
+"""Levels of nesting that are kept; results files could not hold much more."""
 
 TOO_DEEP = "[nested too deeply]"
 
 
 def whole(_kind: str) -> None:
-    """No limit of the texts of a line."""
+    """Set no limit on a line's texts."""
 
 
 def message_of(line: Mapping[str, Any], *, longest: Callable[[str], int | None] = whole) -> Message:
-    """The message of one JSON object that the CLI printed, of the most telling type there is for it.
+    """Parse one JSON object that the CLI printed into the most specific message class.
 
-    The json format prints the result alone; one without a type counts as well. Values below `DEEPEST` levels
-    become a placeholder, and texts of more characters than `longest` gives for the line's type are cut.
+    The json format prints only the result, which may lack a type. Values nested deeper than `DEEPEST` become a
+    placeholder, and texts longer than `longest` returns for the line's type are cut.
     """
     raw = _bounded(dict(line), DEEPEST, longest(str(line.get("type"))))
     name, subtype = str(raw.get("type")), str(raw.get("subtype"))
@@ -239,5 +239,5 @@ def _bounded(value: Any, levels: int, longest: int | None) -> Any:
         return [_bounded(item, levels - 1, longest) for item in value] if levels else TOO_DEEP
     if isinstance(value, str) and longest is not None and len(value) > longest:
         return f"{value[:longest]}[{len(value) - longest} characters left out]"
-    # JSON has no such numbers, though Python reads and writes them.
+    # JSON has no infinities and no NaN, though Python reads and writes them.
     return None if isinstance(value, float) and not math.isfinite(value) else value

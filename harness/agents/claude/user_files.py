@@ -1,4 +1,4 @@
-"""What does a configuration folder give to the agent as its user's own: memory, skills, subagents, servers?"""
+"""What does an agent get from its user's configuration folder: memory, skills, subagents, servers?"""
 
 from __future__ import annotations
 
@@ -13,26 +13,34 @@ from harness.suite.resolved import agent_name
 from harness.suite.skills import Skill, skills_in
 
 CONFIG_FOLDER_VARIABLE = "CLAUDE_CONFIG_DIR"
+CLAUDE_HOME_VARIABLE = "CLAUDE_HOME"
+"""Another name for CLAUDE_CONFIG_DIR, which the CLI does not read."""
 
 
 @dataclass(frozen=True)
 class UserFiles:
-    """What a run finds at the level of its user."""
+    """A run's user-level files."""
 
     given: bool = False
-    """Whether there is anything, so that the CLI is to look there."""
+    """Whether there are any, so that the CLI has to load them."""
     memory: Path | None = None
-    """The user's CLAUDE.md, when it says anything."""
+    """The user's CLAUDE.md, unless it is empty."""
     skills: tuple[Skill, ...] = ()
     agents: tuple[str, ...] = ()
-    """Names of subagents; the CLI has none without a description."""
+    """Names of subagents; the CLI ignores those without a description."""
     servers: Mapping[str, Any] = field(default_factory=dict)
     hooks_disabled: bool = False
-    """Whether its settings turn all hooks off, that which tells the loaded memory files too."""
+    """Whether the settings turn off all hooks, including the one that records loaded memory files."""
+
+
+def with_config_folder(variables: Mapping[str, str]) -> dict[str, str]:
+    """Add CLAUDE_CONFIG_DIR to a run's variables if they only have CLAUDE_HOME."""
+    named = {CONFIG_FOLDER_VARIABLE: variables[CLAUDE_HOME_VARIABLE]} if CLAUDE_HOME_VARIABLE in variables else {}
+    return {**named, **variables}
 
 
 def user_files(variables: Mapping[str, str]) -> UserFiles:
-    """What lies in the configuration folder that the variables given to a run name; nothing when they name none.
+    """Read the configuration folder that a run's variables name; empty if they name none.
 
     Raises:
         InputError: the folder's settings.json or .claude.json cannot be read.
@@ -61,7 +69,7 @@ def user_files(variables: Mapping[str, str]) -> UserFiles:
 
 
 def _object(path: Path) -> dict[str, Any]:
-    """The JSON object of a file; empty without one."""
+    """Return the JSON object in a file, or {} if there is no such file."""
     if not path.is_file():
         return {}
     try:

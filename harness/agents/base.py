@@ -1,0 +1,115 @@
+"""The interface of agents: an agent gets a prompt and a folder to work in, and returns a trace of what it did."""
+
+from __future__ import annotations
+
+import json
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from harness.host import scratch
+from harness.models import Config, ExecutionTrace
+from harness.sandbox.place import Sandbox
+from harness.suite.resolved import ResolvedConfig, read_servers, resolve
+
+
+class Executor(ABC):
+    """Abstract base class of agents."""
+
+    @abstractmethod
+    def run(
+        self,
+        prompt: str,
+        config: Config,
+        working_dir: Path,
+        timeout: int = 300,
+        env_override: dict[str, str] | None = None,
+    ) -> ExecutionTrace:
+        """Give the prompt to an agent in `working_dir` and return what it did; `timeout` is in seconds.
+
+        Failures of the agent or the service are outcomes of the trace, not exceptions.
+        """
+
+    @property
+    def agent(self) -> str:
+        """Name of the agent; a comparison checks whether both arms have the same one."""
+        return f"{type(self).__module__}:{type(self).__qualname__}"
+
+    @property
+    def identity(self) -> str:
+        """Distinguishes this executor's runs from others; empty for Claude Code on this machine."""
+        return self.agent
+
+    def prepare(self) -> None:  # noqa: B027 - most have nothing to do
+        """Get ready, and check what can be checked before a run costs money; InputError says what is missing."""
+
+    def resolve(self, config: Config) -> ResolvedConfig:
+        """Look up everything that the config names on this host, and add what this executor gives to every run."""
+        return resolve(config)
+
+    def cancel(self) -> None:  # noqa: B027 - an executor that cannot be interrupted is a valid one
+        """End all runs in progress; they return with error kind `interrupted`."""
+
+
+class ProcessExecutor(Executor):
+    """An executor that starts a program for each run, on this machine or in a sandbox."""
+
+    def __init__(
+        self, program: str, mcp_config_path: Path | str | None, sandbox: Sandbox | None, grace_seconds: float
+    ) -> None:
+        """Choose the program and the place to run it.
+
+        Args:
+            program: name or path in the sandbox.
+            mcp_config_path: file of MCP servers for every run, in addition to its config's.
+            sandbox: where the program runs; default this machine.
+            grace_seconds: time from the end of the work, or from SIGTERM, to the kill.
+        """
+        # Each run has its own working directory, so relative paths must be resolved here.
+        is_path = Path(program).name != program
+        self.program = str(Path(program).expanduser().absolute()) if is_path else program
+        self.mcp_config_path = Path(mcp_config_path).expanduser().absolute() if mcp_config_path else None
+        self.sandbox = sandbox or Sandbox()
+        self.grace_seconds = grace_seconds
+        self._cancelled = threading.Event()
+
+    def prepare(self) -> None:
+        """Prepare the sandbox; InputError says what is missing."""
+        self.sandbox.prepare(self.program)
+
+    def cancel(self) -> None:
+        """End all runs in progress; they return with error kind `interrupted`."""
+        self._cancelled.set()
+
+    @cached_property
+    def _shared_servers(self) -> dict[str, Any]:
+        """The servers in `mcp_config_path`; read once, so that all runs have the same."""
+        return read_servers(self.mcp_config_path) if self.mcp_config_path is not None else {}
+
+    def resolve(self, config: Config) -> ResolvedConfig:
+        """Look up everything that the config names on this host, and add the servers of `mcp_config_path`."""
+        return resolve(config).model_copy(update={"shared_servers": self._shared_servers})
+
+
+@contextmanager
+def mcp_file_of(servers: Mapping[str, Any]) -> Iterator[Path | None]:
+    """Yield a temporary file with the servers, in the format of .mcp.json and readable only by the user.
+
+    None if there are no servers.
+    """
+    if not servers:
+        yield None
+        return
+    with scratch.folder("mcp_") as folder:
+        path = folder / "mcp.json"
+        path.write_text(json.dumps({"mcpServers": dict(servers)}), encoding="utf-8")
+        yield path
+
+
+def folders_of(isolated: Mapping[str, str]) -> list[Path]:
+    """Return the folders that an isolated run's variables name."""
+    return [path for value in isolated.values() if (path := Path(value)).is_absolute() and path.is_dir()]

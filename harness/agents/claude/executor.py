@@ -1,0 +1,253 @@
+"""Runs Claude Code on a prompt, and returns the trace."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.agents.base import ProcessExecutor, folders_of, mcp_file_of
+from harness.agents.claude import outcome, stream
+from harness.agents.claude.environment import INSTRUCTIONS_LOG_VARIABLE, agent_environment
+from harness.agents.claude.layout import ambient_memory
+from harness.agents.claude.messages import Init, Message, Result, message_of
+from harness.agents.claude.outcome import Ending
+from harness.agents.claude.startup import Expected
+from harness.agents.claude.trace import trace_of
+from harness.agents.claude.user_files import user_files, with_config_folder
+from harness.host.processes import Finished, Limits, LineVerdict, StopCause
+from harness.models import (
+    Config,
+    ErrorKind,
+    ExecutionTrace,
+    Outcome,
+    ToolCall,
+)
+from harness.models.tools import mcp_name
+from harness.sandbox.place import Command, Sandbox, SandboxError
+from harness.suite.resolved import resolve
+
+SILENCE_SECONDS = 660.0
+"""The CLI prints nothing while a tool runs, and its shell tool may run for 600 s."""
+
+
+class ClaudeExecutor(ProcessExecutor):
+    """Runs the Claude Code CLI."""
+
+    def __init__(
+        self,
+        claude_path: str = "claude",
+        ci_mode: bool = False,
+        mcp_config_path: Path | str | None = None,
+        skip_permissions: bool = True,
+        *,
+        silence_seconds: float = SILENCE_SECONDS,
+        grace_seconds: float = 5.0,
+        sandbox: Sandbox | None = None,
+    ) -> None:
+        """Choose how the CLI runs.
+
+        Args:
+            silence_seconds: longest time without output.
+            grace_seconds: time from the result line to the kill.
+            sandbox: where the CLI runs; default this machine. `claude_path` is a path in it.
+        """
+        super().__init__(claude_path, mcp_config_path, sandbox, grace_seconds)
+        self.ci_mode = ci_mode
+        self.skip_permissions = skip_permissions
+        self.silence_seconds = silence_seconds
+
+    @property
+    def claude_path(self) -> str:
+        """The CLI's executable."""
+        return self.program
+
+    @property
+    def agent(self) -> str:
+        """The agent's name in Harbor."""
+        return "claude-code"
+
+    @property
+    def identity(self) -> str:
+        """The sandbox's identity; empty for this machine."""
+        return self.sandbox.identity
+
+    def run(
+        self,
+        prompt: str,
+        config: Config,
+        working_dir: Path | str,
+        timeout: int = 300,
+        env_override: dict[str, str] | None = None,
+    ) -> ExecutionTrace:
+        """Run the CLI once.
+
+        If `env_override` sets CLAUDE_CONFIG_DIR, or else CLAUDE_HOME, the agent gets the memory, settings, skills,
+        subagents and servers of that folder.
+
+        Raises:
+            InputError: an unresolved config names what this host does not have, or its tool lists name a server that
+                the run does not have.
+        """
+        config, working_dir = self.resolve(config), Path(working_dir).absolute()
+        isolated = with_config_folder(env_override or {})
+        env = agent_environment(config, isolated, self.sandbox.agent_variables())
+        log = env.get(INSTRUCTIONS_LOG_VARIABLE)
+        user = user_files(isolated)
+        expected = Expected.of(config, user, working_dir)
+        config.refuse_unknown_servers(expected.servers)
+        watch = _StreamWatch(expected)
+        limits = Limits(wall=timeout, silence=self.silence_seconds, grace=self.grace_seconds)
+        with mcp_file_of(expected.servers) as mcp_file:
+            argv = self._build_command(config, expected.servers, mcp_file, user.given, Path(log) if log else None)
+            try:
+                finished = self.sandbox.run(
+                    Command(
+                        argv,
+                        cwd=working_dir,
+                        env=env,
+                        limits=limits,
+                        stdin=prompt.encode("utf-8", errors="replace"),
+                        on_line=watch,
+                        cancelled=self._cancelled,
+                        writes=[*folders_of(isolated), *([Path(log).parent] if log else [])],
+                        reads=[mcp_file] if mcp_file else [],
+                    )
+                )
+            except SandboxError as error:
+                lost = Ending(Outcome.INFRA_ERROR, ErrorKind.NO_RESULT, f"the sandbox failed: {error}")
+                return trace_of([], lost, prompt, config, stderr=str(error))
+            except OSError as error:
+                text = f"{self.claude_path} cannot be started ({error.strerror}); install it or name its path"
+                refused = Ending(Outcome.INFRA_ERROR, ErrorKind.CLI_REFUSED, text)
+                return trace_of([], refused, prompt, config, stderr=text)
+        messages = watch.messages or stream.parse_messages(finished.stdout.decode("utf-8", "replace"))
+        missing = watch.missing
+        if not missing and log is not None:
+            init = stream.init_message(messages)
+            missing = expected.missing_memory(init, Path(log), Path(log).parent) if init else []
+        end = _ending(messages, finished, missing, endless=watch.endless, limit=timeout)
+        stderr = finished.stderr.decode("utf-8", errors="replace")
+        return trace_of(messages, end, prompt, config, stderr=stderr, seconds=finished.duration_seconds)
+
+    def _build_command(
+        self,
+        config: Config,
+        servers: Mapping[str, Any] | None = None,
+        mcp_file: Path | None = None,
+        has_user_files: bool = False,
+        log: Path | None = None,
+    ) -> list[str]:
+        """Return the CLI's argument list, without the prompt, which goes to stdin."""
+        command = [self.claude_path, "-p", "--output-format", "stream-json", "--verbose"]
+        command += ["--model", config.model, "--max-turns", str(config.max_turns)]
+        command += ["--setting-sources", "user,project" if has_user_files else "project", "--strict-mcp-config"]
+        if mcp_file:
+            command += ["--mcp-config", str(mcp_file)]
+        command += self._permission_flags(config, resolve(config).servers if servers is None else servers)
+        if config.max_budget_usd is not None:
+            command += ["--max-budget-usd", str(config.max_budget_usd)]
+        if config.effort is not None:
+            command += ["--effort", config.effort]
+        if self.ci_mode:
+            command += ["--no-session-persistence"]
+        if log:
+            excluded = [str(path) for path in ambient_memory(log.parent)]
+            hooks = {"InstructionsLoaded": [{"hooks": [LOG_HOOK]}]}
+            command += ["--settings", json.dumps({"hooks": hooks, "claudeMdExcludes": excluded})]
+        return command
+
+    def _permission_flags(self, config: Config, servers: Mapping[str, Any]) -> list[str]:
+        """Return the flags that restrict the agent to `allowed_tools` without `disallowed_tools`.
+
+        --allowedTools alone restricts nothing if permissions are skipped. --tools does, for whole built-in tools, and
+        servers that are not listed are removed. If single tools of a server or some uses of a tool are listed, only
+        the dontAsk mode can refuse the others.
+        """
+        mode = ["--dangerously-skip-permissions"] if self.skip_permissions else []
+        tools, removed = [], list(config.disallowed_tools)
+        rules = config.allowed_rules
+        if rules is not None:
+            tools = ["--tools", ",".join(dict.fromkeys(rule.name for rule in rules if not rule.is_mcp))]
+            if any(rule.is_partial for rule in rules):
+                mode = ["--permission-mode", "dontAsk", "--allowedTools", *(rule.text for rule in rules)]
+            else:
+                listed = {rule.name for rule in rules}
+                removed += [mcp_name(server) for server in servers if mcp_name(server) not in listed]
+        return [*tools, *(["--disallowedTools", *removed] if removed else []), *mode]
+
+    def _parse_output(self, stdout: str, returncode: int = 0, stderr: str = "") -> ExecutionTrace:
+        """Parse the CLI's output into a trace: stream-json lines, a json object, or the array of --verbose json."""
+        messages = stream.parse_messages(stdout)
+        end = outcome.decide(messages, returncode=returncode, stderr=stderr)
+        return trace_of(messages, end, "", None, stderr=stderr)
+
+    def _extract_tool_calls(self, messages: list[dict[str, Any]]) -> list[ToolCall]:
+        """Return the tool calls with inputs, outputs, errors and times, in the order they were made."""
+        return stream.tool_calls([message_of(message) for message in messages])
+
+
+LOG_HOOK = {"type": "command", "command": f'cat >> "${INSTRUCTIONS_LOG_VARIABLE}"'}
+"""The CLI hook that records each memory file that is loaded; the model sees nothing of it."""
+
+
+WHOLE_BYTES = 2_000_000
+"""Bytes kept whole of what the agent writes, and of what its tools return; later texts are cut to `CUT_TEXT` each."""
+CUT_TEXT = 200
+MOST_MESSAGES = 6_000
+"""A run ends after this many messages: no agent needs more, and they would fill the memory."""
+
+
+class _StreamWatch:
+    """Reads the CLI's stream as it grows: keeps its messages, and stops a run whose treatment did not load.
+
+    Memory is bounded even for endless output, since many runs are in progress at a time.
+    """
+
+    def __init__(self, expected: Expected) -> None:
+        self.messages: list[Message] = []
+        self.missing: list[str] = []
+        self.endless = False
+        self._bytes: Counter[str] = Counter()
+        """Bytes read so far, by type of line."""
+        self._expected = expected
+
+    def __call__(self, line: bytes) -> LineVerdict:
+        message = stream.parse_line(line, longest=self._longest)
+        if message is None:
+            return LineVerdict.CONTINUE
+        self._bytes[message.type] += len(line)
+        self.messages.append(message)
+        if len(self.messages) >= MOST_MESSAGES and not isinstance(message, Result):
+            self.endless = True
+            return LineVerdict.ABORT
+        if isinstance(message, Init):
+            self.missing = self._expected.missing_in(message)
+            return LineVerdict.ABORT if self.missing else LineVerdict.CONTINUE
+        return LineVerdict.LAST if isinstance(message, Result) else LineVerdict.CONTINUE
+
+    def _longest(self, kind: str) -> int | None:
+        too_much = self._bytes[kind] > WHOLE_BYTES or self._bytes.total() > 2 * WHOLE_BYTES
+        return CUT_TEXT if too_much and kind != "result" else None
+
+
+UNANSWERED_SECONDS = 120.0
+"""Seconds of silence after which the service counts as not answering; for a short task, half its time limit."""
+
+
+def _ending(messages: list[Message], finished: Finished, missing: list[str], *, endless: bool, limit: float) -> Ending:
+    if endless and finished.cause is not StopCause.CANCELLED:
+        error = f"ended after {MOST_MESSAGES:,} messages, which is more than is kept of a run"
+        return Ending(Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED, error)
+    if missing and finished.cause is not StopCause.CANCELLED:
+        error = f"not loaded: {', '.join(missing)}"
+        return Ending(Outcome.SETUP_ERROR, ErrorKind.NOT_LOADED, error)
+    return outcome.decide(
+        messages,
+        cause=finished.cause,
+        returncode=finished.returncode,
+        stderr=finished.stderr.decode("utf-8", errors="replace"),
+        unanswered=finished.silent_seconds > min(UNANSWERED_SECONDS, limit / 2),
+    )

@@ -1,0 +1,129 @@
+"""Runs any program as an agent: it reads the prompt, works in its current folder, and prints its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.agents.base import ProcessExecutor, folders_of, mcp_file_of
+from harness.errors import InputError
+from harness.host.processes import Finished, Limits, StopCause
+from harness.models import Config, ConfigSnapshot, ErrorKind, ExecutionTrace, Offered, Outcome
+from harness.sandbox.place import Command, Sandbox, SandboxError
+from harness.suite.resolved import ResolvedConfig
+
+MODEL_VARIABLE = "HARNESS_MODEL"
+"""Holds the model of the config."""
+SERVERS_VARIABLE = "HARNESS_MCP_CONFIG"
+"""Holds the path of a file with the run's MCP servers, in the format of .mcp.json; unset if there are none."""
+
+OF_CLAUDE_CODE = ("allowed_tools", "disallowed_tools", "max_budget_usd", "effort", "snapshot")
+"""Fields of a config that only Claude Code supports."""
+
+ERROR_CHARS = 300
+"""How many of the last characters of a failed program's stderr go into the error."""
+
+
+class CommandExecutor(ProcessExecutor):
+    """Runs a program that gets the prompt on stdin and prints its answer.
+
+    CLAUDE.md, AGENTS.md and skills are files in its folder. Its work is graded like any agent's; its tool calls and
+    cost are unknown. An exit code other than 0 means that it could not work: the run is lost.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        mcp_config_path: Path | str | None = None,
+        *,
+        grace_seconds: float = 5.0,
+        sandbox: Sandbox | None = None,
+    ) -> None:
+        """`command`: the program and its arguments. For the rest, see `ProcessExecutor`."""
+        super().__init__(command[0], mcp_config_path, sandbox, grace_seconds)
+        self.arguments = tuple(command[1:])
+
+    @property
+    def agent(self) -> str:
+        """The program's name."""
+        return Path(self.program).name
+
+    @property
+    def identity(self) -> str:
+        """The whole command, and the sandbox's identity."""
+        return "\0".join([self.program, *self.arguments, self.sandbox.identity])
+
+    def resolve(self, config: Config) -> ResolvedConfig:
+        """Look up everything that the config names on this host.
+
+        Raises:
+            InputError: see `ProcessExecutor.resolve`; or the config sets a field that only Claude Code supports.
+        """
+        for field in OF_CLAUDE_CODE:
+            if getattr(config, field) != Config.model_fields[field].get_default():
+                raise InputError(f"config {config.name}: only Claude Code heeds {field}, not {self.agent}; take it out")
+        return super().resolve(config)
+
+    def run(
+        self,
+        prompt: str,
+        config: Config,
+        working_dir: Path | str,
+        timeout: int = 300,
+        env_override: dict[str, str] | None = None,
+    ) -> ExecutionTrace:
+        """Run the program once, for up to `timeout` seconds; there is no limit on silence."""
+        config, isolated = self.resolve(config), env_override or {}
+        env = {**self.sandbox.agent_variables(), **isolated, **config.env, MODEL_VARIABLE: config.model}
+        with mcp_file_of(config.servers) as servers:
+            command = Command(
+                [self.program, *self.arguments],
+                cwd=Path(working_dir).absolute(),
+                env={**env, SERVERS_VARIABLE: str(servers)} if servers else env,
+                limits=Limits(wall=timeout, grace=self.grace_seconds),
+                stdin=prompt.encode("utf-8", errors="replace"),
+                cancelled=self._cancelled,
+                writes=folders_of(isolated),
+                reads=[servers] if servers else [],
+            )
+            try:
+                finished = self.sandbox.run(command)
+            except SandboxError as error:
+                return _trace(prompt, config, Outcome.INFRA_ERROR, ErrorKind.NO_RESULT, f"the sandbox failed: {error}")
+            except OSError as error:
+                text = f"{self.program} cannot be started ({error.strerror}); name a program that is there"
+                return _trace(prompt, config, Outcome.INFRA_ERROR, ErrorKind.CLI_REFUSED, text)
+        return _trace(prompt, config, *self._ending(finished), finished=finished)
+
+    def _ending(self, finished: Finished) -> tuple[Outcome, ErrorKind, str]:
+        if finished.cause is StopCause.CANCELLED:
+            return Outcome.INFRA_ERROR, ErrorKind.INTERRUPTED, "interrupted"
+        if finished.cause is StopCause.TIMEOUT:
+            return Outcome.TIMEOUT, ErrorKind.TIME_LIMIT, "the task's time was up"
+        if not finished.returncode:
+            return Outcome.COMPLETED, ErrorKind.NONE, ""
+        said = finished.stderr.decode("utf-8", "replace").strip()[-ERROR_CHARS:]
+        text = f"{self.agent} ended with exit code {finished.returncode}; {said}".rstrip("; ")
+        return Outcome.INFRA_ERROR, ErrorKind.EXECUTOR, text
+
+
+def _trace(
+    prompt: str, config: ResolvedConfig, outcome: Outcome, kind: ErrorKind, error: str, finished: Finished | None = None
+) -> ExecutionTrace:
+    said = finished.stdout.decode("utf-8", "replace") if finished else ""
+    return ExecutionTrace(
+        result=said.strip(),
+        is_error=outcome is not Outcome.COMPLETED,
+        claude_prompt=prompt,
+        claude_response=said,
+        config_snapshot=ConfigSnapshot.of(config),
+        duration_seconds=finished.duration_seconds if finished else 0.0,
+        stderr=finished.stderr.decode("utf-8", "replace") if finished else error,
+        outcome=outcome,
+        error=error,
+        error_kind=kind,
+        usage=None,
+        has_transcript=False,
+        num_turns=None,
+        offered=Offered(servers=dict.fromkeys(config.servers, "")),
+    )
