@@ -9,7 +9,7 @@ KILLS ?= 40
 # Who has nothing left to do takes over from the others; tests/conftest.py says how many there are.
 PARALLEL := -n auto --dist worksteal --quiet
 
-.PHONY: help demo demo-own test quick coverage check docs lock format e2e validity bench bench-images power-table picture fuzz trust clean
+.PHONY: help demo demo-own test quick coverage check docs lock format e2e validity claims-mutants bench bench-images power-table picture fuzz trust clean
 
 help:  ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -79,8 +79,12 @@ e2e: $(VENV)/installed-dev  ## the real Harbor, Docker and claude CLI; brings up
 validity: $(VENV)/installed-dev  ## how well the verifier tells knowledge from pretence; rewrites the tables in docs/
 	$(BIN)/python -m tools.bench.validity
 
+claims-mutants: $(VENV)/installed-dev  ## change what the sample's claims name, line by line; names programs that do not notice (hours; PART of an id)
+	$(BIN)/python -m tools.claims.mutants $(PART)
+
 bench: $(VENV)/installed-dev  ## speed and memory, side by side with plain ways of doing the same
 	$(BIN)/python -m tools.bench.pipeline
+	$(BIN)/python -m tools.bench.derive
 	$(BIN)/python -m tools.bench.harness
 	$(BIN)/python -m tools.bench.bench_reports
 

@@ -87,8 +87,8 @@ class Repositories:
         except OSError as error:
             reason = f"{error.strerror}; name a folder that run_adapter.py --mirror_repos wrote"
             raise SetupError(f"{index}: {reason}") from None
-        except (ValueError, KeyError, TypeError) as error:
-            reason = f"not an index ({error!r}); write it again with run_adapter.py --mirror_repos"
+        except (ValueError, KeyError, TypeError):
+            reason = "not an index; write it again with run_adapter.py --mirror_repos"
             raise SetupError(f"{index}: {reason}") from None
         repositories = {}
         for name, language in entries:

@@ -94,6 +94,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", type=int, default=8765, help="port (default: 8765; 0 for any free one)")
     options = parser.parse_args(argv)
+    if not options.host:
+        print("--host is empty, which means every interface: name an address (README.md here)", file=sys.stderr)
+        return 2
     try:
         repositories = Repositories.load(options.repos)
         listening = socket.create_server((options.host, options.port))

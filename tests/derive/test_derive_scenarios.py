@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
+from locobench.derive.resolve.scip import _index_message
 from tests.conftest import Script
 from tests.derive.repositories import CHAIN, PADDING, commit, git
 from tests.support.data_builder import tree
+
+FIX = "Fix a crash when somebody leaves the field empty"
 
 
 @pytest.fixture
@@ -98,11 +101,59 @@ def test_a_fix_becomes_a_question_about_the_tree_before_it(shop: Path, tmp_path:
     assert (project / "shop/shop/basket.py").read_text() == CHAIN["shop/basket.py"]
 
 
-def test_a_repository_without_a_question_says_why_and_exits_1(tmp_path: Path, script: Script) -> None:
-    commit(tmp_path / "few", {"a.py": "def f(): ...\n", "b.zig": "x", "c.zig": "x"})
+def test_a_changed_line_that_looks_like_the_head_of_a_diff_is_a_line(
+    shop: Path, tmp_path: Path, script: Script
+) -> None:
+    more = "NOTE = '''\n-- a\n'''\n\n\ndef more():\n    return 1\n"
+    commit(shop, {"shop/more.py": more}, "Add a note")
+    fixed = {
+        "shop/more.py": more.replace("-- a", "++ a").replace("1", "2"),
+        "shop/basket.py": CHAIN["shop/basket.py"].replace("(text)\n", "(text or '0')\n"),
+    }
+    commit(shop, fixed, FIX)
+    script("derive_scenarios.py", shop, "--output_dir", tmp_path / "data", "--quiet")
+    (asked,) = [one for one in scenarios(tmp_path / "data") if one["derived"]["family"] == "history"]
+    assert asked["ground_truth"]["items"] == ["shop/basket.py: read_basket", "shop/more.py: more"]
+
+
+@pytest.mark.parametrize(("depth", "questions"), [(1, 0), (2, 1)])
+def test_a_shallow_clone_is_looked_at_as_far_as_it_goes(
+    depth: int, questions: int, shop: Path, tmp_path: Path, script: Script
+) -> None:
+    commit(shop, {name: text.replace("(text)", "(text )") for name, text in CHAIN.items()}, FIX)
+    git(tmp_path, "clone", "-q", "--depth", str(depth), f"file://{shop}", "clone")
+    done = script("derive_scenarios.py", tmp_path / "clone", "--output_dir", tmp_path / "data", "--quiet")
+    assert (done.returncode, done.stderr.count("\n")) == (0, 1), done.stderr
+    assert "the clone is shallow: its history is looked at as far as it goes" in done.stderr
+    assert sum(one["derived"]["family"] == "history" for one in scenarios(tmp_path / "data")) == questions
+
+
+def test_commits_whose_files_were_never_fetched_are_counted(shop: Path, tmp_path: Path, script: Script) -> None:
+    commit(shop, {name: text.replace("(text)", "(text )") for name, text in CHAIN.items()}, FIX)
+    git(shop, "config", "uploadpack.allowFilter", "true")
+    git(tmp_path, "clone", "-q", "--filter=blob:none", f"file://{shop}", "clone")
+    shop.rename(tmp_path / "away")
+    done = script("derive_scenarios.py", tmp_path / "clone", "--output_dir", tmp_path / "data", "--quiet")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not [one for one in scenarios(tmp_path / "data") if one["derived"]["family"] == "history"]
+    assert "1 in files whose content is not in the clone" in (tmp_path / "data" / "derived.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"a.py": "def f(): ...\n", "b.zig": "x", "c.zig": "x"}, "no question: python: 1 files"),
+        ({"b.zig": "x", "c.zig": "x"}, "no question: no source file of a known language (2 .zig)"),
+        ({}, "no question: it holds no file"),
+    ],
+)
+def test_a_repository_without_a_question_says_why_and_exits_1(
+    files: dict[str, str], said: str, tmp_path: Path, script: Script
+) -> None:
+    commit(tmp_path / "few", files)
     done = script("derive_scenarios.py", tmp_path / "few", "--output_dir", tmp_path / "data")
-    assert done.returncode == 1
-    assert "few: no question: python: 1 files" in done.stderr
+    assert (done.returncode, done.stderr.count("no question")) == (1, 1)
+    assert f"few: {said}" in done.stderr
     assert not (tmp_path / "data").exists()
 
 
@@ -126,6 +177,10 @@ def bad(tmp_path: Path, what: str) -> list[object]:
     if what == "a broken index":
         (tmp_path / "index.scip").write_bytes(b"\x0a\xff\xff\xffgarbage")
         return [folder, "--scip", tmp_path / "index.scip"]
+    if what in ("an index of another commit", "an index of another repository"):
+        name = "shop/amounts.py" if what == "an index of another commit" else "elsewhere.py"
+        (tmp_path / "index.scip").write_bytes(index_of(name, "parse_amount", line=4, column=4))
+        return [folder, "--scip", tmp_path / "index.scip"]
     if what == "an unknown language":
         return [folder, "--languages", "cobol"]
     assert what == "a folder of somebody else's"
@@ -134,7 +189,17 @@ def bad(tmp_path: Path, what: str) -> list[object]:
     return [folder]
 
 
-BAD = ("no folder", "no repository", "no commit", "no such commit", "no index", "a broken index", "an unknown language",
+def index_of(path: str, name: str, *, line: int, column: int) -> bytes:
+    """Return a SCIP index that has one definition."""
+    index = _index_message()()
+    document = index.documents.add(relative_path=path)
+    symbol = f"scip-python python shop 1 `shop`/{name}()."
+    document.occurrences.add(range=[line, column, column + len(name)], symbol=symbol, symbol_roles=1)
+    return bytes(index.SerializeToString())
+
+
+BAD = ("no folder", "no repository", "no commit", "no such commit", "no index", "a broken index",
+       "an index of another commit", "an index of another repository", "an unknown language",
        "a folder of somebody else's")  # fmt: skip
 
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from locobench.derive.code.index import Index, build
+from locobench.derive.code.build import build
+from locobench.derive.code.index import Index
 from locobench.derive.code.languages import LANGUAGES
 from locobench.derive.resolve.strict import Strict, Unclear
 from locobench.derive.structure import Structure
@@ -143,6 +144,12 @@ def test_every_language_knows_its_functions_methods_and_receivers(language: str)
     assert not index.left_out
     for name, found in expected.items():
         assert users(language, files, name) == found
+
+
+def test_a_rust_test_for_one_system_only_is_a_test() -> None:
+    tests = "".join(f"    #[cfg(unix)]\n    mod m{n} {{\n        fn in_{n}() {{}}\n    }}\n" for n in range(30))
+    index = read("rust", {"src/a.rs": f"fn real() {{}}\n#[cfg(test)]\nmod tests {{\n{tests}}}\n"})
+    assert [one.qualified for one in index.symbols] == ["real"]
 
 
 def test_every_language_of_the_benchmark_has_a_row() -> None:

@@ -63,8 +63,8 @@ start_engine() {
     # own zombie's, and it waits in vain for the containerd that died with it.
     for _ in 1 2 3; do
       rm -f /var/run/docker.pid /var/run/docker/containerd/containerd.pid
-      # A session of its own: the engine outlives this script and the terminal.
-      setsid nohup dockerd >"$cache/dockerd.log" 2>&1 </dev/null &
+      # A session of its own: the engine outlives this script and the terminal, and holds no lock of theirs.
+      setsid nohup dockerd >"$cache/dockerd.log" 2>&1 </dev/null 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
       for _ in $(seq 40); do
         docker info >/dev/null 2>&1 && return
         sleep 0.5

@@ -86,11 +86,21 @@ def mixed(tasks: Path, tmp_path_factory: pytest.TempPathFactory) -> Mixed:
     original = task_folders(tasks)[0]
     broken = {
         name: shutil.copytree(original, folder / "tasks" / name)
-        for name in ("good", "no_dockerfile", "no_build", "endless_test", "endless_answer", "leaky", "generous")
+        for name in (
+            "good",
+            "no_dockerfile",
+            "no_build",
+            "no_base",
+            "endless_test",
+            "endless_answer",
+            "leaky",
+            "generous",
+        )
     }
     (broken["no_dockerfile"] / "environment" / "Dockerfile").unlink()
     with (broken["no_build"] / "environment" / "Dockerfile").open("a") as stream:
         stream.write("RUN echo the compiler is missing >&2; exit 7\n")
+    (broken["no_base"] / "environment" / "Dockerfile").write_text("FROM 127.0.0.1:1/none:1\n")
     (broken["endless_test"] / "tests" / "test.sh").write_text("#!/bin/bash\nwhile :; do sleep 1; done\n")
     (broken["endless_answer"] / "solution" / "solve.sh").write_text("#!/bin/bash\nsleep infinity\n")
     shutil.copy(broken["leaky"] / "solution" / "solution.md", broken["leaky"] / "environment" / "project" / "NOTES.md")
@@ -108,6 +118,7 @@ def mixed(tasks: Path, tmp_path_factory: pytest.TempPathFactory) -> Mixed:
         ("good", "ok"),
         ("no_dockerfile", "no environment/Dockerfile"),
         ("no_build", "build failed (exit code 1)"),
+        ("no_base", "the image 127.0.0.1:1/none:1 cannot be pulled: try `docker pull 127.0.0.1:1/none:1`"),
         ("endless_test", "test.sh still ran after 30 s and was killed"),
         ("endless_answer", "oracle: solve.sh still ran after 30 s and was killed"),
         ("leaky", "environment/ holds the ground truth"),

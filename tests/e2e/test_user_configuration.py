@@ -94,12 +94,14 @@ def seen_marks(server: MessagesAPI) -> set[str]:
     return {mark for mark in MARKS if mark in text}
 
 
+@pytest.mark.parametrize("names", [None, ("HOME", "CLAUDE_HOME")])
 def test_what_an_import_set_up_reaches_the_agent_by_env_override(
-    tmp_path: Path, claude: Path, api: Callable[[Responder], MessagesAPI]
+    tmp_path: Path, claude: Path, api: Callable[[Responder], MessagesAPI], names: tuple[str, ...] | None
 ) -> None:
     server = api(by_prompt({"do it": [ToolUse("mcp__search__find", {}), Text("Done.")]}))
     snapshot = users_configuration(tmp_path)
     env = ConfigImporter().setup_ci_environment(snapshot, tmp_path / "ci", disable_mcp=False)
+    env = {name: env[name] for name in names or env}
     trace = ClaudeExecutor(str(claude), grace_seconds=2.0).run("do it", Config(name="c"), tmp_path, 60, env)
     assert trace.outcome is Outcome.COMPLETED, trace.error
     assert trace.tool_calls[0].output == "called find"

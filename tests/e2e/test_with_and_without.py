@@ -1,4 +1,4 @@
-"""docs/WITH_AND_WITHOUT.md as it stands, on two tasks; and the same server with the real claude CLI."""
+"""The one command of docs/WITH_AND_WITHOUT.md, on two tasks; and the same server with the real claude CLI."""
 
 from __future__ import annotations
 
@@ -21,33 +21,23 @@ from tests.support.stand_in.messages_api import MessagesAPI, Reply, Request, Tex
 
 pytestmark = pytest.mark.e2e
 
-PAGE = REPOSITORY / "docs/WITH_AND_WITHOUT.md"
 SEARCH = "mcp__code-search__search"
-
-
-def commands() -> str:
-    """The page's commands in their order, for two tasks."""
-    text = "\n".join(re.findall(r"^```bash\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL))
-    assert text.count("--top_n 8") == 1
-    return text.replace("--top_n 8", "--top_n 2")
 
 
 @pytest.fixture(scope="module")
 def walked(provided: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A folder that looks like the checkout, in which the commands were run, and what they printed."""
+    """A folder that looks like the checkout, in which the command was run, and what it printed."""
     folder = tmp_path_factory.mktemp("checkout")
     for path in REPOSITORY.iterdir():
         if path.name not in ("demo", ".git", ".cache", ".venv"):
             (folder / path.name).symlink_to(path)
     # The page means the default image; here it is the one that can be had.
-    text = commands().replace("run_adapter.py", f"run_adapter.py --base_image {provided['BASE_IMAGE']}")
-    # The server, which the page leaves running, ends with the shell.
-    text = f"set -e\ntrap 'kill $(jobs -p)' EXIT\n{text}"
+    command = ["examples/code-search/run.sh", "--base_image", provided["BASE_IMAGE"], "--limit", "2"]
     tools = os.pathsep.join(
         [str(Path(sys.executable).parent), str(Path(provided["HARBOR"]).parent), os.environ["PATH"]]
     )
     environment = {**harbor_environment(), "PATH": tools}
-    done = subprocess.run(["bash", "-c", text], cwd=folder, env=environment, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     # 2: two tasks are not enough for a verdict; the reports are written all the same.
     assert done.returncode in (0, 2), done.stdout + done.stderr
     assert "wrote demo/search/report.md" in done.stdout, done.stdout + done.stderr

@@ -279,7 +279,11 @@ def test_the_server_answers_to_the_name_that_containers_use(url: str) -> None:
 @pytest.mark.slow
 def test_the_server_says_in_one_line_why_it_cannot_start(tmp_path: Path, folder: Path, url: str) -> None:
     taken = url.split(":")[2].split("/")[0]
-    for arguments, reason in (((tmp_path,), "--mirror_repos"), ((folder, "--port", taken), "--port")):
+    for arguments, reason in (
+        ((tmp_path,), "--mirror_repos"),
+        ((folder, "--port", taken), "--port"),
+        ((folder, "--host", "", "--port", "0"), "--host is empty"),
+    ):
         process = serve(*arguments)
         _, told = process.communicate(timeout=20)
         assert (process.returncode, told.count("\n")) == (2, 1)

@@ -12,7 +12,7 @@ import pytest
 from harness.compare.comparison import compare
 from harness.models import EvalResult
 from harness.report.html import Arm, render
-from harness.results.harbor_tasks import read_task
+from locobench.harbor.task import TaskFolder
 from tests.conftest import REPOSITORY, Script
 from tests.derive.repositories import CHAIN, PADDING, commit
 from tests.examples.test_code_search import serve
@@ -61,7 +61,7 @@ def answered(tasks: Path, urls: list[str], folder: Path) -> list[EvalResult]:
     for task in sorted(path for path in tasks.iterdir() if (path / "task.toml").is_file()):
         given = (PROGRAM, servers, task / "instruction.md", trajectory, answer)
         subprocess.run([sys.executable, *map(str, given)], check=True, timeout=60)
-        derived = read_task(task).toml.metadata.derived
+        derived = TaskFolder.read(task).toml.metadata.derived
         assert derived is not None
         results.append(run(task.name, score=reward(task, answer.read_text()), groups=derived.groups))
     return results

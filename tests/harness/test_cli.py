@@ -18,7 +18,7 @@ from harness.results.files import load_results_file
 from harness.results.journal import read_journal
 from tests.conftest import default_signals, shown_on_a_terminal
 from tests.support.fake_claude import FakeClaude, calls
-from tests.support.suite import environment, harness, make_suite, matrix, matrix_command
+from tests.support.suite import REPOSITORY, TASK, environment, harness, make_suite, matrix, matrix_command
 
 
 def run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -40,7 +40,7 @@ def test_help_names_every_command_and_imports_none(tmp_path: Path) -> None:
     code += "from harness.cli import cli\ntry: cli()\nexcept SystemExit: print(*sys.modules)"
     env = environment()
     shown = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True).stdout
-    assert "validate-config" in shown
+    assert "env-status" in shown
     assert not {"pydantic", "rich", "yaml", "harness.models", "anthropic", "scipy"} & set(shown.split())
 
 
@@ -203,9 +203,9 @@ def test_a_killed_matrix_is_resumed_without_losing_or_repeating_a_run(tmp_path: 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("validate-task", "-t", "nothing/*.yaml"), "error: nothing/*.yaml: no file matches"),
+        (("validate", "-t", "nothing/*.yaml"), "error: nothing/*.yaml: no file matches"),
         (
-            ("validate-config", "-c", "bad.yaml"),
+            ("validate", "-c", "bad.yaml"),
             "error: bad.yaml:2: max_turn: unknown key; did you mean max_turns?",
         ),
         (("-e", "none.env", "ls"), "error: none.env: no such env file"),
@@ -220,10 +220,23 @@ def test_bad_input_is_one_line_and_exit_code_2(tmp_path: Path, arguments: tuple[
     assert shown.stderr.count("\n") == 1
 
 
-def test_validate_commands_accept_good_files(tmp_path: Path) -> None:
+def test_validate_accepts_good_files(tmp_path: Path) -> None:
     root = make_suite(tmp_path / "s")
-    assert "ok: t0 (coding, medium): 1 code and 0 LLM" in harness(root, "validate-task", "-t", "tasks/*").stdout
-    assert "ok: c1 (" in harness(root, "validate-config", "-c", "configs/*/config.yaml").stdout
+    shown = harness(root, "validate", "--static", "-t", "tasks/*", "-c", "configs/*/config.yaml").stdout
+    assert "ok: t0 (coding, medium): 1 code and 0 LLM" in shown
+    assert "ok: c1 (" in shown
+    # Nothing but configs was asked for.
+    assert "t0" not in harness(root, "validate", "-c", "configs/*/config.yaml").stdout
+
+
+@pytest.mark.parametrize(("command", "option"), [("validate", "--tasks"), ("ls", "--path")])
+def test_without_a_suite_in_the_folder_a_command_says_what_it_wants(tmp_path: Path, command: str, option: str) -> None:
+    shown = harness(tmp_path, command)
+    assert (shown.returncode, shown.stderr) == (
+        2,
+        "error: evals/tasks/**/*.task.yaml: there is no evals/ in this folder; go to the one that has it, or name your"
+        f" *.task.yaml files with {option}\n",
+    )
 
 
 def test_validate_finds_a_task_without_a_solution(tmp_path: Path) -> None:
@@ -239,6 +252,22 @@ def test_validate_finds_a_task_that_passes_untouched(tmp_path: Path) -> None:
     shown = harness(root, "validate", "-t", "tasks/*", "--nop")
     assert shown.returncode == 1
     assert "WRONG: nop t0: the untouched fixture passes" in shown.stdout
+
+
+def test_validate_tells_a_check_that_was_not_carried_out_from_a_failed_one(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s", tasks=2)
+    tool = TASK.format(name="t0").replace("file_contains", "command_succeeds\n    command: no-such-tool")
+    (root / "tasks/t0.task.yaml").write_text(tool.replace("    file: answer.txt\n    pattern: right\n", ""))
+    (root / "links").mkdir()
+    (root / "links/away").symlink_to("/nowhere")
+    (root / "tasks/t1.task.yaml").write_text(TASK.format(name="t1").replace("../fixture", "../links"))
+    shown = harness(root, "validate", "-t", "tasks/*", "--nop")
+    assert shown.returncode == 1
+    assert "the untouched fixture fails" not in shown.stdout
+    assert (
+        "WRONG: nop t0: code_0_command_succeeds: grading failed: no-such-tool: no-such-tool is not inst" in shown.stdout
+    )
+    assert "WRONG: nop t1: fixture: fixture" in shown.stdout
 
 
 def test_ls_lists_tasks_and_configs(tmp_path: Path) -> None:
@@ -326,3 +355,21 @@ def _wait_for_lines(path: Path, count: int, process: subprocess.Popen[str]) -> N
         assert process.poll() is None, process.communicate()
         time.sleep(0.02)
         os.sched_yield()
+
+
+def test_ctrl_c_while_a_command_is_imported_is_no_error_of_a_module(tmp_path: Path) -> None:
+    """Raised inside the making of a class, it would come out as that library's own exception."""
+    (tmp_path / "importing.py").write_text(
+        "import os, signal\ntry:\n    os.kill(os.getpid(), signal.SIGINT)\n    signal.pause()\n"
+        "except KeyboardInterrupt:\n    raise RuntimeError('no such class') from None\n"
+    )
+    program = "from harness import cli; cli.COMMANDS['run'] = cli.Entry('importing', ''); cli.cli(['run'])"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env=environment(PYTHONPATH=f"{REPOSITORY}:{tmp_path}"),
+        capture_output=True,
+        text=True,
+        preexec_fn=default_signals,
+    )
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")

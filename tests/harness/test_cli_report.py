@@ -396,19 +396,6 @@ def test_a_configuration_travels_through_export_and_import(tmp_path: Path) -> No
     assert (home / ".claude" / "CLAUDE.md").read_text() == "# Mine\n"
 
 
-def test_check_version_compares_with_what_is_installed(tmp_path: Path) -> None:
-    fake = tmp_path / "claude"
-    fake.write_text("#!/bin/sh\necho '2.1.330 (Claude Code)'\n")
-    fake.chmod(0o755)
-    assert call("check-version", "--claude", fake).output == "Claude Code 2.1.330\n"
-    assert call("check-version", "--claude", fake, "--expect", "2.1.330").exit_code == 0
-    assert call("check-version", "--claude", fake, "--expect", "2.1.0").exit_code == 1
-
-
-def test_check_version_without_claude_is_one_line(tmp_path: Path) -> None:
-    assert "no Claude Code answers" in one_line(call("check-version", "--claude", tmp_path / "none"))
-
-
 @pytest.mark.parametrize(
     "arguments",
     [

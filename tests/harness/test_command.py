@@ -9,7 +9,7 @@ import pytest
 from harness.errors import InputError
 from harness.executor import ClaudeExecutor
 from harness.isolator import EnvironmentIsolator
-from harness.models import Config
+from harness.models import Config, Outcome
 from tests.support.fake_claude import FakeClaude, calls, play
 
 
@@ -91,6 +91,22 @@ def test_the_users_environment_does_not_reach_the_agent(tmp_path: Path, monkeypa
     assert seen["HOME"] == home
     assert seen["CLAUDE_CONFIG_DIR"] == f"{home}/.claude"
     assert seen["ANTHROPIC_API_KEY"] == "sk-test-key"
+
+
+def test_home_and_claude_home_are_enough_to_have_a_configuration(tmp_path: Path) -> None:
+    """The CLI itself reads CLAUDE_CONFIG_DIR alone, and settings only where a flag names their source."""
+    configuration = tmp_path / "home/.claude"
+    configuration.mkdir(parents=True)
+    (configuration / "CLAUDE.md").write_text("# Mine")
+    variables = {"HOME": str(tmp_path / "home"), "CLAUDE_HOME": str(configuration)}
+    claude = FakeClaude().install(tmp_path / "bin")
+    with EnvironmentIsolator().create_environment() as env:
+        log = {"HARNESS_INSTRUCTIONS_LOG": env.variables["HARNESS_INSTRUCTIONS_LOG"]}
+        trace = ClaudeExecutor(str(claude)).run("p", Config(name="c"), env.path, 20, {**variables, **log})
+    (call,) = calls(claude)
+    assert trace.outcome is Outcome.COMPLETED, trace.error
+    assert call["argv"][call["argv"].index("--setting-sources") + 1] == "user,project"
+    assert call["env"]["CLAUDE_CONFIG_DIR"] == str(configuration)
 
 
 def test_user_settings_and_servers_are_shut_out_by_flags(tmp_path: Path) -> None:

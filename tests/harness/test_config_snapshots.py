@@ -324,7 +324,11 @@ def test_exported_imported_and_exported_again_is_the_same(tmp_path: Path) -> Non
     first = ConfigExporter(whole(tmp_path / "home")).export_snapshot()
     env = ConfigImporter().setup_ci_environment(first, tmp_path / "ci", disable_mcp=False)
     second = ConfigExporter(Path(env["CLAUDE_CONFIG_DIR"])).export_snapshot()
-    assert second.model_copy(update={"snapshot_timestamp": first.snapshot_timestamp}) == first
+    off = {**first.settings, "env": {**first.settings.get("env", {}), **OFF}}
+    assert (
+        second.model_copy(update={"snapshot_timestamp": first.snapshot_timestamp, "settings": first.settings}) == first
+    )
+    assert second.settings == off
 
 
 def test_a_snapshot_survives_its_file(tmp_path: Path) -> None:
@@ -351,6 +355,28 @@ TELEMETRY = ["CLAUDE_CODE_ENABLE_TELEMETRY", "OTEL_METRICS_EXPORTER", "ANT_OTEL_
              "CLAUDE_CODE_ENHANCED_TELEMETRY_BETA", "ENABLE_BETA_TRACING_DETAILED"]  # fmt: skip
 
 
+OFF = {
+    "DISABLE_TELEMETRY": "1",
+    "DISABLE_ERROR_REPORTING": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+}
+
+
+@pytest.mark.parametrize("settings_", [{}, {"env": {"DISABLE_TELEMETRY": "true"}}, {"env": "odd"}])
+def test_the_written_settings_turn_telemetry_off_themselves(tmp_path: Path, settings_: dict[str, Any]) -> None:
+    """Whoever starts the CLI without the returned variables has it off, too."""
+    ConfigImporter().setup_ci_environment(snapshot_of(settings=settings_), tmp_path)
+    assert json.loads((tmp_path / ".claude/settings.json").read_text()) == {"env": OFF}
+
+
+def test_what_a_user_turned_off_stays_off(tmp_path: Path) -> None:
+    own = {"env": {"DO_NOT_TRACK": "1"}, "nested": [{"env": {"DISABLE_TELEMETRY": "yes"}}]}
+    ConfigImporter().setup_ci_environment(snapshot_of(settings=own), tmp_path)
+    written = json.loads((tmp_path / ".claude/settings.json").read_text())
+    assert written == {"env": {"DO_NOT_TRACK": "1", **OFF}, "nested": own["nested"]}
+
+
 @pytest.mark.parametrize("name", TELEMETRY)
 def test_settings_cannot_turn_telemetry_on_again(tmp_path: Path, name: str) -> None:
     """Variables of settings.json win over those of the process: DISABLE_TELEMETRY with an empty value would."""
@@ -359,7 +385,7 @@ def test_settings_cannot_turn_telemetry_on_again(tmp_path: Path, name: str) -> N
     ConfigImporter().setup_ci_environment(snapshot_of(settings=settings_), tmp_path)
     kept = {"type": "command", "command": "echo", "env": {}}
     written = json.loads((tmp_path / ".claude/settings.json").read_text())
-    assert written == {"env": {"KEEP": "1"}, "hooks": {"Stop": [{"hooks": [kept]}]}}
+    assert written == {"env": {"KEEP": "1", **OFF}, "hooks": {"Stop": [{"hooks": [kept]}]}}
 
 
 TELEMETRY_HOOKS = [

@@ -140,8 +140,8 @@ def test_a_task_with_all_its_keys_and_a_config_are_valid_and_run(checkout: Path)
     (checkout / "evals/configs/full/config.yaml").write_text(CONFIG)
     files = ("-t", "evals/tasks/coding/fix-auth-bypass.task.yaml"), ("-c", "evals/configs/full/config.yaml")
     judge = {"JUDGE_API_KEY": "k"}
-    assert harness(checkout, "validate-task", *files[0], **judge).returncode == 0
-    assert harness(checkout, "validate-config", *files[1]).returncode == 0
+    assert harness(checkout, "validate", "--static", *files[0], **judge).returncode == 0
+    assert harness(checkout, "validate", *files[1]).returncode == 0
     with MessagesAPI(always(AUTH)) as service:
         judge["JUDGE_BASE_URL"] = service.url
         shown = harness(checkout, "run", *files[0], *files[1], "-o", "out.json", **judge)

@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.compare.comparison import compare
 from harness.models import EvalResult
-from harness.results.harbor_tasks import read_task
+from locobench.harbor.task import TaskFolder
 from tests.support.results import run
 
 
@@ -47,6 +47,6 @@ def test_kinds_and_tiers_are_groups_of_a_comparison() -> None:
 def test_a_task_folder_tells_its_groups(tmp_path: Path) -> None:
     text = '[metadata.derived]\nkind = "subtypes"\ntier = "scip"\ncontrol_group = false\n'
     (tmp_path / "task.toml").write_text(text)
-    derived = read_task(tmp_path).toml.metadata.derived
+    derived = TaskFolder.read(tmp_path).toml.metadata.derived
     assert derived is not None
     assert derived.groups == {"kind": "subtypes", "tier": "scip", "control_group": "no"}

@@ -13,7 +13,8 @@ from typing import Any
 import psutil
 import pytest
 
-from harness.executor import MOST_MESSAGES, ClaudeExecutor
+from harness.agents.claude.executor import MOST_MESSAGES
+from harness.executor import ClaudeExecutor
 from harness.host import processes
 from harness.host.processes import Limits, LineVerdict, run_process
 from harness.models import ErrorKind, Outcome

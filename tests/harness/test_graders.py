@@ -11,12 +11,14 @@ from typing import Any, cast
 import psutil
 import pytest
 
+from harness.errors import InputError
 from harness.graders import code_graders
 from harness.graders.code_graders import CodeGrader
 from harness.graders.composite_grader import CompositeGrader
 from harness.host import directory, trees
 from harness.host.processes import KEPT_BYTES
 from harness.models import CodeAssertion, ExecutionTrace, GradeResult, LLMAssertion, Outcome, Task
+from harness.sandbox.place import Sandbox
 
 COMPLETED = ExecutionTrace()
 
@@ -59,6 +61,42 @@ def test_contains_and_not_contains_are_opposites(tmp_path: Path, content: str, p
     (tmp_path / "f").write_text(content)
     assert CodeGrader().grade_file_contains(tmp_path, "f", pattern).passed is contains
     assert CodeGrader().grade_file_not_contains(tmp_path, "f", pattern).passed is not contains
+
+
+class Tools(Sandbox):
+    """A place where commands find only what is in one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def tool_variables(self) -> dict[str, str]:
+        return {"PATH": str(self.folder)}
+
+
+@pytest.mark.parametrize(
+    ("python", "missing"),
+    [(None, "pytest: python3 is not installed"), (f"exec {sys.executable} -S", "pytest: pytest is not installed")],
+)
+def test_the_default_check_is_refused_before_a_run_where_it_cannot_be_made(
+    tmp_path: Path, python: str | None, missing: str
+) -> None:
+    (tmp_path / "bin").mkdir()
+    for name in ("bash", "sh"):
+        (tmp_path / "bin" / name).symlink_to(f"/bin/{name}")
+    if python is not None:
+        (tmp_path / "bin/python3").write_text(f'#!/bin/sh\n{python} "$@"\n')
+        (tmp_path / "bin/python3").chmod(0o755)
+    grader = CompositeGrader(sandbox=Tools(tmp_path / "bin"))
+    with pytest.raises(InputError, match=rf"^task t: {missing} where checks run; install it there$"):
+        grader.prepare(task({"check": "tests_pass"}))
+
+
+@pytest.mark.parametrize("check", ["file_contains", "file_not_contains"])
+@pytest.mark.parametrize("file", ["f", "missing"])
+def test_a_pattern_that_is_none_is_a_mistake_of_the_task(tmp_path: Path, check: str, file: str) -> None:
+    (tmp_path / "f").touch()
+    with pytest.raises(InputError, match=rf"^{check} of {file}: '\(' is not a regular expression \(missing \)"):
+        getattr(CodeGrader(), f"grade_{check}")(tmp_path, file, "(")
 
 
 def test_a_missing_file_passes_neither_check(tmp_path: Path) -> None:

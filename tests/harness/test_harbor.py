@@ -13,7 +13,7 @@ from harness.errors import InputError
 from harness.models import ErrorKind, Outcome
 from harness.results.files import load_results
 from harness.results.harbor import load_jobs
-from harness.results.harbor_tasks import read_task
+from locobench.harbor.task import TaskFolder
 from tests.support.suite import harness
 
 SETUP = ["AgentSetupTimeoutError", "EnvironmentStartTimeoutError", "HealthcheckError"]
@@ -378,7 +378,7 @@ def test_conditions_come_from_the_task_and_the_job_overrides_them(tmp_path: Path
 
 def test_the_content_of_a_task_does_not_depend_on_its_servers(tmp_path: Path) -> None:
     contents = {
-        name: read_task(task_folder(tmp_path / name, servers, image, extra)).content
+        name: TaskFolder.read(task_folder(tmp_path / name, servers, image, extra)).content
         for name, servers, image, extra in (
             ("plain", "", "debian:12", ""),
             ("served", SERVER, "debian:12", ""),

@@ -52,6 +52,19 @@ def test_missing_fixture_is_an_error(tmp_path: Path, isolator: EnvironmentIsolat
         isolator.create_environment(tmp_path / "nowhere")
 
 
+def test_the_folder_for_environments_is_made(tmp_path: Path) -> None:
+    with EnvironmentIsolator(tmp_path / "new" / "folder").create_environment() as env:
+        assert env.temp_root.parent == tmp_path / "new" / "folder"
+
+
+def test_a_place_where_no_environment_can_be_made_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(
+        IsolationError, match=r"file/below: cannot be written \(Not a directory\); name another base_dir"
+    ):
+        EnvironmentIsolator(tmp_path / "file" / "below").create_environment()
+
+
 def test_skills_path_that_does_not_exist_is_an_error(tmp_path: Path, isolator: EnvironmentIsolator) -> None:
     with pytest.raises(IsolationError, match="no such folder"):
         isolator.create_environment(skills_path=tmp_path / "nowhere")

@@ -188,7 +188,7 @@ def test_warnings_are_printed(tmp_path: Path) -> None:
     """By a process of its own: a library that swallows them does so once it is imported."""
     (tmp_path / "skills").mkdir()
     (tmp_path / "c.yaml").write_text("name: c\nskills_path: skills\n")
-    command = [sys.executable, "-m", "harness", "validate-config", "-c", "c.yaml"]
+    command = [sys.executable, "-m", "harness", "validate", "-c", "c.yaml"]
     shown = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True)
     assert shown.stderr.startswith("warning: ")
     assert "skills" in shown.stderr

@@ -270,3 +270,33 @@ def test_secrets_do_not_get_into_results(tmp_path: Path, monkeypatch: pytest.Mon
     for file in (path, tmp_path / "r.debug.json"):
         assert "secret" not in file.read_text()
         assert "[REDACTED]" in file.read_text()
+
+
+@pytest.mark.parametrize("key", ["claude_md", "agents_md"])
+@pytest.mark.parametrize("text", [" # Rules", "  # Rules\nmodel: m", "\n  # Rules"])
+def test_a_text_that_yaml_takes_for_a_comment_is_told(tmp_path: Path, key: str, text: str) -> None:
+    """The run went on without it, and measured nothing."""
+    path = write(tmp_path / "config.yaml", f"name: c\n{key}:{text}\n")
+    with pytest.warns(UserWarning, match=rf"config\.yaml: {key} is empty, since YAML takes '# Rules' for a comment"):
+        config = EvalRunner.load_config(path)
+    assert getattr(config, key) is None
+
+
+@pytest.mark.parametrize("name", ["CLAUDE.md", "docs/RULES.md"])
+def test_a_text_that_names_a_file_is_told(tmp_path: Path, name: str) -> None:
+    write(tmp_path / name, "# Rules\n")
+    path = write(tmp_path / "config.yaml", f"name: c\nclaude_md: {name}\n")
+    with pytest.warns(
+        UserWarning, match=rf"claude_md is the text '{name}' itself, though there is a file of that name"
+    ):
+        EvalRunner.load_config(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["claude_md:\n", "claude_md: null  # none\n", "claude_md:\n# model\nmodel: m\n", "claude_md: |\n  # Rules\n",
+     "claude_md: '# Rules'\n", "claude_md: CLAUDE.md\n", "claude_md: '" + "x" * 5000 + "'\n", "claude_md: ''\n"],
+)  # fmt: skip
+@pytest.mark.filterwarnings("error")
+def test_a_config_that_says_what_it_means_warns_of_nothing(tmp_path: Path, text: str) -> None:
+    EvalRunner.load_config(write(tmp_path / "config.yaml", f"name: c\n{text}"))

@@ -233,3 +233,16 @@ def test_retired_models_are_warned_about() -> None:
     warning = retirement_warning("claude-sonnet-4-20250514", date(2026, 11, 21))
     assert warning is not None
     assert "was retired on 2026-06-15" in warning
+
+
+def test_results_may_be_changed_and_what_a_user_wrote_may_not() -> None:
+    """As docs/HARNESS.md says: a list in a frozen model could be changed all the same."""
+    result = EvalResult.model_validate(
+        {"task_id": "t", "config_name": "c", "model": "m", "run_index": 0, "timestamp": 0, "trace": {}}
+    )
+    result.grades.append(GradeResult(passed=True, score=0.5))
+    result.overall_score = result.calculate_overall_score({})
+    assert result.overall_score == 0.5
+    assert ExecutionTrace().usage is not ExecutionTrace().usage
+    with pytest.raises(ValidationError, match="frozen"):
+        Config(name="c").model = "m"

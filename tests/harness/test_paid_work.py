@@ -96,9 +96,7 @@ def test_a_judge_that_hangs_keeps_nobody_from_ending_and_loses_no_run(tmp_path: 
         process = started(root, *command, JUDGE_API_KEY="k", JUDGE_BASE_URL=service.url)
         wait_until(lambda: len(service.requests) == 2)
         process.send_signal(number)
-        begun = time.monotonic()
-        process.communicate(timeout=30)
-        assert time.monotonic() - begun < 5
+        process.communicate(timeout=20)  # it takes less than 5 s where nothing else runs; it once took ten minutes
     with MessagesAPI(always(verdict(1.0))) as service:
         variables = {"JUDGE_API_KEY": "k", "JUDGE_BASE_URL": service.url}
         shown = harness(root, *command, "--resume", "--claude", str(root / "bin/claude"), **variables)
@@ -238,21 +236,25 @@ def test_a_fixture_that_is_edited_meanwhile_stops_the_matrix(tmp_path: Path) -> 
     assert "were changed since the matrix was planned" in shown.stderr
 
 
-@pytest.mark.parametrize("command", ["validate-task", "matrix"])
+@pytest.mark.parametrize("command", ["validate", "matrix"])
 def test_a_command_that_is_not_there_is_found_before_anything_is_paid(tmp_path: Path, command: str) -> None:
     root = make_suite(tmp_path / "s", fake=RIGHT)
     add(root, COMMAND.format(command="nosuchlint ."))
-    shown = harness(root, command, "-t", "tasks/*.yaml") if command != "matrix" else matrix(root, "-o", "out.json")
+    shown = (
+        harness(root, command, "--static", "-t", "tasks/*.yaml")
+        if command != "matrix"
+        else matrix(root, "-o", "out.json")
+    )
     assert (shown.returncode, paid(root)) == (2, 0)
     assert "t0: nosuchlint .: nosuchlint is not installed" in shown.stderr
 
 
-@pytest.mark.parametrize("command", ["validate-task", "matrix"])
+@pytest.mark.parametrize("command", ["validate", "matrix"])
 def test_a_judge_without_a_key_is_found_before_anything_is_paid(tmp_path: Path, command: str) -> None:
     root = make_suite(tmp_path / "s", fake=RIGHT)
     add(root, JUDGED)
     no_key = {"ANTHROPIC_API_KEY": "", "JUDGE_API_KEY": ""}
-    arguments = ("-t", "tasks/*.yaml")
+    arguments = ("--static", "-t", "tasks/*.yaml")
     shown = (
         harness(root, command, *arguments, **no_key) if command != "matrix" else matrix(root, "-o", "o.json", **no_key)
     )

@@ -183,7 +183,7 @@ def test_tasks_with_servers_of_their_own_are_refused(tmp_path: Path) -> None:
     make_tasks(tmp_path, toml=TASK + '[[environment.mcp_servers]]\nname = "s"\ntransport = "stdio"\ncommand = "x"\n')
     shown = plan(tmp_path)
     assert shown.returncode == 2
-    assert "task.toml: brings MCP servers of its own" in shown.stderr
+    assert ": brings MCP servers of its own" in shown.stderr
 
 
 def test_folders_that_harbor_would_skip_are_named(tmp_path: Path) -> None:

@@ -16,7 +16,18 @@ from harness.compare.metrics import total_cost
 from harness.errors import InputError
 from harness.executor import Executor
 from harness.graders.composite_grader import CompositeGrader
-from harness.models import Config, ErrorKind, EvalResult, ExecutionTrace, GradeResult, JudgeRecord, Outcome, Task
+from harness.isolator import EnvironmentIsolator
+from harness.models import (
+    Config,
+    ErrorKind,
+    EvalResult,
+    ExecutionTrace,
+    FileChange,
+    GradeResult,
+    JudgeRecord,
+    Outcome,
+    Task,
+)
 from harness.results.journal import Journal, read_journal
 from harness.run.matrix import MatrixStopped, RetryPolicy, plan, spent_usd
 from harness.runner import EvalRunner
@@ -244,14 +255,19 @@ def test_what_this_installation_cannot_grade_is_refused_before_the_first_run(
 
 
 def test_a_fault_of_the_harness_ends_the_matrix_and_keeps_the_journal(tmp_path: Path) -> None:
-    def answer(number: int) -> ExecutionTrace:
-        if number == 3:
-            raise RuntimeError("boom")
-        return ExecutionTrace()
+    class Broken(EnvironmentIsolator):
+        def diff_files(
+            self, before: dict[str, str], env_path: Path | str, patterns: list[str] | None = None
+        ) -> list[FileChange]:
+            if len(executor.calls) == 3:
+                raise KeyError("boom")
+            return super().diff_files(before, env_path, patterns)
 
+    made, executor = runner(tmp_path, good)
+    made.isolator = Broken()
     journal = tmp_path / "j.jsonl"
-    with pytest.raises(RuntimeError, match="boom"):
-        runner(tmp_path, answer)[0].run_matrix(TASKS, CONFIGS, None, 1, journal=journal)
+    with pytest.raises(KeyError, match="boom"):
+        made.run_matrix(TASKS, CONFIGS, None, 1, journal=journal)
     assert len(read_journal(journal)) == 2
 
 

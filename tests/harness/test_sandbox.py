@@ -86,5 +86,5 @@ def test_nothing_of_this_machine_but_certificates_and_language_goes_in(
 def test_runs_in_containers_do_not_stand_for_runs_on_this_machine() -> None:
     task = Task.model_validate({"id": "t", "category": "coding", "description": "d", "prompt": "p"})
     places = ["", "docker a", "docker b"]
-    hashes = {plan([task], [Config(name="c")], None, 1, place=place)[0].fingerprints.config for place in places}
+    hashes = {plan([task], [Config(name="c")], None, 1, identity=place)[0].fingerprints.config for place in places}
     assert len(hashes) == 3

@@ -60,7 +60,7 @@ def test_a_server_of_every_run_may_be_listed(tmp_path: Path) -> None:
     (root / "mcp.json").write_text('{"mcpServers": {"search": {"command": "x"}}}')
     matrix(root, "-r", "1", "-o", "out.json", "--mcp-config", "mcp.json")
     assert len(calls(root / "bin/claude")) == 1
-    check = ["validate-config", "-c", "configs/c0/config.yaml"]
+    check = ["validate", "-c", "configs/c0/config.yaml"]
     assert harness(root, *check).returncode == 2
     assert harness(root, *check, "--mcp-config", "mcp.json").returncode == 0
 

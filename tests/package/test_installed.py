@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from locobench.shared.version import version
+from locobench.shared.installation import version
 from tests.conftest import REPOSITORY, SAMPLE
 
 pytestmark = pytest.mark.slow
@@ -120,6 +121,20 @@ def test_without_data_the_command_says_what_is_missing_in_one_line(installed: In
         " --data_dir names the folder that holds generated/ and output/\n"
     )
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_installed_command_names_installed_commands(installed: Installation, tmp_path: Path) -> None:
+    """The scripts, which only a checkout has, stand neither in its help nor in what it says of bad input."""
+    scripts = re.compile(r"\w+\.py\b|python -m harness")
+    said = [installed.run(command, "--help").stdout for command in SCRIPTS]
+    said += [installed.run(command, cwd=tmp_path).stderr for command in ("locobench-select", "locobench-smoke")] + [
+        installed.run("locobench-generate", "--data_dir", SAMPLE, cwd=tmp_path).stderr
+    ]
+    assert said[-1] == (
+        "locobench-generate: locobench_dataset.jsonl: cannot be read: No such file or directory;"
+        " run locobench-extract first or name the file with --dataset_path\n"
+    )
+    assert {text: found for text in said if (found := set(scripts.findall(text)) - {"verify.py"})} == {}
 
 
 def test_the_commands_work_in_sequence_in_an_empty_folder(installed: Installation, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -20,6 +21,7 @@ from locobench.generate.fingerprint import generator_files
 from locobench.generate.make import Options
 from locobench.scoring.scoring import Scoring
 from locobench.scoring.verify import MAX_ANSWER_BYTES, SCORING
+from locobench.shared.errors import InputError
 from tests.conftest import REPOSITORY
 from tests.support.data_builder import FILES, PROJECT, TRUTH, Data, extract, tree
 
@@ -133,6 +135,34 @@ def test_task_directory_holds_what_harbor_needs(data: Data, tmp_path: Path) -> N
     assert os.access(task / "solution" / "solve.sh", os.X_OK)
 
 
+def test_a_task_can_be_generated_alone_into_a_new_folder(data: Data, tmp_path: Path) -> None:
+    data.project()
+    scenario = data.scenario()
+    adapter = LoCoBenchAdapter(loader(data, tmp_path), tmp_path / "new" / "tasks", data.folder)
+    assert adapter.generate_task(scenario).status == "written"
+    assert tree(adapter.output_dir / scenario) == tree(generate(data, tmp_path))
+
+
+def test_a_task_can_have_a_folder_of_another_name(data: Data, tmp_path: Path) -> None:
+    """Harbor's adapters give it as the second argument."""
+    data.project()
+    scenario = data.scenario()
+    adapter = LoCoBenchAdapter(loader(data, tmp_path), tmp_path / "tasks", data.folder)
+    assert adapter.generate_task(scenario, "local-1").status == "written"
+    assert [path.name for path in adapter.output_dir.iterdir()] == ["local-1"]
+    assert adapter.generate_task(scenario, "local-1").status == "unchanged"
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "../x", "a/b", "/x"])
+def test_a_name_that_is_no_folder_writes_nothing(data: Data, tmp_path: Path, name: str) -> None:
+    data.project()
+    scenario = data.scenario()
+    adapter = LoCoBenchAdapter(loader(data, tmp_path), tmp_path / "tasks", data.folder)
+    with pytest.raises(InputError, match=f"^'{re.escape(name)}': not the name of a folder"):
+        adapter.generate_task(scenario, name)
+    assert not adapter.output_dir.exists()
+
+
 @pytest.mark.parametrize(("kept", "size"), [(5, 5), (MAX_ANSWER_BYTES + 1, MAX_ANSWER_BYTES), (3 << 30, 1 << 18)])
 def test_no_more_of_an_answer_than_the_verifier_reads_is_collected(
     data: Data, tmp_path: Path, kept: int, size: int
@@ -204,6 +234,19 @@ def test_text_of_the_scenario_arrives_unchanged(data: Data, tmp_path: Path, prom
     assert prompt.encode() in (task / "instruction.md").read_bytes()
     assert (task / "solution" / "solution.md").read_bytes().startswith((HOSTILE + TRUTH).encode())
     assert tomllib.loads((task / "task.toml").read_text())["metadata"]["title"] == HOSTILE
+
+
+@pytest.mark.parametrize("closed_book", [False, True])
+def test_the_instruction_says_that_the_prompts_form_counts_and_its_file_does_not(
+    data: Data, tmp_path: Path, closed_book: bool
+) -> None:
+    data.project()
+    data.scenario(task_prompt="Write no code. Put your findings into `docs/review.md`.")
+    instruction = (generate(data, tmp_path, closed_book=closed_book) / "instruction.md").read_text()
+    asked = instruction.index("fenced blocks")
+    settled = instruction.index("Where the task asks for another form, or for no code, do as it says.")
+    assert asked < settled < instruction.index("Write no code.")
+    assert "names another file for the answer, the\nanswer still goes into `/app/solution.md`" in instruction
 
 
 def test_instruction_does_not_begin_with_a_line_that_harbor_may_strip(data: Data, tmp_path: Path) -> None:

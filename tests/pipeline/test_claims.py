@@ -4,16 +4,59 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
 from tests.conftest import REPOSITORY
-from tools.claims import Claim, claims, run_here, truth_of
+from tools.claims import SNIPPET, Claim, claims, code_of, run_here, truth_of
+from tools.claims.mutants import Trials, code_mutants, project_mutants
 
 
 @pytest.mark.parametrize("claim", claims(), ids=str)
 def test_claim_stands_in_the_ground_truth(claim: Claim) -> None:
     assert " ".join(claim.says.split()) in truth_of(claim.scenario)
+
+
+@pytest.mark.parametrize("claim", claims(), ids=str)
+def test_code_that_a_program_takes_stands_in_the_ground_truth(claim: Claim) -> None:
+    filled = claim.filled()
+    assert not any(SNIPPET.search(text) for text in (filled.run, *filled.files.values()))
+
+
+@pytest.mark.parametrize("claim", claims(), ids=str)
+def test_a_program_does_not_retype_the_code_of_the_truth(claim: Claim) -> None:
+    lines = [line.strip() for text in (claim.run, *claim.files.values()) for line in text.split("\n")]
+    pairs = {pair for pair in pairwise(lines) if all(len(line) > 20 for line in pair)}
+    code = [[line.strip() for line in piece] for piece in code_of(claim.scenario)]
+    assert pairs & {pair for piece in code for pair in pairwise(piece)} == set()
+
+
+def test_a_program_gets_the_code_as_the_truth_has_it_now() -> None:
+    claim = Claim("any", 1, "", "{\n    <<< if (a ... } >>>\n}\n<<< c; >>>\n<<< } else ... >>>\n")
+    code = [["f() {", "  if (a < b) {", "    c;", "  }", "}"], ["} else {", "}"]]
+    assert claim.filled(code).run == "{\n    if (a < b) {\n      c;\n    }\n}\nc;\n} else {\n}\n"
+    code[0][1] = "  if (a >= b) {"
+    assert "if (a >= b) {\n      c;" in claim.filled(code).run
+    code[0][1] = "  if (!a) {"
+    with pytest.raises(LookupError, match="holds 'if \\(a', up to '}', 0 times"):
+        claim.filled(code)
+
+
+def test_a_mutation_run_tells_a_program_that_looks_from_one_that_does_not() -> None:
+    scenario = "python_api_quota_medium_021_integration_testing_easy_01"
+    files = {"taken": "<<< if window.estimate ... >>>"}
+    run = "grep -q 'not bucket' taken && grep -q 'gained = int(elapsed' tollkeeper/limiter.py"
+    looks = Claim(scenario, 1, "`_refill` in `TokenBucket`", run, files, image=False)
+    trials = Trials(images=None)
+    assert not trials.missed(project_mutants(looks), 16)
+    assert [trials.missed(mutants, 8) for mutants in code_mutants(looks).values()] == [False]
+    assert trials.noticed == 2 <= trials.total
+    blind = replace(looks, run="cat taken")
+    assert trials.missed(project_mutants(blind), 2)
+    assert [trials.missed(mutants, 2) for mutants in code_mutants(blind).values()] == [True]
+    assert trials.noticed == 2
 
 
 @pytest.mark.slow

@@ -70,7 +70,8 @@ def trial(job: Path, number: int, name: str, reward: float | None) -> None:
     folder = job / f"{name[:30]}__{number}"
     folder.mkdir(parents=True)
     rewards = None if reward is None else {"rewards": {"reward": reward}}
-    (folder / "result.json").write_text(json.dumps({"task_name": f"locobench/{name}", "verifier_result": rewards}))
+    result = {"trial_name": folder.name, "task_name": f"locobench/{name}", "verifier_result": rewards}
+    (folder / "result.json").write_text(json.dumps(result))
 
 
 def candidate(name: str) -> Candidate:
@@ -137,6 +138,7 @@ def test_a_job_with_the_code_and_one_without_cannot_be_swapped(data: Data, tmp_p
     folder = tmp_path / "job/a"
     folder.mkdir(parents=True)
     result = {
+        "trial_name": "a",
         "task_name": f"locobench/{opened.name.replace('_', '-')}",
         "task_id": {"path": str(without if closed else opened)},
         "verifier_result": {"rewards": {"reward": 0.5}},

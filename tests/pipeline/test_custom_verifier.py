@@ -131,6 +131,68 @@ def test_the_smoke_test_gives_a_verifier_as_long_as_the_task_does(
     assert "test.sh still ran after 1 s and was killed" in capsys.readouterr().err
 
 
+DEBUGGED = """
+import json, os, sys
+from pathlib import Path
+root = Path(sys.argv[1])
+words = (root / "app/solution.md").read_text().split()
+print("words:", words, "for", os.environ.get("VERIFIER_KEY"), "\\x1b[31m")
+reward = len(words) / 4
+(root / "logs/verifier/metrics.json").write_text(json.dumps({"words": len(words)}))
+(root / "logs/verifier/reward.json").write_text(json.dumps({"reward": reward}))
+"""
+
+
+def test_a_verifier_can_be_watched_at_one_answer(
+    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = make_task(data, tmp_path, DEBUGGED)
+    answer = tmp_path / "answer.md"
+    answer.write_text("two words")
+    monkeypatch.setenv("VERIFIER_KEY", "k")
+    assert smoke_test.main(["--task", str(task), "--answer", str(answer)]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "the verifier printed:", "words: ['two', 'words'] for k \\x1b[31m", "",
+        "metrics.json:", '{"words": 2}', "", "reward: 0.5",
+    ]  # fmt: skip
+    answer.write_text("many more than four words")
+    assert smoke_test.main(["--task", str(task), "--answer", str(answer)]) == 1
+    shown = capsys.readouterr()
+    assert shown.err == f"{task.name}: test.sh wrote the reward 1.25, which is not between 0 and 1\n"
+    assert '{"words": 5}' in shown.out
+
+
+def test_a_verifier_that_prints_a_traceback_shows_it(
+    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task = make_task(data, tmp_path, "raise KeyError('truth')\n")
+    assert smoke_test.main(["--task", str(task), "--answer", str(task / "solution/solution.md")]) == 1
+    shown = capsys.readouterr()
+    assert shown.err == f"{task.name}: the verifier raised KeyError: 'truth'\n"
+    assert 'verify.py", line 1, in <module>' in shown.out
+    assert "metrics.json: nothing" in shown.out
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--task", "{task}"], "--task and --answer belong together"),
+        (["--answer", "{task}/task.toml"], "--task and --answer belong together"),
+        (["--task", "{task}", "--answer", "{task}/none"], "{task}/none: No such file or directory; --answer names"),
+        (["--task", "{task}", "--answer", "{task}"], "{task}: Is a directory; --answer names"),
+        (["--task", "{task}/tests", "--answer", "{task}/task.toml"], "{task}/tests: no task.toml; --task names"),
+    ],
+)
+def test_what_cannot_be_graded_is_one_line(
+    data: Data, tmp_path: Path, script: Script, flags: list[str], said: str
+) -> None:
+    task = make_task(data, tmp_path, DEBUGGED)
+    result = script("smoke_test.py", *(flag.format(task=task) for flag in flags))
+    assert result.returncode == 2
+    assert result.stderr.startswith(f"smoke_test.py: {said.format(task=task)}")
+    assert result.stderr.count("\n") == 1
+
+
 def test_a_truth_that_the_own_verifier_could_not_score_is_no_matter(data: Data, tmp_path: Path) -> None:
     data.project({"notes.txt": "one two three\n"})
     data.scenario(ground_truth="It is.", context_files=["shop/notes.txt"])

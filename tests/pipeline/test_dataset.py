@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from locobench.generate.dataset import FILES
-from locobench.harbor.digest import content_digest, refer, refer_all
+from locobench.generate.dataset import FILES, refer, refer_all
+from locobench.harbor.task import digest_of
 from locobench.smoke.task import find_task_folders
 from tests.conftest import REPOSITORY, Script
 from tests.support.data_builder import Data, tree
@@ -43,7 +43,7 @@ def manifest(tasks: Path) -> dict[str, Any]:
 def test_manifest_names_every_task_with_its_digest(tasks: Path) -> None:
     assert manifest(tasks)["dataset"]["name"] == "org/set"
     assert manifest(tasks)["tasks"] == [
-        {"name": f"locobench/{folder.name.replace('_', '-')}", "digest": f"sha256:{content_digest(folder)}"}
+        {"name": f"locobench/{folder.name.replace('_', '-')}", "digest": digest_of(folder)}
         for folder in find_task_folders(tasks)
     ]
 
@@ -56,7 +56,18 @@ def test_digest_is_over_names_and_contents_without_leavings(tmp_path: Path) -> N
         (tmp_path / path).write_bytes(files.get(path, b"left out"))
     packed = {path: content for path, content in files.items() if path not in left_out}
     lines = [f"{path}\0{hashlib.sha256(content).hexdigest()}\n" for path, content in sorted(packed.items())]
-    assert content_digest(tmp_path) == hashlib.sha256("".join(lines).encode()).hexdigest()
+    assert digest_of(tmp_path) == f"sha256:{hashlib.sha256(''.join(lines).encode()).hexdigest()}"
+
+
+def test_a_gitignore_of_the_task_decides_instead_of_the_usual_leavings(tmp_path: Path) -> None:
+    """As Harbor packs it; with a digest of its own a task would never be the one that a trial's lock names."""
+    (tmp_path / "tests/logs").mkdir(parents=True)
+    for path in ("tests/t.pyc", "tests/t.sh", "tests/logs/a", "tests/keep.log", "tests/b.log"):
+        (tmp_path / path).write_bytes(b"")
+    (tmp_path / ".gitignore").write_text("*.log\n!keep.log\nlogs/\n")
+    empty = hashlib.sha256(b"").hexdigest()
+    lines = [f"tests/{name}\0{empty}\n" for name in ("keep.log", "t.pyc", "t.sh")]
+    assert digest_of(tmp_path) == f"sha256:{hashlib.sha256(''.join(lines).encode()).hexdigest()}"
 
 
 def test_many_tasks_give_the_same_references_as_single_ones(tasks: Path) -> None:
@@ -107,13 +118,19 @@ def test_a_file_of_somebody_else_stops_the_run_before_any_task(
     assert tree(tmp_path / "tasks") == {"README.md": b"mine"}
 
 
-def test_a_folder_that_is_no_generated_task_is_named_and_left_out(
+def test_tasks_of_another_selection_are_named_and_left_out(
     tasks: Path, arguments: list[object], script: Script
 ) -> None:
-    (tasks / "other").mkdir()
-    done = script("run_adapter.py", *arguments)
-    assert f"{tasks / 'other'}: no generated task; not in dataset.toml" in done.stderr
-    assert len(manifest(tasks)["tasks"]) == 2
+    (tasks / "own").mkdir()
+    (tasks / "own/task.toml").touch()
+    chosen, other = (path.name for path in find_task_folders(tasks) if path.name != "own")
+    done = script("run_adapter.py", *arguments, "--task_ids", chosen, "--quiet")
+    assert (done.returncode, done.stderr) == (
+        0,
+        f"{tasks}: 2 other tasks lie there (own, {other}), which `harbor run -p` takes, too: move them away, name"
+        " another --output_dir, or leave them out with -x\n",
+    )
+    assert [task["name"] for task in manifest(tasks)["tasks"]] == [f"locobench/{chosen.replace('_', '-')}"]
 
 
 def test_the_smoke_test_takes_none_of_the_files_for_a_task(tasks: Path, script: Script) -> None:

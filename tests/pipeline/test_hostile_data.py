@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from adapter import LoCoBenchAdapter, LoCoBenchLoader, Outcome
+from adapter import LoCoBenchAdapter, LoCoBenchLoader, Made
 from locobench.dataset.benchmark import parse_id
 from locobench.dataset.catalog import DIFFICULTIES, TEMPLATES
 from locobench.generate.project import Project
@@ -34,7 +34,7 @@ NOBODY = 65534
 needs_root = pytest.mark.skipif(not IS_ROOT, reason="needs root")
 
 
-def generate(data: Data, tmp_path: Path) -> list[Outcome]:
+def generate(data: Data, tmp_path: Path) -> list[Made]:
     """Extract and generate everything in `data` to tmp_path/tasks, in this process."""
     assert extract(data.folder, tmp_path / "d.jsonl").failures == []
     (tmp_path / "tasks").mkdir(exist_ok=True)
@@ -42,12 +42,14 @@ def generate(data: Data, tmp_path: Path) -> list[Outcome]:
     return list(LoCoBenchAdapter(tasks, tmp_path / "tasks", data.folder).generate(tasks.all_ids()))
 
 
-def run_all(data: Data, tmp_path: Path, script: Script, output_dir: Path) -> subprocess.CompletedProcess[str]:
+def run_all(
+    data: Data, tmp_path: Path, script: Script, output_dir: Path, *flags: str
+) -> subprocess.CompletedProcess[str]:
     """Extract and generate everything in `data` by the scripts."""
     script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl", "--quiet")
     return script(
         "run_adapter.py", "--data_dir", data.folder, "--dataset_path", tmp_path / "d.jsonl",
-        "--output_dir", output_dir, "--quiet",
+        "--output_dir", output_dir, *flags,
     )  # fmt: skip
 
 
@@ -100,7 +102,7 @@ def test_warning_is_one_line_whatever_a_name_holds(data: Data, tmp_path: Path, s
     scenario = data.scenario(context_files=["shop/src/basket.py", "gone\nforged: written", "gone\x1b[2J"])
     done = run_all(data, tmp_path, script, tmp_path / "tasks")
     assert done.returncode == 0
-    assert [line.startswith(f"{scenario}: ") for line in done.stderr.splitlines()] == [True] * 3
+    assert [line.partition(": ")[0] for line in done.stderr.splitlines()] == [*[scenario] * 3, "Generating"]
     assert "\x1b" not in done.stderr
     assert "\u202e" not in done.stderr
     assert "two\\nlines \\x1b[31m" in done.stderr
@@ -292,7 +294,7 @@ def test_source_file_that_vanishes_fails_that_task_and_leaves_nothing(data: Data
     assert project.content
     (folder / "shop" / "src" / "shipping.py").unlink()
     with pytest.raises(FileNotFoundError, match=r"shipping\.py"):
-        adapter.generate_task(scenario, project)
+        adapter.generate_task(scenario, project=project)
     assert list((tmp_path / "tasks").iterdir()) == []
 
 
@@ -307,7 +309,7 @@ def test_source_file_that_becomes_a_link_is_not_followed(data: Data, tmp_path: P
     (folder / "shop" / "src" / "shipping.py").unlink()
     (folder / "shop" / "src" / "shipping.py").symlink_to("/etc/passwd")
     with pytest.raises(OSError, match="symbolic links"):
-        adapter.generate_task(scenario, project)
+        adapter.generate_task(scenario, project=project)
     assert list((tmp_path / "tasks").iterdir()) == []
 
 
@@ -380,16 +382,16 @@ def test_full_disk_leaves_whole_tasks_and_a_rerun_with_space_finishes(
     for number in range(4):
         data.project({"big.bin": b"x" * 300_000, **FILES}, name=f"go_web_{number}_easy_001")
         data.scenario(project=f"go_web_{number}_easy_001")
-    done = run_all(data, tmp_path, script, small_disk / "tasks")
+    done = run_all(data, tmp_path, script, small_disk / "tasks", "--quiet")
     written = sorted(path.name for path in (small_disk / "tasks").iterdir() if not path.name.startswith("."))
     assert done.returncode == 1
     assert 0 < len(written) < 4
     assert done.stderr.count("No space left on device; not written\n") == done.stderr.count("\n") == 4 - len(written)
     assert {path.name for path in (small_disk / "tasks").iterdir()} - set(written) <= {LOCK_FILE, STATE_FILE}
     subprocess.run(["mount", "-o", "remount,size=8m", small_disk], check=True)
-    again = run_all(data, tmp_path, script, small_disk / "tasks")
+    again = run_all(data, tmp_path, script, small_disk / "tasks", "--quiet")
     assert (again.returncode, again.stderr) == (0, "")
-    run_all(data, tmp_path, script, tmp_path / "undisturbed")
+    run_all(data, tmp_path, script, tmp_path / "undisturbed", "--quiet")
     ours = {path: content for path, content in tree(small_disk / "tasks").items() if not path.startswith(".")}
     assert ours == {
         path: content for path, content in tree(tmp_path / "undisturbed").items() if not path.startswith(".")
@@ -415,7 +417,7 @@ def test_read_only_target_is_one_line_and_exit_code_2(
     data.project()
     data.scenario()
     subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
-    done = run_all(data, tmp_path, script, small_disk / "tasks")
+    done = run_all(data, tmp_path, script, small_disk / "tasks", "--quiet")
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "Read-only file system" in done.stderr
@@ -431,6 +433,6 @@ def test_memory_of_the_last_run_that_cannot_be_written_fails_nothing(
     data.project()
     scenario = data.scenario()
     (tmp_path / "tasks" / STATE_FILE).mkdir(parents=True)
-    done = run_all(data, tmp_path, script, tmp_path / "tasks")
+    done = run_all(data, tmp_path, script, tmp_path / "tasks", "--quiet")
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "tasks" / scenario / "instruction.md").is_file()

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from locobench.generate.copying import LinkMode, copy_file
-from locobench.generate.project import Mapping, Project
+from locobench.generate.project import Project, ProjectMapping
 from tests.conftest import SAMPLE
 from tests.support.data_builder import FILES, PROJECT, Data, tree
 
 PATHS = sorted(FILES)
 
 
-def mapped(data: Data, context_files: list[str]) -> Mapping:
+def mapped(data: Data, context_files: list[str]) -> ProjectMapping:
     return Project.scan(data.folder / "generated" / PROJECT).mapping(context_files)
 
 

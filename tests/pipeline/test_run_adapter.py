@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +159,69 @@ def test_touching_a_project_changes_nothing(data: Data, tmp_path: Path, script: 
     assert "3 unchanged" in script("run_adapter.py", *command(data, tmp_path)).stdout
 
 
+def edit(path: Path) -> None:
+    """Change a byte and leave size and time as they are."""
+    before = path.stat()
+    path.write_bytes(path.read_bytes()[:-1] + b"#")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+@pytest.mark.parametrize(
+    ("path", "spoil", "became"),
+    [
+        ("tests/verify.py", Path.unlink, "deleted"),
+        ("environment/project/README.md", edit, "edited"),
+        ("tests/task_metadata.json", lambda path: path.write_bytes(path.read_bytes() + b" "), "edited"),
+        ("environment/project/notes.txt", Path.touch, "added"),
+    ],
+)
+@pytest.mark.parametrize("is_state_lost", [False, True])
+def test_a_damaged_task_is_named_and_repaired(
+    data: Data,
+    tmp_path: Path,
+    script: Script,
+    three: list[str],
+    path: str,
+    spoil: Callable[[Path], None],
+    became: str,
+    is_state_lost: bool,
+) -> None:
+    script("run_adapter.py", *command(data, tmp_path))
+    before = tree(tmp_path / "tasks" / three[0])
+    spoil(tmp_path / "tasks" / three[0] / path)
+    if is_state_lost:
+        (tmp_path / "tasks" / STATE_FILE).unlink()
+    done = script("run_adapter.py", *command(data, tmp_path))
+    assert done.returncode == 0
+    assert f"{three[0]}: {path} was {became} since it was written; repaired\n" in done.stderr
+    assert done.stdout.endswith(f"0 tasks written to {tmp_path / 'tasks'}, 1 repaired, 2 unchanged, 0 failed\n")
+    assert tree(tmp_path / "tasks" / three[0]) == before
+    assert "3 unchanged" in script("run_adapter.py", *command(data, tmp_path)).stdout
+
+
+def test_a_whole_task_stays_with_what_lies_beside_its_files(
+    data: Data, tmp_path: Path, script: Script, three: list[str]
+) -> None:
+    script("run_adapter.py", *command(data, tmp_path))
+    notes = tmp_path / "tasks" / three[0] / "notes.txt"
+    notes.write_text("mine")
+    os.utime(tmp_path / "tasks" / three[1] / "task.toml", (1, 1))
+    for _ in range(2):
+        assert "3 unchanged" in script("run_adapter.py", *command(data, tmp_path)).stdout
+    assert notes.read_text() == "mine"
+
+
+def test_tasks_that_nobody_touched_are_not_read(
+    data: Data, tmp_path: Path, script: Script, three: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """8,000 of them hold gigabytes. Hard links, since each that is made touches the files of another task."""
+    script("run_adapter.py", *command(data, tmp_path, "--link_mode", "hardlink"))
+    monkeypatch.setattr("locobench.generate.make.make_task", None)
+    monkeypatch.setattr("locobench.generate.folder.file_digests", None)
+    done = script("run_adapter.py", *command(data, tmp_path, "--link_mode", "hardlink"))
+    assert "3 unchanged" in done.stdout, done.stderr
+
+
 def test_folder_of_another_origin_is_left_alone(data: Data, tmp_path: Path, script: Script, three: list[str]) -> None:
     mine = tmp_path / "tasks" / three[0] / "precious.txt"
     mine.parent.mkdir(parents=True)
@@ -180,9 +244,12 @@ def test_missing_context_files_are_counted_in_one_warning(data: Data, tmp_path: 
     data.project()
     scenario = data.scenario(context_files=["name", "type", "children", "shop/src/basket.py", "shop/src/orders.py"])
     script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl")
-    done = script("run_adapter.py", *command(data, tmp_path, "--quiet"))
+    done = script("run_adapter.py", *command(data, tmp_path))
     assert done.returncode == 0
-    assert done.stderr == f"{scenario}: 3 context files do not exist and are not scored: name, type, children\n"
+    line = f"{scenario}: 3 context files do not exist and are not scored: name, type, children\n"
+    assert line in done.stderr
+    again = script("run_adapter.py", *command(data, tmp_path, "--overwrite", "--quiet"))
+    assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
 
 
 @pytest.mark.parametrize(
@@ -196,6 +263,11 @@ def test_missing_context_files_are_counted_in_one_warning(data: Data, tmp_path: 
         (["--selected_tasks", __file__], "not a selection"),
         (["--dataset_path", "none.jsonl"], "none.jsonl: cannot be read"),
         (["--base_image", "a b\nRUN x"], "not an image name"),
+        (["--base_image", "alpine:3"], "'alpine:3': alpine has no apt-get"),
+        (["--base_image", "registry.example:5000/node:22-alpine3.20"], "alpine has no apt-get"),
+        (["--output_dir", "data"], "data: lies among the data of "),
+        (["--output_dir", "data/generated/x"], "; --output_dir must name a folder apart from them"),
+        (["--mirror_repos", "data/output"], "; --mirror_repos must name a folder apart from them"),
         (["--data_dir", "nowhere"], "no generated/ in it"),
         (["--output_dir", __file__], "must be a folder that can be written"),
     ],
@@ -207,6 +279,24 @@ def test_wrong_usage_is_one_line_and_exit_code_2(
     assert done.returncode == 2
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_the_name_of_a_registry_is_no_distribution(
+    data: Data, tmp_path: Path, script: Script, three: list[str]
+) -> None:
+    image = ("--base_image", "alpine.example.org/debian:12")
+    assert script("run_adapter.py", *command(data, tmp_path, *image, "--limit", 1)).returncode == 0
+
+
+@pytest.mark.parametrize("content", ["[", "{}", '{"tasks": 1}', '{"tasks": [1]}'])
+def test_a_selection_that_is_none_shows_no_exception_of_python(
+    data: Data, tmp_path: Path, script: Script, three: list[str], content: str
+) -> None:
+    (tmp_path / "s.json").write_text(content)
+    done = script("run_adapter.py", *command(data, tmp_path, "--selected_tasks", tmp_path / "s.json"))
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "not a selection (" in done.stderr
+    assert "Error" not in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -515,13 +605,16 @@ def test_content_fingerprint_tells_another_server_from_other_content(
     [
         ('{"mcpServers": {"s": {"command": "x", "env": {"TOKEN": "secret"}}}}', "env: Extra inputs are not permitted"),
         ('{"mcpServers": {"s": {"type": "http"}}}', "s: a streamable-http server needs a url"),
-        ("{}", "not a .mcp.json (KeyError('mcpServers'))"),
+        ("{}", "not a .mcp.json (mcpServers: missing)"),
+        ("[", "not a .mcp.json (not JSON in line 1: Expecting value)"),
+        ("[1]", "not a .mcp.json (of another form)"),
+        ("\udcff", "not a .mcp.json (not UTF-8 text (byte 0))"),
     ],
 )
 def test_mcp_config_that_a_task_cannot_carry_is_one_line(
     data: Data, tmp_path: Path, script: Script, three: list[str], text: str, words: str
 ) -> None:
-    (tmp_path / ".mcp.json").write_text(text)
+    (tmp_path / ".mcp.json").write_text(text, errors="surrogateescape")
     done = script("run_adapter.py", *command(data, tmp_path, "--mcp_config", tmp_path / ".mcp.json", "--quiet"))
     assert done.returncode == 2
     assert words in done.stderr

@@ -74,6 +74,14 @@ def test_context_length_is_true_to_the_character(path: Path) -> None:
     assert scenario["metadata"]["files_count"] == len(files)
 
 
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_fields_of_a_ground_truth_name_files_as_the_context_does(path: Path) -> None:
+    scenario = load(path)
+    truth = json.dumps(scenario["ground_truth"], ensure_ascii=False)
+    named = re.findall(r'"(?:file|file_path|file_with_bug|file_to_fix)": "([^"]*)"', truth)
+    assert [name for name in named if name not in scenario["context_files"]] == []
+
+
 @pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)
 def test_project_metadata_tell_the_truth(project: Path) -> None:
     metadata = load(project / "project_metadata.json")

@@ -12,7 +12,8 @@ import pytest
 
 import extract_dataset
 import run_adapter
-from locobench.smoke.report import print_table
+from locobench.smoke.check import ImageCheck, Row
+from locobench.smoke.report import print_table, write_markdown
 from locobench.smoke.task import TaskError, read_reward, read_task_folder
 from locobench.smoke.trial import run_locally
 from tests.conftest import Script
@@ -163,6 +164,32 @@ def test_the_report_has_a_row_for_each_task(tasks: Path, tmp_path: Path, script:
     assert all(f"| {path.name} | " in text for path in tasks.iterdir() if path.is_dir())
 
 
+def test_a_report_replaces_its_own_part_of_a_page(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    other = "<!-- smoke test of others: begin -->\nkept\n<!-- smoke test of others: end -->\n"
+    own = "<!-- smoke test of mine: begin -->\nan older table\n<!-- smoke test of mine: end -->\n"
+    page.write_text(f"# Page\n\nBefore.\n{own}Between.\n{other}After.\n")
+    for name in ("first", "second"):
+        write_markdown([Row(name, "c")], page, {}, tasks="mine", local=True)
+    text = page.read_text()
+    assert text.startswith("# Page\n\nBefore.\n<!-- smoke test of mine: begin -->\nWritten by ")
+    assert text.endswith(f"| second | c | - | - | ok |\n<!-- smoke test of mine: end -->\nBetween.\n{other}After.\n")
+    assert "an older table" not in text
+    assert "first" not in text
+
+
+@pytest.mark.parametrize(
+    "page", [None, "# Other\n", "<!-- smoke test of mine: end --><!-- smoke test of mine: begin -->"]
+)
+def test_a_report_without_its_marks_is_written_anew(tmp_path: Path, page: str | None) -> None:
+    path = tmp_path / "page.md"
+    if page is not None:
+        path.write_text(page)
+    write_markdown([Row("task", "c")], path, {}, tasks="mine", local=True)
+    assert path.read_text().startswith("# Smoke test results\n\n<!-- smoke test of mine: begin -->\nWritten by ")
+    assert path.read_text().endswith("|\n<!-- smoke test of mine: end -->\n")
+
+
 def test_tasks_of_one_project_have_one_image(tasks: Path) -> None:
     digests = [read_task_folder(path).digest for path in sorted(tasks.iterdir()) if path.is_dir()]
 
@@ -264,6 +291,13 @@ def test_the_table_shows_a_hidden_folder_to_nobody(tasks: Path, script: Script) 
     shutil.copytree(next(path for path in tasks.iterdir() if path.is_dir()), tasks / ".building-x")
 
     assert "3 tasks" in script("smoke_test.py", tasks, "--local").stdout
+
+
+def test_images_that_stay_are_named_with_the_command_that_removes_them(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table([Row("a", image=ImageCheck(tag="smoke-test:a", size=1))], local=False)
+
+    (line,) = capsys.readouterr().out.splitlines()[-1:]
+    assert line.endswith(": docker rmi $(docker images --format '{{.Repository}}:{{.Tag}}' smoke-test)")
 
 
 def test_a_table_without_rows_is_still_a_table(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,13 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapter import LoCoBenchTask
-from locobench.dataset.catalog import REPOSITORY
 from locobench.reading import CodeBase
 from locobench.scoring import verify
 from locobench.scoring.code_index import CodeIndex
 from locobench.scoring.grader import DETERMINISTIC, grader_files
 from locobench.scoring.grading import Grading, GradingError, grade_as_published, grade_key
 from locobench.scoring.scoring import Scoring
+from locobench.shared.installation import REPOSITORY
 
 STORE = """
 class SegmentStore:
@@ -74,10 +74,9 @@ def grading(truth: Any = TRUTH, code: dict[str, str] = CODE, prompt: str = PROMP
     """Grade as the adapter does."""
     return grade_key(
         make_task(truth, prompt),
-        CodeIndex(code, ((path, text.encode()) for path, text in code.items())),
+        CodeIndex(code, ((path, text.encode()) for path, text in code.items()), ["store"]),
         context_files=FILES,
         instruction="\n".join((prompt, *code)),
-        roots=["store"],
         scoring=Scoring.default(),
     )
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from scipy.stats import spearmanr
 
-from locobench.dataset.catalog import REPOSITORY
+from locobench.shared.installation import REPOSITORY
 from tools.bench.answers import Case
 
 FIXTURES = REPOSITORY / "tests" / "fixtures" / "answers"

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from adapter import LoCoBenchTask
-from locobench.generate.project import Mapping
+from locobench.generate.project import ProjectMapping
 from locobench.reading import WORD, is_compound
 from locobench.scoring import verify
 from locobench.scoring.code_index import CodeIndex
@@ -41,7 +41,7 @@ class Case:
     """One task with what its answers are made of."""
 
     task: LoCoBenchTask
-    mapping: Mapping
+    mapping: ProjectMapping
     instruction: str
     grading: Grading
 

@@ -21,9 +21,10 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from locobench.commands import cli
-from locobench.dataset.catalog import REPOSITORY, load_languages
+from locobench.dataset.catalog import load_languages
 from locobench.generate.make import BASE_IMAGE, dockerfile_of
 from locobench.shared.errors import InputError
+from locobench.shared.installation import REPOSITORY
 from locobench.smoke.containers import BuildError, Engine, EngineError, NoEngine
 
 TAG = "bench-images"

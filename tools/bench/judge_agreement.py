@@ -19,13 +19,13 @@ from pathlib import Path
 from scipy.stats import spearmanr
 
 from adapter import LoCoBenchAdapter, LoCoBenchLoader, LoCoBenchTask
-from locobench.dataset.catalog import REPOSITORY
 from locobench.dataset.extract import extract
 from locobench.scoring import verify
 from locobench.scoring.judge import judging
 from locobench.scoring.judge.code_base import Code
 from locobench.scoring.judge.evidence import evidence
 from locobench.shared.files import write_whole
+from locobench.shared.installation import REPOSITORY
 from locobench.shared.markdown import as_markdown
 from tools.bench.agreement import CLEAR, FIXTURES, KINDS, Graded, beats, mean
 

@@ -23,12 +23,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from locobench.dataset.catalog import REPOSITORY
 from locobench.selection.read import read_candidates
+from locobench.shared.installation import REPOSITORY
 from tools.bench import made_data
 
 CACHE = REPOSITORY / ".cache" / "bench"
-SCRIPTS = ("extract_dataset.py", "select_tasks.py", "run_adapter.py", "smoke_test.py")
+SCRIPTS = ("derive_scenarios.py", "extract_dataset.py", "select_tasks.py", "run_adapter.py", "smoke_test.py")
 ANSWER_BYTES = 5_000_000
 
 # The plain ways: what a reader would write in a minute.
@@ -62,6 +62,8 @@ class Run(NamedTuple):
     """Wall clock."""
     megabytes: float
     """Peak of all its processes together (proportional set size, sampled); at least the largest process's peak."""
+    processor: float = 0
+    """Seconds of processor time, those of its children included."""
 
 
 class Row(NamedTuple):
@@ -109,7 +111,7 @@ def measure(command: Iterable[object]) -> Run:
         raise SystemExit(f"exit code {process.returncode} of {process.args!r:.300}\n{errors[-2000:]}")
     # Linux counts in KiB, macOS in bytes.
     largest = usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
-    return Run(seconds, max(largest, *peaks))
+    return Run(seconds, max(largest, *peaks), usage.ru_utime + usage.ru_stime)
 
 
 def _sample(pid: int, peaks: list[float], ended: threading.Event) -> None:
@@ -130,7 +132,19 @@ def _proportional_megabytes(pid: int) -> float:
 
 
 def median(runs: list[Run]) -> Run:
-    return Run(statistics.median(run.seconds for run in runs), statistics.median(run.megabytes for run in runs))
+    return Run(*(statistics.median(figures) for figures in zip(*runs, strict=True)))
+
+
+def take_turns(contenders: dict[str, Callable[[], Run]], rounds: int) -> dict[str, Run]:
+    """Run every contender once a round, each round beginning with another one; return the medians."""
+    runs: dict[str, list[Run]] = defaultdict(list)
+    names = list(contenders)
+    for turn in range(rounds):
+        for name in names[turn % len(names) :] + names[: turn % len(names)]:
+            run = contenders[name]()
+            print(f"round {turn + 1}: {name} {run.seconds:.2f} s", file=sys.stderr, flush=True)
+            runs[name].append(run)
+    return {name: median(runs[name]) for name in names}
 
 
 class Bench:
@@ -147,17 +161,6 @@ class Bench:
 
     def python(self, *arguments: object) -> Run:
         return measure([sys.executable, *arguments])
-
-    def take_turns(self, contenders: dict[str, Callable[[], Run]]) -> dict[str, Run]:
-        """Run every contender once a round, each round beginning with another one; return the medians."""
-        runs: dict[str, list[Run]] = defaultdict(list)
-        names = list(contenders)
-        for turn in range(self.rounds):
-            for name in names[turn % len(names) :] + names[: turn % len(names)]:
-                run = contenders[name]()
-                print(f"round {turn + 1}: {name} {run.seconds:.2f} s", file=sys.stderr, flush=True)
-                runs[name].append(run)
-        return {name: median(runs[name]) for name in names}
 
     def extract(self) -> Run:
         # Into no file's place, as its rival: the old one's removal is the file system's work.
@@ -181,7 +184,7 @@ class Bench:
 
     def extraction_rows(self) -> list[Row]:
         self.extract()  # warms the cache
-        found = self.take_turns({"extract": self.extract, "json loop": self.plain_extract})
+        found = take_turns({"extract": self.extract, "json loop": self.plain_extract}, self.rounds)
         own, plain = found["extract"], found["json loop"]
         return [
             Row("extraction, 8,000", *_seconds(own, "json loop", plain), own.seconds / plain.seconds, 1.0, "x"),
@@ -191,18 +194,20 @@ class Bench:
     def selection_rows(self) -> list[Row]:
         """Compare a selection with a loop that parses the same JSONL: as whole commands, then the reading alone."""
         select = ("select_tasks.py", "--dataset_path", self.dataset, "--output", CACHE / "selected.json", "--quiet")
-        found = self.take_turns(
+        found = take_turns(
             {
                 "select": lambda: self.python(*select),
                 "json loop, reading": lambda: self.python("-c", PLAIN_READING, self.dataset),
-            }
+            },
+            self.rounds,
         )
         own, plain = found["select"], found["json loop, reading"]
-        alone = self.take_turns(
+        alone = take_turns(
             {
                 "reading": lambda: timed(lambda: read_candidates(self.dataset)),
                 "json loop": lambda: timed(lambda: parse_lines(self.dataset)),
-            }
+            },
+            self.rounds,
         )
         reading, loop = alone["reading"], alone["json loop"]
         return [
@@ -220,14 +225,15 @@ class Bench:
             reruns.append(self.thousand(output, "copy"))
             return run
 
-        found = self.take_turns(
+        found = take_turns(
             {
                 "copytree": lambda: self.python("-c", PLAIN_COPY, next(self.outputs), *projects),
                 "cp -r": lambda: measure(["sh", "-c", CP, "cp", next(self.outputs), *projects]),
                 "copy": copy,
                 "published": lambda: self.thousand(next(self.outputs), "copy", "--scoring", "published"),
                 "hardlink": lambda: self.thousand(next(self.outputs), "hardlink"),
-            }
+            },
+            self.rounds,
         )
         plain, own, linked, rerun = found["copytree"], found["copy"], found["hardlink"], median(reruns)
         ratio = {name: run.seconds / plain.seconds for name, run in found.items()}
@@ -251,7 +257,7 @@ class Bench:
         return Row("- memory, 8,000 tasks", own, few, run.megabytes / thousand.megabytes, 1.2, "x")
 
     def start_rows(self) -> list[Row]:
-        found = self.take_turns({name: lambda name=name: self.python(name, "--help") for name in SCRIPTS})  # type: ignore[misc]
+        found = take_turns({name: lambda name=name: self.python(name, "--help") for name in SCRIPTS}, self.rounds)  # type: ignore[misc]
         return [
             Row(f"{name} --help", f"{run.seconds:.2f} s", "", run.seconds, 0.25, "s") for name, run in found.items()
         ]
@@ -269,7 +275,7 @@ class Bench:
         text = b"".join(path.read_bytes() for path in sorted((task / "environment").rglob("*")) if path.is_file())
         (root / "app" / "solution.md").write_bytes((text * (ANSWER_BYTES // len(text) + 1))[:ANSWER_BYTES])
         verify = task / "tests" / "verify.py"
-        run = self.take_turns({"verifier": lambda: self.python("-I", "-S", verify, root)})["verifier"]
+        run = take_turns({"verifier": lambda: self.python("-I", "-S", verify, root)}, self.rounds)["verifier"]
         return [
             Row("verifier, answer of 5 MB", f"{run.seconds:.2f} s", "", run.seconds, 0.2, "s"),
             Row("- memory", f"{run.megabytes:.0f} MB", "", run.megabytes, 50, "MB"),

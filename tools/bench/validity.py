@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from adapter import LoCoBenchAdapter, LoCoBenchLoader
-from locobench.dataset.catalog import REPOSITORY
 from locobench.generate.make import grade, render_instruction
 from locobench.generate.project import Project
 from locobench.reading import WORD, fold, is_compound
 from locobench.scoring import verify
 from locobench.shared.files import write_whole
+from locobench.shared.installation import REPOSITORY
 from locobench.shared.markdown import as_markdown
 from tests.support.data_builder import extract
 from tools.bench import agreement, answers

@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.database import DirectoryBasedExampleDatabase
 
-from locobench.dataset.catalog import REPOSITORY
+from locobench.shared.installation import REPOSITORY
 from tests.support.invariants import check_extraction, check_generation
 from tests.support.strategies import Entry, flags, projects, scenarios
 from tools.fuzz import odd_inputs

@@ -6,7 +6,9 @@ leaves what it was given as it was. `python -m tools.fuzz` searches on, `make tr
 
 from __future__ import annotations
 
+import json
 import random
+import re
 import shutil
 import signal
 import time
@@ -57,6 +59,8 @@ def tried(minutes: float, rng: random.Random, place: Path) -> list[Fault]:
     base = place / "base"
     base.mkdir(parents=True)
     cases = _make(base)
+    for _, command in (case for ways in cases.values() for case in ways):
+        _see_that_it_works(base, place / "work", command)
     stream = Fault("odd lines in the stream of the claude CLI")
     faults = {kind: Fault(f"odd {kind}") for kind in cases}
     end = time.monotonic() + 60 * minutes
@@ -99,6 +103,9 @@ def _make(base: Path) -> dict[str, list[Case]]:
         '[{"source_call_id": "1", "content": "c"}]}, "timestamp": "2026-11-21T10:02:00Z"}]}'
     )
     shutil.copytree(base / "jobs/with-search", base / "jobs/without")
+    for result in (base / "jobs/without").glob("*/result.json"):
+        # Else they are copies, and copies are refused.
+        result.write_text(json.dumps({**json.loads(result.read_text()), "id": f"another {result.parent.name}"}))
     pipeline = _make_pipeline(base)
     job = [str(p.relative_to(base)) for p in sorted((base / "jobs/with-search").rglob("*")) if p.is_file()]
     tasks = [str(p.relative_to(base)) for p in sorted((base / "tasks").rglob("*")) if p.is_file()]
@@ -108,33 +115,31 @@ def _make(base: Path) -> dict[str, list[Case]]:
     return {
         "results files": [
             (saved, ["harness", "compare", "a.json", "b.json", "--html", "out.html"]),
-            (saved, ["harness", "report", "-r", "a.json", "--html", "out.html"]),
+            (saved, ["harness", "report", "a.json", "--html", "out.html"]),
             (saved, ["harness", "analyze", "a.json"]),
-            (saved, ["harness", "explain", "a.json", "-i", "6"]),
-            (saved, ["harness", "diff", "a.json", "b.json"]),
-            (saved, ["harness", "regression", "-b", "b.json", "-c", "a.json"]),
+            (saved, ["harness", "analyze", "a.json", "-i", "6"]),
+            (saved, ["harness", "compare", "b.json", "a.json", "--regression"]),
             (saved, ["harness", "power", "--from", "a.json"]),
             (saved, ["harness", "calibrate", "a.json", "--template", "out.csv"]),
             (["own.json"], ["harness", "grade", "own.json", "-t", task[0], "-o", "out.json", "--dry-run"]),
             (["table.csv"], ["harness", "compare", "table.csv"]),
         ],
         "journals": [
-            (journal, ["harness", "report", "-r", "a.journal.jsonl"]),
+            (journal, ["harness", "report", "a.journal.jsonl"]),
             (journal, ["harness", "compare", "a.journal.jsonl", "b.json"]),
             (journal, ["harness", *plan[1:6], "-o", "a.json", "--resume", "--dry-run"]),
         ],
         "task and config files": [
-            (task, ["harness", "validate-task", "-t", task[0]]),
+            (task, ["harness", "validate", "--static", "-t", task[0]]),
             (task, plan),
-            (config, ["harness", "validate-config", "-c", config[0]]),
+            (config, ["harness", "validate", "-c", config[0]]),
             (config, plan),
             (task, ["harness", "grade", "own.json", "-t", task[0], "-o", "out.json", "--dry-run"]),
         ],
         "Harbor job folders": [
             (job, ["harness", "compare", "jobs/with-search", "jobs/without", "--html", "out.html"]),
-            (job, ["harness", "report", "-r", "jobs/with-search"]),
-            (job, ["harness", "trend", "jobs/with-search", "jobs/without"]),
-            (job, ["harness", "import-harbor", "jobs/with-search", "-o", "out.json"]),
+            (job, ["harness", "report", "jobs/with-search"]),
+            (job, ["harness", "report", "jobs/with-search", "--json", "out.json"]),
             (job, ["harness", "grade", "jobs/with-search", "-o", "out.json", "--dry-run"]),
             (tasks, ["harness", "grade", "jobs/with-search", "-o", "out.json", "--tasks", "tasks", "--dry-run"]),
             (tasks, ["harness", "audit", "tasks", "--dry-run"]),
@@ -177,6 +182,15 @@ def _make_pipeline(base: Path) -> list[Case]:
         (["selected.json"], [*generate, "--output_dir", "new", "--selected_tasks", "selected.json"]),
         (["scoring.toml"], [*generate, "--output_dir", "new", "--scoring", "scoring.toml"]),
     ]
+
+
+def _see_that_it_works(base: Path, work: Path, command: list[str]) -> None:
+    """A command that is refused whatever it reads would hold against every file."""
+    shutil.copytree(base, work, symlinks=True)
+    code, said = _call(command, work)
+    shutil.rmtree(work)
+    if code == 2 and re.search(r"^(?:Usage|error): ", said, re.MULTILINE):
+        raise SystemExit(f"{' '.join(command)}: refused without any fault: {said[-300:]}")
 
 
 def _tried(base: Path, work: Path, rng: random.Random, files: list[str], command: list[str]) -> list[str]:

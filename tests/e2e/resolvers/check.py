@@ -15,7 +15,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from locobench.derive.code.index import Index, build
+from locobench.derive.code.build import build
+from locobench.derive.code.index import Index
 from locobench.derive.code.languages import LANGUAGES
 from locobench.derive.code.rows import ALIASED, DECLARATION, DEFINITION, FOREIGN, FUNCTIONS, IMPORT
 from locobench.derive.code.scope import scopes, texts

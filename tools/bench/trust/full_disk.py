@@ -109,7 +109,7 @@ def _tried(make: Callable[..., Scene], root: Path, room: int) -> list[str]:
             wrong.append(f"{scene.announced(full.said)} runs announced, {len(kept)} kept")
         ballast.unlink()
         again = run_killed(scene.command(again=scene.journal.exists()), scene.root, scene.environment())
-        if again.code not in (0, 2) or "Traceback" in again.said:
+        if again.code not in (0, 2) or "Traceback" in again.said or not scene.out.exists():
             return [*wrong, f"going on ended with {again.code}: {again.said[-300:]}"]
         if scene.rows()[: len(kept)] != kept:
             wrong.append(f"of the rows {kept} there are {scene.rows()}")
@@ -138,7 +138,7 @@ def _writers(place: Path) -> dict[str, list[str]]:
             "--quiet", "--dataset_name", "a/b", "--output_dir", "OUT/tasks",
         ],
         "compare --html": ["-m", "harness", "compare", *results, "--html", "OUT/page.html"],
-        "report --html": ["-m", "harness", "report", "-r", results[0], "--html", "OUT/page.html"],
+        "report --html": ["-m", "harness", "report", results[0], "--html", "OUT/page.html"],
     }  # fmt: skip
 
 

@@ -90,7 +90,7 @@ class AgentScene(Scene):
     """A command that runs agents."""
 
     def _make(self, claude: Path | None) -> None:
-        fake = FakeClaude(writes={"answer.txt": "right\n"}, delay=0.4, child=["bash", "-c", HIDE])
+        fake = FakeClaude(writes={"answer.txt": "right\n"}, delay=0.4, own_session=True, child=["bash", "-c", HIDE])
         make_suite(self.root, fake=fake)
         self._real = claude is not None
         self.arguments = (*self.arguments, "--claude", str(claude or self.root / "bin/claude"))
