@@ -33,11 +33,10 @@ class IsolatedEnv:
         scratch.remove(self.temp_root)
 
     def keep_project(self) -> Path:
-        """Remove everything except the project, and return the project's path."""
+        """Remove everything except the project, and return its path. It stays until this process ends."""
         for item in self.temp_root.iterdir():
-            if item != self.path:
+            if item not in (self.path, self.temp_root / scratch.IN_USE):
                 trees.remove(item) if item.is_dir() and not item.is_symlink() else item.unlink()
-        scratch.keep(self.temp_root)
         return self.path
 
     def __enter__(self) -> IsolatedEnv:

@@ -74,6 +74,8 @@ class EvalRunner:
         graded = self._grade(run, result)
         if graded.kept_project is None:
             release(result)
+        else:
+            keep(graded)
         return graded
 
     def plan(
@@ -111,6 +113,8 @@ class EvalRunner:
         runs = self.plan(tasks, configs, models, runs_per_combo)
         path = Path(journal) if journal else unused(self.results_dir, "matrix", ".journal.jsonl")
         earlier = read_journal(path)
+        for result in earlier:
+            keep(result)  # before the first new folder removes what killed processes left
         self.refuse_other_experiment(path, earlier, runs)
         done = finished_before(runs, earlier)
         left = {run.task.id: run.task for run in runs if run.key not in done or done[run.key].is_ungraded}
@@ -129,6 +133,7 @@ class EvalRunner:
                 retry=retry,
                 max_cost_usd=max_cost_usd,
                 cancel=self.executor.cancel,
+                keep=keep,
                 release=release,
             )
             return matrix.run(runs, callback)
@@ -279,6 +284,12 @@ class EvalRunner:
         kept = result.kept_project if any(grade.status == "grading_error" for grade in grades) else None
         update = {"grades": grades, "overall_score": score, "passed": passed, "kept_project": kept}
         return result.model_copy(update=update)
+
+
+def keep(result: EvalResult) -> None:
+    """Leave the files that the checks of a run need, if there are any, to later commands."""
+    if result.kept_project is not None:
+        scratch.keep(scratch.root_of(result.kept_project))
 
 
 def release(result: EvalResult) -> None:

@@ -58,7 +58,8 @@ def root_of(path: Path) -> Path:
 
 def keep(root: Path) -> None:
     """Leave a folder to the user: no process will remove it as abandoned."""
-    (root / IN_USE).unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # it was kept before, or is gone
+        (root / IN_USE).unlink()
     _unlock(root)
 
 

@@ -146,6 +146,7 @@ class Matrix:
         retry: RetryPolicy | None = None,
         max_cost_usd: float | None = None,
         cancel: Callable[[], None] = lambda: None,
+        keep: Callable[[EvalResult], None] = lambda _result: None,
         release: Callable[[EvalResult], None] = lambda _result: None,
     ) -> None:
         """Set up the work.
@@ -158,10 +159,12 @@ class Matrix:
             retry: how infrastructure errors are retried.
             max_cost_usd: once this is spent, no further run starts.
             cancel: ends the attempts in progress.
+            keep: called with a run whose files are needed later, once the journal tells where they are.
             release: called with a run whose files are no longer needed, once its grades are on disk.
         """
         self._run = run
         self._grade = grade
+        self._keep = keep
         self._release = release
         self._journal = journal
         self._workers = workers
@@ -193,6 +196,7 @@ class Matrix:
         """
         entries = self._journal.entries
         done = self._done = finished_before(runs, entries)
+        self._release_the_graded(entries)
         self._spent = spent_usd(entries)
         self._lost = {r.key: r.spent_usd for r in entries if r.key not in done}
         left = deque(run for run in runs if run.key not in done or done[run.key].is_ungraded)
@@ -221,6 +225,13 @@ class Matrix:
             raise MatrixStopped(self._stop_reason, results, interrupted=self._interrupted)
         return results
 
+    def _release_the_graded(self, entries: list[EvalResult]) -> None:
+        """Release what a kill left between the grades of a run and the end of its files."""
+        last = {result.key: result for result in entries}
+        for result in entries:
+            if result.kept_project is not None and last[result.key].kept_project is None:
+                self._release(result)
+
     def _report(
         self, threads: list[threading.Thread], total: int, callback: Callback | None, until: float = float("inf")
     ) -> None:
@@ -242,6 +253,7 @@ class Matrix:
             if self._closed:
                 return
             self._journal.append(result)
+            self._keep(result)
             if finished:
                 self._done[run.key] = result
                 self._finished.put((result, len(self._done)))

@@ -116,6 +116,49 @@ def test_grade_carries_out_the_checks_that_could_not_be(tmp_path: Path) -> None:
     assert (graded.passed, graded.measured) == (True, True)
 
 
+KILLED_AT = {
+    "before the journal has the run": ("harness.results.journal:Journal.append", 1),
+    "before its files are kept": ("harness.runner:keep", 1),
+    "before the journal has its grades": ("harness.results.journal:Journal.append", 2),
+    "before its files are removed": ("harness.runner:release", 1),
+}
+"""Moments of a run: at which call of which function."""
+
+KILLED = """
+import os, pkgutil, signal, sys
+from harness.cli import cli
+function, calls = sys.argv[1], int(sys.argv[2])
+owner, _, name = function.replace(":", ".").rpartition(".")
+real = pkgutil.resolve_name(function)
+def counted(*args):
+    global calls
+    calls -= 1
+    return real(*args) if calls else os.kill(os.getpid(), signal.SIGKILL)
+setattr(pkgutil.resolve_name(owner), name, counted)
+cli(sys.argv[3:])
+"""
+
+
+@pytest.mark.parametrize("moment", KILLED_AT)
+def test_a_run_killed_at_any_moment_leaves_no_folder_once_it_was_gone_on_with(tmp_path: Path, moment: str) -> None:
+    root = suite(tmp_path, FakeClaude(writes={"answer.txt": "right"}))
+    temp = tmp_path / "temp"
+    temp.mkdir()
+    arguments = [*COMMANDS["run"], "--claude", str(root / "bin/claude")]
+
+    def ran(*command: str) -> int:
+        started = [sys.executable, *command, *arguments]
+        return subprocess.run(started, cwd=root, env=environment(TMPDIR=str(temp)), check=False).returncode
+
+    function, number = KILLED_AT[moment]
+    assert ran("-c", KILLED, function, str(number)) == -signal.SIGKILL
+    assert list(temp.iterdir())
+    arguments.append("--resume")
+    assert ran("-m", "harness") == 0
+    assert list(temp.iterdir()) == []
+    assert len(calls(root / "bin/claude")) == (2 if moment == "before the journal has the run" else 1)
+
+
 @pytest.mark.slow
 @ON_LINUX
 def test_a_disk_that_gets_full_ends_a_matrix_in_one_line_and_it_goes_on_where_it_was(tmp_path: Path) -> None:

@@ -12,8 +12,9 @@ from harness.isolator import EnvironmentIsolator
 from tests.support.suite import environment
 
 KILLED = (
-    "import os, signal, pathlib; from harness.isolator import EnvironmentIsolator\n"
+    "import os, signal, pathlib; from harness.host import scratch; from harness.isolator import EnvironmentIsolator\n"
     "isolator = EnvironmentIsolator(pathlib.Path('.'))\n"
+    "kept = isolator.create_environment(); kept.keep_project(); scratch.keep(kept.temp_root)\n"
     "isolator.create_environment().keep_project()\n"
     "isolator.create_environment(); os.kill(os.getpid(), signal.SIGKILL)"
 )
@@ -22,7 +23,7 @@ KILLED = (
 def test_what_a_killed_process_left_goes_when_another_starts_and_a_kept_project_stays(tmp_path: Path) -> None:
     mine = EnvironmentIsolator(tmp_path / "..").create_environment()
     subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path, env=environment(), check=False)
-    assert len(list(tmp_path.iterdir())) == 2
+    assert len(list(tmp_path.iterdir())) == 3
     with EnvironmentIsolator(tmp_path).create_environment() as env:
         kept = [path for path in tmp_path.iterdir() if path != env.temp_root]
     assert [os.listdir(path) for path in kept] == [["project"]]  # noqa: PTH208
