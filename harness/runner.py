@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import threading
 import traceback
 from collections.abc import Collection, Iterable, Sequence
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.config_importer import ConfigImporter
-from harness.errors import InputError, IsolationError
+from harness.errors import InputError, IsolationError, StopMatrix
 from harness.executor import ClaudeExecutor, Executor
 from harness.graders.composite_grader import CompositeGrader, ungraded
 from harness.host import scratch, trees
@@ -28,7 +27,6 @@ from harness.run.matrix import (
     Matrix,
     PlannedRun,
     RetryPolicy,
-    StopMatrix,
     finished_before,
     plan,
 )
@@ -36,8 +34,6 @@ from harness.run.repair import repair
 from harness.suite import fingerprint, load
 from locobench.scoring.judge.prices import price_of
 from locobench.shared.files import whole_file, write_whole
-
-DEFAULT_RESULTS_DIR = Path("evals/results")
 
 
 class EvalRunner:
@@ -54,7 +50,7 @@ class EvalRunner:
         self.executor = executor or ClaudeExecutor()
         self.grader = grader or CompositeGrader()
         self.isolator = isolator or EnvironmentIsolator()
-        self.results_dir = Path(results_dir or DEFAULT_RESULTS_DIR)
+        self.results_dir = Path(results_dir or files.DEFAULT_RESULTS_DIR)
         # Copying and hashing hold the interpreter. In turns, each worker's agent starts as early as possible; side by
         # side, all would wait for the last. Two at a time, since one may be waiting for the disk.
         self._turn = threading.BoundedSemaphore(2)
@@ -111,7 +107,7 @@ class EvalRunner:
             MatrixStopped: the matrix ended early; carries the results so far.
         """
         runs = self.plan(tasks, configs, models, runs_per_combo)
-        path = Path(journal) if journal else unused(self.results_dir, "matrix", ".journal.jsonl")
+        path = Path(journal) if journal else files.unused(self.results_dir, "matrix", ".journal.jsonl")
         earlier = read_journal(path)
         for result in earlier:
             keep(result)  # before the first new folder removes what killed processes left
@@ -160,7 +156,7 @@ class EvalRunner:
 
         `save_debug` writes <name>.debug.json next to it. A `stop_reason` marks the file as incomplete.
         """
-        path = self.results_dir / filename if filename else unused(self.results_dir, "results", ".json")
+        path = self.results_dir / filename if filename else files.unused(self.results_dir, "results", ".json")
         redactor = Redactor(os.environ)
         clean = (files.without_secrets(result, redactor) for result in results)
         with whole_file(path, durable=True) as stream:
@@ -327,8 +323,3 @@ def _result(run: PlannedRun, started: datetime, trace: ExecutionTrace, agent: st
 def _failure(outcome: Outcome, kind: ErrorKind, error: str) -> dict[str, Any]:
     """Return the trace fields of a failed run that says nothing about its agent."""
     return {"is_error": True, "outcome": outcome, "error_kind": kind, "error": error}
-
-
-def unused(folder: Path, name: str, suffix: str) -> Path:
-    """Return a new file name for results; the time alone would not be unique within a second."""
-    return folder / f"{name}_{datetime.now():%Y%m%d_%H%M%S}_{secrets.token_hex(4)}{suffix}"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from harness.errors import InputError
 from harness.models import EvalResult
 from harness.report.console import say
+from harness.results.files import DEFAULT_RESULTS_DIR, unused
 
 if TYPE_CHECKING:
     from harness.runner import EvalRunner
@@ -64,8 +65,6 @@ def results_and_journal(output: Path | None, resume: bool) -> tuple[Path, Path]:
     Raises:
         InputError: `resume` is False and a file exists, or `resume` is True and there is no journal.
     """
-    from harness.runner import DEFAULT_RESULTS_DIR, unused  # commands that only read results need no runner
-
     path = output or unused(DEFAULT_RESULTS_DIR, "results", ".json")
     path = path.expanduser().absolute()
     journal = journal_of(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +17,8 @@ from harness.host.redaction import Redactor
 from harness.models import SCHEMA_VERSION, EvalResult, ExecutionTrace, ResultsFile
 from harness.suite.load import read_text
 from locobench.shared.validation import first_problem
+
+DEFAULT_RESULTS_DIR = Path("evals/results")
 
 R = TypeVar("R", bound=BaseModel)
 
@@ -151,3 +154,8 @@ def _debug(result: EvalResult) -> dict[str, Any]:
         for g in result.grades
     ]
     return data
+
+
+def unused(folder: Path, name: str, suffix: str) -> Path:
+    """Return a new file name for results; the time alone would not be unique within a second."""
+    return folder / f"{name}_{datetime.now():%Y%m%d_%H%M%S}_{secrets.token_hex(4)}{suffix}"

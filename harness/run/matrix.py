@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from harness.errors import InputError
+from harness.errors import InputError, StopMatrix
 from harness.models import Config, ErrorKind, EvalResult, Fingerprints, Task
 from harness.results.journal import Journal
 from harness.suite import fingerprint
@@ -25,10 +25,6 @@ Key = tuple[str, str, str, int, Fingerprints]
 
 ENDS_WITHIN = 3.5
 """Seconds that an interrupted matrix waits for its workers. A grading that takes longer is left for the next call."""
-
-
-class StopMatrix(Exception):
-    """No further run can be made; those in progress still finish. The message says why."""
 
 
 class MatrixStopped(Exception):
@@ -196,7 +192,9 @@ class Matrix:
         """
         entries = self._journal.entries
         done = self._done = finished_before(runs, entries)
-        self._release_the_graded(entries)
+        for result in entries:  # a kill may have come between the grades of a run and the end of its files
+            if result.kept_project is not None and result.key in done and done[result.key].kept_project is None:
+                self._release(result)
         self._spent = spent_usd(entries)
         self._lost = {r.key: r.spent_usd for r in entries if r.key not in done}
         left = deque(run for run in runs if run.key not in done or done[run.key].is_ungraded)
@@ -224,13 +222,6 @@ class Matrix:
         if self._stop_reason:
             raise MatrixStopped(self._stop_reason, results, interrupted=self._interrupted)
         return results
-
-    def _release_the_graded(self, entries: list[EvalResult]) -> None:
-        """Release what a kill left between the grades of a run and the end of its files."""
-        last = {result.key: result for result in entries}
-        for result in entries:
-            if result.kept_project is not None and last[result.key].kept_project is None:
-                self._release(result)
 
     def _report(
         self, threads: list[threading.Thread], total: int, callback: Callback | None, until: float = float("inf")
