@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from harness.graders.service import Question, Reply, failures_of, record_of
+from harness.graders.service import Question, Reply, judged_grade
 from harness.models import AssertionType, CriterionScore, GradeResult
 from locobench.scoring.judge import judging
 
@@ -44,50 +44,19 @@ def answer_question(asked: Asked, answer: str, pack: Callable[[], str]) -> Quest
         texts=lambda: judging.prompt(asked.instruction, asked.criteria, asked.reference, answer, pack()),
         schema=judging.SCHEMA,
         read=judging.parse,
-        points=lambda verdict: float(verdict["overall"]),
+        score=lambda verdict: verdict["overall"] / 100,
     )
 
 
 def answer_grade(question: Question, judges: Sequence[str], replies: Sequence[Reply], pass_score: float) -> GradeResult:
-    """Return the grade of an answer: the median of the overall grades, 0 to 1.
+    """Return the grade of an answer: the median of the overall grades, 0 to 1."""
 
-    Unless more than half of the replies hold a verdict, its status is judge_error.
-    """
-    usable = [reply.verdict for reply in replies if reply.verdict is not None]
-    scores = [float(verdict["overall"]) / 100 for verdict in usable]
-    record = record_of(list(judges), VERSION, list(replies), scores)
-    failures = failures_of(list(replies))
-    base: dict[str, Any] = {
-        "assertion_id": JUDGE_ID,
-        "assertion_type": AssertionType.LLM.value,
-        "assertion_name": question.version,
-        "judge": record,
-        "weight": 1.0,
-        "grading_prompt": "\n\n".join(question.texts()),
-        "duration_seconds": sum(reply.seconds for reply in replies),
-    }
-    if 2 * len(usable) <= len(replies):
-        details = f"no usable verdict from {record.model}: {failures}"
-        return GradeResult(passed=False, score=0.0, status="judge_error", details=details, **base)
-    score = median(scores)
-    # Report the verdict nearest to the median.
-    chosen = min(usable, key=lambda verdict: abs(verdict["overall"] / 100 - score))
-    parts = [f"median of {len(usable)} verdicts" if len(usable) > 1 else "one verdict"]
-    if failures:
-        parts.append(f"{record.failed_samples} without a verdict ({failures})")
-    return GradeResult(
-        passed=score >= pass_score,
-        score=score,
-        details=", ".join(parts),
-        reasoning=chosen["reason"],
-        full_output=json.dumps(chosen, indent=2, ensure_ascii=False),
-        criteria_scores=[
-            CriterionScore(criterion=name, score=median(verdict[name] for verdict in usable) / 100)
-            for name in judging.SCORES
-            if name != "overall"
-        ],
-        **base,
-    )
+    def criteria(_shown: dict[str, Any], verdicts: list[dict[str, Any]]) -> list[CriterionScore]:
+        names = [name for name in judging.SCORES if name != "overall"]
+        return [CriterionScore(criterion=n, score=median(verdict[n] for verdict in verdicts) / 100) for n in names]
+
+    grade = judged_grade(question, judges, replies, pass_score, criteria, assertion_id=JUDGE_ID, name=VERSION)
+    return grade.model_copy(update={"weight": 1.0})
 
 
 def no_answer_grade() -> GradeResult:

@@ -82,7 +82,7 @@ def audit_question(task: str, instruction: str, reference: str, pack: Callable[[
         return SYSTEM.format(mark=mark), user
 
     digest = hashlib.sha256(json.dumps([task, instruction, reference]).encode()).hexdigest()
-    return Question(task, VERSION, digest, texts, SCHEMA, parse, lambda verdict: float(verdict["truth"]))
+    return Question(task, VERSION, digest, texts, SCHEMA, parse, lambda verdict: verdict["truth"] / 100)
 
 
 def parse(text: str) -> dict[str, Any]:

@@ -55,11 +55,6 @@ class JudgePrompt:
     omitted_chars: int
     """How many characters of the work did not fit."""
 
-    @property
-    def text(self) -> str:
-        """Both texts, as recorded with the grade."""
-        return f"{self.system}\n\n{self.user}"
-
 
 def build_prompt(assertion: LLMAssertion, task: Task, trace: ExecutionTrace) -> JudgePrompt:
     """Build the request for one sample. Every call draws a new random fence, which the agent cannot have guessed."""

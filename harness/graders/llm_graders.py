@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median_low
 from typing import Any
@@ -11,18 +10,17 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from harness.graders.judge_prompt import VERSION, build_prompt, digest
-from harness.graders.service import Question, Reply, Service, failures_of, record_of
+from harness.graders.service import Question, Reply, Service, judged_grade
 from harness.models import (
     LLM_WEIGHT_KEY,
     PASS_SCORE,
-    AssertionType,
     CriterionScore,
     ExecutionTrace,
     GradeResult,
     LLMAssertion,
     Task,
 )
-from harness.models.model_ids import DEFAULT_JUDGE_MODEL, retirement_warning
+from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from locobench.scoring.judge.judging import JudgeError
 from locobench.shared.validation import first_problem
 
@@ -82,11 +80,6 @@ class LLMGrader:
         self.samples = samples
         self.service = service or Service.of_environment(key=api_key)
 
-    @property
-    def warning(self) -> str | None:
-        """One line if the judge model is retired or about to be, else None."""
-        return retirement_warning(self.model, datetime.now(UTC).date())
-
     def grade(
         self, assertion: LLMAssertion, task: Task, trace: ExecutionTrace, env_path: Path | None = None
     ) -> GradeResult:
@@ -118,7 +111,7 @@ def rubric_question(assertion: LLMAssertion, task: Task, trace: ExecutionTrace) 
         texts=texts,
         schema=VERDICT_SCHEMA,
         read=_read,
-        points=lambda verdict: 100.0 * verdict["overall_score"],
+        score=lambda verdict: float(verdict["overall_score"]),
     )
 
 
@@ -126,37 +119,18 @@ def rubric_grade(
     assertion: LLMAssertion, task: Task, trace: ExecutionTrace, judges: Sequence[str], replies: Sequence[Reply]
 ) -> GradeResult:
     """Turn the replies to a rubric's question into a grade: the median verdict."""
-    verdicts = [JudgeVerdict.model_validate(reply.verdict) for reply in replies if reply.verdict is not None]
-    scores = [verdict.overall_score for verdict in verdicts]
-    prompt = build_prompt(assertion, task, trace)
-    record = record_of(list(judges), VERSION, list(replies), scores)
-    base: dict[str, Any] = {
-        "assertion_id": assertion.id or "llm_0",
-        "assertion_type": AssertionType.LLM.value,
-        "assertion_name": assertion.id or LLM_WEIGHT_KEY,
-        "grading_prompt": prompt.text,
-        "judge": record,
-        "duration_seconds": sum(reply.seconds for reply in replies),
-    }
-    failures = failures_of(list(replies))
-    if 2 * len(verdicts) <= len(replies):
-        details = f"no usable verdict from {record.model}: {failures}"
-        return GradeResult(passed=False, score=0.0, status="judge_error", details=details, **base)
-    median = median_low(sorted(scores))
-    chosen = next(verdict for verdict in verdicts if verdict.overall_score == median)
-    parts = [f"median of {len(verdicts)} verdicts" if len(verdicts) > 1 else "one verdict"]
-    if failures:
-        parts.append(f"{record.failed_samples} samples without a verdict ({failures})")
-    if prompt.omitted_chars:
-        parts.append(f"{prompt.omitted_chars} characters of the work did not fit into the prompt")
-    return GradeResult(
-        passed=median >= PASS_SCORE,
-        score=median,
-        details=", ".join(parts),
-        reasoning=chosen.overall_reasoning,
-        full_output=chosen.model_dump_json(indent=2),
-        criteria_scores=[CriterionScore(**criterion.model_dump()) for criterion in chosen.criteria],
-        **base,
+    omitted = build_prompt(assertion, task, trace).omitted_chars
+    return judged_grade(
+        rubric_question(assertion, task, trace),
+        judges,
+        replies,
+        PASS_SCORE,
+        lambda shown, _verdicts: [CriterionScore(**criterion) for criterion in shown["criteria"]],
+        assertion_id=assertion.id or "llm_0",
+        name=assertion.id or LLM_WEIGHT_KEY,
+        middle=median_low,
+        reason="overall_reasoning",
+        notes=[f"{omitted} characters of the work did not fit into the prompt"] if omitted else [],
     )
 
 

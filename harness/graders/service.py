@@ -1,15 +1,17 @@
-"""The service that judges run on. Asking it once gives a verdict, or the reason why there is none."""
+"""The service that judges run on. Asking it once gives a verdict, or why there is none; verdicts make a grade."""
 
 from __future__ import annotations
 
+import json
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Any
 
 from harness.errors import InputError
-from harness.models import ErrorKind, JudgeRecord, TokenUsage
+from harness.models import AssertionType, CriterionScore, ErrorKind, GradeResult, JudgeRecord, TokenUsage
 from harness.models.traces import Record
 from locobench.scoring.judge import asking, judging
 from locobench.scoring.judge.prices import price_of
@@ -50,8 +52,8 @@ class Question:
     schema: Mapping[str, Any]
     read: Callable[[str], dict[str, Any]]
     """Parses the reply's text into a verdict, or raises JudgeError."""
-    points: Callable[[dict[str, Any]], float]
-    """Returns the main grade of a verdict, 0 to 100."""
+    score: Callable[[dict[str, Any]], float]
+    """Returns the main grade of a verdict, 0 to 1."""
 
 
 class Reply(Record):
@@ -137,12 +139,61 @@ def _kind(failure: judging.JudgeError) -> ErrorKind:
     return KINDS.get(failure.status, ErrorKind.API_ERROR)
 
 
-def record_of(models: list[str], version: str, replies: list[Reply], scores: list[float]) -> JudgeRecord:
+def judged_grade(
+    question: Question,
+    judges: Sequence[str],
+    replies: Sequence[Reply],
+    pass_score: float,
+    criteria: Callable[[dict[str, Any], list[dict[str, Any]]], list[CriterionScore]],
+    *,
+    assertion_id: str,
+    name: str,
+    middle: Callable[[list[float]], float] = median,
+    reason: str = "reason",
+    notes: Sequence[str] = (),
+) -> GradeResult:
+    """Turn the replies to a question into a grade; its status is judge_error unless more than half hold a verdict.
+
+    `middle` makes one score of all. The grade shows the verdict nearest to it: its criteria (the function gets that
+    verdict and all of them), its `reason` (a key) and the `notes`. It passes from `pass_score` (0 to 1).
+    """
+    usable = [reply.verdict for reply in replies if reply.verdict is not None]
+    scores = list(map(question.score, usable))
+    record = _record(judges, question.version, replies, scores)
+    failures = "; ".join(dict.fromkeys(reply.error for reply in replies if reply.verdict is None))
+    base: dict[str, Any] = {
+        "assertion_id": assertion_id,
+        "assertion_type": AssertionType.LLM.value,
+        "assertion_name": name,
+        "grading_prompt": "\n\n".join(question.texts()),
+        "judge": record,
+        "duration_seconds": sum(reply.seconds for reply in replies),
+    }
+    if 2 * len(usable) <= len(replies):
+        details = f"no usable verdict from {record.model}: {failures}"
+        return GradeResult(passed=False, score=0.0, status="judge_error", details=details, **base)
+    score = middle(scores)
+    shown = min(usable, key=lambda verdict: abs(question.score(verdict) - score))
+    parts = [f"median of {len(usable)} verdicts" if len(usable) > 1 else "one verdict"]
+    if failures:
+        parts.append(f"{record.failed_samples} without a verdict ({failures})")
+    return GradeResult(
+        passed=score >= pass_score,
+        score=score,
+        details=", ".join([*parts, *notes]),
+        reasoning=shown[reason],
+        full_output=json.dumps(shown, indent=2, ensure_ascii=False),
+        criteria_scores=criteria(shown, usable),
+        **base,
+    )
+
+
+def _record(judges: Sequence[str], version: str, replies: Sequence[Reply], scores: list[float]) -> JudgeRecord:
     """Record what one grade's judges cost and how far they agree; `scores` (0 to 1) are from usable verdicts."""
     known = [reply.cost_usd for reply in replies if reply.cost_usd is not None]
     fatal = [reply.error_kind for reply in replies if reply.error_kind.stops_matrix]
     return JudgeRecord(
-        model=", ".join(models),
+        model=", ".join(judges),
         version=version,
         usage=TokenUsage(
             **{name: sum(getattr(reply.usage, name) for reply in replies) for name in TokenUsage.model_fields}
@@ -153,11 +204,6 @@ def record_of(models: list[str], version: str, replies: list[Reply], scores: lis
         failed_samples=len(replies) - len(scores),
         refused=fatal[0] if fatal else ErrorKind.NONE,
     )
-
-
-def failures_of(replies: list[Reply]) -> str:
-    """Return why verdicts are missing, each reason once."""
-    return "; ".join(dict.fromkeys(reply.error for reply in replies if reply.verdict is None))
 
 
 def request_cost(model: str, usage: TokenUsage) -> float | None:

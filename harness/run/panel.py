@@ -164,7 +164,7 @@ class Panel:
         for question in _different(questions):
             for (judge, _), reply in zip(self._asks(), self.replies(question), strict=True):
                 if reply.verdict is not None:
-                    found[judge][question.digest].append(question.points(reply.verdict))
+                    found[judge][question.digest].append(round(100 * question.score(reply.verdict), 6))
         return found
 
     def _without_secrets(self, reply: Reply) -> Reply:

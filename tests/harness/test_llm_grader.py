@@ -117,7 +117,7 @@ def test_one_lost_sample_of_three_does_not_lose_the_verdict(monkeypatch: pytest.
     assert (result.status, result.score) == ("graded", 0.9)
     assert result.judge is not None
     assert result.judge.failed_samples == 1
-    assert "1 samples without a verdict" in result.details
+    assert "1 without a verdict" in result.details
 
 
 NO_VERDICTS: dict[str, Any] = {
@@ -245,10 +245,6 @@ def test_a_huge_answer_does_not_push_out_the_diff() -> None:
     prompt = build_prompt(ASSERTION, TASK, long)
     assert "+return check(token)" in prompt.user
     assert ANSWER_CHARS < len(prompt.user) < MATERIAL_CHARS + 2000
-
-
-def test_a_retired_judge_is_warned_about() -> None:
-    assert "retired" in (LLMGrader("claude-3-5-haiku-20241022").warning or "")
 
 
 def test_long_prompts_have_their_own_price_and_unknown_models_none() -> None:
