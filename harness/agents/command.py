@@ -7,9 +7,9 @@ from pathlib import Path
 
 from harness.agents.base import ProcessExecutor, folders_of, mcp_file_of
 from harness.errors import InputError
-from harness.host.processes import Finished, Limits, StopCause
+from harness.host.processes import Command, Finished, Limits, StopCause
 from harness.models import Config, ConfigSnapshot, ErrorKind, ExecutionTrace, Offered, Outcome
-from harness.sandbox.place import Command, Sandbox, SandboxError
+from harness.sandbox.place import Sandbox, SandboxError
 from harness.suite.resolved import ResolvedConfig
 
 MODEL_VARIABLE = "HARNESS_MODEL"

@@ -16,7 +16,7 @@ from harness.errors import InputError
 from harness.graders import pattern_search
 from harness.graders.commands import DETAIL_LINES, NOT_FOUND, Commands, SetupError, output_of
 from harness.host import trees
-from harness.host.processes import Limits, StopCause, run_process
+from harness.host.processes import Command, Limits, StopCause
 from harness.models import CodeAssertion, CodeCheckType, GradeResult
 from harness.sandbox.place import Sandbox
 from locobench.shared.files import read_below
@@ -223,13 +223,9 @@ def _grade_pattern(check: CodeCheckType, env_path: Path, file: str, pattern: str
 
 def _line_of_match(pattern: str, text: str) -> int | None:
     """Return the line of the first match, counted from 1; 0 if there is none, None if the search takes too long."""
-    finished = run_process(
-        [sys.executable, "-I", "-S", pattern_search.__file__],
-        cwd=Path("/"),
-        env={},
-        limits=Limits(wall=SEARCH_SECONDS, grace=0.0),
-        stdin=json.dumps({"pattern": pattern, "text": text}).encode(),
-    )
+    argv = [sys.executable, "-I", "-S", pattern_search.__file__]
+    question = json.dumps({"pattern": pattern, "text": text}).encode()
+    finished = Command(argv, Path("/"), {}, Limits(wall=SEARCH_SECONDS, grace=0.0), question).run()
     if finished.cause is StopCause.TIMEOUT:
         return None
     if finished.returncode != 0:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from harness.graders.grading_folder import GradingFolder, Told, grading_folder
 from harness.host import scratch, trees
-from harness.host.processes import Finished, Limits, StopCause
-from harness.sandbox.place import Command, Sandbox
+from harness.host.processes import Command, Finished, Limits, StopCause
+from harness.sandbox.place import Sandbox
 
 SETUP_SECONDS = 600
 """Time limit for all commands of a task's `setup` together."""

@@ -289,9 +289,8 @@ def _pytest(arguments: list[str], tests: list[list[str]]) -> int:
 
 
 def _tell(settings: Settings, name: str, line: str) -> None:
-    flags = (
-        os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
-    )  # the project may have put a pipe there
+    # The project may have put a link or a pipe there.
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
     with open(os.open(os.path.join(settings["told"], name), flags, 0o600), "a", encoding="utf-8") as file:
         file.write(line + "\n")
 

@@ -106,40 +106,50 @@ class Start(Protocol):
         ...
 
 
-def run_process(
-    argv: Sequence[str],
-    *,
-    cwd: Path,
-    env: Mapping[str, str],
-    limits: Limits,
-    stdin: bytes = b"",
-    on_line: Callable[[bytes], LineVerdict] | None = None,
-    cancelled: threading.Event | None = None,
-    start: Start = Guarded,
-) -> Finished:
-    """Run a command to its end or a limit, and end every process it started.
+@dataclass(frozen=True)
+class Command:
+    """A command and what it needs."""
 
-    `on_line` gets each complete line of stdout without its newline, and at the end an unfinished last line.
+    argv: Sequence[str]
+    cwd: Path
+    """The working directory, which it may write to."""
+    env: Mapping[str, str]
+    limits: Limits
+    stdin: bytes = b""
+    on_line: Callable[[bytes], LineVerdict] | None = None
+    """Gets each complete line of stdout without its newline, and at the end an unfinished last line."""
+    cancelled: threading.Event | None = None
+    writes: Sequence[Path] = ()
+    """Further folders that it may write to. On this machine it may write wherever the user may."""
+    reads: Sequence[Path] = ()
+    """Files and folders that it needs to read."""
 
-    Raises:
-        OSError: the command cannot be started.
-    """
-    process = start(argv, cwd=cwd, env=env)
-    started = time.monotonic()  # only now: the second or more that a container takes to start is not the agent's time
-    pump = None
-    grace = 0.0
-    try:
-        pump = _Pump(process, stdin, on_line)
-        cause = _wait(process, pump, limits, cancelled, started)
-        returncode = process.returncode if cause is StopCause.EXITED else None
-        duration = time.monotonic() - started
-        grace = 0.0 if cause is StopCause.ABORTED else min(limits.grace, 2.0)
-    finally:
-        process.end(grace)
-        if pump is not None:
-            pump.close()
-    silent = max(0.0, started + duration - pump.heard_at)
-    return Finished(returncode, pump.stdout, pump.stderr, cause, duration, silent)
+    def run(self, before: Sequence[str] = (), start: Start = Guarded) -> Finished:
+        """Run the command to its end or a limit, and end every process it started.
+
+        Args:
+            before: arguments to put before the command's own.
+            start: starts the command.
+
+        Raises:
+            OSError: the command cannot be started.
+        """
+        process = start([*before, *self.argv], cwd=self.cwd, env=self.env)
+        started = time.monotonic()  # only now: the second that a container takes to start is not the agent's time
+        pump = None
+        grace = 0.0
+        try:
+            pump = _Pump(process, self.stdin, self.on_line)
+            cause = _wait(process, pump, self.limits, self.cancelled, started)
+            returncode = process.returncode if cause is StopCause.EXITED else None
+            duration = time.monotonic() - started
+            grace = 0.0 if cause is StopCause.ABORTED else min(self.limits.grace, 2.0)
+        finally:
+            process.end(grace)
+            if pump is not None:
+                pump.close()
+        silent = max(0.0, started + duration - pump.heard_at)
+        return Finished(returncode, pump.stdout, pump.stderr, cause, duration, silent)
 
 
 def _wait(

@@ -8,7 +8,7 @@ import select
 import signal
 import socket
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +135,7 @@ class Contained:
                 for pipe in (out, err):
                     os.set_blocking(pipe.fileno(), False)
                 with contextlib.suppress(*ENGINE_ERRORS):
-                    for stream, data in _frames(attached):
+                    for stream, data in frames_iter(attached, tty=False):  # type: ignore[no-untyped-call]
                         self._pass_on(err.fileno() if stream == STDERR else out.fileno(), data)
                 with contextlib.suppress(*ENGINE_ERRORS):
                     code = int(self._container.wait(timeout=None)["StatusCode"])
@@ -154,11 +154,6 @@ class Contained:
                 if self._ending.is_set():  # nobody reads any more
                     return
                 select.select([], [pipe], [], 0.1)
-
-
-def _frames(attached: Any) -> Iterator[tuple[int, bytes]]:
-    """Yield the container's output: the number of the stream, and the bytes."""
-    yield from frames_iter(attached, tty=False)  # type: ignore[no-untyped-call]
 
 
 def one_line(error: BaseException) -> str:

@@ -20,11 +20,11 @@ from docker.errors import BuildError, ImageNotFound
 
 from harness.errors import InputError
 from harness.host import scratch
-from harness.host.processes import Finished, Limits, Running
+from harness.host.processes import Command, Finished, Limits, Running
 from harness.host.variables import passed_variables, tool_environment
 from harness.sandbox import reaper
 from harness.sandbox.container import ENGINE_ERRORS, LOST, Contained, one_line
-from harness.sandbox.place import DEFAULT_BASE_IMAGE, NEWEST, Command, Sandbox, SandboxError
+from harness.sandbox.place import DEFAULT_BASE_IMAGE, NEWEST, Sandbox, SandboxError
 
 DOCKERFILE = Path(__file__).with_name("Dockerfile")
 LABEL = "harness.sandbox"
@@ -200,7 +200,7 @@ def _refuse_loopback(variables: Mapping[str, str]) -> None:
         if not name.upper().endswith(("_URL", "_PROXY")) or name.upper() == "NO_PROXY":
             continue
         host = urlsplit(value if "//" in value else f"//{value}").hostname or ""
-        if host == "localhost" or (host[:1].isdigit() and _is_loopback(host)) or host == "::1":
+        if host == "localhost" or _is_loopback(host):
             text = f"{name}={value}: in a container that is the container itself; give an address of this machine"
             raise InputError(f"{text} that containers reach")
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
-from harness.host.guarded import Guarded
-from harness.host.processes import Finished, Limits, LineVerdict, Start, run_process
+from harness.host.processes import Command, Finished
 from harness.host.variables import passed_variables, tool_environment
 
 DEFAULT_BASE_IMAGE = "debian:bookworm-slim"
@@ -25,42 +22,6 @@ CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "
 
 class SandboxError(Exception):
     """The sandbox itself refused, failed or stopped answering. The message is one line."""
-
-
-@dataclass(frozen=True)
-class Command:
-    """A command and what it needs from the sandbox."""
-
-    argv: Sequence[str]
-    cwd: Path
-    """The working directory, which it may write to."""
-    env: Mapping[str, str]
-    limits: Limits
-    stdin: bytes = b""
-    on_line: Callable[[bytes], LineVerdict] | None = None
-    cancelled: threading.Event | None = None
-    writes: Sequence[Path] = ()
-    """Further folders that it may write to."""
-    reads: Sequence[Path] = ()
-    """Files and folders that it needs to read."""
-
-    def run(self, before: Sequence[str] = (), start: Start = Guarded) -> Finished:
-        """Run the command to its end or a limit with `processes.run_process`.
-
-        Args:
-            before: arguments to put before the command's own.
-            start: starts the command.
-        """
-        return run_process(
-            [*before, *self.argv],
-            cwd=self.cwd,
-            env=self.env,
-            limits=self.limits,
-            stdin=self.stdin,
-            on_line=self.on_line,
-            cancelled=self.cancelled,
-            start=start,
-        )
 
 
 class Sandbox:

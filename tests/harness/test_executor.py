@@ -16,7 +16,7 @@ import pytest
 from harness.agents.claude.executor import MOST_MESSAGES
 from harness.executor import ClaudeExecutor
 from harness.host import processes
-from harness.host.processes import Limits, LineVerdict, run_process
+from harness.host.processes import Command, Limits, LineVerdict
 from harness.models import ErrorKind, Outcome
 from tests.support.fake_claude import RECORDED, FakeClaude, parse_recorded, play
 
@@ -219,5 +219,5 @@ def test_a_line_that_is_too_long_is_left_out_and_the_next_one_is_read(
         return LineVerdict.CONTINUE
 
     command = ["bash", "-c", "echo one; head -c 5000000 /dev/zero; echo; echo two; head -c 200000 /dev/zero"]
-    run_process(command, cwd=tmp_path, env=dict(os.environ), limits=Limits(wall=30), on_line=take)
+    Command(command, cwd=tmp_path, env=dict(os.environ), limits=Limits(wall=30), on_line=take).run()
     assert seen == [b"one", b"two"]

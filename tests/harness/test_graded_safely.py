@@ -11,7 +11,7 @@ import pytest
 from harness.executor import Executor
 from harness.graders.code_graders import CodeGrader
 from harness.graders.commands import GraderError
-from harness.host.processes import Limits, run_process
+from harness.host.processes import Command, Limits
 from harness.models import Config, EvalResult, ExecutionTrace
 from harness.runner import EvalRunner
 from tests.support import quick_pytest
@@ -38,7 +38,7 @@ class Script(Executor):
     ) -> ExecutionTrace:
         """The script, ended as an agent is."""
         env = {"PATH": PATH, **(env_override or {})}
-        run_process(["bash", "-c", self.script], cwd=working_dir, env=env, limits=Limits(wall=timeout))
+        Command(["bash", "-c", self.script], cwd=working_dir, env=env, limits=Limits(wall=timeout)).run()
         return ExecutionTrace()
 
 

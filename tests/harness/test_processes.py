@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from harness.host.deadline import time_limit
-from harness.host.processes import Limits, StopCause, run_process
+from harness.host.processes import Command, Limits, StopCause
 from tests.support.suite import environment
 
 HIDDEN = "env -i setsid sleep 300 & echo $!"
@@ -38,7 +38,7 @@ def ends_within(seconds: float, pids: list[int]) -> bool:
 
 
 def run(tmp_path: Path, command: str, wall: float = 30) -> tuple[bytes, StopCause, int | None]:
-    finished = run_process(["bash", "-c", command], cwd=tmp_path, env=dict(os.environ), limits=Limits(wall=wall))
+    finished = Command(["bash", "-c", command], cwd=tmp_path, env=dict(os.environ), limits=Limits(wall=wall)).run()
     return finished.stdout, finished.cause, finished.returncode
 
 
@@ -73,14 +73,14 @@ def test_a_command_is_killed_by_a_signal_as_its_return_code_says(tmp_path: Path)
 def test_the_environment_is_the_one_that_was_given(tmp_path: Path) -> None:
     """Python adds LC_CTYPE to its own in the C locale."""
     env = {"PATH": os.environ["PATH"], "ONLY": "this"}
-    finished = run_process(["env"], cwd=tmp_path, env=env, limits=Limits(wall=30))
+    finished = Command(["env"], cwd=tmp_path, env=env, limits=Limits(wall=30)).run()
     names = {line.partition(b"=")[0] for line in finished.stdout.splitlines()}
     assert names == {b"PATH", b"ONLY"}
 
 
 def test_a_command_that_is_not_there_is_an_error_of_the_system(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        run_process(["no-such-command"], cwd=tmp_path, env=dict(os.environ), limits=Limits(wall=30))
+        Command(["no-such-command"], cwd=tmp_path, env=dict(os.environ), limits=Limits(wall=30)).run()
 
 
 @ON_LINUX
@@ -88,8 +88,8 @@ def test_a_killed_owner_takes_everything_with_it(tmp_path: Path) -> None:
     """No handler of ours runs after SIGKILL: the guardian sees that its owner is gone."""
     code = (
         "import os, pathlib; from harness.host.processes import *; "
-        f"run_process(['bash', '-c', {HIDDEN + ' > pids; echo $$ >> pids; touch ready; sleep 300'!r}], "
-        "cwd=pathlib.Path.cwd(), env=dict(os.environ), limits=Limits(wall=60))"
+        f"Command(['bash', '-c', {HIDDEN + ' > pids; echo $$ >> pids; touch ready; sleep 300'!r}], "
+        "cwd=pathlib.Path.cwd(), env=dict(os.environ), limits=Limits(wall=60)).run()"
     )
     owner = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, env=environment())
     try:

@@ -17,7 +17,7 @@ from harness.agents.claude.outcome import Ending
 from harness.agents.claude.startup import Expected
 from harness.agents.claude.trace import trace_of
 from harness.agents.claude.user_files import user_files, with_config_folder
-from harness.host.processes import Finished, Limits, LineVerdict, StopCause
+from harness.host.processes import Command, Finished, Limits, LineVerdict, StopCause
 from harness.models import (
     Config,
     ErrorKind,
@@ -26,7 +26,7 @@ from harness.models import (
     ToolCall,
 )
 from harness.models.tools import mcp_name
-from harness.sandbox.place import Command, Sandbox, SandboxError
+from harness.sandbox.place import Sandbox, SandboxError
 from harness.suite.resolved import resolve
 
 SILENCE_SECONDS = 660.0
