@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from locobench.reading import (
@@ -76,7 +76,7 @@ class CodeIndex:
             for name, spelling in spellings.items():
                 self.names.setdefault(name, spelling)
                 places[name].append(numbers[path])
-            sums.update(_line_sums(_as_words(content)))
+            sums.update([line_sum(words) for line in _as_words(content) if _is_long_enough(words := line.split())])
         self.code = CodeBase(places, sums, Files(self.files, self.roots))
         rows = (f"{name} {' '.join(map(str, places[name]))}" for name in sorted(places))
         self.stored = {
@@ -98,14 +98,12 @@ class CodeIndex:
             self._ranked[path] = sorted(names, key=lambda name: (len(places[name]), name))
         return self._ranked[path]
 
-    def lines_in(self, path: str) -> list[str]:
-        """Return the lines of a file that the verifier recognises in quotes."""
+    def lines_in(self, path: str) -> Iterator[str]:
+        """Yield the lines of a file that the verifier recognises in quotes."""
         content = self.texts.get(path, b"")
-        return [
-            line.decode("utf-8", "replace").rstrip()
-            for line, words in zip(content.split(b"\n"), _as_words(content), strict=True)
-            if _line_sums([words])
-        ]
+        for line, words in zip(content.split(b"\n"), _as_words(content), strict=True):
+            if _is_long_enough(words.split()):
+                yield line.decode("utf-8", "replace").rstrip()
 
 
 def _names_in(content: bytes, forms: dict[bytes, tuple[str, str]]) -> dict[str, str]:
@@ -125,9 +123,8 @@ def _names_in(content: bytes, forms: dict[bytes, tuple[str, str]]) -> dict[str, 
     return names
 
 
-def _line_sums(lines: Iterable[bytes]) -> set[int]:
-    """Return the verifier's checksums of lines from `_as_words`, except for lines that are too short."""
-    return {line_sum(words) for line in set(lines) if len(words := line.split()) >= SHORTEST_LINE}
+def _is_long_enough(words: list[bytes]) -> bool:
+    return len(words) >= SHORTEST_LINE
 
 
 def _as_words(content: bytes) -> list[bytes]:
