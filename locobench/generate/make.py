@@ -93,7 +93,7 @@ class Options:
 @cache
 def templates() -> jinja2.Environment:
     """Return the template environment; an undefined variable is an error."""
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,
         autoescape=False,
@@ -101,6 +101,8 @@ def templates() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters |= {"markdown": as_markdown, "language_title": language_title}
+    return environment
 
 
 @cache
@@ -163,15 +165,15 @@ def render_instruction(
         {
             "title": task.title,
             "description": task.description,
-            "prompt": as_markdown(task.task_prompt, level=3),
-            "language": language_title(task.language),
+            "prompt": task.task_prompt,
+            "language": task.language,
             "files_count": len(mapping.part.files),
             "context_files": sorted(mapping.context_files),
             "hints": hints,
             "closed_book": closed_book,
             "servers": sorted(servers),
-            "approach": as_markdown(task.expected_approach, level=3) if hints else "",
-            "criteria": as_markdown(task.evaluation_criteria, level=3) if hints else "",
+            "approach": task.expected_approach if hints else "",
+            "criteria": task.evaluation_criteria if hints else "",
         }
     )
 
