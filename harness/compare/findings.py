@@ -70,6 +70,11 @@ class Slice(Frozen):
     adjusted_p: float
     """`p` after Holm's correction for all slices of the comparison."""
 
+    @property
+    def too_few(self) -> bool:
+        """Whether the interval covers the whole scale, or a group has none."""
+        return bool(self.dimension) and (self.interval is None or (self.interval.low <= -1 and self.interval.high >= 1))
+
 
 class Influence(Frozen):
     """A group of tasks that changes the difference more than random groups of its size do."""

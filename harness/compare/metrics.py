@@ -45,6 +45,11 @@ class AggregatedMetrics:
     """Runs whose cost was not recorded."""
     errors: dict[str, int] = field(default_factory=dict)
 
+    @property
+    def lost(self) -> int:
+        """Runs that count in no rate."""
+        return sum(self.errors.values())
+
 
 def aggregate(results: Iterable[EvalResult]) -> AggregatedMetrics:
     """Aggregate the metrics of all results."""
@@ -78,6 +83,11 @@ def resolve_metric(choice: MetricChoice, results: Iterable[EvalResult]) -> Metri
     if choice != "auto":
         return choice
     return "score" if any(0 < r.overall_score < 1 for r in results if r.measured) else "pass_rate"
+
+
+def metric_value(run: EvalResult, metric: Metric) -> float:
+    """Return the metric of one measured run, 0 to 1."""
+    return float(run.passed) if metric == "pass_rate" else run.overall_score
 
 
 def count_errors(results: Iterable[EvalResult]) -> dict[str, int]:
