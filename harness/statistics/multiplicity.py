@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from harness.statistics.resampling import TIE
+from harness.statistics.intervals import TIE
 from harness.statistics.significance import STEPS_TO
 
 

@@ -6,7 +6,7 @@ import math
 
 from scipy import special  # scipy.stats takes most of a second to import
 
-from harness.statistics.resampling import CONFIDENCE, TIE
+from harness.statistics.intervals import CONFIDENCE, TIE
 
 ALPHA = (1 - CONFIDENCE) / 2
 """Level of the one-sided test that a comparison makes in each direction."""

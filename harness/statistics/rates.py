@@ -1,8 +1,11 @@
-"""How likely is it that one of k runs passes, or all of them? Estimates from counts."""
+"""What do counts say? How likely one of k runs passes, or all of them; and whether two raters agree beyond chance."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+
+from harness.statistics.intervals import TIE
 
 
 def pass_at_k(n: int, c: int, k: int) -> float | None:
@@ -22,6 +25,20 @@ def pass_hat_k(n: int, c: int, k: int) -> float | None:
     """
     _check_counts(n, c, k)
     return None if k > n else math.comb(c, k) / math.comb(n, k)
+
+
+def cohen_kappa(labels_a: Sequence[bool], labels_b: Sequence[bool]) -> float | None:
+    """Return two raters' agreement beyond chance, -1 to 1; None without labels or when all are equal.
+
+    Cohen 1960, "A coefficient of agreement for nominal scales", Educ. Psychol. Meas. 20, 37-46.
+    """
+    count = len(labels_a)
+    if count == 0:
+        return None
+    observed = sum(a == b for a, b in zip(labels_a, labels_b, strict=True)) / count
+    rate_a, rate_b = sum(labels_a) / count, sum(labels_b) / count
+    chance = rate_a * rate_b + (1 - rate_a) * (1 - rate_b)
+    return None if chance > 1 - TIE else (observed - chance) / (1 - chance)
 
 
 def _check_counts(n: int, c: int, k: int) -> None:
