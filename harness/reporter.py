@@ -145,8 +145,9 @@ class Reporter:
             print_table(self.console, unit_table(units, a, b))
 
     def print_arms(self, found: ArmsComparison, all_tasks: bool = False) -> None:
-        """Print all arms in one table, then each against the first as `print_comparison` does."""
-        print_table(self.console, arms_table(found))
+        """Print several arms in one table; then each against the first as `print_comparison` does."""
+        if len(found.comparisons) > 1:
+            print_table(self.console, arms_table(found))
         for comparison in found.comparisons:
             self.print_comparison(comparison, all_tasks)
 

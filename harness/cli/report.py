@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +12,6 @@ from harness.cli.arms import ArmOptions, arm_options, verdict_code
 from harness.cli.options import FOLDER, PATH
 from harness.cli.output import keep_sources, write_text
 from harness.compare.arms import ArmsComparison
-from harness.compare.verdicts import Comparison
 from harness.errors import InputError
 from harness.models import PASS_SCORE, EvalResult
 from harness.report import exports
@@ -124,27 +122,18 @@ def compare(
     """
     sources = [path for path in (arms.a, arms.b, *more) if path is not None]
     keep_sources(sources, html, markdown, junit, json_path)
-    if more:
-        found, all_arms = arms.compare_with(more)
-        Reporter().print_arms(found, all_tasks)
-        write_text(html, lambda: html_page(all_arms, found, f"{len(all_arms)} arms"))
-        write_text(markdown, lambda: "\n".join(map(exports.comparison_markdown, found.comparisons)))
-        write_text(junit, lambda: exports.comparison_junit(*found.comparisons))
-        write_text(json_path, lambda: json.dumps(exports.arms_data(found), indent=1, ensure_ascii=False) + "\n")
-        ctx.exit(verdict_code(*found.comparisons))
-    comparison, results_a, results_b = arms.compare()
-    Reporter().print_comparison(comparison, all_tasks)
-    a, b = comparison.label_a, comparison.label_b
-    write_text(html, lambda: html_page([(a, results_a), (b, results_b)], comparison, f"{b} against {a}"))
-    write_text(markdown, lambda: exports.comparison_markdown(comparison))
-    write_text(junit, lambda: exports.comparison_junit(comparison))
-    write_text(json_path, lambda: json.dumps(exports.comparison_data(comparison), indent=1, ensure_ascii=False) + "\n")
-    ctx.exit(verdict_code(comparison))
+    found, labelled = arms.compare(more)
+    first = found.comparisons[0]
+    title = f"{len(labelled)} arms" if more else f"{first.label_b} against {first.label_a}"
+    Reporter().print_arms(found, all_tasks)
+    write_text(html, lambda: html_page(labelled, found, title))
+    write_text(markdown, lambda: "\n".join(map(exports.comparison_markdown, found.comparisons)))
+    write_text(junit, lambda: exports.comparison_junit(*found.comparisons))
+    write_text(json_path, lambda: exports.comparison_json(found))
+    ctx.exit(verdict_code(*found.comparisons))
 
 
-def html_page(
-    arms: Sequence[tuple[str, list[EvalResult]]], comparison: Comparison | ArmsComparison | None, title: str
-) -> str:
+def html_page(arms: Sequence[tuple[str, list[EvalResult]]], comparison: ArmsComparison | None, title: str) -> str:
     """Render the HTML report of labelled arms and their comparison."""
     from harness.report import html  # imports matplotlib, which takes half a second
     from harness.results.judged_task import pack_for

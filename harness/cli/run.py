@@ -171,7 +171,8 @@ def confirm(
     1 a regression is confirmed, 2 the data cannot tell or not all runs were made, 130 interrupted.
     """
     tasks, configs = load_tasks(batch.task_glob), batch.configs()
-    plan = plan_confirmation(*arms.compare(), tasks, configs, batch.runs)
+    found, ((_, results_a), (_, results_b)) = arms.compare()
+    plan = plan_confirmation(found.comparisons[0], results_a, results_b, tasks, configs, batch.runs)
     if plan is None:
         say("no task looks changed: nothing to confirm")
         return

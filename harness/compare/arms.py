@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import fmean
 
 from harness.compare.comparison import compare
 from harness.compare.findings import Frozen
-from harness.compare.metrics import aggregate, by_task, resolve_metric
+from harness.compare.metrics import by_task, mean_of_known, metric_value, resolve_metric
 from harness.compare.verdicts import Comparison, Metric, MetricChoice
 from harness.errors import InputError
 from harness.models import EvalResult
@@ -35,11 +36,6 @@ class ArmsComparison(Frozen):
     comparisons: tuple[Comparison, ...]
     """One for each other arm; their level is corrected for their number."""
 
-    @property
-    def got_worse(self) -> bool:
-        """Whether any arm is worse than the first, as a whole or in a single task."""
-        return any(comparison.got_worse for comparison in self.comparisons)
-
 
 def compare_arms(
     arms: Sequence[tuple[str, Sequence[EvalResult]]],
@@ -47,7 +43,6 @@ def compare_arms(
     metric: MetricChoice = "auto",
     threshold: float = 0.0,
     treatment: Sequence[str] = (),
-    pool: bool = False,
     fixed_tasks: bool = False,
 ) -> ArmsComparison:
     """Compare every arm with the first.
@@ -60,7 +55,6 @@ def compare_arms(
         metric: what decides; `auto` looks at all arms together, so that every comparison uses the same metric.
         threshold: changes of the metric below this, 0 to 1, are never called.
         treatment: the tools that the other arms are about, as glob patterns.
-        pool: pair by task and model alone, as in `compare`.
         fixed_tasks: which question is asked, as in `compare`.
 
     Raises:
@@ -81,7 +75,6 @@ def compare_arms(
             metric=chosen,
             threshold=threshold,
             treatment=treatment,
-            pool=pool,
             fixed_tasks=fixed_tasks,
             comparisons=len(others),
         )
@@ -95,16 +88,12 @@ def compare_arms(
 
 
 def _point(label: str, results: Sequence[EvalResult], metric: Metric) -> ArmPoint:
-    whole = aggregate(results)
-    means = [
-        m.pass_rate if metric == "pass_rate" else m.avg_score
-        for m in map(aggregate, by_task(results).values())
-        if m.total_runs
-    ]
+    measured = [result for result in results if result.measured]
+    means = [fmean(metric_value(run, metric) for run in runs) for runs in by_task(measured).values()]
     return ArmPoint(
         label=label,
         tasks=len(means),
-        runs=whole.total_runs,
-        mean=sum(means) / len(means) if means else None,
-        cost=whole.avg_cost,
+        runs=len(measured),
+        mean=fmean(means) if means else None,
+        cost=mean_of_known(run.cost_usd for run in measured),
     )

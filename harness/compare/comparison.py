@@ -62,7 +62,6 @@ def compare(
     metric: MetricChoice = "auto",
     threshold: float = 0.0,
     treatment: Sequence[str] = (),
-    pool: bool = False,
     fixed_tasks: bool = False,
     comparisons: int = 1,
 ) -> Comparison:
@@ -79,7 +78,6 @@ def compare(
         metric: what decides the verdict. `auto` takes the score if any score is neither 0 nor 1, else the pass rate.
         threshold: changes of the metric below this, 0 to 1, are never called.
         treatment: the tools that B is about, as glob patterns; by default, those offered to B's runs but not to A's.
-        pool: pair by task and model alone, with configs as groups, as arms with no config in common always are.
         fixed_tasks: ask about these very tasks, as a regression test does, and not about tasks like these.
         comparisons: number of comparisons with A; the level is corrected for it (Bonferroni).
 
@@ -90,7 +88,7 @@ def compare(
     _refuse_shared_runs(results_a, results_b, label_a, label_b)
     chosen = resolve_metric(metric, [*results_a, *results_b])
     confidence = 1 - (1 - CONFIDENCE) / comparisons
-    key_of = _pairing(results_a, results_b, pool)
+    key_of = _pairing(results_a, results_b)
     decide_units = partial(
         decide, threshold=threshold, fixed_tasks=fixed_tasks, confidence=confidence, comparisons=comparisons
     )
@@ -156,11 +154,11 @@ def _refuse_shared_runs(a: Sequence[EvalResult], b: Sequence[EvalResult], label_
         )
 
 
-def _pairing(a: Sequence[EvalResult], b: Sequence[EvalResult], pool: bool) -> Callable[[EvalResult], UnitKey]:
+def _pairing(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> Callable[[EvalResult], UnitKey]:
     """Return the key by which runs are paired: always the task; config and model if the arms share any."""
     if not a or not b:
         return lambda result: UnitKey(result.task_id, result.config_name, result.model)
-    by_config = not pool and bool({r.config_name for r in a} & {r.config_name for r in b})
+    by_config = bool({r.config_name for r in a} & {r.config_name for r in b})
     models_a, models_b = {r.model for r in a}, {r.model for r in b}
     by_model = bool(models_a & models_b)
     if not by_model and (len(models_a) > 1 or len(models_b) > 1):

@@ -56,19 +56,19 @@ def aggregate(results: Iterable[EvalResult]) -> AggregatedMetrics:
     all_results = list(results)
     runs = [result for result in all_results if result.measured]
     passed = sum(run.passed for run in runs)
-    tokens = _mean_of_known(run.tokens for run in runs)
+    tokens = mean_of_known(run.tokens for run in runs)
     return AggregatedMetrics(
         total_runs=len(runs),
         passed=passed,
         failed=len(runs) - passed,
         pass_rate=passed / len(runs) if runs else 0.0,
-        avg_score=_mean_of_known(run.overall_score for run in runs) or 0.0,
+        avg_score=mean_of_known(run.overall_score for run in runs) or 0.0,
         avg_tokens=None if tokens is None else round(tokens),
-        avg_duration=_mean_of_known(run.trace.duration_seconds for run in runs),
+        avg_duration=mean_of_known(run.trace.duration_seconds for run in runs),
         pass_at_k=_over_tasks(runs, statistics.pass_at_k),
         pass_hat_k=_over_tasks(runs, statistics.pass_hat_k),
         pass_interval=statistics.wilson_interval(passed, len(runs)),
-        avg_cost=_mean_of_known(run.cost_usd for run in runs),
+        avg_cost=mean_of_known(run.cost_usd for run in runs),
         total_cost=sum_of_known(map(total_cost, all_results)),
         unknown_costs=sum(result.cost_usd is None for result in all_results),
         errors=count_errors(all_results),
@@ -137,6 +137,7 @@ def _over_tasks(runs: Sequence[EvalResult], estimate: Callable[[int, int, int], 
     return means
 
 
-def _mean_of_known(values: Iterable[float | None]) -> float | None:
+def mean_of_known(values: Iterable[float | None]) -> float | None:
+    """Average the known values; None when none is known."""
     known = [value for value in values if value is not None]
     return fmean(known) if known else None

@@ -149,7 +149,19 @@ def results_markdown(results: Sequence[EvalResult]) -> str:
     return _markdown("results.md.j2", rows=rows)
 
 
-def comparison_data(comparison: Comparison) -> dict[str, Any]:
+def comparison_json(found: ArmsComparison) -> str:
+    """Return a comparison as JSON; of several arms, their means and costs, and each against the first."""
+    data = [_comparison_data(comparison) for comparison in found.comparisons]
+    several = {
+        "schema_version": SCHEMA_VERSION,
+        "metric": found.metric,
+        "arms": [arm.model_dump(mode="json") for arm in found.arms],
+        "comparisons": data,
+    }
+    return json.dumps(several if len(data) > 1 else data[0], indent=1, ensure_ascii=False) + "\n"
+
+
+def _comparison_data(comparison: Comparison) -> dict[str, Any]:
     """Return the comparison as JSON data, without values that only the computation needs."""
     steps = {"steps_less", "steps_greater"}
     data = comparison.model_dump(
@@ -160,16 +172,6 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
         },
     )
     return {"schema_version": SCHEMA_VERSION, "verdict": str(comparison.verdict), **data}
-
-
-def arms_data(found: ArmsComparison) -> dict[str, Any]:
-    """Return several arms as JSON data: their means and costs, and each against the first."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "metric": found.metric,
-        "arms": [arm.model_dump(mode="json") for arm in found.arms],
-        "comparisons": [comparison_data(comparison) for comparison in found.comparisons],
-    }
 
 
 def _markdown(template: str, **values: object) -> str:

@@ -101,8 +101,7 @@ def render(
         title: title of the page.
         pack_for: returns the evidence pack to show beside a run's answer.
     """
-    several = comparison if isinstance(comparison, ArmsComparison) else None
-    comparisons = several.comparisons if several else [comparison] if isinstance(comparison, Comparison) else []
+    found = [comparison] if isinstance(comparison, Comparison) else comparison.comparisons if comparison else []
     everything = [result for arm in arms for result in arm.results]
     metric = comparison.metric if comparison else resolve_metric("auto", everything)
     names = _legend(arms)
@@ -125,8 +124,8 @@ def render(
         .render(
             title=title,
             made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-            several=several,
-            views=_views(arms, comparisons),
+            several=comparison if len(found) > 1 else None,
+            views=_views(arms, found),
             metric=metric,
             columns=columns,
             tasks=sorted({result.task_id for result in everything}),

@@ -23,6 +23,7 @@ from harness.statistics.power import tasks_needed as tasks_needed
 from harness.statistics.rates import cohen_kappa as cohen_kappa
 from harness.statistics.rates import pass_at_k as pass_at_k
 from harness.statistics.rates import pass_hat_k as pass_hat_k
+from harness.statistics.rates import rank_correlation as rank_correlation
 from harness.statistics.significance import EXACT_SIGN_FLIPS as EXACT_SIGN_FLIPS
 from harness.statistics.significance import STEPS_TO as STEPS_TO
 from harness.statistics.significance import OneSided as OneSided

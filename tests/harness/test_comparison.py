@@ -141,10 +141,9 @@ def test_arms_that_mix_configs_are_pooled_and_say_so() -> None:
     assert "A mixes 2 configs, which are pooled and shown as groups: x and y" in "\n".join(comparison.warnings)
 
 
-def test_configs_in_common_are_pooled_when_asked_for() -> None:
+def test_configs_in_common_are_paired_with_themselves() -> None:
     both = arm(same(1), 1, config="x") + arm(same(1), 1, config="y")
     assert len(compare(both, both).decision.units) == 2 * len(TASKS)
-    assert len(compare(both, both, pool=True).decision.units) == len(TASKS)
 
 
 def test_which_models_to_pair_must_be_clear() -> None:

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from harness.compare.arms import compare_arms
 from harness.compare.comparison import compare
 from harness.models import EvalResult, GradeResult, Outcome
 from harness.report import exports
@@ -85,15 +86,14 @@ def test_markdown_of_a_comparison_names_verdict_warnings_and_tasks() -> None:
 
 @pytest.mark.parametrize("metric", ["pass_rate", "score"])
 def test_data_of_a_comparison_is_plain_json(metric: str) -> None:
-    comparison = compare(arm(same(3), 3), arm(same(1), 3), metric="score" if metric == "score" else "pass_rate")
-    data = exports.comparison_data(comparison)
-    assert json.loads(json.dumps(data)) == data
+    arms = [("a", arm(same(3), 3)), ("b", arm(same(1), 3))]
+    data = json.loads(exports.comparison_json(compare_arms(arms, metric="score" if metric == "score" else "pass_rate")))
     assert data["verdict"] == "regression"
     assert len(data["decision"]["units"]) == 20
 
 
 def test_data_of_a_comparison_without_common_tasks_is_plain_json() -> None:
-    data = exports.comparison_data(compare(arm({"a": 1}, 1), arm({"b": 1}, 1)))
+    data = json.loads(exports.comparison_json(compare_arms([("x", arm({"a": 1}, 1)), ("y", arm({"b": 1}, 1))])))
     assert data["verdict"] == "not enough data"
     assert (data["only_a"], data["only_b"]) == (["a"], ["b"])
 
