@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.host import scratch
-from harness.models import Config, ExecutionTrace
-from harness.sandbox.place import Sandbox
+from harness.host.processes import Finished
+from harness.models import Config, ErrorKind, ExecutionTrace, Outcome
+from harness.sandbox.place import Command, Sandbox, SandboxError
 from harness.suite.resolved import ResolvedConfig, read_servers, resolve
 
 
@@ -84,6 +85,16 @@ class ProcessExecutor(Executor):
     def cancel(self) -> None:
         """End all runs in progress; they return with error kind `interrupted`."""
         self._cancelled.set()
+
+    def _finish(self, command: Command) -> Finished | tuple[Outcome, ErrorKind, str]:
+        """Run the program to its end; if it cannot be run, return how that counts."""
+        try:
+            return self.sandbox.run(command)
+        except SandboxError as error:
+            return Outcome.INFRA_ERROR, ErrorKind.NO_RESULT, f"the sandbox failed: {error}"
+        except OSError as error:
+            text = f"{self.program} cannot be started ({error.strerror}); install it or name its path"
+            return Outcome.INFRA_ERROR, ErrorKind.CLI_REFUSED, text
 
     @cached_property
     def _shared_servers(self) -> dict[str, Any]:

@@ -41,13 +41,6 @@ WITHOUT_SERVERS = ("oracle", "nop")
     type=click.FloatRange(0, 1, min_open=True),
     help="Difference to find, 0 to 1.",
 )
-@click.option(
-    "--direction",
-    default="both",
-    show_default=True,
-    type=click.Choice(["drop", "rise", "both"]),
-    help="Which way it goes.",
-)
 @click.option("--baseline", type=click.FloatRange(0, 1), help="Mean of A.  [default: 0.8, or that of --from]")
 @click.option("--from", "source", type=PATH, help=f"Take the mean and how much runs vary from a {RESULTS_HELP}.")
 @click.option("--metric", default="auto", show_default=True, type=METRIC, help="As in `compare`, with --from.")
@@ -73,7 +66,6 @@ WITHOUT_SERVERS = ("oracle", "nop")
 def power(
     *,
     effect: float,
-    direction: str,
     baseline: float | None,
     source: Path | None,
     metric: MetricChoice,
@@ -98,14 +90,12 @@ def power(
     )
     varying = "" if noise.run_sd is None else f", runs of a task varying by {100 * noise.run_sd:.1f} points (one sd)"
     console = report_console()
-    signs = {"drop": (-1,), "rise": (1,), "both": (-1, 1)}[direction]
-    possible = [sign for sign in signs if 0 <= noise.mean + sign * effect <= 1]
+    possible = [sign for sign in (-1, 1) if 0 <= noise.mean + sign * effect <= 1]
     name = metric_name(noise.metric)
     if not possible:
-        way = {"drop": "drop", "rise": "rise", "both": "drop or rise"}[direction]
-        raise InputError(f"--effect {effect}: a {name} of {noise.mean:.2f} cannot {way} by that much")
+        raise InputError(f"--effect {effect}: a {name} of {noise.mean:.2f} cannot drop or rise by that much")
     words = {-1: "drop", 1: "rise"}
-    for sign in set(signs) - set(possible):
+    for sign in {-1, 1} - set(possible):
         room = noise.mean if sign < 0 else 1 - noise.mean
         say(f"A {name} of {100 * noise.mean:.0f} % leaves room for a {words[sign]} of {100 * room:.1f} points at most.")
     if noise.run_sd is not None and len(possible) == 2:

@@ -9,15 +9,14 @@ from pathlib import Path
 import click
 
 from harness.cli.arms import ArmOptions, arm_options, verdict_code
-from harness.cli.options import FOLDER, PATH
+from harness.cli.options import PATH
 from harness.cli.output import keep_sources, write_text
 from harness.compare.arms import ArmsComparison
 from harness.errors import InputError
-from harness.models import PASS_SCORE, EvalResult
+from harness.models import EvalResult
 from harness.report import exports
 from harness.report.console import say
 from harness.reporter import Reporter
-from harness.results.harbor import load_jobs
 from harness.results.sources import load_source
 from locobench.shared.installation import HARNESS
 
@@ -29,15 +28,6 @@ from locobench.shared.installation import HARNESS
 @click.option("--junit", type=PATH, help="Also write JUnit XML, one case a run.")
 @click.option("--csv", type=PATH, help="Also write one line a run.")
 @click.option("--json", "json_path", type=PATH, help="Also write a results file, with a summary in front.")
-@click.option("--config-name", help="Config name of a Harbor job's trials. Default: the job's, and agents' if several.")
-@click.option("--tasks-dir", type=FOLDER, help="Folder of a Harbor job's task folders, for language and category.")
-@click.option(
-    "--pass-score",
-    default=PASS_SCORE,
-    show_default=True,
-    type=click.FloatRange(0, 1),
-    help="Reward from which a trial passes.",
-)
 def report(
     source: Path,
     html: Path | None,
@@ -45,9 +35,6 @@ def report(
     junit: Path | None,
     csv: Path | None,
     json_path: Path | None,
-    config_name: str | None,
-    tasks_dir: Path | None,
-    pass_score: float,
 ) -> None:
     """Summary of a set of results: rates with intervals, pass@k, cost, lost runs.
 
@@ -56,10 +43,7 @@ def report(
     counts them as 0.
     """
     keep_sources([source], html, markdown, junit, csv, json_path)
-    if source.is_dir():
-        results = load_jobs(source, config_name=config_name, tasks_dir=tasks_dir, pass_score=pass_score)
-    else:
-        results = load_source(source)
+    results = load_source(source)
     Reporter().print_summary(results)
     write_text(html, lambda: html_page([(source.stem, results)], None, source.stem))
     write_text(markdown, lambda: exports.results_markdown(results))
@@ -73,8 +57,7 @@ def report(
 @click.option("-t", "--task", "task_filter", help="Only tasks whose id contains this.")
 @click.option("-f", "--failed-only", is_flag=True, help="Only runs that did not pass.")
 @click.option("-i", "--index", type=click.IntRange(0), help="Show the run of this number whole instead.")
-@click.option("--brief", is_flag=True, help="With -i: grades, tools and files without their contents.")
-def analyze(source: Path, task_filter: str | None, failed_only: bool, index: int | None, brief: bool) -> None:
+def analyze(source: Path, task_filter: str | None, failed_only: bool, index: int | None) -> None:
     """List runs with what failed in them, and how often each assertion passes.
 
     With -i everything about one run: prompt, transcript, changes, grades with reasons, stderr.
@@ -86,10 +69,7 @@ def analyze(source: Path, task_filter: str | None, failed_only: bool, index: int
         return
     if index >= len(results):
         raise InputError(f"{source}: there is no run {index}; they go from 0 to {len(results) - 1}")
-    if brief:
-        reporter.print_detailed_result(results[index])
-    else:
-        reporter.print_explain(results[index])
+    reporter.print_explain(results[index])
 
 
 @click.command()

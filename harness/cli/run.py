@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
 from harness.cli import INTERRUPTED
-from harness.cli.arms import CANNOT_TELL, ArmOptions, arm_options, verdict_code
+from harness.cli.arms import ArmOptions, arm_options, verdict_code
 from harness.cli.output import refuse_unwritable, results_and_journal, save_results, say_stopped
-from harness.cli.progress import Progress
+from harness.cli.progress import counts_of, matrix_progress
 from harness.cli.run_options import (
     OUTPUT_HELP,
     BatchOptions,
@@ -20,14 +21,13 @@ from harness.cli.run_options import (
     resume_options,
     run_options,
 )
+from harness.compare.metrics import by_arm
 from harness.compare.wording import counted
-from harness.errors import InputError
 from harness.models import EvalResult, Task
 from harness.models.model_ids import retirement_warning
-from harness.report.console import say, say_lines
+from harness.report.console import say
 from harness.reporter import Reporter
 from harness.results.journal import read_journal
-from harness.run.confirm import confirm as run_confirmation
 from harness.run.confirm import plan_confirmation
 from harness.run.estimate import estimate
 from harness.run.matrix import MatrixStopped, PlannedRun, finished_before
@@ -68,8 +68,7 @@ def run(
     )
     results = _run_matrix(ctx, runner, [runner.load_task(task_file)], [config], None, batch, going_on, options)
     if verbose and not options.quiet:
-        for result in results:
-            _print_details(result)
+        Reporter().print_detailed_result(results[0], verbose=True)
     (result,) = results
     ctx.exit(2 if not result.measured else 0 if result.passed else 1)
 
@@ -77,8 +76,6 @@ def run(
 @click.command()
 @batch_options(runs=3, fewest=1, output_required=False)
 @click.option("-m", "--models", help="Models instead of the configs' own, separated by commas.")
-@click.option("--limit", type=click.IntRange(1), help="Only the first N tasks.")
-@click.option("--filter", "task_filter", help="Only tasks whose id contains this.")
 @resume_options
 @run_options
 @click.pass_context
@@ -87,8 +84,6 @@ def matrix(
     /,
     batch: BatchOptions,
     models: str | None,
-    limit: int | None,
-    task_filter: str | None,
     going_on: GoingOn,
     options: RunOptions,
 ) -> None:
@@ -97,7 +92,7 @@ def matrix(
     Exit code 0 when every run was measured (passed or not), 2 when some were not, 130 when interrupted.
     """
     runner = options.runner()
-    tasks = _chosen(runner.load_tasks_from_glob(batch.task_glob), limit, task_filter)
+    tasks = load_tasks(batch.task_glob)
     configs = [runner.executor.resolve(config) for config in batch.configs()]
     model_list = [name.strip() for name in models.split(",") if name.strip()] if models else None
     results = _run_matrix(ctx, runner, tasks, configs, model_list, batch, going_on, options)
@@ -107,8 +102,8 @@ def matrix(
 def _run_matrix(
     ctx: click.Context,
     runner: EvalRunner,
-    tasks: list[Task],
-    configs: list[ResolvedConfig],
+    tasks: Sequence[Task],
+    configs: Sequence[ResolvedConfig],
     models: list[str] | None,
     batch: BatchOptions,
     going_on: GoingOn,
@@ -130,14 +125,14 @@ def _run_matrix(
     if not batch.output and not options.quiet:
         say(f"results go to {path}")
     stopped: MatrixStopped | None = None
-    with Progress(len(planned), list(kept.values()), quiet=options.quiet) as progress:
+    with matrix_progress(len(planned), kept.values(), quiet=options.quiet) as show:
         try:
             results = runner.run_matrix(
                 tasks,
                 configs,
                 models,
                 batch.runs,
-                progress.show,
+                show,
                 workers=batch.workers,
                 journal=journal,
                 max_cost_usd=batch.max_cost_usd,
@@ -146,8 +141,8 @@ def _run_matrix(
             stopped, results = early, early.results
     reason = stopped.reason if stopped else ""
     if not options.quiet and len(planned) > 1:
-        for line in progress.summary(results):
-            say(line)
+        for (name, model), group in by_arm(results).items():
+            say(f"{name} ({model}): {counts_of(group)}")
     save_results(runner, results, path, save_debug=options.save_debug, stop_reason=reason)
     if stopped is not None:
         say_stopped(len(results), len(planned), reason, [] if batch.output else ["-o", str(path)])
@@ -170,43 +165,21 @@ def confirm(
     again; otherwise B alone, against the runs of A that are there. Exit code 0 nothing confirmed as worse,
     1 a regression is confirmed, 2 the data cannot tell or not all runs were made, 130 interrupted.
     """
-    tasks, configs = load_tasks(batch.task_glob), batch.configs()
     found, ((_, results_a), (_, results_b)) = arms.compare()
+    tasks, configs = load_tasks(batch.task_glob), batch.configs()
     plan = plan_confirmation(found.comparisons[0], results_a, results_b, tasks, configs, batch.runs)
     if plan is None:
         say("no task looks changed: nothing to confirm")
         return
-    output, journal = results_and_journal(batch.output, going_on.resume)
     names = ", ".join(task.id for task in plan.tasks)
     say(f"{counted(len(plan.tasks), 'suspect')}, {counted(plan.fresh_runs, 'fresh run')}: {names}")
-    if batch.dry_run:
-        return
-    refuse_unwritable(output)
     runner = options.runner()
-    planned = runner.plan(plan.tasks, plan.configs, None, plan.runs)
-    going_on.agree(planned, read_journal(journal), journal)
-    confirmed = run_confirmation(
-        plan,
-        runner.run_matrix,
-        journal=journal,
-        workers=batch.workers,
-        max_cost_usd=batch.max_cost_usd,
-    )
-    save_results(runner, confirmed.fresh, output, save_debug=options.save_debug, stop_reason=confirmed.stop_reason)
-    if confirmed.comparison is None:
-        say_stopped(len(confirmed.fresh), plan.fresh_runs, confirmed.stop_reason)
-        ctx.exit(INTERRUPTED if confirmed.interrupted else CANNOT_TELL)
+    resolved = [runner.executor.resolve(config) for config in plan.configs]
+    fresh = _run_matrix(ctx, runner, plan.tasks, resolved, None, batch, going_on, options)
+    comparison = plan.compare(fresh)
     if not options.quiet:
-        Reporter().print_comparison(confirmed.comparison, all_tasks=True)
-    ctx.exit(verdict_code(confirmed.comparison))
-
-
-def _chosen(tasks: list[Task], limit: int | None, task_filter: str | None) -> list[Task]:
-    chosen = [task for task in tasks if task_filter is None or task_filter in task.id][:limit]
-    if not chosen:
-        known = ", ".join(task.id for task in tasks)
-        raise InputError(f"--filter {task_filter}: no task id contains it; there are: {known}")
-    return chosen
+        Reporter().print_comparison(comparison, all_tasks=True)
+    ctx.exit(verdict_code(comparison))
 
 
 def _warn_retired(runs: list[PlannedRun]) -> None:
@@ -216,7 +189,7 @@ def _warn_retired(runs: list[PlannedRun]) -> None:
             say(f"warning: {warning}", err=True)
 
 
-def _warn_of_snapshots(configs: list[ResolvedConfig], *, models_chosen: bool) -> None:
+def _warn_of_snapshots(configs: Sequence[ResolvedConfig], *, models_chosen: bool) -> None:
     """Warn about parts of the snapshots that the runs lack."""
     for config in configs:
         snapshot = config.user_configuration
@@ -243,13 +216,3 @@ def _print_plan(runs: list[PlannedRun], kept: int, results_dir: Path) -> None:
     if kept:
         say(f"{kept} of them are done, {len(runs) - kept} are left")
     say(estimate(runs, kept, results_dir))
-
-
-def _print_details(result: EvalResult) -> None:
-    if result.trace.error:
-        say_lines(f"{result.outcome}: {result.trace.error}", hang=6)
-    for grade in result.grades:
-        say_lines(f"  {'PASS' if grade.passed else 'FAIL'} {grade.assertion_id}: {grade.details}", hang=6)
-    for change in result.trace.file_changes:
-        say(f"  {change.action} {change.path}")
-    say_lines(result.trace.claude_response)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -51,6 +52,18 @@ def _why_no_results(text: str, error: ValidationError) -> str:
 
 def _too_new(version: int) -> str:
     return f"schema_version {version} is newer than {SCHEMA_VERSION}, which this harness reads; update it"
+
+
+def with_run_indices(results: Iterable[EvalResult]) -> list[EvalResult]:
+    """Number the runs of each task, config and model in the order given; return them sorted by these."""
+    groups: dict[tuple[str, str, str], list[EvalResult]] = defaultdict(list)
+    for result in results:
+        groups[result.task_id, result.config_name, result.model].append(result)
+    return [
+        result.model_copy(update={"run_index": index})
+        for _, group in sorted(groups.items())
+        for index, result in enumerate(group)
+    ]
 
 
 def without_secrets(result: EvalResult, redactor: Redactor) -> EvalResult:
@@ -120,18 +133,7 @@ def results_parts(results: Iterable[EvalResult], count: int, *, stop_reason: str
 
 def debug_json(results: list[EvalResult]) -> str:
     """Return the results with what one looks for first when a run went wrong."""
-    summary = {
-        "total_results": len(results),
-        "total_passed": sum(r.passed for r in results),
-        "total_failed": sum(r.verdict == "fail" for r in results),
-        "not_measured": sum(r.verdict == "lost" for r in results),
-        "total_files_changed": sum(len(r.trace.file_changes) for r in results),
-        "total_tool_calls": sum(len(r.trace.tool_calls) for r in results),
-        "hit_turn_limit_count": sum(r.trace.hit_turn_limit for r in results),
-        "unique_tasks": len({r.task_id for r in results}),
-        "unique_configs": len({r.config_name for r in results}),
-    }
-    return json.dumps({"execution_summary": summary, "results": [_debug(r) for r in results]}, indent=1)
+    return json.dumps({"results": [_debug(r) for r in results]}, indent=1)
 
 
 def _debug(result: EvalResult) -> dict[str, Any]:

@@ -15,11 +15,9 @@ from locobench.harbor.trial import Lock, Trial
 
 
 class TaskFolders:
-    """Reads the task folder of each trial; each folder is read once."""
+    """Reads the task folder of each trial where the trial says it was; each folder is read once."""
 
-    def __init__(self, tasks_dir: Path | None) -> None:
-        """Look for task folders in `tasks_dir`; if None, where the trials say they were."""
-        self._tasks_dir = tasks_dir
+    def __init__(self) -> None:
         self._read: dict[Path, TaskFolder | None] = {}
 
     def metadata(self, trial: Trial) -> MetadataSection:
@@ -37,7 +35,7 @@ class TaskFolders:
         return task if ran is None or ran == task.digest else None
 
     def _folder(self, trial: Trial) -> TaskFolder | None:
-        folder = self._tasks_dir / task_id(trial) if self._tasks_dir else trial.task_path
+        folder = trial.task_path
         if folder is None:
             return None
         if folder not in self._read:

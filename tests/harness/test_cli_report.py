@@ -211,12 +211,11 @@ def test_power_of_passes_tells_a_drop_from_a_rise(saved: Path) -> None:
     text = call("power", "--effect", 0.1, "--baseline", 0.8).output
     assert "a drop of 10 points" in text
     assert "a rise of 10 points" in text
-    assert "a rise" not in call("power", "--effect", 0.1, "--direction", "drop").output
 
 
-def test_power_of_an_impossible_drop_is_refused() -> None:
-    line = one_line(call("power", "--baseline", 0.1, "--effect", 0.2, "--direction", "drop"))
-    assert "cannot drop" in line
+def test_power_of_an_impossible_change_is_refused() -> None:
+    assert "leaves room for a drop of 10.0 points" in call("power", "--baseline", 0.1, "--effect", 0.2).output
+    assert "cannot drop or rise" in one_line(call("power", "--baseline", 0.5, "--effect", 0.6))
 
 
 def scored(runs: int) -> list[EvalResult]:
@@ -244,7 +243,7 @@ def test_power_from_one_run_a_task_asks_how_much_runs_vary(tmp_path: Path) -> No
 
 
 def test_power_at_a_stricter_level_is_less() -> None:
-    strict = call("power", "--effect", 0.2, "--direction", "drop", "--tasks", 20, "--runs", 5, "--alpha", 0.001)
+    strict = call("power", "--effect", 0.2, "--tasks", 20, "--runs", 5, "--alpha", 0.001)
     assert "find it in 38 %" in strict.output
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import (
     AfterValidator,
+    AliasChoices,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -19,7 +20,7 @@ from pydantic import (
     field_validator,
 )
 
-from harness.models import Offered, TokenUsage
+from harness.models import Offered
 from locobench.shared.validation import Whole
 
 Item = TypeVar("Item")
@@ -60,30 +61,19 @@ class Told(BaseModel):
 
 
 class Usage(BaseModel):
-    """Token counts of one request or of the main loop. A single malformed count invalidates all of them."""
+    """Token counts of one request, the main loop or one model, under the API's names or those of `modelUsage`.
 
-    input_tokens: Count = 0
-    output_tokens: Count = 0
-    cache_read_input_tokens: Count = 0
-    cache_creation_input_tokens: Count = 0
+    A single malformed count invalidates all of them.
+    """
 
-    def as_record(self) -> TokenUsage:
-        """Return the counts as a trace names them."""
-        return TokenUsage(
-            input_tokens=self.input_tokens,
-            output_tokens=self.output_tokens,
-            cache_read_tokens=self.cache_read_input_tokens,
-            cache_creation_tokens=self.cache_creation_input_tokens,
-        )
-
-
-class ModelUsage(Usage):
-    """Token counts of one model, subagents included, with the field names of `modelUsage`."""
-
-    input_tokens: Count = Field(default=0, alias="inputTokens")
-    output_tokens: Count = Field(default=0, alias="outputTokens")
-    cache_read_input_tokens: Count = Field(default=0, alias="cacheReadInputTokens")
-    cache_creation_input_tokens: Count = Field(default=0, alias="cacheCreationInputTokens")
+    input_tokens: Count = Field(default=0, validation_alias=AliasChoices("input_tokens", "inputTokens"))
+    output_tokens: Count = Field(default=0, validation_alias=AliasChoices("output_tokens", "outputTokens"))
+    cache_read_tokens: Count = Field(
+        default=0, validation_alias=AliasChoices("cache_read_input_tokens", "cacheReadInputTokens")
+    )
+    cache_creation_tokens: Count = Field(
+        default=0, validation_alias=AliasChoices("cache_creation_input_tokens", "cacheCreationInputTokens")
+    )
 
 
 class Block(Told):
@@ -179,7 +169,7 @@ class Result(Message):
     duration_ms: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     total_cost_usd: Annotated[float, Field(ge=0, strict=True, allow_inf_nan=False)] | None = None
     usage: Usage | None = None
-    model_usage: dict[str, ModelUsage] = Field(default={}, alias="modelUsage")
+    model_usage: dict[str, Usage] = Field(default={}, alias="modelUsage")
     permission_denials: Objects[Denial] = []
 
 
