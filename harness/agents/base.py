@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -11,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from harness.errors import InputError
 from harness.host import scratch
 from harness.host.processes import Finished
 from harness.models import Config, ErrorKind, ExecutionTrace, Outcome
@@ -124,3 +127,26 @@ def mcp_file_of(servers: Mapping[str, Any]) -> Iterator[Path | None]:
 def folders_of(isolated: Mapping[str, str]) -> list[Path]:
     """Return the folders that an isolated run's variables name."""
     return [path for value in isolated.values() if (path := Path(value)).is_absolute() and path.is_dir()]
+
+
+def executor_of(name: str) -> Executor:
+    """Import the class `module:Class` and call it without arguments.
+
+    Args:
+        name: the class. The module may also be in the current folder.
+
+    Raises:
+        InputError: there is no such class, it is not an Executor, or it cannot be instantiated.
+    """
+    module, _, attribute = name.partition(":")
+    if not module or not attribute:
+        raise InputError(f"executor {name!r}: none of that name; name claude, command, echo or MODULE:CLASS")
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.append(here)
+    try:
+        made = getattr(importlib.import_module(module), attribute)()
+    except Exception as error:  # user code may raise anything
+        raise InputError(f"executor {name}: {type(error).__name__}: {error}; see that it can be imported") from error
+    if not isinstance(made, Executor):
+        raise InputError(f"executor {name}: no Executor; derive it from harness.executor.Executor")
+    return made

@@ -196,12 +196,6 @@ def _pipe_may_close() -> Iterator[None]:
         raise SystemExit(CLOSED_PIPE) from None
 
 
-def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted:
-        click.echo(f"{ctx.info_name} {version()}")
-        ctx.exit()
-
-
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.option(
     "-e",
@@ -210,14 +204,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     type=click.Path(path_type=Path),
     help="File with variables such as ANTHROPIC_API_KEY. Default: the first of .env, ~/.env, .env.local.",
 )
-@click.option(
-    "--version",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_show_version,
-    help="Show the version and exit.",
-)
+@click.version_option(version(), message="%(prog)s %(version)s", help="Show the version and exit.")
 @click.pass_context
 def cli(ctx: click.Context, env_file: Path | None) -> None:
     """Run coding agents on tasks, grade what they do, and compare configurations.

@@ -13,7 +13,7 @@ from harness import statistics
 from harness.cli.options import METRIC, PATH, RESULTS_HELP
 from harness.compare.verdicts import MetricChoice
 from harness.compare.wording import counted, metric_name
-from harness.design.jobs import ARMS, Earlier, JobOptions, TaskSet, choose_attempts, hours, job_yaml
+from harness.design.jobs import ARMS, Earlier, TaskSet, choose_attempts, hours, job_yaml
 from harness.design.jobs import power as power_of
 from harness.design.noise import Noise, observed_noise
 from harness.errors import InputError
@@ -218,10 +218,22 @@ def plan(
         raise InputError(f"{source}: holds no run of the model {model}; leave --from out, or name other results")
     usd = earlier.usd if earlier else None
     chosen = choose_attempts(attempts, found.count, usd, budget_usd)
-    options = JobOptions(agent, model, chosen, concurrency, retries, environment, extra_docker_compose, jobs_dir)
+    overlays = {"extra_docker_compose": [str(path) for path in extra_docker_compose]} if extra_docker_compose else {}
     files = {name: output_dir / f"{name}.yaml" for name in ("without", "with")}
     for name, path in files.items():
-        write_whole(path, job_yaml(name, tasks, options, servers if name == "with" else ()))
+        job = job_yaml(
+            name,
+            tasks,
+            servers if name == "with" else (),
+            agent=agent,
+            model=model,
+            environment={"type": environment, **overlays},
+            jobs_dir=str(jobs_dir),
+            n_attempts=chosen,
+            n_concurrent_trials=concurrency,
+            retry={"max_retries": retries},
+        )
+        write_whole(path, job)
     say(f"wrote {files['without']} and {files['with']}")
     if found.skipped:
         names = ", ".join(found.skipped[:SHOWN_SKIPPED]) + (", ..." if len(found.skipped) > SHOWN_SKIPPED else "")

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.agents.base import executor_of
 from harness.agents.command import CommandExecutor
 from harness.agents.echo import EchoExecutor
-from harness.agents.own import executor_of
 from harness.cli.options import PATH, Function, gathered
 from harness.compare.wording import counted
 from harness.errors import InputError

@@ -97,9 +97,7 @@ def count_errors(results: Iterable[EvalResult]) -> dict[str, int]:
 
 def total_cost(result: EvalResult) -> float | None:
     """Return the US$ of a run with its failed tries and judges, as --max-cost-usd counts it; None when unknown."""
-    judges = [grade.judge.cost_usd for grade in result.grades if grade.judge]
-    others = [cost for cost in (result.retry_cost_usd, result.replaced_judge_cost_usd) if cost]
-    return sum_of_known([result.cost_usd, *others, *judges])
+    return None if result.cost_usd is None and not result.spent_usd else result.spent_usd
 
 
 def sum_of_known(values: Iterable[float | None]) -> float | None:

@@ -114,41 +114,37 @@ def _of_arms(results: Sequence[EvalResult], value: Callable[[EvalResult], float 
     return means[0], means[1]
 
 
-@dataclass(frozen=True)
-class JobOptions:
-    """What both jobs have in common."""
+def job_yaml(
+    name: str,
+    tasks: Path,
+    servers: Sequence[McpServer],
+    *,
+    agent: str,
+    model: str | None,
+    environment: dict[str, Any],
+    **settings: Any,
+) -> str:
+    """Return a job for `harbor run -c`; paths in it are resolved against the folder that Harbor is started in.
 
-    agent: str
-    """A name that Harbor knows, or `module:Class`."""
-    model: str | None
-    attempts: int
-    concurrency: int
-    retries: int
-    environment: str
-    extra_docker_compose: tuple[Path, ...]
-    jobs_dir: Path
-
-
-def job_yaml(name: str, tasks: Path, options: JobOptions, servers: Sequence[McpServer]) -> str:
-    """Return a job for `harbor run -c`; paths in it are resolved against the folder that Harbor is started in."""
-    agent: dict[str, Any] = {"import_path" if ":" in options.agent else "name": options.agent}
-    if options.model:
-        agent["model_name"] = options.model
+    Args:
+        name: the job's name.
+        tasks: folder of task folders.
+        servers: what the agent gets.
+        agent: a name that Harbor knows, or `module:Class`.
+        model: as Harbor wants it.
+        environment: Harbor's section of that name.
+        settings: further keys of the job, under Harbor's names.
+    """
+    given: dict[str, Any] = {"import_path" if ":" in agent else "name": agent}
+    if model:
+        given["model_name"] = model
     if servers:
-        agent["mcp_servers"] = [
-            server.model_dump(mode="json", exclude_none=True, exclude_defaults=False) for server in servers
-        ]
-    environment: dict[str, Any] = {"type": options.environment}
-    if options.extra_docker_compose:
-        environment["extra_docker_compose"] = [str(path) for path in options.extra_docker_compose]
+        given["mcp_servers"] = [server.model_dump(mode="json", exclude_none=True) for server in servers]
     job = {
         "job_name": name,
-        "jobs_dir": str(options.jobs_dir),
-        "n_attempts": options.attempts,
-        "n_concurrent_trials": options.concurrency,
-        "retry": {"max_retries": options.retries},
+        **settings,
         "environment": environment,
-        "agents": [agent],
+        "agents": [given],
         "datasets": [{"path": str(tasks)}],
     }
     yaml = YAML()

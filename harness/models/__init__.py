@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from harness.models.conditions import Batch as Batch
-from harness.models.conditions import Conditions as Conditions
-from harness.models.conditions import VerifierMetrics as VerifierMetrics
 from harness.models.definitions import CHECK_FIELDS as CHECK_FIELDS
 from harness.models.definitions import LLM_WEIGHT_KEY as LLM_WEIGHT_KEY
 from harness.models.definitions import Assertion as Assertion
@@ -29,9 +26,12 @@ from harness.models.records import GradeResult as GradeResult
 from harness.models.records import JudgeRecord as JudgeRecord
 from harness.models.records import ResultsFile as ResultsFile
 from harness.models.records import weighted_score as weighted_score
+from harness.models.traces import Batch as Batch
+from harness.models.traces import Conditions as Conditions
 from harness.models.traces import ConfigSnapshot as ConfigSnapshot
 from harness.models.traces import ExecutionTrace as ExecutionTrace
 from harness.models.traces import FileChange as FileChange
 from harness.models.traces import Offered as Offered
 from harness.models.traces import TokenUsage as TokenUsage
 from harness.models.traces import ToolCall as ToolCall
+from harness.models.traces import VerifierMetrics as VerifierMetrics

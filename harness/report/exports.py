@@ -10,15 +10,17 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from junitparser import Error, Failure, JUnitXml, TestCase, TestSuite
 
+from harness.compare import sentences, wording
 from harness.compare.arms import ArmsComparison
 from harness.compare.metrics import aggregate, by_arm
 from harness.compare.sentences import verdict_sentence
 from harness.compare.verdicts import Comparison, Verdict
 from harness.compare.wording import p_text, runs_text
 from harness.models import SCHEMA_VERSION, EvalResult
-from harness.report.environment import template_environment
+from locobench.shared.installation import HARNESS
 
 COLUMNS: dict[str, Callable[[EvalResult], object]] = {
     "task_id": lambda r: r.task_id,
@@ -172,6 +174,24 @@ def _comparison_data(comparison: Comparison) -> dict[str, Any]:
         },
     )
     return {"schema_version": SCHEMA_VERSION, "verdict": str(comparison.verdict), **data}
+
+
+def template_environment(*, is_page: bool) -> Environment:
+    """Return an environment with the templates, `wording` and `sentences`.
+
+    Args:
+        is_page: True for HTML; False for Markdown, where names go through the filter `cell`.
+    """
+    environment = Environment(
+        loader=PackageLoader("harness.report"),
+        autoescape=is_page,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=not is_page,
+    )
+    environment.globals |= {"wording": wording, "sentences": sentences, "harness": HARNESS}
+    return environment
 
 
 def _markdown(template: str, **values: object) -> str:

@@ -97,7 +97,7 @@ def _scatter(
     return inline_svg(figure, name.split()[-1], COLOURS, label=title)
 
 
-def _short(name: str, limit: int = NAME_CHARS) -> str:
+def _short(name: str) -> str:
     """Cut the middle out of a long name; ids mostly differ at their ends."""
-    half = limit // 2
-    return name if len(name) <= limit else f"{name[:half]}…{name[1 - half :]}"
+    half = NAME_CHARS // 2
+    return name if len(name) <= NAME_CHARS else f"{name[:half]}…{name[1 - half :]}"

@@ -25,7 +25,7 @@ from harness.host.redaction import REDACTED
 from harness.host.secret_shapes import replace_shapes
 from harness.models import EvalResult, VerifierMetrics
 from harness.report import figures
-from harness.report.environment import template_environment
+from harness.report.exports import template_environment
 from harness.report.forest import Forest, forest
 from harness.report.task_table import TaskTable, task_table
 

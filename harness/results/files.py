@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from harness.errors import InputError
 from harness.host.redaction import Redactor
-from harness.models import SCHEMA_VERSION, EvalResult, ExecutionTrace, ResultsFile
+from harness.models import SCHEMA_VERSION, Batch, EvalResult, ExecutionTrace, ResultsFile
 from harness.suite.load import read_text
 from locobench.shared.validation import first_problem
 
@@ -22,8 +22,16 @@ R = TypeVar("R", bound=BaseModel)
 
 
 def load_results(path: Path | str) -> list[EvalResult]:
-    """Read a results file (an object with `results`, or a bare list); InputError if unreadable."""
-    return load_results_file(Path(path)).results
+    """Read the results of a file; those of a matrix that stopped early say so in `batch`.
+
+    The file holds an object with `results`, or a bare list; InputError if it cannot be read.
+    """
+    path = Path(path)
+    file = load_results_file(path)
+    if file.complete:
+        return file.results
+    batch = Batch(name=path.name, present=len(file.results), finished=False)
+    return [r if r.batch else r.model_copy(update={"batch": batch}) for r in file.results]
 
 
 def load_results_file(path: Path) -> ResultsFile:

@@ -10,8 +10,6 @@ from harness.statistics.intervals import ratio_bootstrap as ratio_bootstrap
 from harness.statistics.intervals import standard_error as standard_error
 from harness.statistics.intervals import t_interval as t_interval
 from harness.statistics.intervals import wilson_interval as wilson_interval
-from harness.statistics.multiplicity import discrete_benjamini_hochberg as discrete_benjamini_hochberg
-from harness.statistics.multiplicity import holm as holm
 from harness.statistics.power import ALPHA as ALPHA
 from harness.statistics.power import MOST_TASKS as MOST_TASKS
 from harness.statistics.power import TARGET_POWER as TARGET_POWER
@@ -28,7 +26,9 @@ from harness.statistics.significance import EXACT_SIGN_FLIPS as EXACT_SIGN_FLIPS
 from harness.statistics.significance import STEPS_TO as STEPS_TO
 from harness.statistics.significance import OneSided as OneSided
 from harness.statistics.significance import Shift as Shift
+from harness.statistics.significance import discrete_benjamini_hochberg as discrete_benjamini_hochberg
 from harness.statistics.significance import fisher_test as fisher_test
+from harness.statistics.significance import holm as holm
 from harness.statistics.significance import mean_permutation_test as mean_permutation_test
 from harness.statistics.significance import sign_flip_test as sign_flip_test
 from harness.statistics.significance import stratified_test as stratified_test

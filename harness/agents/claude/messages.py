@@ -188,16 +188,15 @@ class RateLimitEvent(Message):
     rate_limit_info: RateLimit = RateLimit()
 
 
-KINDS: dict[tuple[str, str], type[Message]] = {("system", "init"): Init, ("system", "api_retry"): ApiRetry}
-"""Message classes by type and subtype of a line."""
-
-TYPES: dict[str, type[Message]] = {
+KINDS: dict[str, type[Message]] = {
+    "system/init": Init,
+    "system/api_retry": ApiRetry,
     "assistant": Turn,
     "user": Turn,
     "result": Result,
     "rate_limit_event": RateLimitEvent,
 }
-"""Message classes by type alone."""
+"""Message classes by type of a line, or by type and subtype."""
 
 DEEPEST = 64
 """Levels of nesting that are kept; results files could not hold much more."""
@@ -218,7 +217,7 @@ def message_of(line: Mapping[str, Any], *, longest: Callable[[str], int | None] 
     raw = _bounded(dict(line), DEEPEST, longest(str(line.get("type"))))
     name, subtype = str(raw.get("type")), str(raw.get("subtype"))
     is_result = "type" not in raw and "session_id" in raw
-    kind = Result if is_result else KINDS.get((name, subtype)) or TYPES.get(name, Message)
+    kind = Result if is_result else KINDS.get(name) or KINDS.get(f"{name}/{subtype}", Message)
     return kind.model_validate({**raw, "raw": raw})
 
 
