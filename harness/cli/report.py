@@ -25,14 +25,12 @@ from locobench.shared.installation import HARNESS
 @click.argument("source", type=PATH)
 @click.option("--html", type=PATH, help="Also write an HTML report.")
 @click.option("--markdown", type=PATH, help="Also write a Markdown table.")
-@click.option("--junit", type=PATH, help="Also write JUnit XML, one case a run.")
 @click.option("--csv", type=PATH, help="Also write one line a run.")
 @click.option("--json", "json_path", type=PATH, help="Also write a results file, with a summary in front.")
 def report(
     source: Path,
     html: Path | None,
     markdown: Path | None,
-    junit: Path | None,
     csv: Path | None,
     json_path: Path | None,
 ) -> None:
@@ -42,12 +40,11 @@ def report(
     that say nothing about the agent (build, API or verifier errors) are kept and count in no rate; Harbor's own mean
     counts them as 0.
     """
-    keep_sources([source], html, markdown, junit, csv, json_path)
+    keep_sources([source], html, markdown, csv, json_path)
     results = load_source(source)
     Reporter().print_summary(results)
     write_text(html, lambda: html_page([(source.stem, results)], None, source.stem))
     write_text(markdown, lambda: exports.results_markdown(results))
-    write_text(junit, lambda: exports.results_junit(results))
     write_text(csv, lambda: exports.results_csv(results))
     write_text(json_path, lambda: exports.results_json(results))
 
@@ -78,7 +75,6 @@ def analyze(source: Path, task_filter: str | None, failed_only: bool, index: int
 @click.option("--all-tasks", is_flag=True, help="List every task, not only those that moved.")
 @click.option("--html", type=PATH, help="Also write an HTML report with every run.")
 @click.option("--markdown", type=PATH, help="Also write a comment for a pull request.")
-@click.option("--junit", type=PATH, help="Also write JUnit XML, one case a task.")
 @click.option("--json", "json_path", type=PATH, help="Also write the comparison as data.")
 @click.pass_context
 def compare(
@@ -89,7 +85,6 @@ def compare(
     all_tasks: bool,
     html: Path | None,
     markdown: Path | None,
-    junit: Path | None,
     json_path: Path | None,
 ) -> None:
     """Did B do better or worse than A, by how much, how sure are we, at what cost?
@@ -101,14 +96,13 @@ def compare(
     regression, of the whole or of a single task, 2 the data cannot tell.
     """
     sources = [path for path in (arms.a, arms.b, *more) if path is not None]
-    keep_sources(sources, html, markdown, junit, json_path)
+    keep_sources(sources, html, markdown, json_path)
     found, labelled = arms.compare(more)
     first = found.comparisons[0]
     title = f"{len(labelled)} arms" if more else f"{first.label_b} against {first.label_a}"
     Reporter().print_arms(found, all_tasks)
     write_text(html, lambda: html_page(labelled, found, title))
     write_text(markdown, lambda: "\n".join(map(exports.comparison_markdown, found.comparisons)))
-    write_text(junit, lambda: exports.comparison_junit(*found.comparisons))
     write_text(json_path, lambda: exports.comparison_json(found))
     ctx.exit(verdict_code(*found.comparisons))
 

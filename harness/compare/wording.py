@@ -1,4 +1,4 @@
-"""How numbers and verdicts read: the same words and digits on the terminal, in Markdown, in JUnit and in HTML."""
+"""How numbers and verdicts read: the same words and digits on the terminal, in Markdown and in HTML."""
 
 from __future__ import annotations
 

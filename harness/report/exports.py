@@ -1,4 +1,4 @@
-"""How do results and comparisons leave the harness? As JSON, CSV, JUnit XML and Markdown text."""
+"""How do results and comparisons leave the harness? As JSON, CSV and Markdown text."""
 
 from __future__ import annotations
 
@@ -11,14 +11,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from junitparser import Error, Failure, JUnitXml, TestCase, TestSuite
 
 from harness.compare import sentences, wording
 from harness.compare.arms import ArmsComparison
 from harness.compare.metrics import aggregate, by_arm
-from harness.compare.sentences import verdict_sentence
 from harness.compare.verdicts import Comparison, Verdict
-from harness.compare.wording import p_text, runs_text
 from harness.models import SCHEMA_VERSION, EvalResult
 from locobench.shared.installation import HARNESS
 
@@ -54,10 +51,6 @@ MARKS = {
     Verdict.NO_EVIDENCE: "⚫",
     Verdict.NOT_ENOUGH_DATA: "⚪",
 }
-
-Problem = Error | Failure
-
-NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def results_json(results: Sequence[EvalResult]) -> str:
@@ -96,47 +89,6 @@ def results_csv(results: Iterable[EvalResult]) -> str:
     for result in results:
         writer.writerow([_inert(value(result)) for value in COLUMNS.values()])
     return text.getvalue()
-
-
-def results_junit(results: Sequence[EvalResult]) -> str:
-    """Return a suite per config and model with a case per run; lost runs are errors, failed ones failures."""
-    suites = []
-    for (config, model), runs in by_arm(results).items():
-        cases = []
-        for run in runs:
-            case = _case(config, f"{run.task_id}[{run.run_index}]", run.trace.duration_seconds)
-            if run.verdict == "lost":
-                reasons = [run.trace.error, *(g.details for g in run.grades if g.status != "graded")]
-                message = f"{run.lost_to}: {'; '.join(reason for reason in reasons if reason)}"
-                case.result = [_problem(Error, message, run.trace.stderr)]
-            elif run.verdict == "fail":
-                failed = [f"{g.assertion_id}: {g.details or g.reasoning}" for g in run.grades if not g.passed]
-                message = f"score {run.overall_score:.2f}, {run.outcome}"
-                case.result = [_problem(Failure, message, "\n".join(failed))]
-            cases.append(case)
-        suites.append(_suite(f"{config} | {model}", cases))
-    return _xml("harness", suites)
-
-
-def comparison_junit(*comparisons: Comparison) -> str:
-    """Return a suite per comparison, with verdict and tasks as cases; regressions fail, too little data is an error."""
-    return _xml("harness compare", [_comparison_suite(comparison) for comparison in comparisons])
-
-
-def _comparison_suite(comparison: Comparison) -> TestSuite:
-    whole = _case("compare", "verdict")
-    warnings = "\n".join(comparison.warnings)
-    if comparison.verdict is Verdict.REGRESSION:
-        whole.result = [_problem(Failure, verdict_sentence(comparison), warnings)]
-    elif comparison.verdict is Verdict.NOT_ENOUGH_DATA:
-        whole.result = [_problem(Error, verdict_sentence(comparison), warnings)]
-    cases = [whole]
-    for unit in comparison.decision.units:
-        case = _case("compare", comparison.decision.name(unit))
-        if unit.verdict is Verdict.REGRESSION:
-            case.result = [_problem(Failure, f"{runs_text(unit)}, adjusted p = {p_text(unit.adjusted.less)}", "")]
-        cases.append(case)
-    return _suite(f"{comparison.label_b} against {comparison.label_a}", cases)
 
 
 def comparison_markdown(comparison: Comparison) -> str:
@@ -208,34 +160,3 @@ def _cell(text: str) -> str:
 def _inert(value: object) -> object:
     """Keep a spreadsheet from taking a value for a formula."""
     return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value
-
-
-def _case(group: str, name: str, seconds: float | None = None) -> TestCase:
-    return TestCase(_clean(name), classname=_clean(group), time=seconds)
-
-
-def _problem(kind: type[Error] | type[Failure], message: str, text: str) -> Problem:
-    problem = kind(_clean(message))
-    problem.text = _clean(text)
-    return problem
-
-
-def _suite(name: str, cases: Sequence[TestCase]) -> TestSuite:
-    suite = TestSuite(_clean(name))
-    suite.add_testcases(list(cases))
-    return suite
-
-
-def _clean(text: str) -> str:
-    """Replace the characters that XML cannot hold."""
-    return NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
-
-
-def _xml(name: str, suites: Sequence[TestSuite]) -> str:
-    file = JUnitXml(name)
-    for suite in suites:
-        file.add_testsuite(suite)
-    file.update_statistics()
-    text = io.BytesIO()
-    file.write(text, pretty=True)
-    return text.getvalue().decode()

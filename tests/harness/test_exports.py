@@ -1,19 +1,18 @@
-"""JSON, CSV, JUnit and Markdown: what a reader program gets, whatever the texts of an agent are."""
+"""JSON, CSV and Markdown: what a reader program gets, whatever the texts of an agent are."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from xml.etree import ElementTree
 
 import pytest
 
 from harness.compare.arms import compare_arms
 from harness.compare.comparison import compare
-from harness.models import EvalResult, GradeResult, Outcome
+from harness.models import EvalResult, GradeResult
 from harness.report import exports
-from tests.support.results import arm, judge_failed, run
+from tests.support.results import arm, run
 
 TASKS = [f"t{i:02}" for i in range(20)]
 
@@ -25,40 +24,6 @@ def same(count: int) -> dict[str, int]:
 def failed(details: str) -> EvalResult:
     grade = GradeResult(assertion_id="g", passed=False, score=0, details=details)
     return run(passed=False, grades=[grade])
-
-
-def test_junit_counts_failures_and_lost_runs_apart() -> None:
-    lost = run(passed=False, outcome=Outcome.INFRA_ERROR, trace={"error": "HTTP 529"})
-    root = ElementTree.fromstring(exports.results_junit([run(), failed("2 failed"), lost, judge_failed()]))
-    (suite,) = root
-    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("4", "1", "2")
-    problems = [(p.tag, p.get("message")) for case in suite for p in case]
-    assert problems == [
-        ("failure", "score 0.00, completed"),
-        ("error", "infra_error: HTTP 529"),
-        ("error", "judge_error: "),
-    ]
-
-
-def test_junit_survives_characters_that_xml_cannot_hold() -> None:
-    root = ElementTree.fromstring(exports.results_junit([failed("\x1b[31m ]]> <b> \x00 \ufffe é")]))
-    assert "<b>" in (root.findtext("testsuite/testcase/failure") or "")
-
-
-def test_junit_of_a_comparison_fails_the_task_that_broke() -> None:
-    comparison = compare(arm(same(8), 8), arm(same(8) | {"t03": 0}, 8))
-    root = ElementTree.fromstring(exports.comparison_junit(comparison))
-    broken = [case.get("name") for case in root.iter("testcase") if case.find("failure") is not None]
-    assert broken == ["t03"]
-    everywhere = exports.comparison_junit(compare(arm(same(8), 8), arm(same(0), 8)))
-    assert ElementTree.fromstring(everywhere).find("testsuite/testcase[@name='verdict']/failure") is not None
-
-
-def test_junit_of_too_little_data_is_an_error_and_no_failure() -> None:
-    comparison = compare(arm({"a": 1}, 1), arm({"a": 0}, 1))
-    root = ElementTree.fromstring(exports.comparison_junit(comparison))
-    assert root.find("testsuite/testcase/error") is not None
-    assert root.find("testsuite/testcase/failure") is None
 
 
 def test_csv_has_one_line_a_run_and_no_formula() -> None:
