@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import threading
 import traceback
 from collections.abc import Collection, Iterable, Sequence
@@ -22,22 +21,12 @@ from harness.isolator import EnvironmentIsolator
 from harness.models import Conditions, Config, ConfigSnapshot, ErrorKind, EvalResult, ExecutionTrace, Outcome, Task
 from harness.results import files
 from harness.results.journal import Journal, read_journal
-from harness.run.earlier import refuse_other_judge, refuse_other_user_level
-from harness.run.matrix import (
-    Callback,
-    Matrix,
-    PlannedRun,
-    RetryPolicy,
-    StopMatrix,
-    finished_before,
-    plan,
-)
+from harness.run.matrix import Callback, Matrix, RetryPolicy, StopMatrix
+from harness.run.plan import PlannedRun, finished_before, plan, refuse_other_experiment
 from harness.run.repair import repair
 from harness.suite import fingerprint, load
 from locobench.scoring.judge.prices import price_of
-from locobench.shared.files import whole_file, write_whole
-
-DEFAULT_RESULTS_DIR = Path("evals/results")
+from locobench.shared.files import write_whole
 
 
 class EvalRunner:
@@ -54,7 +43,7 @@ class EvalRunner:
         self.executor = executor or ClaudeExecutor()
         self.grader = grader or CompositeGrader()
         self.isolator = isolator or EnvironmentIsolator()
-        self.results_dir = Path(results_dir or DEFAULT_RESULTS_DIR)
+        self.results_dir = Path(results_dir or files.DEFAULT_RESULTS_DIR)
         # Copying and hashing hold the interpreter. In turns, each worker's agent starts as early as possible; side by
         # side, all would wait for the last. Two at a time, since one may be waiting for the disk.
         self._turn = threading.BoundedSemaphore(2)
@@ -111,7 +100,7 @@ class EvalRunner:
             MatrixStopped: the matrix ended early; carries the results so far.
         """
         runs = self.plan(tasks, configs, models, runs_per_combo)
-        path = Path(journal) if journal else unused(self.results_dir, "matrix", ".journal.jsonl")
+        path = Path(journal) if journal else files.unused(self.results_dir, "matrix", ".journal.jsonl")
         earlier = read_journal(path)
         for result in earlier:
             keep(result)  # before the first new folder removes what killed processes left
@@ -144,9 +133,7 @@ class EvalRunner:
         Raises:
             InputError: the journal was started with another judge, --mcp-config or snapshot.
         """
-        refuse_other_user_level(journal, earlier, runs)
-        done = finished_before(runs, earlier)
-        refuse_other_judge(journal, done.values(), self.grader.judge_model)
+        refuse_other_experiment(journal, earlier, runs, self.grader.judge_model)
 
     def save_results(
         self,
@@ -160,15 +147,10 @@ class EvalRunner:
 
         `save_debug` writes <name>.debug.json next to it. A `stop_reason` marks the file as incomplete.
         """
-        path = self.results_dir / filename if filename else unused(self.results_dir, "results", ".json")
-        redactor = Redactor(os.environ)
-        clean = (files.without_secrets(result, redactor) for result in results)
-        with whole_file(path, durable=True) as stream:
-            for part in files.results_parts(clean, len(results), stop_reason=redactor(stop_reason)):
-                stream.write(part.encode())
+        path = self.results_dir / filename if filename else files.unused(self.results_dir, "results", ".json")
+        files.save_results(results, path, stop_reason=stop_reason)
         if save_debug:
-            debug = files.debug_json([files.without_secrets(result, redactor) for result in results])
-            write_whole(path.with_suffix(".debug.json"), debug)
+            write_whole(path.with_suffix(".debug.json"), files.debug_json(results))
         return path
 
     @staticmethod
@@ -327,8 +309,3 @@ def _result(run: PlannedRun, started: datetime, trace: ExecutionTrace, agent: st
 def _failure(outcome: Outcome, kind: ErrorKind, error: str) -> dict[str, Any]:
     """Return the trace fields of a failed run that says nothing about its agent."""
     return {"is_error": True, "outcome": outcome, "error_kind": kind, "error": error}
-
-
-def unused(folder: Path, name: str, suffix: str) -> Path:
-    """Return a new file name for results; the time alone would not be unique within a second."""
-    return folder / f"{name}_{datetime.now():%Y%m%d_%H%M%S}_{secrets.token_hex(4)}{suffix}"

@@ -226,13 +226,10 @@ def load_env_file(named: Path | None) -> Path | None:
     found = (file for name in ENV_FILES if os.path.isfile(file := name.expanduser()) and os.access(file, os.R_OK))  # noqa: PTH113
     path = named or next(found, None)
     if path is not None:
-        from dotenv import dotenv_values
+        from dotenv import load_dotenv
 
         try:
-            values = dotenv_values(path)
+            load_dotenv(path)
         except UnicodeDecodeError as error:
             raise InputError(f"{path}: not UTF-8 text (byte {error.start}); correct or name another env file") from None
-        for name, value in values.items():
-            if value is not None:
-                os.environ.setdefault(name, value)
     return path

@@ -9,9 +9,8 @@ from pathlib import Path
 import click
 
 from harness.cli.options import METRIC, PATH, gathered
-from harness.compare.arms import ArmsComparison, compare_arms
-from harness.compare.comparison import UnclearPairing
-from harness.compare.verdicts import Comparison, MetricChoice, Verdict
+from harness.compare.comparison import UnclearPairing, compare_arms
+from harness.compare.verdicts import ArmsComparison, Comparison, MetricChoice, Verdict
 from harness.errors import InputError
 from harness.models import EvalResult
 from harness.results.sources import choose, is_table, load_source, load_two_arms

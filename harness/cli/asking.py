@@ -40,7 +40,7 @@ class JudgeOptions:
 
     def estimate(self, questions: Sequence[Question], output: Path) -> None:
         """Print what asking would cost, without asking."""
-        panel = self._panel(read_entries(journal_of(output), PanelReply), _refuse)
+        panel = self._panel(read_entries(journal_of(output), PanelReply), lambda _reply: None)
         found = panel.estimate(questions)
         cost = "the price of a judge is not known" if found.cost_usd is None else f"about {cost_text(found.cost_usd)}"
         say(
@@ -158,7 +158,3 @@ def _progress(*, quiet: bool) -> Iterator[Callback | None]:
 def _line(verdict: PanelReply, done: int, total: int) -> str:
     said = f"no verdict: {verdict.error}" if verdict.verdict is None else "done"
     return f"[{done}/{total}] {verdict.task} | {verdict.judge} | {said} | {cost_text(verdict.cost_usd)}"
-
-
-def _refuse(_verdict: PanelReply) -> None:
-    raise AssertionError("a dry run asks nothing")

@@ -54,13 +54,6 @@ WITHOUT_SERVERS = ("oracle", "nop")
     type=click.FloatRange(0, 1),
     help="How much the effect differs by task.  [default: 0, or that of --from where it has two arms]",
 )
-@click.option(
-    "--alpha",
-    default=round(statistics.ALPHA, 4),
-    show_default=True,
-    type=click.FloatRange(0, 0.5, min_open=True, max_open=True),
-    help="One-sided level; the default is that of `compare`.",
-)
 @click.option("--tasks", type=click.IntRange(2), help="Also tell what this many tasks find.")
 @click.option("--runs", default=3, show_default=True, type=click.IntRange(1), help="With this many runs of each.")
 def power(
@@ -71,7 +64,6 @@ def power(
     metric: MetricChoice,
     run_sd: float | None,
     effect_sd: float | None,
-    alpha: float,
     tasks: int | None,
     runs: int,
 ) -> None:
@@ -110,8 +102,8 @@ def power(
         )
         for count in RUNS:
             sd = noise.sd(change, count)
-            found = (statistics.paired_power(effect, sd, number, alpha) for number in TASKS)
-            table.add_row(str(count), *(f"{100 * share:.0f} %" for share in found), _needed_text(effect, sd, alpha))
+            found = (statistics.paired_power(effect, sd, number) for number in TASKS)
+            table.add_row(str(count), *(f"{100 * share:.0f} %" for share in found), _needed_text(effect, sd))
         console.print(
             f"Chance to find a {words[sign]} of {100 * effect:.0f} points from a {name} of {100 * noise.mean:.0f} %"
             f"{varying}:"
@@ -119,8 +111,8 @@ def power(
         print_table(console, table)
         if tasks:
             sd = noise.sd(change, runs)
-            share = statistics.paired_power(effect, sd, tasks, alpha)
-            detectable = statistics.minimal_detectable_effect(sd / math.sqrt(tasks), tasks, alpha) or 1.0
+            share = statistics.paired_power(effect, sd, tasks)
+            detectable = statistics.minimal_detectable_effect(sd / math.sqrt(tasks), tasks) or 1.0
             console.print(
                 f"{tasks} tasks with {counted(runs, 'run')} in each arm find it in {100 * share:.0f} % of cases; "
                 f"in {100 * statistics.TARGET_POWER:.0f} % of cases they find a {words[sign].split(',')[0]} of "
@@ -139,8 +131,8 @@ def _noise_of(source: Path, metric: MetricChoice, run_sd: float | None) -> Noise
     return noise
 
 
-def _needed_text(effect: float, sd: float, alpha: float) -> str:
-    needed = statistics.tasks_needed(effect, sd, alpha)
+def _needed_text(effect: float, sd: float) -> str:
+    needed = statistics.tasks_needed(effect, sd)
     return f"> {statistics.MOST_TASKS}" if needed is None else str(needed)
 
 

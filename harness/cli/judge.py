@@ -24,7 +24,6 @@ from harness.run.audit import audit_lines, audit_questions
 from harness.run.regrade import Case, is_trial, run_case, trial_case
 from harness.run.repair import repair
 from harness.run.rescore import Scoring, rescore
-from harness.runner import EvalRunner
 from harness.suite.load import load_tasks
 from locobench.shared.files import check_output, write_whole
 
@@ -76,7 +75,7 @@ def grade(
     graded = [case.graded(panel.judges, panel.replies) for case in cases]
     say_verdicts(panel, questions)
     _say_changes(results, graded)
-    save_results(EvalRunner(), graded, output, stop_reason=stopped)
+    save_results(graded, output, stopped)
     if stopped:
         say_unfinished(stopped, output)
     ctx.exit(2 if stopped or any(g.status != "graded" for r in graded for g in r.grades) else 0)
@@ -111,7 +110,7 @@ def _rescore(results: Sequence[EvalResult], scoring: Scoring, tasks: str | None,
     folder = _folder(tasks)
     scored = [rescore(result, scoring, folder) for result in results]
     _say_changes(results, scored)
-    save_results(EvalRunner(), scored, output)
+    save_results(scored, output)
 
 
 def _folder(tasks: str | None) -> Path | None:

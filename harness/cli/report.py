@@ -11,7 +11,7 @@ import click
 from harness.cli.arms import ArmOptions, arm_options, verdict_code
 from harness.cli.options import PATH
 from harness.cli.output import keep_sources, write_text
-from harness.compare.arms import ArmsComparison
+from harness.compare.verdicts import ArmsComparison
 from harness.errors import InputError
 from harness.models import EvalResult
 from harness.report import exports

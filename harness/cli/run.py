@@ -15,10 +15,8 @@ from harness.cli.progress import counts_of, matrix_progress
 from harness.cli.run_options import (
     OUTPUT_HELP,
     BatchOptions,
-    GoingOn,
     RunOptions,
     batch_options,
-    resume_options,
     run_options,
 )
 from harness.compare.metrics import by_arm
@@ -30,7 +28,8 @@ from harness.reporter import Reporter
 from harness.results.journal import read_journal
 from harness.run.confirm import plan_confirmation
 from harness.run.estimate import estimate
-from harness.run.matrix import MatrixStopped, PlannedRun, finished_before
+from harness.run.matrix import MatrixStopped
+from harness.run.plan import PlannedRun, finished_before
 from harness.runner import EvalRunner
 from harness.suite.load import load_tasks
 from harness.suite.resolved import ResolvedConfig
@@ -42,7 +41,6 @@ from harness.suite.resolved import ResolvedConfig
 @click.option("-m", "--model", help="Model instead of the config's.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help=OUTPUT_HELP)
 @click.option("-v", "--verbose", is_flag=True, help="Show grades, changed files and the answer.")
-@resume_options
 @run_options
 @click.pass_context
 def run(
@@ -53,7 +51,6 @@ def run(
     model: str | None,
     output: Path | None,
     verbose: bool,
-    going_on: GoingOn,
     options: RunOptions,
 ) -> None:
     """Run one task with one config and grade it: a matrix of one run.
@@ -66,7 +63,7 @@ def run(
     batch = BatchOptions(
         task_glob="", config_glob=None, snapshots=(), runs=1, workers=1, max_cost_usd=None, dry_run=False, output=output
     )
-    results = _run_matrix(ctx, runner, [runner.load_task(task_file)], [config], None, batch, going_on, options)
+    results = _run_matrix(ctx, runner, [runner.load_task(task_file)], [config], None, batch, options)
     if verbose and not options.quiet:
         Reporter().print_detailed_result(results[0], verbose=True)
     (result,) = results
@@ -76,7 +73,6 @@ def run(
 @click.command()
 @batch_options(runs=3, fewest=1, output_required=False)
 @click.option("-m", "--models", help="Models instead of the configs' own, separated by commas.")
-@resume_options
 @run_options
 @click.pass_context
 def matrix(
@@ -84,7 +80,6 @@ def matrix(
     /,
     batch: BatchOptions,
     models: str | None,
-    going_on: GoingOn,
     options: RunOptions,
 ) -> None:
     """Run every task with every config and model.
@@ -95,7 +90,7 @@ def matrix(
     tasks = load_tasks(batch.task_glob)
     configs = [runner.executor.resolve(config) for config in batch.configs()]
     model_list = [name.strip() for name in models.split(",") if name.strip()] if models else None
-    results = _run_matrix(ctx, runner, tasks, configs, model_list, batch, going_on, options)
+    results = _run_matrix(ctx, runner, tasks, configs, model_list, batch, options)
     ctx.exit(0 if all(result.measured for result in results) else 2)
 
 
@@ -106,12 +101,11 @@ def _run_matrix(
     configs: Sequence[ResolvedConfig],
     models: list[str] | None,
     batch: BatchOptions,
-    going_on: GoingOn,
     options: RunOptions,
 ) -> list[EvalResult]:
     """Make the runs and save them. Exits the command if they stop early, or after a dry run."""
     planned = runner.plan(tasks, configs, models, batch.runs)
-    path, journal = results_and_journal(batch.output, going_on.resume)
+    path, journal = results_and_journal(batch.output, options.resume)
     earlier = read_journal(journal)
     runner.refuse_other_experiment(journal, earlier, planned)
     kept = finished_before(planned, earlier)
@@ -121,7 +115,7 @@ def _run_matrix(
         _print_plan(planned, len(kept), path.parent)
         ctx.exit(0)
     refuse_unwritable(path)
-    going_on.agree(planned, earlier, journal)
+    options.agree(planned, earlier, journal)
     if not batch.output and not options.quiet:
         say(f"results go to {path}")
     stopped: MatrixStopped | None = None
@@ -143,7 +137,7 @@ def _run_matrix(
     if not options.quiet and len(planned) > 1:
         for (name, model), group in by_arm(results).items():
             say(f"{name} ({model}): {counts_of(group)}")
-    save_results(runner, results, path, save_debug=options.save_debug, stop_reason=reason)
+    save_results(results, path, reason)
     if stopped is not None:
         say_stopped(len(results), len(planned), reason, [] if batch.output else ["-o", str(path)])
         ctx.exit(INTERRUPTED if stopped.interrupted else 2)
@@ -153,12 +147,9 @@ def _run_matrix(
 @click.command()
 @arm_options
 @batch_options(runs=10, fewest=2, output_required=True)
-@resume_options
 @run_options
 @click.pass_context
-def confirm(
-    ctx: click.Context, /, arms: ArmOptions, batch: BatchOptions, going_on: GoingOn, options: RunOptions
-) -> None:
+def confirm(ctx: click.Context, /, arms: ArmOptions, batch: BatchOptions, options: RunOptions) -> None:
     """Run the suspects of a comparison again, with fresh and more runs, and compare those alone.
 
     Only tasks that looked changed are run. Where the arms have different configs or models both are run
@@ -175,7 +166,7 @@ def confirm(
     say(f"{counted(len(plan.tasks), 'suspect')}, {counted(plan.fresh_runs, 'fresh run')}: {names}")
     runner = options.runner()
     resolved = [runner.executor.resolve(config) for config in plan.configs]
-    fresh = _run_matrix(ctx, runner, plan.tasks, resolved, None, batch, going_on, options)
+    fresh = _run_matrix(ctx, runner, plan.tasks, resolved, None, batch, options)
     comparison = plan.compare(fresh)
     if not options.quiet:
         Reporter().print_comparison(comparison, all_tasks=True)

@@ -116,6 +116,12 @@ class ZeroCluster(Frozen):
     p: float
     """The larger of Fisher's one-sided p-values against the other arm and the rest, after Holm's correction."""
 
+    @property
+    def excess(self) -> float:
+        """By how much the group's share of zeros exceeds those of the other arm and of the rest, -1 to 1."""
+        others = ((self.other_arm_zeros, self.other_arm_runs), (self.rest_zeros, self.rest_runs))
+        return self.zeros / max(1, self.runs) - max(zeros / max(1, runs) for zeros, runs in others)
+
 
 class TaskShares(Frozen):
     """How many tasks were better, the same or worse in B, by the mean of the metric."""

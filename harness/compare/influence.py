@@ -145,44 +145,37 @@ def find_zero_clusters(units: Sequence[UnitComparison]) -> tuple[ZeroCluster, ..
 
     Such a group is more likely broken than weak: a server never came up, or a verifier found no answer.
     """
-    candidates: list[tuple[Literal["A", "B"], str, str, list[int], float]] = []
+    arms: tuple[tuple[Literal["A", "B"], Literal["A", "B"]], ...] = (("A", "B"), ("B", "A"))
+    candidates = []
     for dimension, values in dimensions(units).items():
         for value in values:
             inside = [unit for unit in units if unit.groups.get(dimension) == value]
             outside = [unit for unit in units if unit.groups.get(dimension, value) != value]
-            counts = {"A": _zeros(inside, "A"), "B": _zeros(inside, "B")}
-            for arm, other in (("A", "B"), ("B", "A")):
-                rest = _zeros(outside, arm)
-                numbers = [*counts[arm], *counts[other], *rest]
-                p = max(
-                    statistics.fisher_test(zeros, runs, *counts[arm]).greater for zeros, runs in (counts[other], rest)
+            without = mean_difference(unit for unit in units if unit.groups.get(dimension) != value)
+            for arm, other in arms:
+                own, of_other, rest = _zeros(inside, arm), _zeros(inside, other), _zeros(outside, arm)
+                candidates.append(
+                    ZeroCluster(
+                        arm=arm,
+                        dimension=dimension,
+                        value=value,
+                        tasks=len({unit.key.task_id for unit in inside}),
+                        zeros=own[0],
+                        runs=own[1],
+                        other_arm_zeros=of_other[0],
+                        other_arm_runs=of_other[1],
+                        rest_zeros=rest[0],
+                        rest_runs=rest[1],
+                        without=without,
+                        p=max(statistics.fisher_test(*against, *own).greater for against in (of_other, rest)),
+                    )
                 )
-                candidates.append(("A" if arm == "A" else "B", dimension, value, numbers, p))
-    adjusted = statistics.holm([candidate[-1] for candidate in candidates])
-    found = []
-    for (arm, dimension, value, numbers, _), p in zip(candidates, adjusted, strict=True):
-        zeros, runs, other_zeros, other_runs, rest_zeros, rest_runs = numbers
-        beyond = max(other_zeros / max(1, other_runs), rest_zeros / max(1, rest_runs))
-        if p > ZEROS_P or zeros / max(1, runs) - beyond < MORE_ZEROS:
-            continue
-        tasks = {unit.key.task_id for unit in units if unit.groups.get(dimension) == value}
-        others = [unit for unit in units if unit.groups.get(dimension) != value]
-        found.append(
-            ZeroCluster(
-                arm=arm,
-                dimension=dimension,
-                value=value,
-                tasks=len(tasks),
-                zeros=zeros,
-                runs=runs,
-                other_arm_zeros=other_zeros,
-                other_arm_runs=other_runs,
-                rest_zeros=rest_zeros,
-                rest_runs=rest_runs,
-                without=mean_difference(others),
-                p=p,
-            )
-        )
+    adjusted = statistics.holm([candidate.p for candidate in candidates])
+    found = [
+        candidate.model_copy(update={"p": p})
+        for candidate, p in zip(candidates, adjusted, strict=True)
+        if p <= ZEROS_P and candidate.excess >= MORE_ZEROS
+    ]
     return tuple(sorted(found, key=lambda cluster: cluster.p))
 
 

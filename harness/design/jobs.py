@@ -178,14 +178,13 @@ def choose_attempts(asked: int | None, tasks: int, usd: tuple[float, float] | No
 def hours(earlier: Earlier | None, tasks: TaskSet, attempts: int, concurrency: int) -> str:
     """Say how many hours both jobs take, one after the other."""
     trials = tasks.count * attempts
-    most = "" if tasks.seconds is None else _most(ARMS * attempts * tasks.seconds / concurrency)
+    most = ""
+    if tasks.seconds is not None:
+        longest = ARMS * attempts * tasks.seconds / concurrency / 3600
+        most = f"; at most {longest:.1f} by the tasks' own limits for build, agent and verifier"
     if earlier is None or earlier.seconds is None:
         return f"not known{most}"
     return f"about {trials * sum(earlier.seconds) / concurrency / 3600:.1f}{most}"
-
-
-def _most(seconds: float) -> str:
-    return f"; at most {seconds / 3600:.1f} by the tasks' own limits for build, agent and verifier"
 
 
 def power(earlier: Earlier | None, tasks: int, attempts: int, effect: float) -> str:

@@ -190,19 +190,14 @@ class EvalResult(Record):
         return None if self.trace.usage is None else self.trace.usage.total_tokens_with_cache
 
     @property
-    def agent_finished(self) -> bool:
-        """Whether the agent's part is done and paid for; such a run is not repeated, graded or not."""
-        return self.outcome.measured
-
-    @property
     def has_answer(self) -> bool:
         """Whether there is something to grade: the agent finished, even if a verifier failed afterwards."""
-        return self.agent_finished or self.trace.error_kind is ErrorKind.GRADING
+        return self.outcome.measured or self.trace.error_kind is ErrorKind.GRADING
 
     @property
     def is_ungraded(self) -> bool:
         """Whether an assertion lacks a grade that can still be given without running the agent."""
-        return self.agent_finished and any(
+        return self.outcome.measured and any(
             g.status == "judge_error" or (g.status == "grading_error" and self.can_be_checked) for g in self.grades
         )
 

@@ -13,9 +13,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from harness.compare import sentences, wording
-from harness.compare.arms import ArmsComparison
 from harness.compare.metrics import aggregate, by_arm
-from harness.compare.verdicts import Comparison, Verdict
+from harness.compare.verdicts import ArmsComparison, Comparison, Verdict
 from harness.models import SCHEMA_VERSION, EvalResult
 from locobench.shared.installation import HARNESS
 

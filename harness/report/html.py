@@ -18,9 +18,8 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from harness.compare import wording
-from harness.compare.arms import ArmsComparison
 from harness.compare.metrics import AggregatedMetrics, aggregate, by_arm, by_task, resolve_metric
-from harness.compare.verdicts import Comparison
+from harness.compare.verdicts import ArmsComparison, Comparison
 from harness.host.redaction import REDACTED
 from harness.host.secret_shapes import replace_shapes
 from harness.models import EvalResult, VerifierMetrics

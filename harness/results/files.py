@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import secrets
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -16,9 +18,17 @@ from harness.errors import InputError
 from harness.host.redaction import Redactor
 from harness.models import SCHEMA_VERSION, Batch, EvalResult, ExecutionTrace, ResultsFile
 from harness.suite.load import read_text
+from locobench.shared.files import whole_file
 from locobench.shared.validation import first_problem
 
 R = TypeVar("R", bound=BaseModel)
+
+DEFAULT_RESULTS_DIR = Path("evals/results")
+
+
+def unused(folder: Path, name: str, suffix: str) -> Path:
+    """Return a new file name for results; the time alone would not be unique within a second."""
+    return folder / f"{name}_{datetime.now():%Y%m%d_%H%M%S}_{secrets.token_hex(4)}{suffix}"
 
 
 def load_results(path: Path | str) -> list[EvalResult]:
@@ -117,6 +127,15 @@ def _cleaned(record: R, redactor: Redactor, fields: tuple[str, ...]) -> R:
     return record.model_copy(update={f: redactor(text) for f in fields if (text := getattr(record, f))})
 
 
+def save_results(results: Sequence[EvalResult], path: Path, *, stop_reason: str = "") -> None:
+    """Write a results file without secrets; a `stop_reason` marks it as incomplete."""
+    redactor = Redactor(os.environ)
+    clean = (without_secrets(result, redactor) for result in results)
+    with whole_file(path, durable=True) as stream:
+        for part in results_parts(clean, len(results), stop_reason=redactor(stop_reason)):
+            stream.write(part.encode())
+
+
 def results_json(results: Sequence[EvalResult], *, stop_reason: str = "") -> str:
     """Return the text of a results file; a `stop_reason` marks it as incomplete."""
     return "".join(results_parts(results, len(results), stop_reason=stop_reason))
@@ -139,9 +158,10 @@ def results_parts(results: Iterable[EvalResult], count: int, *, stop_reason: str
     yield end
 
 
-def debug_json(results: list[EvalResult]) -> str:
-    """Return the results with what one looks for first when a run went wrong."""
-    return json.dumps({"results": [_debug(r) for r in results]}, indent=1)
+def debug_json(results: Sequence[EvalResult]) -> str:
+    """Return the results, without secrets, with what one looks for first when a run went wrong."""
+    redactor = Redactor(os.environ)
+    return json.dumps({"results": [_debug(without_secrets(r, redactor)) for r in results]}, indent=1)
 
 
 def _debug(result: EvalResult) -> dict[str, Any]:

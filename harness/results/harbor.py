@@ -26,8 +26,7 @@ from harness.models import (
     VerifierMetrics,
 )
 from harness.results.files import with_run_indices
-from harness.results.harbor_tasks import TaskFolders, task_id
-from harness.results.harbor_trace import ERROR_CHARS, TEST_OUTPUT, left_by_agent, trace_of
+from harness.results.harbor_trace import ERROR_CHARS, TEST_OUTPUT, TaskFolders, left_by_agent, task_id, trace_of
 from locobench.harbor.files import AnyJson, read
 from locobench.harbor.task import EnvironmentSection, TaskFolder
 from locobench.harbor.trial import REWARD, AgentInfo, Trial, read_job, reward_of, trials
@@ -111,15 +110,20 @@ def _refuse_namesakes(found: Iterable[tuple[Path, Trial]]) -> None:
 def _result(folder: Path, trial: Trial, tasks: TaskFolders, config_name: str, batch: Batch) -> EvalResult:
     task = tasks.as_it_ran(folder, trial)
     trace = trace_of(folder, trial, task)
-    grade = _grade(folder, trial)
-    crash = _crash(folder, grade)
+    output = _test_output(folder)
+    grade = _grade(folder, trial, output)
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    last = lines[-1][:ERROR_CHARS] if lines else ""
+    # A task's test.sh writes 0 before it starts the verifier, so a verifier that crashed leaves the reward 0.
+    rewarded = grade is not None and (grade.score or grade.verifier)
+    crash = last if not rewarded and TRACEBACK in output else ""
     if crash or (trace.outcome is Outcome.COMPLETED and grade is None):
         said = f"the verifier failed: {crash}" if crash else f"the verifier gave no {REWARD!r}"
         trace = trace.model_copy(
             update={
                 "outcome": Outcome.INFRA_ERROR,
                 "error_kind": ErrorKind.GRADING,
-                "error": said + (f" ({last})" if not crash and (last := _last_line(folder)) else ""),
+                "error": said + (f" ({last})" if not crash and last else ""),
                 "is_error": True,
             }
         )
@@ -196,7 +200,7 @@ def _batches(folders: Iterable[Path]) -> dict[Path, Batch]:
     return batches
 
 
-def _grade(folder: Path, trial: Trial) -> GradeResult | None:
+def _grade(folder: Path, trial: Trial, output: str) -> GradeResult | None:
     reward = reward_of(folder, trial)
     if reward is None:
         return None
@@ -209,7 +213,7 @@ def _grade(folder: Path, trial: Trial) -> GradeResult | None:
         passed=reward >= PASS_SCORE,
         score=reward,
         details=f"reward {reward:g}",
-        full_output=_test_output(folder),
+        full_output=output,
         criteria_scores=[
             CriterionScore(criterion=name, score=float(value))
             for name, value in (components or trial.rewards).items()
@@ -224,22 +228,6 @@ def _grade(folder: Path, trial: Trial) -> GradeResult | None:
 def _test_output(folder: Path) -> str:
     output = left_by_agent(folder, TEST_OUTPUT, MOST_OUTPUT_BYTES, cut=True) or b""
     return output.decode("utf-8", errors="replace")
-
-
-def _crash(folder: Path, grade: GradeResult | None) -> str:
-    """Return the last line of a verifier that crashed before it gave a reward of its own; else empty.
-
-    A task's test.sh writes 0 before it starts the verifier, so a crashed verifier leaves the reward 0.
-    """
-    if grade is not None and (grade.score or grade.verifier):
-        return ""
-    output = _test_output(folder)
-    return _last_line(folder) if TRACEBACK in output else ""
-
-
-def _last_line(folder: Path) -> str:
-    lines = [line.strip() for line in _test_output(folder).splitlines() if line.strip()]
-    return lines[-1][:ERROR_CHARS] if lines else ""
 
 
 def _metrics(folder: Path) -> VerifierMetrics | None:

@@ -9,7 +9,7 @@ from statistics import fmean
 from harness.errors import InputError
 from harness.models import EvalResult
 from harness.results.files import load_results
-from harness.run.matrix import PlannedRun
+from harness.run.plan import PlannedRun
 
 
 def estimate(runs: list[PlannedRun], kept: int, results_dir: Path) -> str:

@@ -239,7 +239,7 @@ def _explain(path: Path, data: CommentedMap, detail: ErrorDetails, model: type[B
         fields = next((members[part] for part in parts if part in members), model).model_fields
         close = difflib.get_close_matches(str(where[-1]), fields, n=1)
         message = "unknown key; " + (f"did you mean {close[0]}?" if close else f"known: {', '.join(fields)}")
-    return f"{path}:{line}: {_dotted(where) or 'file'}: {message}"
+    return f"{path}:{line}: {'.'.join(map(str, where)) or 'file'}: {message}"
 
 
 def _place(data: CommentedMap, parts: Sequence[str | int]) -> tuple[Location, int]:
@@ -258,10 +258,6 @@ def _place(data: CommentedMap, parts: Sequence[str | int]) -> tuple[Location, in
             continue
         where, value = (*where, part), value[part]
     return where, line + 1
-
-
-def _dotted(where: Location) -> str:
-    return ".".join(str(part) for part in where)
 
 
 def _existing(source: Path, key: str, value: Path | None) -> Path | None:

@@ -9,8 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from harness.cli import cli
-from harness.compare.arms import compare_arms
-from harness.compare.comparison import compare
+from harness.compare.comparison import compare, compare_arms
 from harness.compare.verdicts import Verdict
 from harness.errors import InputError
 from harness.models import EvalResult

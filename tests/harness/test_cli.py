@@ -297,20 +297,12 @@ def test_a_named_env_file_is_read_alone(tmp_path: Path) -> None:
     assert "http://right" in shown
 
 
-def test_debug_results_lie_beside_the_results(tmp_path: Path) -> None:
-    root = make_suite(tmp_path / "s", tasks=1, configs=1)
-    matrix(root, "-r", "1", "-o", "out.json", "--debug")
-    debug = json.loads((root / "out.debug.json").read_text())
-    assert [call["name"] for call in debug["results"][0]["trace"]["tool_call_timeline"]] == ["Bash", "Read"]
-
-
-def test_ci_mode_and_mcp_servers_can_be_given_on_the_command_line(tmp_path: Path) -> None:
+def test_mcp_servers_can_be_given_on_the_command_line(tmp_path: Path) -> None:
     root = make_suite(tmp_path / "s", tasks=1, configs=1)
     servers = {"mcpServers": {"search": {"command": "x"}}}
     (root / "mcp.json").write_text(json.dumps(servers))
-    matrix(root, "-r", "1", "--ci", "--mcp-config", "mcp.json", "-o", "out.json")
+    matrix(root, "-r", "1", "--mcp-config", "mcp.json", "-o", "out.json")
     (call,) = calls(root / "bin/claude")
-    assert "--no-session-persistence" in call["argv"]
     assert call["mcp"] == servers
 
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from harness.compare.arms import compare_arms
-from harness.compare.comparison import compare
+from harness.compare.comparison import compare, compare_arms
 from harness.compare.sentences import plain_verdict, verdict_sentence
 from harness.compare.verdicts import Comparison
 from harness.models import EvalResult, GradeResult, Outcome, VerifierMetrics

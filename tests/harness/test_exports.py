@@ -8,8 +8,7 @@ import json
 
 import pytest
 
-from harness.compare.arms import compare_arms
-from harness.compare.comparison import compare
+from harness.compare.comparison import compare, compare_arms
 from harness.models import EvalResult, GradeResult
 from harness.report import exports
 from tests.support.results import arm, run

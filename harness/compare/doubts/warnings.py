@@ -43,7 +43,6 @@ def find_warnings(
     return [
         *lost_runs(arms),
         *cut_short(arms),
-        *_pooled(comparison, arms),
         *_zeros(arms),
         *(zero_cluster_sentence(comparison, cluster) for cluster in comparison.zero_clusters),
         *treatment_in_baseline((comparison.label_a, comparison.label_b), results_a, results_b, treatment),
@@ -56,19 +55,6 @@ def find_warnings(
         *_unmatched(comparison),
         *_other_metric(comparison),
     ]
-
-
-def _pooled(comparison: Comparison, arms: Arms) -> Iterator[str]:
-    """Warn of arms that mix configs and were paired by task alone."""
-    if any(unit.key.config for unit in comparison.decision.units):
-        return
-    for label, results in arms:
-        configs = sorted({result.config_name for result in results})
-        if len(configs) > 1:
-            yield (
-                f"{label} mixes {len(configs)} configs, which are pooled and shown as groups: {some(configs)}; "
-                "choose one for each arm to compare these alone."
-            )
 
 
 def _zeros(arms: Arms) -> Iterator[str]:
