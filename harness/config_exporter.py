@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import os
 import platform
 from collections.abc import Iterator
@@ -18,12 +17,13 @@ from harness.agents.claude.layout import (
     SECRET_FILES,
     SKIPPED_NAMES,
     default_claude_home,
+    installed_version,
     state_files,
 )
-from harness.agents.claude.version import installed_version
 from harness.errors import InputError
 from harness.host.redaction import redact, redact_text
 from harness.models import ClaudeConfigSnapshot
+from harness.suite.load import read_object
 from harness.suite.skills import find_skills
 from locobench.shared.files import write_whole
 
@@ -48,26 +48,26 @@ class ConfigExporter:
         """
         if not self.claude_home.is_dir():
             raise InputError(f"{self.claude_home}: no such folder; name the configuration with --claude-home")
-        settings, found = redact(_json(self.claude_home / "settings.json"), "settings", omit=True)
+        settings, found = redact(read_object(self.claude_home / "settings.json"), "settings", omit=True)
         servers, in_servers = redact(self._servers(), "mcp_servers")
         found += in_servers
         memory = self._memory(found)
         if (self.claude_home / "skills").is_dir():
             find_skills(self.claude_home / "skills")  # warns when there is none
         left_out: list[str] = []
-        skills, skills_binary, skills_executable = _files(self.claude_home, ("skills",), found, left_out)
-        files, files_binary, files_executable = _files(self.claude_home, FOLDERS, found, left_out)
+        texts, binaries, executable = _files(self.claude_home, found, left_out)
+        (skills, files), (skills_binary, files_binary) = map(_of_skills, (texts, binaries))
         return ClaudeConfigSnapshot(
             claude_version=installed_version(),
             snapshot_timestamp=datetime.now(UTC),
             global_claude_md=memory,
             settings=settings,
             mcp_servers=servers,
-            skills={path.removeprefix("skills/"): text for path, text in skills.items()},
-            skills_binary={path.removeprefix("skills/"): text for path, text in skills_binary.items()},
+            skills=skills,
+            skills_binary=skills_binary,
             files=files,
             files_binary=files_binary,
-            executable=sorted([*skills_executable, *files_executable]),
+            executable=sorted(executable),
             source_machine=platform.node(),
             redacted=sorted({*found, *_json_list(self.claude_home / REDACTIONS_FILE, "redacted")}),
             left_out=sorted({*left_out, *_json_list(self.claude_home / REDACTIONS_FILE, "left_out")}),
@@ -79,11 +79,11 @@ class ConfigExporter:
 
     def _servers(self) -> dict[str, Any]:
         """Merge the MCP servers of user, project, and user in this project; later ones win by name, as in the CLI."""
-        states = [(path, _json(path)) for path in state_files(self.claude_home)]
+        states = [(path, read_object(path)) for path in state_files(self.claude_home)]
         shared = self.project / ".mcp.json"
         local = [(path, _object(_object(state, "projects"), _local_key(self.project))) for path, state in states]
         servers: dict[str, Any] = {}
-        for path, source in [*states, (shared, _json(shared)), *local]:
+        for path, source in [*states, (shared, read_object(shared)), *local]:
             found = source.get("mcpServers", {})
             if not isinstance(found, dict):
                 raise InputError(f"{path}: mcpServers must be an object with one entry per server")
@@ -110,14 +110,18 @@ def _object(data: dict[str, Any], key: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _files(
-    home: Path, folders: tuple[str, ...], found: list[str], left_out: list[str]
-) -> tuple[dict[str, str], dict[str, str], list[str]]:
+def _of_skills(files: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Split files into those of skills, by path below skills/, and the others."""
+    skills = {path.removeprefix("skills/"): text for path, text in files.items() if path.startswith("skills/")}
+    return skills, {path: text for path, text in files.items() if not path.startswith("skills/")}
+
+
+def _files(home: Path, found: list[str], left_out: list[str]) -> tuple[dict[str, str], dict[str, str], list[str]]:
     """Return text files, other files as base64, and the names of executable files, by path relative to `home`."""
     texts: dict[str, str] = {}
     binaries: dict[str, str] = {}
     executable: list[str] = []
-    for folder in folders:
+    for folder in ("skills", *FOLDERS):
         for path in _walk(home / folder, left_out):
             name = path.relative_to(home).as_posix()
             if any(fnmatch(path.name.lower(), pattern) for pattern in SECRET_FILES):
@@ -188,19 +192,6 @@ def _bytes(path: Path) -> bytes:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
 
 
-def _json(path: Path) -> dict[str, Any]:
-    """Return the object in a JSON file, or {} if there is no such file."""
-    if not path.is_file():
-        return {}
-    try:
-        data = json.loads(_bytes(path))
-    except ValueError as error:
-        raise InputError(f"{path}: not JSON ({error}); repair it and export again") from error
-    if not isinstance(data, dict):
-        raise InputError(f"{path}: must hold a JSON object")
-    return data
-
-
 def _json_list(path: Path, key: str) -> list[str]:
-    listed = _json(path).get(key, [])
+    listed = read_object(path).get(key, [])
     return [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []

@@ -14,7 +14,7 @@ from typing import Any
 from harness.agents.claude.layout import FOLDERS, REDACTIONS_FILE, TELEMETRY_OFF, without_telemetry
 from harness.errors import InputError
 from harness.models import ClaudeConfigSnapshot
-from harness.suite.snapshots import load_snapshot
+from harness.suite.resolved import load_snapshot
 
 UNSAFE = re.compile(r"[\x00-\x1f\\:]")
 """Characters that have a special meaning on some file system."""

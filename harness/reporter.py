@@ -9,7 +9,6 @@ from typing import Any
 
 from rich.console import Console
 
-from harness.compare.arms import ArmsComparison
 from harness.compare.comparison import compare
 from harness.compare.metrics import AggregatedMetrics, aggregate
 from harness.compare.sentences import (
@@ -20,7 +19,7 @@ from harness.compare.sentences import (
     tools_sentence,
     verdict_sentence,
 )
-from harness.compare.verdicts import Comparison, UnitComparison, Verdict
+from harness.compare.verdicts import ArmsComparison, Comparison, UnitComparison, Verdict
 from harness.compare.wording import UNKNOWN, counted, run_facts, runs_text, total_cost_text
 from harness.models import EvalResult, FileChange, GradeResult
 from harness.report.console import plain, print_table, print_verbatim, report_console
@@ -29,14 +28,13 @@ from harness.report.tables import (
     COLOURS,
     arms_table,
     assertion_table,
-    mark,
     means_by_task,
     metrics_table,
     new_table,
-    passed_text,
     slices_table,
     summary_tables,
     unit_table,
+    verdict_text,
 )
 from locobench.shared.files import write_whole
 
@@ -105,7 +103,7 @@ class Reporter:
                 plain(result.config_name),
                 plain(result.model),
                 str(result.run_index),
-                mark(result),
+                verdict_text(result.verdict),
                 f"{result.overall_score:.2f}",
                 str(result.outcome),
                 plain(result.why),
@@ -145,8 +143,9 @@ class Reporter:
             print_table(self.console, unit_table(units, a, b))
 
     def print_arms(self, found: ArmsComparison, all_tasks: bool = False) -> None:
-        """Print all arms in one table, then each against the first as `print_comparison` does."""
-        print_table(self.console, arms_table(found))
+        """Print several arms in one table; then each against the first as `print_comparison` does."""
+        if len(found.comparisons) > 1:
+            print_table(self.console, arms_table(found))
         for comparison in found.comparisons:
             self.print_comparison(comparison, all_tasks)
 
@@ -183,7 +182,7 @@ class Reporter:
 
     def _print_head(self, result: EvalResult) -> None:
         title = f"{result.task_id} | {result.config_name} | {result.model} | run {result.run_index}"
-        self.console.print(plain(title, style="bold"), mark(result))
+        self.console.print(plain(title, style="bold"), verdict_text(result.verdict))
         self.console.print(plain(run_facts(result)))
         if result.trace.error:
             self.console.print(plain(result.trace.error, style="yellow"))
@@ -191,7 +190,11 @@ class Reporter:
     def _print_grades(self, grades: Sequence[GradeResult]) -> None:
         table = new_table("Grades", "assertion", "", "score", "weight", "details")
         for g in grades:
-            status = plain("judge error", style="yellow") if g.status != "graded" else passed_text(g.passed)
+            status = (
+                plain("judge error", style="yellow")
+                if g.status != "graded"
+                else verdict_text("pass" if g.passed else "fail")
+            )
             reasons = [g.details, g.reasoning]
             reasons += [f"{c.score:.2f} {c.criterion}: {c.reasoning} [{c.evidence}]" for c in g.criteria_scores]
             if g.judge:

@@ -21,19 +21,12 @@ from harness.isolator import EnvironmentIsolator
 from harness.models import Conditions, Config, ConfigSnapshot, ErrorKind, EvalResult, ExecutionTrace, Outcome, Task
 from harness.results import files
 from harness.results.journal import Journal, read_journal
-from harness.run.earlier import refuse_other_judge, refuse_other_user_level
-from harness.run.matrix import (
-    Callback,
-    Matrix,
-    PlannedRun,
-    RetryPolicy,
-    finished_before,
-    plan,
-)
+from harness.run.matrix import Callback, Matrix, RetryPolicy
+from harness.run.plan import PlannedRun, finished_before, plan, refuse_other_experiment
 from harness.run.repair import repair
 from harness.suite import fingerprint, load
 from locobench.scoring.judge.prices import price_of
-from locobench.shared.files import whole_file, write_whole
+from locobench.shared.files import write_whole
 
 
 class EvalRunner:
@@ -140,9 +133,7 @@ class EvalRunner:
         Raises:
             InputError: the journal was started with another judge, --mcp-config or snapshot.
         """
-        refuse_other_user_level(journal, earlier, runs)
-        done = finished_before(runs, earlier)
-        refuse_other_judge(journal, done.values(), self.grader.judge_model)
+        refuse_other_experiment(journal, earlier, runs, self.grader.judge_model)
 
     def save_results(
         self,
@@ -157,14 +148,9 @@ class EvalRunner:
         `save_debug` writes <name>.debug.json next to it. A `stop_reason` marks the file as incomplete.
         """
         path = self.results_dir / filename if filename else files.unused(self.results_dir, "results", ".json")
-        redactor = Redactor(os.environ)
-        clean = (files.without_secrets(result, redactor) for result in results)
-        with whole_file(path, durable=True) as stream:
-            for part in files.results_parts(clean, len(results), stop_reason=redactor(stop_reason)):
-                stream.write(part.encode())
+        files.save_results(results, path, stop_reason=stop_reason)
         if save_debug:
-            debug = files.debug_json([files.without_secrets(result, redactor) for result in results])
-            write_whole(path.with_suffix(".debug.json"), debug)
+            write_whole(path.with_suffix(".debug.json"), files.debug_json(results))
         return path
 
     @staticmethod

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -11,9 +13,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from harness.errors import InputError
 from harness.host import scratch
-from harness.models import Config, ExecutionTrace
-from harness.sandbox.place import Sandbox
+from harness.host.processes import Command, Finished
+from harness.models import Config, ErrorKind, ExecutionTrace, Outcome
+from harness.sandbox.place import Sandbox, SandboxError
 from harness.suite.resolved import ResolvedConfig, read_servers, resolve
 
 
@@ -85,6 +89,16 @@ class ProcessExecutor(Executor):
         """End all runs in progress; they return with error kind `interrupted`."""
         self._cancelled.set()
 
+    def _finish(self, command: Command) -> Finished | tuple[Outcome, ErrorKind, str]:
+        """Run the program to its end; if it cannot be run, return how that counts."""
+        try:
+            return self.sandbox.run(command)
+        except SandboxError as error:
+            return Outcome.INFRA_ERROR, ErrorKind.NO_RESULT, f"the sandbox failed: {error}"
+        except OSError as error:
+            text = f"{self.program} cannot be started ({error.strerror}); install it or name its path"
+            return Outcome.INFRA_ERROR, ErrorKind.CLI_REFUSED, text
+
     @cached_property
     def _shared_servers(self) -> dict[str, Any]:
         """The servers in `mcp_config_path`; read once, so that all runs have the same."""
@@ -113,3 +127,26 @@ def mcp_file_of(servers: Mapping[str, Any]) -> Iterator[Path | None]:
 def folders_of(isolated: Mapping[str, str]) -> list[Path]:
     """Return the folders that an isolated run's variables name."""
     return [path for value in isolated.values() if (path := Path(value)).is_absolute() and path.is_dir()]
+
+
+def executor_of(name: str) -> Executor:
+    """Import the class `module:Class` and call it without arguments.
+
+    Args:
+        name: the class. The module may also be in the current folder.
+
+    Raises:
+        InputError: there is no such class, it is not an Executor, or it cannot be instantiated.
+    """
+    module, _, attribute = name.partition(":")
+    if not module or not attribute:
+        raise InputError(f"executor {name!r}: none of that name; name claude, command, echo or MODULE:CLASS")
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.append(here)
+    try:
+        made = getattr(importlib.import_module(module), attribute)()
+    except Exception as error:  # user code may raise anything
+        raise InputError(f"executor {name}: {type(error).__name__}: {error}; see that it can be imported") from error
+    if not isinstance(made, Executor):
+        raise InputError(f"executor {name}: no Executor; derive it from harness.executor.Executor")
+    return made

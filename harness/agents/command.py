@@ -9,7 +9,7 @@ from harness.agents.base import ProcessExecutor, folders_of, mcp_file_of
 from harness.errors import InputError
 from harness.host.processes import Command, Finished, Limits, StopCause
 from harness.models import Config, ConfigSnapshot, ErrorKind, ExecutionTrace, Offered, Outcome
-from harness.sandbox.place import Sandbox, SandboxError
+from harness.sandbox.place import Sandbox
 from harness.suite.resolved import ResolvedConfig
 
 MODEL_VARIABLE = "HARNESS_MODEL"
@@ -86,14 +86,10 @@ class CommandExecutor(ProcessExecutor):
                 writes=folders_of(isolated),
                 reads=[servers] if servers else [],
             )
-            try:
-                finished = self.sandbox.run(command)
-            except SandboxError as error:
-                return _trace(prompt, config, Outcome.INFRA_ERROR, ErrorKind.NO_RESULT, f"the sandbox failed: {error}")
-            except OSError as error:
-                text = f"{self.program} cannot be started ({error.strerror}); name a program that is there"
-                return _trace(prompt, config, Outcome.INFRA_ERROR, ErrorKind.CLI_REFUSED, text)
-        return _trace(prompt, config, *self._ending(finished), finished=finished)
+            finished = self._finish(command)
+        if isinstance(finished, Finished):
+            return _trace(prompt, config, *self._ending(finished), finished=finished)
+        return _trace(prompt, config, *finished)
 
     def _ending(self, finished: Finished) -> tuple[Outcome, ErrorKind, str]:
         if finished.cause is StopCause.CANCELLED:

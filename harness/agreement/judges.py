@@ -8,10 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean, median, pvariance
 
-from scipy.stats import spearmanr
-
-FEWEST_FOR_RANKS = 5
-"""Fewest things that both judges must have graded for a rank correlation."""
+from harness.statistics import rank_correlation
 
 Grades = Mapping[str, Sequence[float]]
 """Name of each graded thing to all grades that one judge gave it, 0 to 100."""
@@ -29,7 +26,7 @@ class BetweenJudges:
     bias: float
     """Mean number of points that the second gives more than the first."""
     rank_correlation: float | None
-    """Spearman's; None below FEWEST_FOR_RANKS, or if a judge gave the same grade throughout."""
+    """Spearman's; None below five things, or if a judge gave the same grade throughout."""
 
 
 def between_judges(grades: Mapping[str, Grades]) -> list[BetweenJudges]:
@@ -41,7 +38,9 @@ def between_judges(grades: Mapping[str, Grades]) -> list[BetweenJudges]:
         b = [median(grades[second][name]) for name in both]
         if both:
             apart = [y - x for x, y in zip(a, b, strict=True)]
-            found.append(BetweenJudges(first, second, len(both), fmean(map(abs, apart)), fmean(apart), _ranks(a, b)))
+            ranks = rank_correlation(a, b)
+            rho = ranks[0] if ranks else None
+            found.append(BetweenJudges(first, second, len(both), fmean(map(abs, apart)), fmean(apart), rho))
     return found
 
 
@@ -55,9 +54,3 @@ def within_judge(grades: Grades) -> tuple[int, float] | None:
         return None
     pooled = fmean(pvariance(values) * len(values) / (len(values) - 1) for values in repeated)
     return len(repeated), math.sqrt(pooled)
-
-
-def _ranks(a: Sequence[float], b: Sequence[float]) -> float | None:
-    if len(a) < FEWEST_FOR_RANKS or len(set(a)) == 1 or len(set(b)) == 1:
-        return None
-    return float(spearmanr(a, b).statistic)

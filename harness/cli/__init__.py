@@ -42,7 +42,7 @@ COMMANDS: dict[str, Entry] = {
     "ls": Entry("harness.cli.check", "List tasks or configs."),
     "env-status": Entry("harness.cli.check", "Show whether this machine is ready to run."),
     "sandbox-image": Entry("harness.cli.check", "Build the image of --sandbox docker."),
-    "report": Entry("harness.cli.report", "Summary of results; HTML, Markdown, JUnit, CSV, JSON."),
+    "report": Entry("harness.cli.report", "Summary of results; HTML, Markdown, CSV, JSON."),
     "analyze": Entry("harness.cli.report", "List runs with what failed in them, or show one whole."),
     "compare": Entry("harness.cli.report", "Did B do better than A, by how much, how sure, at what cost?"),
     "power": Entry("harness.cli.design", "How many tasks and runs it takes to find an effect."),
@@ -196,12 +196,6 @@ def _pipe_may_close() -> Iterator[None]:
         raise SystemExit(CLOSED_PIPE) from None
 
 
-def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted:
-        click.echo(f"{ctx.info_name} {version()}")
-        ctx.exit()
-
-
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.option(
     "-e",
@@ -210,14 +204,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     type=click.Path(path_type=Path),
     help="File with variables such as ANTHROPIC_API_KEY. Default: the first of .env, ~/.env, .env.local.",
 )
-@click.option(
-    "--version",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_show_version,
-    help="Show the version and exit.",
-)
+@click.version_option(version(), message="%(prog)s %(version)s", help="Show the version and exit.")
 @click.pass_context
 def cli(ctx: click.Context, env_file: Path | None) -> None:
     """Run coding agents on tasks, grade what they do, and compare configurations.
@@ -239,13 +226,10 @@ def load_env_file(named: Path | None) -> Path | None:
     found = (file for name in ENV_FILES if os.path.isfile(file := name.expanduser()) and os.access(file, os.R_OK))  # noqa: PTH113
     path = named or next(found, None)
     if path is not None:
-        from dotenv import dotenv_values
+        from dotenv import load_dotenv
 
         try:
-            values = dotenv_values(path)
+            load_dotenv(path)
         except UnicodeDecodeError as error:
             raise InputError(f"{path}: not UTF-8 text (byte {error.start}); correct or name another env file") from None
-        for name, value in values.items():
-            if value is not None:
-                os.environ.setdefault(name, value)
     return path

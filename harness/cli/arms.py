@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 
 from harness.cli.options import METRIC, PATH, gathered
-from harness.compare.arms import ArmsComparison, compare_arms
-from harness.compare.comparison import UnclearPairing
-from harness.compare.comparison import compare as compare_results
-from harness.compare.verdicts import Comparison, MetricChoice, Verdict
+from harness.compare.comparison import UnclearPairing, compare_arms
+from harness.compare.verdicts import ArmsComparison, Comparison, MetricChoice, Verdict
 from harness.errors import InputError
 from harness.models import EvalResult
 from harness.results.sources import choose, is_table, load_source, load_two_arms
@@ -38,67 +35,54 @@ class ArmOptions:
     metric: MetricChoice | None
     threshold: float | None
     treatment: tuple[str, ...]
-    pool: bool
     regression: bool
 
-    @property
-    def _asked(self) -> dict[str, Any]:
-        """The arguments of the comparison; a regression test has the defaults of `check_regression`."""
-        metric, threshold = ("pass_rate", REGRESSION_THRESHOLD) if self.regression else ("auto", 0.0)
-        return {
-            "metric": self.metric or metric,
-            "threshold": threshold if self.threshold is None else self.threshold,
-            "treatment": self.treatment,
-            "pool": self.pool,
-            "fixed_tasks": self.regression,
-        }
+    def compare(self, more: Sequence[Path] = ()) -> tuple[ArmsComparison, list[tuple[str, list[EvalResult]]]]:
+        """Compare B, and each of `more`, with A; return the comparisons and all arms by label.
 
-    def compare(self) -> tuple[Comparison, list[EvalResult], list[EvalResult]]:
-        """Compare the two arms; return the comparison and the results of both."""
-        results_a, results_b, label_a, label_b = self._arms()
+        A regression test has the defaults of `check_regression`.
+        """
+        arms = self._several(more) if more else self._two()
+        metric: MetricChoice = self.metric or ("pass_rate" if self.regression else "auto")
+        threshold = REGRESSION_THRESHOLD if self.regression else 0.0
         try:
-            comparison = compare_results(
-                results_a,
-                results_b,
-                label_a=label_a,
-                label_b=label_b,
-                **self._asked,
+            found = compare_arms(
+                arms,
+                metric=metric,
+                threshold=threshold if self.threshold is None else self.threshold,
+                treatment=self.treatment,
+                fixed_tasks=self.regression,
             )
         except UnclearPairing as error:
-            raise InputError(f"{error} with --model-a and --model-b") from error
-        return comparison, results_a, results_b
+            raise InputError(f"{error} with --model-a and --model-b, two paths at a time") from error
+        return found, arms
 
-    def compare_with(self, more: Sequence[Path]) -> tuple[ArmsComparison, list[tuple[str, list[EvalResult]]]]:
-        """Compare B and each of `more` with A; return the comparisons and all arms by label."""
+    def _several(self, more: Sequence[Path]) -> list[tuple[str, list[EvalResult]]]:
+        """Load A, B and `more`. Each is labelled with the file's name, or with the path if names repeat."""
         if self.b is None:
             raise InputError("several arms need a path each")
         if any((self.config_a, self.config_b, self.model_a, self.model_b, self.label_a, self.label_b)):
             raise InputError("with more than two paths, --config-a, --model-a, --label-a and those of B do not apply")
-        arms = load_labelled([self.a, self.b, *more])
-        try:
-            found = compare_arms(arms, **self._asked)
-        except UnclearPairing as error:
-            raise InputError(f"{error}; compare two paths at a time, with --model-a and --model-b") from error
-        return found, arms
+        paths = [self.a, self.b, *more]
+        names = [path.stem for path in paths]
+        return [(path.stem if names.count(path.stem) == 1 else str(path), load_source(path)) for path in paths]
 
-    def _arms(self) -> tuple[list[EvalResult], list[EvalResult], str, str]:
-        """Load the results of both arms, and their labels."""
+    def _two(self) -> list[tuple[str, list[EvalResult]]]:
+        """Load the results of both arms, by label."""
         a, b = self.a, self.b or self.a
         chosen_a, chosen_b = (self.config_a, self.model_a), (self.config_b, self.model_b)
         if self.b is None and is_table(a) and chosen_a == chosen_b == (None, None):
             (name_a, results_a), (name_b, results_b) = load_two_arms(a).items()
-            return results_a, results_b, self.label_a or name_a, self.label_b or name_b
+            return [(self.label_a or name_a, results_a), (self.label_b or name_b, results_b)]
         if self.b is None and chosen_a == chosen_b:
             raise InputError(f"{a}: compare it with a second file, or name --config-a and --config-b")
         source = load_source(a)
-        results_b = source if self.b is None else load_source(b)
-        return choose(source, *chosen_a, a), choose(results_b, *chosen_b, b), *self._labels()
-
-    def _labels(self) -> tuple[str, str]:
+        results = choose(source, *chosen_a, a), choose(source if self.b is None else load_source(b), *chosen_b, b)
         one_model = self.model_a == self.model_b
-        label_a = self.label_a or self.config_a or (None if one_model else self.model_a) or self.a.stem
-        label_b = self.label_b or self.config_b or (None if one_model else self.model_b) or (self.b or self.a).stem
-        return (f"{label_a} (A)", f"{label_b} (B)") if label_a == label_b else (label_a, label_b)
+        label_a = self.label_a or self.config_a or (None if one_model else self.model_a) or a.stem
+        label_b = self.label_b or self.config_b or (None if one_model else self.model_b) or b.stem
+        labels = (f"{label_a} (A)", f"{label_b} (B)") if label_a == label_b else (label_a, label_b)
+        return list(zip(labels, results, strict=True))
 
 
 arm_options = gathered(
@@ -124,15 +108,8 @@ arm_options = gathered(
         help=f"Smallest change that counts, 0 to 1.  [default: 0, with --regression {REGRESSION_THRESHOLD}]",
     ),
     click.option("--treatment", multiple=True, help="Tools that B is about, as a pattern such as mcp__*."),
-    click.option("--pool", is_flag=True, help="Pair runs by task alone; configs become groups."),
     click.option("--regression", is_flag=True, help="Ask whether B is worse on these very tasks, as a CI job does."),
 )
-
-
-def load_labelled(paths: Sequence[Path]) -> list[tuple[str, list[EvalResult]]]:
-    """Load the results at each path. Each is labelled with the file's name, or with the path if names repeat."""
-    names = [path.stem for path in paths]
-    return [(path.stem if names.count(path.stem) == 1 else str(path), load_source(path)) for path in paths]
 
 
 def verdict_code(*comparisons: Comparison) -> int:

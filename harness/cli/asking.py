@@ -9,17 +9,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
 
 from harness.agreement.judges import between_judges, within_judge
 from harness.cli.options import gathered
 from harness.cli.output import journal_of
+from harness.cli.progress import progress_bar
 from harness.compare.wording import cost_text, counted
 from harness.errors import InputError
 from harness.graders.service import Question, Reply, Service
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL, retirement_warning
-from harness.report.console import report_console, say
+from harness.report.console import say
 from harness.results.journal import Journal, read_entries
 from harness.run.panel import EXPECTED_REPLY_TOKENS, Callback, Panel, PanelReply, PanelStopped
 
@@ -41,7 +40,7 @@ class JudgeOptions:
 
     def estimate(self, questions: Sequence[Question], output: Path) -> None:
         """Print what asking would cost, without asking."""
-        panel = self._panel(read_entries(journal_of(output), PanelReply), _refuse)
+        panel = self._panel(read_entries(journal_of(output), PanelReply), lambda _reply: None)
         found = panel.estimate(questions)
         cost = "the price of a judge is not known" if found.cost_usd is None else f"about {cost_text(found.cost_usd)}"
         say(
@@ -148,22 +147,14 @@ def say_unfinished(reason: str, output: Path) -> None:
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[Callback | None]:
     """Show a progress bar on a terminal, else one line per verdict on stderr."""
-    console = report_console(stderr=True)
-    if quiet:
-        yield None
-    elif console.is_terminal:
-        columns = (TextColumn("judging"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        with Bar(*columns, console=console) as bar:
-            row = bar.add_task("")
+    with progress_bar(quiet=quiet, stderr=True) as bar:
+        if bar is not None:
+            row = bar.add_task("judging")
             yield lambda _verdict, done, total: bar.update(row, completed=done, total=total)
-    else:
-        yield lambda verdict, done, total: say(_line(verdict, done, total), err=True)
+        else:
+            yield None if quiet else lambda verdict, done, total: say(_line(verdict, done, total), err=True)
 
 
 def _line(verdict: PanelReply, done: int, total: int) -> str:
     said = f"no verdict: {verdict.error}" if verdict.verdict is None else "done"
     return f"[{done}/{total}] {verdict.task} | {verdict.judge} | {said} | {cost_text(verdict.cost_usd)}"
-
-
-def _refuse(_verdict: PanelReply) -> None:
-    raise AssertionError("a dry run asks nothing")

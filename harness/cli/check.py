@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from harness.agents.claude.version import installed_version
+from harness.agents.claude.layout import installed_version
 from harness.cli.run_options import docker_sandbox, sandbox_base_option, sandbox_claude_option
 from harness.errors import InputError
 from harness.executor import ClaudeExecutor

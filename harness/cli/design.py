@@ -13,7 +13,7 @@ from harness import statistics
 from harness.cli.options import METRIC, PATH, RESULTS_HELP
 from harness.compare.verdicts import MetricChoice
 from harness.compare.wording import counted, metric_name
-from harness.design.jobs import ARMS, Earlier, JobOptions, TaskSet, choose_attempts, hours, job_yaml
+from harness.design.jobs import ARMS, Earlier, TaskSet, choose_attempts, hours, job_yaml
 from harness.design.jobs import power as power_of
 from harness.design.noise import Noise, observed_noise
 from harness.errors import InputError
@@ -41,13 +41,6 @@ WITHOUT_SERVERS = ("oracle", "nop")
     type=click.FloatRange(0, 1, min_open=True),
     help="Difference to find, 0 to 1.",
 )
-@click.option(
-    "--direction",
-    default="both",
-    show_default=True,
-    type=click.Choice(["drop", "rise", "both"]),
-    help="Which way it goes.",
-)
 @click.option("--baseline", type=click.FloatRange(0, 1), help="Mean of A.  [default: 0.8, or that of --from]")
 @click.option("--from", "source", type=PATH, help=f"Take the mean and how much runs vary from a {RESULTS_HELP}.")
 @click.option("--metric", default="auto", show_default=True, type=METRIC, help="As in `compare`, with --from.")
@@ -61,25 +54,16 @@ WITHOUT_SERVERS = ("oracle", "nop")
     type=click.FloatRange(0, 1),
     help="How much the effect differs by task.  [default: 0, or that of --from where it has two arms]",
 )
-@click.option(
-    "--alpha",
-    default=round(statistics.ALPHA, 4),
-    show_default=True,
-    type=click.FloatRange(0, 0.5, min_open=True, max_open=True),
-    help="One-sided level; the default is that of `compare`.",
-)
 @click.option("--tasks", type=click.IntRange(2), help="Also tell what this many tasks find.")
 @click.option("--runs", default=3, show_default=True, type=click.IntRange(1), help="With this many runs of each.")
 def power(
     *,
     effect: float,
-    direction: str,
     baseline: float | None,
     source: Path | None,
     metric: MetricChoice,
     run_sd: float | None,
     effect_sd: float | None,
-    alpha: float,
     tasks: int | None,
     runs: int,
 ) -> None:
@@ -98,14 +82,12 @@ def power(
     )
     varying = "" if noise.run_sd is None else f", runs of a task varying by {100 * noise.run_sd:.1f} points (one sd)"
     console = report_console()
-    signs = {"drop": (-1,), "rise": (1,), "both": (-1, 1)}[direction]
-    possible = [sign for sign in signs if 0 <= noise.mean + sign * effect <= 1]
+    possible = [sign for sign in (-1, 1) if 0 <= noise.mean + sign * effect <= 1]
     name = metric_name(noise.metric)
     if not possible:
-        way = {"drop": "drop", "rise": "rise", "both": "drop or rise"}[direction]
-        raise InputError(f"--effect {effect}: a {name} of {noise.mean:.2f} cannot {way} by that much")
+        raise InputError(f"--effect {effect}: a {name} of {noise.mean:.2f} cannot drop or rise by that much")
     words = {-1: "drop", 1: "rise"}
-    for sign in set(signs) - set(possible):
+    for sign in {-1, 1} - set(possible):
         room = noise.mean if sign < 0 else 1 - noise.mean
         say(f"A {name} of {100 * noise.mean:.0f} % leaves room for a {words[sign]} of {100 * room:.1f} points at most.")
     if noise.run_sd is not None and len(possible) == 2:
@@ -120,8 +102,8 @@ def power(
         )
         for count in RUNS:
             sd = noise.sd(change, count)
-            found = (statistics.paired_power(effect, sd, number, alpha) for number in TASKS)
-            table.add_row(str(count), *(f"{100 * share:.0f} %" for share in found), _needed_text(effect, sd, alpha))
+            found = (statistics.paired_power(effect, sd, number) for number in TASKS)
+            table.add_row(str(count), *(f"{100 * share:.0f} %" for share in found), _needed_text(effect, sd))
         console.print(
             f"Chance to find a {words[sign]} of {100 * effect:.0f} points from a {name} of {100 * noise.mean:.0f} %"
             f"{varying}:"
@@ -129,8 +111,8 @@ def power(
         print_table(console, table)
         if tasks:
             sd = noise.sd(change, runs)
-            share = statistics.paired_power(effect, sd, tasks, alpha)
-            detectable = statistics.minimal_detectable_effect(sd / math.sqrt(tasks), tasks, alpha) or 1.0
+            share = statistics.paired_power(effect, sd, tasks)
+            detectable = statistics.minimal_detectable_effect(sd / math.sqrt(tasks), tasks) or 1.0
             console.print(
                 f"{tasks} tasks with {counted(runs, 'run')} in each arm find it in {100 * share:.0f} % of cases; "
                 f"in {100 * statistics.TARGET_POWER:.0f} % of cases they find a {words[sign].split(',')[0]} of "
@@ -149,8 +131,8 @@ def _noise_of(source: Path, metric: MetricChoice, run_sd: float | None) -> Noise
     return noise
 
 
-def _needed_text(effect: float, sd: float, alpha: float) -> str:
-    needed = statistics.tasks_needed(effect, sd, alpha)
+def _needed_text(effect: float, sd: float) -> str:
+    needed = statistics.tasks_needed(effect, sd)
     return f"> {statistics.MOST_TASKS}" if needed is None else str(needed)
 
 
@@ -228,10 +210,22 @@ def plan(
         raise InputError(f"{source}: holds no run of the model {model}; leave --from out, or name other results")
     usd = earlier.usd if earlier else None
     chosen = choose_attempts(attempts, found.count, usd, budget_usd)
-    options = JobOptions(agent, model, chosen, concurrency, retries, environment, extra_docker_compose, jobs_dir)
+    overlays = {"extra_docker_compose": [str(path) for path in extra_docker_compose]} if extra_docker_compose else {}
     files = {name: output_dir / f"{name}.yaml" for name in ("without", "with")}
     for name, path in files.items():
-        write_whole(path, job_yaml(name, tasks, options, servers if name == "with" else ()))
+        job = job_yaml(
+            name,
+            tasks,
+            servers if name == "with" else (),
+            agent=agent,
+            model=model,
+            environment={"type": environment, **overlays},
+            jobs_dir=str(jobs_dir),
+            n_attempts=chosen,
+            n_concurrent_trials=concurrency,
+            retry={"max_retries": retries},
+        )
+        write_whole(path, job)
     say(f"wrote {files['without']} and {files['with']}")
     if found.skipped:
         names = ", ".join(found.skipped[:SHOWN_SKIPPED]) + (", ..." if len(found.skipped) > SHOWN_SKIPPED else "")

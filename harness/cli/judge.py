@@ -15,7 +15,7 @@ from harness.cli.output import refuse_existing, save_results, write_text
 from harness.compare.wording import LEVEL, counted, percent, rate_interval
 from harness.errors import InputError
 from harness.graders.composite_grader import CompositeGrader
-from harness.models import PASS_SCORE, EvalResult, Task
+from harness.models import EvalResult, Task
 from harness.report.console import plain, print_table, report_console, say, say_lines
 from harness.report.tables import new_table
 from harness.results.judged_task import JudgedTask, judged_tasks
@@ -24,7 +24,6 @@ from harness.run.audit import audit_lines, audit_questions
 from harness.run.regrade import Case, is_trial, run_case, trial_case
 from harness.run.repair import repair
 from harness.run.rescore import Scoring, rescore
-from harness.runner import EvalRunner
 from harness.suite.load import load_tasks
 from locobench.shared.files import check_output, write_whole
 
@@ -38,13 +37,6 @@ from locobench.shared.files import check_output, write_whole
     type=click.Choice(["evidence", "published"]),
     help="Score Harbor trials by this formula instead of by judges.",
 )
-@click.option(
-    "--pass-score",
-    default=PASS_SCORE,
-    show_default=True,
-    type=click.FloatRange(0, 1),
-    help="Score from which a Harbor trial passes.",
-)
 @click.option("--only-errors", is_flag=True, help="Keep the verdicts that are there, ask where there is none.")
 @judge_options
 @click.pass_context
@@ -55,7 +47,6 @@ def grade(
     tasks: str | None,
     output: Path | None,
     scoring: Scoring | None,
-    pass_score: float,
     only_errors: bool,
     asking: JudgeOptions,
 ) -> None:
@@ -73,9 +64,9 @@ def grade(
     output = output or Path(f"{whole.name if whole.is_dir() else whole.stem}.graded.json")
     check_output(output, [source])
     if scoring is not None:
-        _rescore(results, scoring, tasks, pass_score, output)
+        _rescore(results, scoring, tasks, output)
         return
-    cases = _cases(results, tasks, pass_score, only_errors=only_errors)
+    cases = _cases(results, tasks, only_errors=only_errors)
     questions = [question for case in cases for question in case.questions]
     if asking.dry_run:
         asking.estimate(questions, output)
@@ -84,21 +75,21 @@ def grade(
     graded = [case.graded(panel.judges, panel.replies) for case in cases]
     say_verdicts(panel, questions)
     _say_changes(results, graded)
-    save_results(EvalRunner(), graded, output, stop_reason=stopped)
+    save_results(graded, output, stopped)
     if stopped:
         say_unfinished(stopped, output)
     ctx.exit(2 if stopped or any(g.status != "graded" for r in graded for g in r.grades) else 0)
 
 
-def _cases(results: Sequence[EvalResult], tasks: str | None, pass_score: float, *, only_errors: bool) -> list[Case]:
+def _cases(results: Sequence[EvalResult], tasks: str | None, *, only_errors: bool) -> list[Case]:
     if all(is_trial(result) for result in results):
         folder = _folder(tasks)
-        return [trial_case(result, folder, pass_score, only_errors=only_errors) for result in results]
+        return [trial_case(result, folder, only_errors=only_errors) for result in results]
     if tasks is None:
         raise InputError("these runs are of this harness; name their task files with --tasks")
     files = {task.id: task for task in load_tasks(tasks)}
     return [
-        trial_case(result, None, pass_score, only_errors=only_errors)
+        trial_case(result, None, only_errors=only_errors)
         if is_trial(result)
         else run_case(_checked(result, files), files, only_errors=only_errors)
         for result in results
@@ -111,17 +102,15 @@ def _checked(result: EvalResult, files: Mapping[str, Task]) -> EvalResult:
     return repair(result, task, CompositeGrader(), checks_only=True) if task and result.can_be_checked else result
 
 
-def _rescore(
-    results: Sequence[EvalResult], scoring: Scoring, tasks: str | None, pass_score: float, output: Path
-) -> None:
+def _rescore(results: Sequence[EvalResult], scoring: Scoring, tasks: str | None, output: Path) -> None:
     own = [result for result in results if not is_trial(result)]
     if own:
         raise InputError(f"{own[0].task_id}: no Harbor trial; --scoring is for those")
     refuse_existing(output)
     folder = _folder(tasks)
-    scored = [rescore(result, scoring, folder, pass_score) for result in results]
+    scored = [rescore(result, scoring, folder) for result in results]
     _say_changes(results, scored)
-    save_results(EvalRunner(), scored, output)
+    save_results(scored, output)
 
 
 def _folder(tasks: str | None) -> Path | None:

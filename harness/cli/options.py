@@ -13,7 +13,6 @@ import click
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 PATH = click.Path(path_type=Path)
-FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 METRIC = click.Choice(["auto", "pass_rate", "score"])
 RESULTS_HELP = "results file, journal of a matrix, Harbor job folder, or CSV table of rewards"
 

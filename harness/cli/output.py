@@ -7,15 +7,11 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness.errors import InputError
 from harness.models import EvalResult
 from harness.report.console import say
-from harness.results.files import DEFAULT_RESULTS_DIR, unused
-
-if TYPE_CHECKING:
-    from harness.runner import EvalRunner
+from harness.results import files
 from locobench.shared.files import check_output, write_whole
 from locobench.shared.installation import HARNESS
 
@@ -65,7 +61,7 @@ def results_and_journal(output: Path | None, resume: bool) -> tuple[Path, Path]:
     Raises:
         InputError: `resume` is False and a file exists, or `resume` is True and there is no journal.
     """
-    path = output or unused(DEFAULT_RESULTS_DIR, "results", ".json")
+    path = output or files.unused(files.DEFAULT_RESULTS_DIR, "results", ".json")
     path = path.expanduser().absolute()
     journal = journal_of(path)
     if resume and not journal.exists():
@@ -107,26 +103,11 @@ def write_text(path: Path | None, make: Callable[[], str]) -> None:
     say(f"wrote {path}")
 
 
-def save_results(
-    runner: EvalRunner,
-    results: Sequence[EvalResult],
-    path: Path | None,
-    *,
-    save_debug: bool = False,
-    stop_reason: str = "",
-) -> None:
-    """Write a results file and print its path.
+def save_results(results: Sequence[EvalResult], path: Path, stop_reason: str = "") -> None:
+    """Write a results file to the path that the user typed, and print its absolute path.
 
-    Args:
-        runner: its results folder is the default.
-        results: all results, including lost runs.
-        path: as the user typed it; None writes to the default folder.
-        save_debug: also write <name>.debug.json.
-        stop_reason: why results are missing, if any are.
-
-    Raises:
-        InputError: the path cannot be written.
+    A `stop_reason` says why results are missing. InputError if the path cannot be written.
     """
-    name = None if path is None else str(path.expanduser().absolute())
-    saved = runner.save_results(list(results), name, save_debug, stop_reason=stop_reason)
-    say(f"saved to {saved}")
+    path = path.expanduser().absolute()
+    files.save_results(results, path, stop_reason=stop_reason)
+    say(f"saved to {path}")

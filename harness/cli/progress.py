@@ -1,85 +1,58 @@
-"""Shows the progress of a matrix: a bar with pass counts and cost on a terminal, else one line per run."""
+"""Shows the progress of runs and verdicts: a bar with counts and cost on a terminal, else one line each."""
 
 from __future__ import annotations
 
-from types import TracebackType
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from harness.compare.metrics import by_arm
 from harness.compare.wording import cost_text, seconds_text
 from harness.models import EvalResult
 from harness.report.console import plain, report_console, say
+from harness.run.matrix import Callback
 from locobench.shared.terminal import printable_line
 
 
-def verdict_of(result: EvalResult) -> str:
-    """Return PASS or FAIL for a measured run, else what it was lost to."""
-    return (result.lost_to or result.verdict).upper()
+@contextmanager
+def progress_bar(*, quiet: bool, stderr: bool = False) -> Iterator[Progress | None]:
+    """Show a bar while the block runs; None if `quiet`, or without a terminal."""
+    console = report_console(stderr=stderr)
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console) as bar:
+        yield bar
 
 
-def line_of(result: EvalResult, done: int, total: int) -> str:
-    """Return one line about a run."""
-    cost = "cost not recorded" if result.cost_usd is None else cost_text(result.cost_usd)
-    parts = [
-        result.task_id,
-        result.config_name,
-        result.model,
-        f"Run {result.run_index + 1}",
-        verdict_of(result),
-    ]
-    parts += [f"score {result.overall_score:.2f}", cost, seconds_text(result.trace.duration_seconds)]
-    if result.trace.error:
-        parts.append(result.trace.error)
-    return f"[{done}/{total}] " + " | ".join(parts)
+@contextmanager
+def matrix_progress(total: int, earlier: Iterable[EvalResult], *, quiet: bool) -> Iterator[Callback]:
+    """Yield the callback of a matrix, which shows every finished run.
+
+    Args:
+        total: number of runs, the earlier ones included.
+        earlier: the runs that were finished before.
+        quiet: show nothing.
+    """
+    results = list(earlier)
+    with progress_bar(quiet=quiet) as bar:
+        row = bar.add_task(counts_of(results), total=total, completed=len(results)) if bar else None
+
+        def show(result: EvalResult, done: int, total: int) -> None:
+            results.append(result)
+            if bar is not None and row is not None:
+                bar.update(row, completed=done, description=counts_of(results))
+                if not result.measured:
+                    bar.console.print(plain(printable_line(_line_of(result, done, total))))
+            elif not quiet:
+                say(_line_of(result, done, total))
+
+        yield show
 
 
-class Progress:
-    """A context manager that shows progress; pass `show` to the matrix as its callback."""
-
-    def __init__(self, total: int, earlier: list[EvalResult], *, quiet: bool) -> None:
-        self._total = total
-        self._results = list(earlier)
-        self._quiet = quiet
-        console = report_console()
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        self._bar = Bar(*columns, console=console) if console.is_terminal and not quiet else None
-
-    def __enter__(self) -> Progress:
-        if self._bar is not None:
-            self._bar.start()
-            self._row = self._bar.add_task(self._counts(), total=self._total, completed=len(self._results))
-        return self
-
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_val: BaseException | None,
-        exc_tb: TracebackType | None,
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def show(self, result: EvalResult, done: int, total: int) -> None:
-        """Show a finished run."""
-        self._results.append(result)
-        if self._bar is not None:
-            self._bar.update(self._row, completed=done, description=self._counts())
-            if not result.measured:
-                self._bar.console.print(plain(printable_line(line_of(result, done, total))))
-        elif not self._quiet:
-            say(line_of(result, done, total))
-
-    def summary(self, results: list[EvalResult]) -> list[str]:
-        """Return one line per config and model: passed of measured runs, runs not measured, cost."""
-        return [f"{name} ({model}): {_counts(group)}" for (name, model), group in by_arm(results).items()]
-
-    def _counts(self) -> str:
-        return _counts(self._results)
-
-
-def _counts(results: list[EvalResult]) -> str:
+def counts_of(results: Sequence[EvalResult]) -> str:
+    """Return passed of measured runs, runs not measured, and the cost."""
     measured = [r for r in results if r.measured]
     known = [r.cost_usd for r in results if r.cost_usd is not None]
     text = f"{sum(r.passed for r in measured)} of {len(measured)} passed"
@@ -87,3 +60,19 @@ def _counts(results: list[EvalResult]) -> str:
         text += f", {len(results) - len(measured)} not measured"
     text += f", ${sum(known):.2f}"
     return text + (f" and {len(results) - len(known)} unknown" if len(known) < len(results) else "")
+
+
+def _line_of(result: EvalResult, done: int, total: int) -> str:
+    parts = [
+        result.task_id,
+        result.config_name,
+        result.model,
+        f"Run {result.run_index + 1}",
+        (result.lost_to or result.verdict).upper(),
+        f"score {result.overall_score:.2f}",
+        "cost not recorded" if result.cost_usd is None else cost_text(result.cost_usd),
+        seconds_text(result.trace.duration_seconds),
+    ]
+    if result.trace.error:
+        parts.append(result.trace.error)
+    return f"[{done}/{total}] " + " | ".join(parts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,16 +9,14 @@ from pathlib import Path
 import click
 
 from harness.cli.arms import ArmOptions, arm_options, verdict_code
-from harness.cli.options import FOLDER, PATH
+from harness.cli.options import PATH
 from harness.cli.output import keep_sources, write_text
-from harness.compare.arms import ArmsComparison
-from harness.compare.verdicts import Comparison
+from harness.compare.verdicts import ArmsComparison
 from harness.errors import InputError
-from harness.models import PASS_SCORE, EvalResult
+from harness.models import EvalResult
 from harness.report import exports
 from harness.report.console import say
 from harness.reporter import Reporter
-from harness.results.harbor import load_jobs
 from harness.results.sources import load_source
 from locobench.shared.installation import HARNESS
 
@@ -28,28 +25,14 @@ from locobench.shared.installation import HARNESS
 @click.argument("source", type=PATH)
 @click.option("--html", type=PATH, help="Also write an HTML report.")
 @click.option("--markdown", type=PATH, help="Also write a Markdown table.")
-@click.option("--junit", type=PATH, help="Also write JUnit XML, one case a run.")
 @click.option("--csv", type=PATH, help="Also write one line a run.")
 @click.option("--json", "json_path", type=PATH, help="Also write a results file, with a summary in front.")
-@click.option("--config-name", help="Config name of a Harbor job's trials. Default: the job's, and agents' if several.")
-@click.option("--tasks-dir", type=FOLDER, help="Folder of a Harbor job's task folders, for language and category.")
-@click.option(
-    "--pass-score",
-    default=PASS_SCORE,
-    show_default=True,
-    type=click.FloatRange(0, 1),
-    help="Reward from which a trial passes.",
-)
 def report(
     source: Path,
     html: Path | None,
     markdown: Path | None,
-    junit: Path | None,
     csv: Path | None,
     json_path: Path | None,
-    config_name: str | None,
-    tasks_dir: Path | None,
-    pass_score: float,
 ) -> None:
     """Summary of a set of results: rates with intervals, pass@k, cost, lost runs.
 
@@ -57,15 +40,11 @@ def report(
     that say nothing about the agent (build, API or verifier errors) are kept and count in no rate; Harbor's own mean
     counts them as 0.
     """
-    keep_sources([source], html, markdown, junit, csv, json_path)
-    if source.is_dir():
-        results = load_jobs(source, config_name=config_name, tasks_dir=tasks_dir, pass_score=pass_score)
-    else:
-        results = load_source(source)
+    keep_sources([source], html, markdown, csv, json_path)
+    results = load_source(source)
     Reporter().print_summary(results)
     write_text(html, lambda: html_page([(source.stem, results)], None, source.stem))
     write_text(markdown, lambda: exports.results_markdown(results))
-    write_text(junit, lambda: exports.results_junit(results))
     write_text(csv, lambda: exports.results_csv(results))
     write_text(json_path, lambda: exports.results_json(results))
 
@@ -75,8 +54,7 @@ def report(
 @click.option("-t", "--task", "task_filter", help="Only tasks whose id contains this.")
 @click.option("-f", "--failed-only", is_flag=True, help="Only runs that did not pass.")
 @click.option("-i", "--index", type=click.IntRange(0), help="Show the run of this number whole instead.")
-@click.option("--brief", is_flag=True, help="With -i: grades, tools and files without their contents.")
-def analyze(source: Path, task_filter: str | None, failed_only: bool, index: int | None, brief: bool) -> None:
+def analyze(source: Path, task_filter: str | None, failed_only: bool, index: int | None) -> None:
     """List runs with what failed in them, and how often each assertion passes.
 
     With -i everything about one run: prompt, transcript, changes, grades with reasons, stderr.
@@ -88,10 +66,7 @@ def analyze(source: Path, task_filter: str | None, failed_only: bool, index: int
         return
     if index >= len(results):
         raise InputError(f"{source}: there is no run {index}; they go from 0 to {len(results) - 1}")
-    if brief:
-        reporter.print_detailed_result(results[index])
-    else:
-        reporter.print_explain(results[index])
+    reporter.print_explain(results[index])
 
 
 @click.command()
@@ -100,7 +75,6 @@ def analyze(source: Path, task_filter: str | None, failed_only: bool, index: int
 @click.option("--all-tasks", is_flag=True, help="List every task, not only those that moved.")
 @click.option("--html", type=PATH, help="Also write an HTML report with every run.")
 @click.option("--markdown", type=PATH, help="Also write a comment for a pull request.")
-@click.option("--junit", type=PATH, help="Also write JUnit XML, one case a task.")
 @click.option("--json", "json_path", type=PATH, help="Also write the comparison as data.")
 @click.pass_context
 def compare(
@@ -111,7 +85,6 @@ def compare(
     all_tasks: bool,
     html: Path | None,
     markdown: Path | None,
-    junit: Path | None,
     json_path: Path | None,
 ) -> None:
     """Did B do better or worse than A, by how much, how sure are we, at what cost?
@@ -123,28 +96,18 @@ def compare(
     regression, of the whole or of a single task, 2 the data cannot tell.
     """
     sources = [path for path in (arms.a, arms.b, *more) if path is not None]
-    keep_sources(sources, html, markdown, junit, json_path)
-    if more:
-        found, all_arms = arms.compare_with(more)
-        Reporter().print_arms(found, all_tasks)
-        write_text(html, lambda: html_page(all_arms, found, f"{len(all_arms)} arms"))
-        write_text(markdown, lambda: "\n".join(map(exports.comparison_markdown, found.comparisons)))
-        write_text(junit, lambda: exports.comparison_junit(*found.comparisons))
-        write_text(json_path, lambda: json.dumps(exports.arms_data(found), indent=1, ensure_ascii=False) + "\n")
-        ctx.exit(verdict_code(*found.comparisons))
-    comparison, results_a, results_b = arms.compare()
-    Reporter().print_comparison(comparison, all_tasks)
-    a, b = comparison.label_a, comparison.label_b
-    write_text(html, lambda: html_page([(a, results_a), (b, results_b)], comparison, f"{b} against {a}"))
-    write_text(markdown, lambda: exports.comparison_markdown(comparison))
-    write_text(junit, lambda: exports.comparison_junit(comparison))
-    write_text(json_path, lambda: json.dumps(exports.comparison_data(comparison), indent=1, ensure_ascii=False) + "\n")
-    ctx.exit(verdict_code(comparison))
+    keep_sources(sources, html, markdown, json_path)
+    found, labelled = arms.compare(more)
+    first = found.comparisons[0]
+    title = f"{len(labelled)} arms" if more else f"{first.label_b} against {first.label_a}"
+    Reporter().print_arms(found, all_tasks)
+    write_text(html, lambda: html_page(labelled, found, title))
+    write_text(markdown, lambda: "\n".join(map(exports.comparison_markdown, found.comparisons)))
+    write_text(json_path, lambda: exports.comparison_json(found))
+    ctx.exit(verdict_code(*found.comparisons))
 
 
-def html_page(
-    arms: Sequence[tuple[str, list[EvalResult]]], comparison: Comparison | ArmsComparison | None, title: str
-) -> str:
+def html_page(arms: Sequence[tuple[str, list[EvalResult]]], comparison: ArmsComparison | None, title: str) -> str:
     """Render the HTML report of labelled arms and their comparison."""
     from harness.report import html  # imports matplotlib, which takes half a second
     from harness.results.judged_task import pack_for

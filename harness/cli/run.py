@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
 from harness.cli import INTERRUPTED
-from harness.cli.arms import CANNOT_TELL, ArmOptions, arm_options, verdict_code
+from harness.cli.arms import ArmOptions, arm_options, verdict_code
 from harness.cli.output import refuse_unwritable, results_and_journal, save_results, say_stopped
-from harness.cli.progress import Progress
+from harness.cli.progress import counts_of, matrix_progress
 from harness.cli.run_options import (
     OUTPUT_HELP,
     BatchOptions,
-    GoingOn,
     RunOptions,
     batch_options,
-    resume_options,
     run_options,
 )
+from harness.compare.metrics import by_arm
 from harness.compare.wording import counted
-from harness.errors import InputError
 from harness.models import EvalResult, Task
 from harness.models.model_ids import retirement_warning
-from harness.report.console import say, say_lines
+from harness.report.console import say
 from harness.reporter import Reporter
 from harness.results.journal import read_journal
-from harness.run.confirm import confirm as run_confirmation
 from harness.run.confirm import plan_confirmation
 from harness.run.estimate import estimate
-from harness.run.matrix import MatrixStopped, PlannedRun, finished_before
+from harness.run.matrix import MatrixStopped
+from harness.run.plan import PlannedRun, finished_before
 from harness.runner import EvalRunner
 from harness.suite.load import load_tasks
 from harness.suite.resolved import ResolvedConfig
@@ -42,7 +41,6 @@ from harness.suite.resolved import ResolvedConfig
 @click.option("-m", "--model", help="Model instead of the config's.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help=OUTPUT_HELP)
 @click.option("-v", "--verbose", is_flag=True, help="Show grades, changed files and the answer.")
-@resume_options
 @run_options
 @click.pass_context
 def run(
@@ -53,7 +51,6 @@ def run(
     model: str | None,
     output: Path | None,
     verbose: bool,
-    going_on: GoingOn,
     options: RunOptions,
 ) -> None:
     """Run one task with one config and grade it: a matrix of one run.
@@ -66,10 +63,9 @@ def run(
     batch = BatchOptions(
         task_glob="", config_glob=None, snapshots=(), runs=1, workers=1, max_cost_usd=None, dry_run=False, output=output
     )
-    results = _run_matrix(ctx, runner, [runner.load_task(task_file)], [config], None, batch, going_on, options)
+    results = _run_matrix(ctx, runner, [runner.load_task(task_file)], [config], None, batch, options)
     if verbose and not options.quiet:
-        for result in results:
-            _print_details(result)
+        Reporter().print_detailed_result(results[0], verbose=True)
     (result,) = results
     ctx.exit(2 if not result.measured else 0 if result.passed else 1)
 
@@ -77,9 +73,6 @@ def run(
 @click.command()
 @batch_options(runs=3, fewest=1, output_required=False)
 @click.option("-m", "--models", help="Models instead of the configs' own, separated by commas.")
-@click.option("--limit", type=click.IntRange(1), help="Only the first N tasks.")
-@click.option("--filter", "task_filter", help="Only tasks whose id contains this.")
-@resume_options
 @run_options
 @click.pass_context
 def matrix(
@@ -87,9 +80,6 @@ def matrix(
     /,
     batch: BatchOptions,
     models: str | None,
-    limit: int | None,
-    task_filter: str | None,
-    going_on: GoingOn,
     options: RunOptions,
 ) -> None:
     """Run every task with every config and model.
@@ -97,26 +87,25 @@ def matrix(
     Exit code 0 when every run was measured (passed or not), 2 when some were not, 130 when interrupted.
     """
     runner = options.runner()
-    tasks = _chosen(runner.load_tasks_from_glob(batch.task_glob), limit, task_filter)
+    tasks = load_tasks(batch.task_glob)
     configs = [runner.executor.resolve(config) for config in batch.configs()]
     model_list = [name.strip() for name in models.split(",") if name.strip()] if models else None
-    results = _run_matrix(ctx, runner, tasks, configs, model_list, batch, going_on, options)
+    results = _run_matrix(ctx, runner, tasks, configs, model_list, batch, options)
     ctx.exit(0 if all(result.measured for result in results) else 2)
 
 
 def _run_matrix(
     ctx: click.Context,
     runner: EvalRunner,
-    tasks: list[Task],
-    configs: list[ResolvedConfig],
+    tasks: Sequence[Task],
+    configs: Sequence[ResolvedConfig],
     models: list[str] | None,
     batch: BatchOptions,
-    going_on: GoingOn,
     options: RunOptions,
 ) -> list[EvalResult]:
     """Make the runs and save them. Exits the command if they stop early, or after a dry run."""
     planned = runner.plan(tasks, configs, models, batch.runs)
-    path, journal = results_and_journal(batch.output, going_on.resume)
+    path, journal = results_and_journal(batch.output, options.resume)
     earlier = read_journal(journal)
     runner.refuse_other_experiment(journal, earlier, planned)
     kept = finished_before(planned, earlier)
@@ -126,18 +115,18 @@ def _run_matrix(
         _print_plan(planned, len(kept), path.parent)
         ctx.exit(0)
     refuse_unwritable(path)
-    going_on.agree(planned, earlier, journal)
+    options.agree(planned, earlier, journal)
     if not batch.output and not options.quiet:
         say(f"results go to {path}")
     stopped: MatrixStopped | None = None
-    with Progress(len(planned), list(kept.values()), quiet=options.quiet) as progress:
+    with matrix_progress(len(planned), kept.values(), quiet=options.quiet) as show:
         try:
             results = runner.run_matrix(
                 tasks,
                 configs,
                 models,
                 batch.runs,
-                progress.show,
+                show,
                 workers=batch.workers,
                 journal=journal,
                 max_cost_usd=batch.max_cost_usd,
@@ -146,9 +135,9 @@ def _run_matrix(
             stopped, results = early, early.results
     reason = stopped.reason if stopped else ""
     if not options.quiet and len(planned) > 1:
-        for line in progress.summary(results):
-            say(line)
-    save_results(runner, results, path, save_debug=options.save_debug, stop_reason=reason)
+        for (name, model), group in by_arm(results).items():
+            say(f"{name} ({model}): {counts_of(group)}")
+    save_results(results, path, reason)
     if stopped is not None:
         say_stopped(len(results), len(planned), reason, [] if batch.output else ["-o", str(path)])
         ctx.exit(INTERRUPTED if stopped.interrupted else 2)
@@ -158,54 +147,30 @@ def _run_matrix(
 @click.command()
 @arm_options
 @batch_options(runs=10, fewest=2, output_required=True)
-@resume_options
 @run_options
 @click.pass_context
-def confirm(
-    ctx: click.Context, /, arms: ArmOptions, batch: BatchOptions, going_on: GoingOn, options: RunOptions
-) -> None:
+def confirm(ctx: click.Context, /, arms: ArmOptions, batch: BatchOptions, options: RunOptions) -> None:
     """Run the suspects of a comparison again, with fresh and more runs, and compare those alone.
 
     Only tasks that looked changed are run. Where the arms have different configs or models both are run
     again; otherwise B alone, against the runs of A that are there. Exit code 0 nothing confirmed as worse,
     1 a regression is confirmed, 2 the data cannot tell or not all runs were made, 130 interrupted.
     """
+    found, ((_, results_a), (_, results_b)) = arms.compare()
     tasks, configs = load_tasks(batch.task_glob), batch.configs()
-    plan = plan_confirmation(*arms.compare(), tasks, configs, batch.runs)
+    plan = plan_confirmation(found.comparisons[0], results_a, results_b, tasks, configs, batch.runs)
     if plan is None:
         say("no task looks changed: nothing to confirm")
         return
-    output, journal = results_and_journal(batch.output, going_on.resume)
     names = ", ".join(task.id for task in plan.tasks)
     say(f"{counted(len(plan.tasks), 'suspect')}, {counted(plan.fresh_runs, 'fresh run')}: {names}")
-    if batch.dry_run:
-        return
-    refuse_unwritable(output)
     runner = options.runner()
-    planned = runner.plan(plan.tasks, plan.configs, None, plan.runs)
-    going_on.agree(planned, read_journal(journal), journal)
-    confirmed = run_confirmation(
-        plan,
-        runner.run_matrix,
-        journal=journal,
-        workers=batch.workers,
-        max_cost_usd=batch.max_cost_usd,
-    )
-    save_results(runner, confirmed.fresh, output, save_debug=options.save_debug, stop_reason=confirmed.stop_reason)
-    if confirmed.comparison is None:
-        say_stopped(len(confirmed.fresh), plan.fresh_runs, confirmed.stop_reason)
-        ctx.exit(INTERRUPTED if confirmed.interrupted else CANNOT_TELL)
+    resolved = [runner.executor.resolve(config) for config in plan.configs]
+    fresh = _run_matrix(ctx, runner, plan.tasks, resolved, None, batch, options)
+    comparison = plan.compare(fresh)
     if not options.quiet:
-        Reporter().print_comparison(confirmed.comparison, all_tasks=True)
-    ctx.exit(verdict_code(confirmed.comparison))
-
-
-def _chosen(tasks: list[Task], limit: int | None, task_filter: str | None) -> list[Task]:
-    chosen = [task for task in tasks if task_filter is None or task_filter in task.id][:limit]
-    if not chosen:
-        known = ", ".join(task.id for task in tasks)
-        raise InputError(f"--filter {task_filter}: no task id contains it; there are: {known}")
-    return chosen
+        Reporter().print_comparison(comparison, all_tasks=True)
+    ctx.exit(verdict_code(comparison))
 
 
 def _warn_retired(runs: list[PlannedRun]) -> None:
@@ -215,7 +180,7 @@ def _warn_retired(runs: list[PlannedRun]) -> None:
             say(f"warning: {warning}", err=True)
 
 
-def _warn_of_snapshots(configs: list[ResolvedConfig], *, models_chosen: bool) -> None:
+def _warn_of_snapshots(configs: Sequence[ResolvedConfig], *, models_chosen: bool) -> None:
     """Warn about parts of the snapshots that the runs lack."""
     for config in configs:
         snapshot = config.user_configuration
@@ -242,13 +207,3 @@ def _print_plan(runs: list[PlannedRun], kept: int, results_dir: Path) -> None:
     if kept:
         say(f"{kept} of them are done, {len(runs) - kept} are left")
     say(estimate(runs, kept, results_dir))
-
-
-def _print_details(result: EvalResult) -> None:
-    if result.trace.error:
-        say_lines(f"{result.outcome}: {result.trace.error}", hang=6)
-    for grade in result.grades:
-        say_lines(f"  {'PASS' if grade.passed else 'FAIL'} {grade.assertion_id}: {grade.details}", hang=6)
-    for change in result.trace.file_changes:
-        say(f"  {change.action} {change.path}")
-    say_lines(result.trace.claude_response)

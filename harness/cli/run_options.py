@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.agents.base import executor_of
 from harness.agents.command import CommandExecutor
 from harness.agents.echo import EchoExecutor
-from harness.agents.own import executor_of
 from harness.cli.options import PATH, Function, gathered
 from harness.compare.wording import counted
 from harness.errors import InputError
@@ -23,8 +23,7 @@ from harness.graders.composite_grader import CompositeGrader
 from harness.models import Config, EvalResult
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.report.console import say
-from harness.run.earlier import FAILED, paid_again
-from harness.run.matrix import PlannedRun
+from harness.run.plan import FAILED, PlannedRun, paid_again
 from harness.runner import EvalRunner
 from harness.sandbox.place import DEFAULT_BASE_IMAGE, NEWEST, Sandbox
 from harness.suite.load import load_configs
@@ -63,14 +62,15 @@ sandbox_claude_option = click.option(
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How agents are run and judged."""
+    """How agents are run and judged, and whether a journal is continued."""
 
+    resume: bool
+    yes: bool
+    """Whether the user already agreed to the cost of repeated runs."""
     executor: str
     command: str | None
-    save_debug: bool
     claude_path: str
     mcp_config: Path | None
-    ci: bool
     judge_model: str
     sandbox: str
     sandbox_image: str | None
@@ -83,6 +83,19 @@ class RunOptions:
         place = self._sandbox()
         return EvalRunner(self._executor(place), CompositeGrader(self.judge_model, sandbox=place))
 
+    def agree(self, planned: Sequence[PlannedRun], earlier: Sequence[EvalResult], journal: Path) -> None:
+        """Print which runs of a journal have to be repeated and why; on a terminal, ask first if any had finished.
+
+        Raises:
+            InputError: the user says no.
+        """
+        again = paid_again(planned, earlier)
+        for reason, number in again.items():
+            say(f"{counted(number, 'run')} of {journal} made again, and paid again, which {reason}", err=True)
+        asks = again.keys() - {FAILED} and not self.yes and sys.stdin.isatty()
+        if asks and not click.confirm("Pay for them again?", err=True):
+            raise InputError(f"nothing was run; {journal} is as it was")
+
     def _executor(self, place: Sandbox) -> Executor:
         """Create the agent."""
         if (self.executor == "command") != (self.command is not None):
@@ -90,7 +103,7 @@ class RunOptions:
         if self.command is not None:
             return CommandExecutor(_words(self.command), self.mcp_config, sandbox=place)
         if self.executor == "claude":
-            return ClaudeExecutor(self.claude_path, self.ci, self.mcp_config, sandbox=place)
+            return ClaudeExecutor(self.claude_path, mcp_config_path=self.mcp_config, sandbox=place)
         if self.executor == "echo":
             return EchoExecutor()
         return executor_of(self.executor)
@@ -117,6 +130,8 @@ def _words(command: str) -> list[str]:
 run_options = gathered(
     "options",
     RunOptions,
+    click.option("--resume", is_flag=True, help="Go on with OUTPUT: keep its finished runs, run the others."),
+    click.option("-y", "--yes", is_flag=True, help="Do not ask before runs that had finished are paid for again."),
     click.option(
         "--executor",
         default="claude",
@@ -125,14 +140,12 @@ run_options = gathered(
         " an Executor of your own.",
     ),
     click.option("--command", help="Of --executor command: the program and its arguments, in quotes."),
-    click.option("--debug", "save_debug", is_flag=True, help="Also write OUT.debug.json."),
     click.option("--claude", "claude_path", default="claude", envvar="HARNESS_CLAUDE", help="The claude executable."),
     click.option(
         "--mcp-config",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
         help="MCP servers for every run, besides those of the configs.",
     ),
-    click.option("--ci", is_flag=True, help="Keep no session files."),
     click.option("--judge-model", default=DEFAULT_JUDGE_MODEL, show_default=True, help="Model of LLM judges."),
     click.option(
         "--sandbox",
@@ -210,32 +223,3 @@ def batch_options(*, runs: int, fewest: int, output_required: bool) -> Callable[
         ),
         click.option("--dry-run", is_flag=True, help="Show what would be run and what it may cost, run nothing."),
     )
-
-
-@dataclass(frozen=True)
-class GoingOn:
-    """Whether to continue a journal, and whether the user already agreed to the cost of repeated runs."""
-
-    resume: bool
-    yes: bool
-
-    def agree(self, planned: Sequence[PlannedRun], earlier: Sequence[EvalResult], journal: Path) -> None:
-        """Print which runs of a journal have to be repeated and why; on a terminal, ask first if any had finished.
-
-        Raises:
-            InputError: the user says no.
-        """
-        again = paid_again(planned, earlier)
-        for reason, number in again.items():
-            say(f"{counted(number, 'run')} of {journal} made again, and paid again, which {reason}", err=True)
-        asks = again.keys() - {FAILED} and not self.yes and sys.stdin.isatty()
-        if asks and not click.confirm("Pay for them again?", err=True):
-            raise InputError(f"nothing was run; {journal} is as it was")
-
-
-resume_options = gathered(
-    "going_on",
-    GoingOn,
-    click.option("--resume", is_flag=True, help="Go on with OUTPUT: keep its finished runs, run the others."),
-    click.option("-y", "--yes", is_flag=True, help="Do not ask before runs that had finished are paid for again."),
-)

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import click
 
+from harness.cli.options import PATH
 from harness.config_exporter import ConfigExporter
 from harness.config_importer import ConfigImporter
 from harness.report.console import say
-
-PATH = click.Path(path_type=Path)
 
 
 @click.command()

@@ -13,10 +13,12 @@ from harness.compare.doubts.loss import find_loss, hold_against_loss
 from harness.compare.doubts.treatment import treatment_tools
 from harness.compare.doubts.warnings import find_warnings
 from harness.compare.influence import find_influence, find_zero_clusters
-from harness.compare.metrics import count_errors, resolve_metric
+from harness.compare.metrics import by_task, count_errors, mean_of_known, metric_value, resolve_metric
 from harness.compare.slices import by_quartile, find_slices, task_shares, unit_groups
 from harness.compare.usage import cost_effect, tool_association, tool_use
 from harness.compare.verdicts import (
+    ArmPoint,
+    ArmsComparison,
     Comparison,
     Decision,
     Metric,
@@ -62,7 +64,6 @@ def compare(
     metric: MetricChoice = "auto",
     threshold: float = 0.0,
     treatment: Sequence[str] = (),
-    pool: bool = False,
     fixed_tasks: bool = False,
     comparisons: int = 1,
 ) -> Comparison:
@@ -79,7 +80,6 @@ def compare(
         metric: what decides the verdict. `auto` takes the score if any score is neither 0 nor 1, else the pass rate.
         threshold: changes of the metric below this, 0 to 1, are never called.
         treatment: the tools that B is about, as glob patterns; by default, those offered to B's runs but not to A's.
-        pool: pair by task and model alone, with configs as groups, as arms with no config in common always are.
         fixed_tasks: ask about these very tasks, as a regression test does, and not about tasks like these.
         comparisons: number of comparisons with A; the level is corrected for it (Bonferroni).
 
@@ -90,7 +90,7 @@ def compare(
     _refuse_shared_runs(results_a, results_b, label_a, label_b)
     chosen = resolve_metric(metric, [*results_a, *results_b])
     confidence = 1 - (1 - CONFIDENCE) / comparisons
-    key_of = _pairing(results_a, results_b, pool)
+    key_of = _pairing(results_a, results_b)
     decide_units = partial(
         decide, threshold=threshold, fixed_tasks=fixed_tasks, confidence=confidence, comparisons=comparisons
     )
@@ -156,11 +156,11 @@ def _refuse_shared_runs(a: Sequence[EvalResult], b: Sequence[EvalResult], label_
         )
 
 
-def _pairing(a: Sequence[EvalResult], b: Sequence[EvalResult], pool: bool) -> Callable[[EvalResult], UnitKey]:
+def _pairing(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> Callable[[EvalResult], UnitKey]:
     """Return the key by which runs are paired: always the task; config and model if the arms share any."""
     if not a or not b:
         return lambda result: UnitKey(result.task_id, result.config_name, result.model)
-    by_config = not pool and bool({r.config_name for r in a} & {r.config_name for r in b})
+    by_config = bool({r.config_name for r in a} & {r.config_name for r in b})
     models_a, models_b = {r.model for r in a}, {r.model for r in b}
     by_model = bool(models_a & models_b)
     if not by_model and (len(models_a) > 1 or len(models_b) > 1):
@@ -236,4 +236,66 @@ def _metric_difference(
         difference=fmean(differences),
         interval=shift.interval,
         p=shift.p,
+    )
+
+
+def compare_arms(
+    arms: Sequence[tuple[str, Sequence[EvalResult]]],
+    *,
+    metric: MetricChoice = "auto",
+    threshold: float = 0.0,
+    treatment: Sequence[str] = (),
+    fixed_tasks: bool = False,
+) -> ArmsComparison:
+    """Compare every arm with the first.
+
+    The error rate of each comparison and the false discovery rate over its single tasks are divided by the number of
+    comparisons (Bonferroni), so that verdict and interval agree. With two arms nothing is corrected.
+
+    Args:
+        arms: label and results of each arm, the baseline first.
+        metric: what decides; `auto` looks at all arms together, so that every comparison uses the same metric.
+        threshold: changes of the metric below this, 0 to 1, are never called.
+        treatment: the tools that the other arms are about, as glob patterns.
+        fixed_tasks: which question is asked, as in `compare`.
+
+    Raises:
+        InputError: there are fewer than two arms, or two have the same name.
+        UnclearPairing: an arm has several models, and none in common with the first.
+    """
+    labels = [label for label, _ in arms]
+    if len(labels) < 2 or len(set(labels)) < len(labels):
+        raise InputError(f"a comparison takes two or more arms of different names, not: {', '.join(labels)}")
+    chosen = resolve_metric(metric, [result for _, results in arms for result in results])
+    (first, baseline), *others = arms
+    found = [
+        compare(
+            baseline,
+            results,
+            label_a=first,
+            label_b=label,
+            metric=chosen,
+            threshold=threshold,
+            treatment=treatment,
+            fixed_tasks=fixed_tasks,
+            comparisons=len(others),
+        )
+        for label, results in others
+    ]
+    return ArmsComparison(
+        metric=chosen,
+        arms=tuple(_point(label, results, chosen) for label, results in arms),
+        comparisons=tuple(found),
+    )
+
+
+def _point(label: str, results: Sequence[EvalResult], metric: Metric) -> ArmPoint:
+    measured = [result for result in results if result.measured]
+    means = [fmean(metric_value(run, metric) for run in runs) for runs in by_task(measured).values()]
+    return ArmPoint(
+        label=label,
+        tasks=len(means),
+        runs=len(measured),
+        mean=fmean(means) if means else None,
+        cost=mean_of_known(run.cost_usd for run in measured),
     )

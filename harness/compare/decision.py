@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from math import comb, prod
 from statistics import fmean
 
@@ -66,21 +66,17 @@ def decide(
     )
 
 
-def decide_without(
-    units: Sequence[UnitComparison], left_out: Collection[UnitComparison], decide_: Callable[..., Decision] = decide
-) -> tuple[Verdict, float]:
-    """Return the verdict and the mean difference without these tasks."""
-    gone = {unit.key for unit in left_out}
-    decision = decide_([unit for unit in units if unit.key not in gone])
-    return decision.verdict, decision.difference
-
-
 def per_task(units: Iterable[UnitComparison]) -> tuple[list[float], list[str]]:
     """Return each task's mean difference, over its configs and models, and its cluster."""
     found: dict[tuple[str, str], list[float]] = defaultdict(list)
     for unit in units:
         found[unit.key.task_id, unit.cluster].append(unit.difference)
     return [fmean(values) for values in found.values()], [cluster for _, cluster in found]
+
+
+def mean_difference(units: Iterable[UnitComparison]) -> float:
+    """Return the mean of the tasks' differences; 0 without tasks."""
+    return fmean(per_task(units)[0] or [0.0])
 
 
 def beyond(interval: Interval | None, difference: float, threshold: float) -> Verdict:

@@ -70,6 +70,11 @@ class Slice(Frozen):
     adjusted_p: float
     """`p` after Holm's correction for all slices of the comparison."""
 
+    @property
+    def too_few(self) -> bool:
+        """Whether the interval covers the whole scale, or a group has none."""
+        return bool(self.dimension) and (self.interval is None or (self.interval.low <= -1 and self.interval.high >= 1))
+
 
 class Influence(Frozen):
     """A group of tasks that changes the difference more than random groups of its size do."""
@@ -110,6 +115,12 @@ class ZeroCluster(Frozen):
     """Mean difference of all other tasks, -1 to 1."""
     p: float
     """The larger of Fisher's one-sided p-values against the other arm and the rest, after Holm's correction."""
+
+    @property
+    def excess(self) -> float:
+        """By how much the group's share of zeros exceeds those of the other arm and of the rest, -1 to 1."""
+        others = ((self.other_arm_zeros, self.other_arm_runs), (self.rest_zeros, self.rest_runs))
+        return self.zeros / max(1, self.runs) - max(zeros / max(1, runs) for zeros, runs in others)
 
 
 class TaskShares(Frozen):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from statistics import fmean
 from typing import Literal, NamedTuple
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import statistics
-from harness.compare.decision import decide, decide_without, per_task
+from harness.compare.decision import decide, mean_difference
 from harness.compare.findings import Influence, ZeroCluster
 from harness.compare.slices import dimensions
 from harness.compare.verdicts import PROJECTS, Decision, UnitComparison
@@ -21,8 +21,6 @@ LEVEL = 0.025
 """Chance that any group of a comparison is named although none carries more than its share."""
 PERMUTATIONS = 1999
 CHUNK = 500
-MOST_KEPT = 2000
-"""Up to this many differences, the random orders are kept for the next family of groups; they take 8 MB."""
 MOST_NAMED = 5
 SMALLEST_GROUP = 2
 """Number of tasks; groups of one are left out, since some task is always the most extreme."""
@@ -56,19 +54,19 @@ def find_influence(
     rest = list(units)
     while len(found) < MOST_NAMED and (extreme := _most_extreme(rest)) is not None:
         group = [unit for unit in rest if unit.groups.get(extreme.dimension) == extreme.value]
-        verdict, without = decide_without(units, group, decide_units)
+        gone = {unit.key for unit in group}
+        without = decide_units([unit for unit in units if unit.key not in gone])
         found.append(
             Influence(
                 dimension=extreme.dimension,
                 value=extreme.value,
                 tasks=len({unit.key.task_id for unit in group}),
                 within=extreme.within,
-                without=without,
-                verdict_without=str(verdict),
+                without=without.difference,
+                verdict_without=str(without.verdict),
                 p=extreme.p,
             )
         )
-        gone = {unit.key for unit in group}
         rest = [unit for unit in rest if unit.key not in gone]
     return tuple(found)
 
@@ -126,24 +124,20 @@ def _chance_of_distance(differences: NDArray[np.float64], member: NDArray[np.boo
     centred = differences - differences.mean()
     observed = np.abs(member @ centred) * scale
     farther = np.zeros(len(member))
-    for orders in _kept_orders(count) if count <= MOST_KEPT else _orders(count):
+    for orders in _orders(count):
         farthest = (np.abs(centred[orders] @ member.T.astype(float)) * scale).max(axis=1)
         farther += (farthest[:, None] >= observed - statistics.TIE).sum(axis=0)
     chance = (farther + 1) / (PERMUTATIONS + 1)
     return [float(d) for d in observed], [float(p) if ok else 1.0 for p, ok in zip(chance, usable, strict=True)]
 
 
-def _orders(count: int) -> Iterator[NDArray[np.unsignedinteger]]:
-    """Yield PERMUTATIONS random orders of `count` differences, always the same, in chunks of rows."""
+@lru_cache(maxsize=2)
+def _orders(count: int) -> tuple[NDArray[np.unsignedinteger], ...]:
+    """Return PERMUTATIONS random orders of `count` differences, always the same, in chunks of rows."""
     rng = np.random.default_rng(statistics.SEED)
     places = np.arange(count, dtype=np.min_scalar_type(count))
-    for start in range(0, PERMUTATIONS, CHUNK):
-        yield rng.permuted(np.tile(places, (min(CHUNK, PERMUTATIONS - start), 1)), axis=1)
-
-
-@lru_cache(maxsize=4)
-def _kept_orders(count: int) -> tuple[NDArray[np.unsignedinteger], ...]:
-    return tuple(_orders(count))
+    sizes = [min(CHUNK, PERMUTATIONS - start) for start in range(0, PERMUTATIONS, CHUNK)]
+    return tuple(rng.permuted(np.tile(places, (size, 1)), axis=1) for size in sizes)
 
 
 def find_zero_clusters(units: Sequence[UnitComparison]) -> tuple[ZeroCluster, ...]:
@@ -151,52 +145,40 @@ def find_zero_clusters(units: Sequence[UnitComparison]) -> tuple[ZeroCluster, ..
 
     Such a group is more likely broken than weak: a server never came up, or a verifier found no answer.
     """
-    candidates: list[tuple[Literal["A", "B"], str, str, list[int], float]] = []
+    arms: tuple[tuple[Literal["A", "B"], Literal["A", "B"]], ...] = (("A", "B"), ("B", "A"))
+    candidates = []
     for dimension, values in dimensions(units).items():
         for value in values:
             inside = [unit for unit in units if unit.groups.get(dimension) == value]
             outside = [unit for unit in units if unit.groups.get(dimension, value) != value]
-            counts = {"A": _zeros(inside, "A"), "B": _zeros(inside, "B")}
-            for arm, other in (("A", "B"), ("B", "A")):
-                rest = _zeros(outside, arm)
-                numbers = [*counts[arm], *counts[other], *rest]
-                p = max(
-                    statistics.fisher_test(zeros, runs, *counts[arm]).greater for zeros, runs in (counts[other], rest)
+            without = mean_difference(unit for unit in units if unit.groups.get(dimension) != value)
+            for arm, other in arms:
+                own, of_other, rest = _zeros(inside, arm), _zeros(inside, other), _zeros(outside, arm)
+                candidates.append(
+                    ZeroCluster(
+                        arm=arm,
+                        dimension=dimension,
+                        value=value,
+                        tasks=len({unit.key.task_id for unit in inside}),
+                        zeros=own[0],
+                        runs=own[1],
+                        other_arm_zeros=of_other[0],
+                        other_arm_runs=of_other[1],
+                        rest_zeros=rest[0],
+                        rest_runs=rest[1],
+                        without=without,
+                        p=max(statistics.fisher_test(*against, *own).greater for against in (of_other, rest)),
+                    )
                 )
-                candidates.append(("A" if arm == "A" else "B", dimension, value, numbers, p))
-    adjusted = statistics.holm([candidate[-1] for candidate in candidates])
-    found = []
-    for (arm, dimension, value, numbers, _), p in zip(candidates, adjusted, strict=True):
-        zeros, runs, other_zeros, other_runs, rest_zeros, rest_runs = numbers
-        beyond = max(other_zeros / max(1, other_runs), rest_zeros / max(1, rest_runs))
-        if p > ZEROS_P or zeros / max(1, runs) - beyond < MORE_ZEROS:
-            continue
-        group = [unit for unit in units if unit.groups.get(dimension) == value]
-        found.append(
-            ZeroCluster(
-                arm=arm,
-                dimension=dimension,
-                value=value,
-                tasks=len({unit.key.task_id for unit in group}),
-                zeros=zeros,
-                runs=runs,
-                other_arm_zeros=other_zeros,
-                other_arm_runs=other_runs,
-                rest_zeros=rest_zeros,
-                rest_runs=rest_runs,
-                without=_mean_without(units, group),
-                p=p,
-            )
-        )
+    adjusted = statistics.holm([candidate.p for candidate in candidates])
+    found = [
+        candidate.model_copy(update={"p": p})
+        for candidate, p in zip(candidates, adjusted, strict=True)
+        if p <= ZEROS_P and candidate.excess >= MORE_ZEROS
+    ]
     return tuple(sorted(found, key=lambda cluster: cluster.p))
 
 
 def _zeros(units: Sequence[UnitComparison], arm: str) -> tuple[int, int]:
     scores = [score for unit in units for score in (unit.scores_a if arm == "A" else unit.scores_b)]
     return sum(score == 0 for score in scores), len(scores)
-
-
-def _mean_without(units: Sequence[UnitComparison], left_out: Sequence[UnitComparison]) -> float:
-    gone = {unit.key for unit in left_out}
-    differences, _ = per_task(unit for unit in units if unit.key not in gone)
-    return fmean(differences or [0.0])

@@ -45,25 +45,30 @@ class AggregatedMetrics:
     """Runs whose cost was not recorded."""
     errors: dict[str, int] = field(default_factory=dict)
 
+    @property
+    def lost(self) -> int:
+        """Runs that count in no rate."""
+        return sum(self.errors.values())
+
 
 def aggregate(results: Iterable[EvalResult]) -> AggregatedMetrics:
     """Aggregate the metrics of all results."""
     all_results = list(results)
     runs = [result for result in all_results if result.measured]
     passed = sum(run.passed for run in runs)
-    tokens = _mean_of_known(run.tokens for run in runs)
+    tokens = mean_of_known(run.tokens for run in runs)
     return AggregatedMetrics(
         total_runs=len(runs),
         passed=passed,
         failed=len(runs) - passed,
         pass_rate=passed / len(runs) if runs else 0.0,
-        avg_score=_mean_of_known(run.overall_score for run in runs) or 0.0,
+        avg_score=mean_of_known(run.overall_score for run in runs) or 0.0,
         avg_tokens=None if tokens is None else round(tokens),
-        avg_duration=_mean_of_known(run.trace.duration_seconds for run in runs),
+        avg_duration=mean_of_known(run.trace.duration_seconds for run in runs),
         pass_at_k=_over_tasks(runs, statistics.pass_at_k),
         pass_hat_k=_over_tasks(runs, statistics.pass_hat_k),
         pass_interval=statistics.wilson_interval(passed, len(runs)),
-        avg_cost=_mean_of_known(run.cost_usd for run in runs),
+        avg_cost=mean_of_known(run.cost_usd for run in runs),
         total_cost=sum_of_known(map(total_cost, all_results)),
         unknown_costs=sum(result.cost_usd is None for result in all_results),
         errors=count_errors(all_results),
@@ -80,6 +85,11 @@ def resolve_metric(choice: MetricChoice, results: Iterable[EvalResult]) -> Metri
     return "score" if any(0 < r.overall_score < 1 for r in results if r.measured) else "pass_rate"
 
 
+def metric_value(run: EvalResult, metric: Metric) -> float:
+    """Return the metric of one measured run, 0 to 1."""
+    return float(run.passed) if metric == "pass_rate" else run.overall_score
+
+
 def count_errors(results: Iterable[EvalResult]) -> dict[str, int]:
     """Count the lost runs by what they were lost to."""
     return dict(sorted(Counter(result.lost_to for result in results if result.lost_to).items()))
@@ -87,9 +97,7 @@ def count_errors(results: Iterable[EvalResult]) -> dict[str, int]:
 
 def total_cost(result: EvalResult) -> float | None:
     """Return the US$ of a run with its failed tries and judges, as --max-cost-usd counts it; None when unknown."""
-    judges = [grade.judge.cost_usd for grade in result.grades if grade.judge]
-    others = [cost for cost in (result.retry_cost_usd, result.replaced_judge_cost_usd) if cost]
-    return sum_of_known([result.cost_usd, *others, *judges])
+    return None if result.cost_usd is None and not result.spent_usd else result.spent_usd
 
 
 def sum_of_known(values: Iterable[float | None]) -> float | None:
@@ -127,6 +135,7 @@ def _over_tasks(runs: Sequence[EvalResult], estimate: Callable[[int, int, int], 
     return means
 
 
-def _mean_of_known(values: Iterable[float | None]) -> float | None:
+def mean_of_known(values: Iterable[float | None]) -> float | None:
+    """Average the known values; None when none is known."""
     known = [value for value in values if value is not None]
     return fmean(known) if known else None

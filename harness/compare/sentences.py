@@ -44,16 +44,31 @@ def cost_sentence(comparison: Comparison) -> str:
     text += f"{cost_text(effect.cost_b)} in {b}"
     if effect.per_dollar_a is not None and effect.per_dollar_b is not None:
         text += f"; {name} per dollar {effect.per_dollar_a:.2f} and {effect.per_dollar_b:.2f}"
-    if effect.per_point is None or effect.per_point_interval is None:
+    price = _price(effect, cost_text)
+    if price is None:
         return f"{text}. The price of a further point is not given: the difference is not clear of 0."
-    low, high = (_dollars(end) for end in (effect.per_point_interval.low, effect.per_point_interval.high))
-    note = "; less than nothing, since the better arm was the cheaper one" if effect.per_point < 0 else ""
+    note = "; less than nothing, since the better arm was the cheaper one" if price[0].startswith("-") else ""
     at = interval_name(comparison)
-    return f"{text}. A further point costs {_dollars(effect.per_point)} a run ({at} {low} to {high}{note})."
+    return f"{text}. A further point costs {price[0]} a run ({at} {price[1]} to {price[2]}{note})."
 
 
-def _dollars(value: float) -> str:
-    return ("-" if value < 0 else "") + cost_text(abs(value))
+def price_text(effect: CostEffect, text: Callable[[float | None], str]) -> str:
+    """Say what one more point of the metric costs per run; empty where the difference is not clear of 0.
+
+    Args:
+        effect: the cost in dollars or in seconds.
+        text: formats an amount of it.
+    """
+    price = _price(effect, text)
+    return f"{price[0]} for each further point ({price[1]} to {price[2]})" if price else ""
+
+
+def _price(effect: CostEffect, text: Callable[[float | None], str]) -> list[str] | None:
+    """Return the price of a further point and the ends of its interval."""
+    if effect.per_point is None or effect.per_point_interval is None:
+        return None
+    values = (effect.per_point, effect.per_point_interval.low, effect.per_point_interval.high)
+    return [("-" if value < 0 else "") + text(abs(value)) for value in values]
 
 
 def tools_sentence(comparison: Comparison) -> str:
@@ -147,22 +162,6 @@ def verdict_sentence(comparison: Comparison) -> str:
 def reasons(comparison: Comparison) -> list[str]:
     """Explain the verdict and what lost runs could change about it: the sentences after the numbers."""
     return [text for text in [*_reasons(comparison), bounds_sentence(comparison)] if text]
-
-
-def price_text(effect: CostEffect, text: Callable[[float | None], str]) -> str:
-    """Say what one more point of the metric costs per run; empty where the difference is not clear of 0.
-
-    Args:
-        effect: the cost in dollars or in seconds.
-        text: formats an amount of it.
-    """
-    if effect.per_point is None or effect.per_point_interval is None:
-        return ""
-    low, high = effect.per_point_interval.low, effect.per_point_interval.high
-    mid, low_text, high_text = (
-        ("-" if value < 0 else "") + text(abs(value)) for value in (effect.per_point, low, high)
-    )
-    return f"{mid} for each further point ({low_text} to {high_text})"
 
 
 def _reasons(comparison: Comparison) -> Iterator[str]:

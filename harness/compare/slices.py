@@ -126,16 +126,12 @@ def find_slices(units: Sequence[UnitComparison], runs_a: Runs, runs_b: Runs, con
         for value in values
     ]
     found += [(COMPONENT, name, pairs) for name, pairs in _components(units, runs_a, runs_b)]
-    of_cluster = [[clusters[task] for task in pairs] for _, _, pairs in found]
-    differences_of = [_differences(pairs) for _, _, pairs in found]
-    ps = [
-        statistics.sign_flip_test(differences, own).p.two_sided
-        for differences, own in zip(differences_of, of_cluster, strict=True)
-    ]
+    tested = [(_differences(pairs), [clusters[task] for task in pairs]) for _, _, pairs in found]
+    ps = [statistics.sign_flip_test(differences, own).p.two_sided for differences, own in tested]
     each = 1 - (1 - confidence) / max(1, len(found))
     slices = []
-    for (dimension, value, pairs), differences, own, p, adjusted in zip(
-        found, differences_of, of_cluster, ps, statistics.holm(ps), strict=True
+    for (dimension, value, pairs), (differences, own), p, adjusted in zip(
+        found, tested, ps, statistics.holm(ps), strict=True
     ):
         slices.append(
             Slice(

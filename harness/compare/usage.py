@@ -8,7 +8,6 @@ from fnmatch import fnmatchcase
 from statistics import fmean
 
 import numpy as np
-from scipy import special
 
 from harness import statistics
 from harness.compare.findings import CostEffect, ToolAssociation, ToolCount, ToolUse
@@ -17,9 +16,6 @@ from harness.models import EvalResult, ToolCall
 
 Runs = Mapping[UnitKey, Sequence[EvalResult]]
 Value = Callable[[EvalResult], float | None]
-
-FEWEST_TASKS = 5
-"""Fewest tasks for a correlation."""
 
 
 def cost_effect(
@@ -96,8 +92,7 @@ def tool_use(results: Iterable[EvalResult]) -> ToolUse | None:
 def tool_association(runs: Runs, value: Value, tools: Sequence[str] = ()) -> ToolAssociation | None:
     """Correlate, over tasks, the ranks of tool calls per run and of the metric.
 
-    Spearman 1904, "The Proof and Measurement of Association between Two Things", Am. J. Psychol. 15, 72-101; p from
-    Student's t with n - 2 degrees of freedom. Points are tasks, since runs of a task share its difficulty.
+    Points are tasks, since runs of a task share its difficulty.
 
     Args:
         runs: measured runs by task.
@@ -115,22 +110,7 @@ def tool_association(runs: Runs, value: Value, tools: Sequence[str] = ()) -> Too
                 number = sum(not tools or any(fnmatchcase(c.name, pattern) for pattern in tools) for c in calls)
                 by_task.setdefault(key.task_id, []).append((float(number), value(run) or 0.0))
     points = [(fmean(n for n, _ in of_task), fmean(v for _, v in of_task)) for _, of_task in sorted(by_task.items())]
-    if len(points) < FEWEST_TASKS:
+    found = statistics.rank_correlation([calls for calls, _ in points], [metric for _, metric in points])
+    if found is None:
         return None
-    calls_ranks, value_ranks = (_ranks([point[at] for point in points]) for at in (0, 1))
-    spread = float(calls_ranks.std() * value_ranks.std())
-    if spread < statistics.TIE:
-        return None
-    covariance = float(((calls_ranks - calls_ranks.mean()) * (value_ranks - value_ranks.mean())).mean())
-    rho = max(-1.0, min(1.0, covariance / spread))
-    freedom = len(points) - 2
-    t = abs(rho) * (freedom / max(1e-300, 1 - rho**2)) ** 0.5
-    p = min(1.0, 2 * float(special.stdtr(freedom, -t)))
-    return ToolAssociation(tools=tuple(tools), points=tuple(points), rho=rho, p=p)
-
-
-def _ranks(values: Sequence[float]) -> np.typing.NDArray[np.float64]:
-    """Rank values from 1; equal values share their mean rank."""
-    _, inverse, counts = np.unique(np.round(values, 9), return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    return np.asarray((ends - (counts - 1) / 2)[inverse], dtype=np.float64)
+    return ToolAssociation(tools=tuple(tools), points=tuple(points), rho=found[0], p=found[1])

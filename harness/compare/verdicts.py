@@ -235,3 +235,27 @@ class Comparison(Frozen):
     def primary(self) -> MetricDifference | None:
         """The metric that the verdict is about; None when no task was measured in both arms."""
         return self.metric_named(self.metric)
+
+
+class ArmPoint(Frozen):
+    """One arm as a point in a plot of the metric against cost."""
+
+    label: str
+    tasks: int
+    """Tasks with a measured run."""
+    runs: int
+    """Measured runs."""
+    mean: float | None
+    """Mean of the metric over tasks, 0 to 1; None without a measured run."""
+    cost: float | None
+    """Mean US$ a run, over the runs that recorded it; None when none did."""
+
+
+class ArmsComparison(Frozen):
+    """Every other arm against the first."""
+
+    metric: Metric
+    arms: tuple[ArmPoint, ...]
+    """All arms, the first one included, in order."""
+    comparisons: tuple[Comparison, ...]
+    """One for each other arm; their level is corrected for their number."""

@@ -1,4 +1,4 @@
-"""How numbers and verdicts read: the same words and digits on the terminal, in Markdown, in JUnit and in HTML."""
+"""How numbers and verdicts read: the same words and digits on the terminal, in Markdown and in HTML."""
 
 from __future__ import annotations
 
@@ -176,11 +176,11 @@ def group_name(dimension: str, value: str) -> str:
     return f"{metric_name(dimension) if not dimension.endswith(('_a', '_b')) else dimension} {value!r}"
 
 
-def some(names: Sequence[str], last: str = "and") -> str:
+def some(names: Sequence[str]) -> str:
     """List the first NAMED names in a sentence, and say how many more there are."""
     if len(names) > NAMED:
-        return f"{', '.join(names[:NAMED])} {last} {len(names) - NAMED} more"
-    return f"{', '.join(names[:-1])} {last} {names[-1]}" if len(names) > 1 else names[0]
+        return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
 def counted(count: int, thing: str) -> str:

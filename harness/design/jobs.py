@@ -114,41 +114,37 @@ def _of_arms(results: Sequence[EvalResult], value: Callable[[EvalResult], float 
     return means[0], means[1]
 
 
-@dataclass(frozen=True)
-class JobOptions:
-    """What both jobs have in common."""
+def job_yaml(
+    name: str,
+    tasks: Path,
+    servers: Sequence[McpServer],
+    *,
+    agent: str,
+    model: str | None,
+    environment: dict[str, Any],
+    **settings: Any,
+) -> str:
+    """Return a job for `harbor run -c`; paths in it are resolved against the folder that Harbor is started in.
 
-    agent: str
-    """A name that Harbor knows, or `module:Class`."""
-    model: str | None
-    attempts: int
-    concurrency: int
-    retries: int
-    environment: str
-    extra_docker_compose: tuple[Path, ...]
-    jobs_dir: Path
-
-
-def job_yaml(name: str, tasks: Path, options: JobOptions, servers: Sequence[McpServer]) -> str:
-    """Return a job for `harbor run -c`; paths in it are resolved against the folder that Harbor is started in."""
-    agent: dict[str, Any] = {"import_path" if ":" in options.agent else "name": options.agent}
-    if options.model:
-        agent["model_name"] = options.model
+    Args:
+        name: the job's name.
+        tasks: folder of task folders.
+        servers: what the agent gets.
+        agent: a name that Harbor knows, or `module:Class`.
+        model: as Harbor wants it.
+        environment: Harbor's section of that name.
+        settings: further keys of the job, under Harbor's names.
+    """
+    given: dict[str, Any] = {"import_path" if ":" in agent else "name": agent}
+    if model:
+        given["model_name"] = model
     if servers:
-        agent["mcp_servers"] = [
-            server.model_dump(mode="json", exclude_none=True, exclude_defaults=False) for server in servers
-        ]
-    environment: dict[str, Any] = {"type": options.environment}
-    if options.extra_docker_compose:
-        environment["extra_docker_compose"] = [str(path) for path in options.extra_docker_compose]
+        given["mcp_servers"] = [server.model_dump(mode="json", exclude_none=True) for server in servers]
     job = {
         "job_name": name,
-        "jobs_dir": str(options.jobs_dir),
-        "n_attempts": options.attempts,
-        "n_concurrent_trials": options.concurrency,
-        "retry": {"max_retries": options.retries},
+        **settings,
         "environment": environment,
-        "agents": [agent],
+        "agents": [given],
         "datasets": [{"path": str(tasks)}],
     }
     yaml = YAML()
@@ -182,14 +178,13 @@ def choose_attempts(asked: int | None, tasks: int, usd: tuple[float, float] | No
 def hours(earlier: Earlier | None, tasks: TaskSet, attempts: int, concurrency: int) -> str:
     """Say how many hours both jobs take, one after the other."""
     trials = tasks.count * attempts
-    most = "" if tasks.seconds is None else _most(ARMS * attempts * tasks.seconds / concurrency)
+    most = ""
+    if tasks.seconds is not None:
+        longest = ARMS * attempts * tasks.seconds / concurrency / 3600
+        most = f"; at most {longest:.1f} by the tasks' own limits for build, agent and verifier"
     if earlier is None or earlier.seconds is None:
         return f"not known{most}"
     return f"about {trials * sum(earlier.seconds) / concurrency / 3600:.1f}{most}"
-
-
-def _most(seconds: float) -> str:
-    return f"; at most {seconds / 3600:.1f} by the tasks' own limits for build, agent and verifier"
 
 
 def power(earlier: Earlier | None, tasks: int, attempts: int, effect: float) -> str:

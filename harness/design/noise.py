@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean, pvariance, variance
 
 from harness import statistics
-from harness.compare.metrics import by_arm, by_task, resolve_metric
+from harness.compare.metrics import by_arm, by_task, metric_value, resolve_metric
 from harness.compare.verdicts import Metric, MetricChoice
 from harness.errors import InputError
 from harness.models import EvalResult
@@ -60,7 +60,7 @@ def observed_noise(results: Sequence[EvalResult], choice: MetricChoice, run_sd: 
     """
     metric = resolve_metric(choice, results)
     arms = [
-        {task: [_value(run, metric) for run in runs] for task, runs in by_task(arm).items()}
+        {task: [metric_value(run, metric) for run in runs] for task, runs in by_task(arm).items()}
         for arm in by_arm(run for run in results if run.measured).values()
     ]
     tasks = [values for arm in arms for values in arm.values()]
@@ -82,7 +82,3 @@ def observed_noise(results: Sequence[EvalResult], choice: MetricChoice, run_sd: 
     repeated = [values for values in tasks if len(values) > 1]
     noise = fmean(fmean(values) * (1 - fmean(values)) / (len(values) - 1) for values in repeated)
     return Noise(metric, mean, task_sd=max(0.0, pvariance([fmean(values) for values in repeated]) - noise) ** 0.5)
-
-
-def _value(run: EvalResult, metric: Metric) -> float:
-    return float(run.passed) if metric == "pass_rate" else run.overall_score

@@ -2,68 +2,36 @@
 
 from __future__ import annotations
 
-from harness.models.conditions import Batch, Conditions, VerifierMetrics
-from harness.models.definitions import (
-    CHECK_FIELDS,
-    LLM_WEIGHT_KEY,
-    Assertion,
-    AssertionType,
-    CodeAssertion,
-    CodeCheckType,
-    Config,
-    LLMAssertion,
-    Task,
-    TaskCategory,
-    TaskDifficulty,
-    assertion_ids,
-)
-from harness.models.outcomes import ErrorKind, Outcome
-from harness.models.records import (
-    PASS_SCORE,
-    SCHEMA_VERSION,
-    ClaudeConfigSnapshot,
-    CriterionScore,
-    EvalResult,
-    Fingerprints,
-    GradeResult,
-    JudgeRecord,
-    ResultsFile,
-    weighted_score,
-)
-from harness.models.traces import ConfigSnapshot, ExecutionTrace, FileChange, Offered, TokenUsage, ToolCall
-
-__all__ = [
-    "CHECK_FIELDS",
-    "LLM_WEIGHT_KEY",
-    "PASS_SCORE",
-    "SCHEMA_VERSION",
-    "Assertion",
-    "AssertionType",
-    "Batch",
-    "ClaudeConfigSnapshot",
-    "CodeAssertion",
-    "CodeCheckType",
-    "Conditions",
-    "Config",
-    "ConfigSnapshot",
-    "CriterionScore",
-    "ErrorKind",
-    "EvalResult",
-    "ExecutionTrace",
-    "FileChange",
-    "Fingerprints",
-    "GradeResult",
-    "JudgeRecord",
-    "LLMAssertion",
-    "Offered",
-    "Outcome",
-    "ResultsFile",
-    "Task",
-    "TaskCategory",
-    "TaskDifficulty",
-    "TokenUsage",
-    "ToolCall",
-    "VerifierMetrics",
-    "assertion_ids",
-    "weighted_score",
-]
+from harness.models.definitions import CHECK_FIELDS as CHECK_FIELDS
+from harness.models.definitions import LLM_WEIGHT_KEY as LLM_WEIGHT_KEY
+from harness.models.definitions import Assertion as Assertion
+from harness.models.definitions import AssertionType as AssertionType
+from harness.models.definitions import CodeAssertion as CodeAssertion
+from harness.models.definitions import CodeCheckType as CodeCheckType
+from harness.models.definitions import Config as Config
+from harness.models.definitions import LLMAssertion as LLMAssertion
+from harness.models.definitions import Task as Task
+from harness.models.definitions import TaskCategory as TaskCategory
+from harness.models.definitions import TaskDifficulty as TaskDifficulty
+from harness.models.definitions import assertion_ids as assertion_ids
+from harness.models.outcomes import ErrorKind as ErrorKind
+from harness.models.outcomes import Outcome as Outcome
+from harness.models.records import PASS_SCORE as PASS_SCORE
+from harness.models.records import SCHEMA_VERSION as SCHEMA_VERSION
+from harness.models.records import ClaudeConfigSnapshot as ClaudeConfigSnapshot
+from harness.models.records import CriterionScore as CriterionScore
+from harness.models.records import EvalResult as EvalResult
+from harness.models.records import Fingerprints as Fingerprints
+from harness.models.records import GradeResult as GradeResult
+from harness.models.records import JudgeRecord as JudgeRecord
+from harness.models.records import ResultsFile as ResultsFile
+from harness.models.records import weighted_score as weighted_score
+from harness.models.traces import Batch as Batch
+from harness.models.traces import Conditions as Conditions
+from harness.models.traces import ConfigSnapshot as ConfigSnapshot
+from harness.models.traces import ExecutionTrace as ExecutionTrace
+from harness.models.traces import FileChange as FileChange
+from harness.models.traces import Offered as Offered
+from harness.models.traces import TokenUsage as TokenUsage
+from harness.models.traces import ToolCall as ToolCall
+from harness.models.traces import VerifierMetrics as VerifierMetrics

@@ -11,10 +11,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from harness.models.conditions import Batch, Conditions, VerifierMetrics
 from harness.models.definitions import LLM_WEIGHT_KEY
 from harness.models.outcomes import ErrorKind, Outcome
-from harness.models.traces import ExecutionTrace, Record, TokenUsage
+from harness.models.traces import Batch, Conditions, ExecutionTrace, Record, TokenUsage, VerifierMetrics
 from locobench.shared.validation import Whole
 
 SCHEMA_VERSION = 1
@@ -191,19 +190,14 @@ class EvalResult(Record):
         return None if self.trace.usage is None else self.trace.usage.total_tokens_with_cache
 
     @property
-    def agent_finished(self) -> bool:
-        """Whether the agent's part is done and paid for; such a run is not repeated, graded or not."""
-        return self.outcome.measured
-
-    @property
     def has_answer(self) -> bool:
         """Whether there is something to grade: the agent finished, even if a verifier failed afterwards."""
-        return self.agent_finished or self.trace.error_kind is ErrorKind.GRADING
+        return self.outcome.measured or self.trace.error_kind is ErrorKind.GRADING
 
     @property
     def is_ungraded(self) -> bool:
         """Whether an assertion lacks a grade that can still be given without running the agent."""
-        return self.agent_finished and any(
+        return self.outcome.measured and any(
             g.status == "judge_error" or (g.status == "grading_error" and self.can_be_checked) for g in self.grades
         )
 
@@ -219,14 +213,10 @@ class EvalResult(Record):
         return next((f"{kind} of the judge: {details}" for kind, details in refused), "")
 
     @property
-    def judge_cost_usd(self) -> float:
-        """Known cost of all judges of this run, replaced verdicts included."""
-        return self.replaced_judge_cost_usd + sum(g.judge.cost_usd or 0.0 for g in self.grades if g.judge)
-
-    @property
     def spent_usd(self) -> float:
-        """Known cost of everything about this run: the agent, its failed tries, and judges."""
-        return (self.cost_usd or 0.0) + self.retry_cost_usd + self.judge_cost_usd
+        """Known cost of everything about this run: the agent, its failed tries, and judges, replaced verdicts too."""
+        judges = sum(grade.judge.cost_usd or 0.0 for grade in self.grades if grade.judge)
+        return (self.cost_usd or 0.0) + self.retry_cost_usd + self.replaced_judge_cost_usd + judges
 
     def calculate_overall_score(self, weights: Mapping[str, float]) -> float:
         """Return the weighted mean of all valid grades, 0 to 1; 0.0 if none of them has weight.

@@ -11,22 +11,20 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, partial
-from itertools import count, groupby
+from itertools import groupby
 from operator import attrgetter
 
 from jinja2 import Environment
 from markupsafe import Markup
 
 from harness.compare import wording
-from harness.compare.arms import ArmsComparison
 from harness.compare.metrics import AggregatedMetrics, aggregate, by_arm, by_task, resolve_metric
-from harness.compare.verdicts import Comparison
+from harness.compare.verdicts import ArmsComparison, Comparison
 from harness.host.redaction import REDACTED
 from harness.host.secret_shapes import replace_shapes
-from harness.models import EvalResult
+from harness.models import EvalResult, VerifierMetrics
 from harness.report import figures
-from harness.report.environment import template_environment
-from harness.report.extremes import ANSWER_CHARS, Extreme, evidence, extremes
+from harness.report.exports import template_environment
 from harness.report.forest import Forest, forest
 from harness.report.task_table import TaskTable, task_table
 
@@ -40,6 +38,8 @@ TEXT_CHARS = 40_000
 LEAST_CHARS = 100
 """At this limit, a run's page has its grades and its answer, but only the names of its tools."""
 WHY_CHARS = 160
+NAMES = 12
+"""Names shown of a list of evidence before it says how many more there are."""
 LONGEST_SECRET = 4000
 """Characters searched beyond a cut, so that no half of a secret is left before it."""
 
@@ -69,8 +69,6 @@ class View:
 
     comparison: Comparison
     forest: Forest | None
-    wins: Sequence[Extreme]
-    losses: Sequence[Extreme]
     tasks: TaskTable | None
     """None with several comparisons; the heat map then shows the tasks."""
 
@@ -102,8 +100,7 @@ def render(
         title: title of the page.
         pack_for: returns the evidence pack to show beside a run's answer.
     """
-    several = comparison if isinstance(comparison, ArmsComparison) else None
-    comparisons = several.comparisons if several else [comparison] if isinstance(comparison, Comparison) else []
+    found = [comparison] if isinstance(comparison, Comparison) else comparison.comparisons if comparison else []
     everything = [result for arm in arms for result in arm.results]
     metric = comparison.metric if comparison else resolve_metric("auto", everything)
     names = _legend(arms)
@@ -126,8 +123,8 @@ def render(
         .render(
             title=title,
             made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-            several=several,
-            views=_views(arms, comparisons),
+            several=comparison if len(found) > 1 else None,
+            views=_views(arms, found),
             metric=metric,
             columns=columns,
             tasks=sorted({result.task_id for result in everything}),
@@ -140,14 +137,8 @@ def render(
 
 
 def _views(arms: Sequence[Arm], comparisons: Sequence[Comparison]) -> list[View]:
-    numbers = count()
-    numbered = [[(next(numbers), result) for result in arm.results] for arm in arms]
-    views = []
-    for at, comparison in enumerate(comparisons, start=1):
-        wins, losses = extremes(comparison, numbered[0], numbered[at])
-        tasks = task_table(comparison, arms[0].results, arms[1].results) if len(comparisons) == 1 else None
-        views.append(View(comparison, forest(comparison), wins, losses, tasks))
-    return views
+    table = task_table(comparisons[0], arms[0].results, arms[1].results) if len(comparisons) == 1 else None
+    return [View(comparison, forest(comparison), table) for comparison in comparisons]
 
 
 def _legend(arms: Sequence[Arm]) -> dict[str, Sequence[EvalResult]]:
@@ -213,7 +204,7 @@ def _run_page(index: int, result: EvalResult, pack: str | None, limit: int) -> s
     return template.render(number=index, r=result, evidence=pack, clip=partial(_clip, limit=limit), names=names)
 
 
-def _clip(content: object, limit: int = ANSWER_CHARS) -> str:
+def _clip(content: object, limit: int) -> str:
     """Return a text as the page shows it: without secrets, and without its middle if it is too long."""
     text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, indent=1)
     if len(text) <= limit:
@@ -227,6 +218,23 @@ def _clip(content: object, limit: int = ANSWER_CHARS) -> str:
 def _without_shapes(text: str) -> str:
     """Take out what looks like a secret once more, since older results files were written under older rules."""
     return replace_shapes(text, REDACTED)
+
+
+def _evidence(metrics: VerifierMetrics) -> list[tuple[str, str]]:
+    """List what the verifier found: the kind of finding, with its number and first names."""
+    kinds = {
+        "identifiers": metrics.identifiers,
+        "files": metrics.files,
+        "invented": metrics.invented_identifiers,
+    }
+    return [(kind, "not recorded" if found is None else _listed(list(found))) for kind, found in kinds.items()]
+
+
+def _listed(names: Sequence[str]) -> str:
+    if not names:
+        return "none"
+    more = f" and {len(names) - NAMES} more" if len(names) > NAMES else ""
+    return f"{len(names)}: {', '.join(names[:NAMES])}{more}"
 
 
 def _told(text: str) -> str:
@@ -260,8 +268,7 @@ def _environment() -> Environment:
     environment.filters["diff_class"] = _diff_class
     environment.filters["groupby_in_order"] = _groupby_in_order
     environment.filters["breakable"] = _breakable
-    environment.filters["clip"] = _clip
-    environment.filters["evidence"] = evidence
+    environment.filters["evidence"] = _evidence
     environment.filters["redacted"] = _without_shapes
     environment.filters["told"] = _told
     return environment

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from harness.compare.arms import ArmsComparison
 from harness.compare.findings import Slice
 from harness.compare.metrics import aggregate, by_arm, by_task, resolve_metric
-from harness.compare.verdicts import Comparison, Metric, UnitComparison, Verdict
+from harness.compare.verdicts import ArmsComparison, Comparison, Metric, UnitComparison, Verdict
 from harness.compare.wording import (
     LEVEL,
     UNKNOWN,
@@ -196,18 +196,6 @@ def _colour(rate: float) -> str:
     return "green" if rate >= 0.9 else "yellow" if rate >= 0.5 else "red"
 
 
-def passed_text(passed: bool) -> Text:
-    """Return the word `pass` or `fail`, coloured."""
-    return _VERDICTS["pass" if passed else "fail"].copy()
-
-
-def mark(result: EvalResult) -> Text:
-    """Return the word `pass`, `fail` or `lost`, coloured."""
-    return _VERDICTS[result.verdict].copy()
-
-
-_VERDICTS = {
-    "pass": plain("pass", style="green"),
-    "fail": plain("fail", style="red"),
-    "lost": plain("lost", style="yellow"),
-}
+def verdict_text(verdict: Literal["pass", "fail", "lost"]) -> Text:
+    """Return the verdict on a run or a grade, coloured."""
+    return plain(verdict, style={"pass": "green", "fail": "red", "lost": "yellow"}[verdict])

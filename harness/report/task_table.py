@@ -8,21 +8,8 @@ from dataclasses import dataclass
 
 from harness.compare.metrics import AggregatedMetrics, aggregate
 from harness.compare.verdicts import Comparison, UnitComparison, UnitKey
-from harness.compare.wording import cost_text, count_text, mean_text, seconds_text, unit_verdict
 from harness.models import EvalResult
 from harness.statistics import TIE
-
-
-@dataclass(frozen=True)
-class TaskCell:
-    """A task in one arm, as the table shows it."""
-
-    reward: str
-    """Empty where no run was measured."""
-    tokens: str
-    cost: str
-    seconds: str
-    lost: int
 
 
 @dataclass(frozen=True)
@@ -31,14 +18,23 @@ class TaskRow:
 
     name: str
     key: UnitKey
-    arms: tuple[TaskCell, TaskCell]
-    difference: float | None
-    """Difference of the metric, in points; None where one arm measured nothing."""
-    verdict: str
-    state: str
-    """won, lost or same; empty where one arm measured nothing."""
+    arms: tuple[AggregatedMetrics, AggregatedMetrics]
+    unit: UnitComparison | None
+    """None where one arm measured nothing."""
     groups: tuple[int, ...]
     """Indices into `TaskTable.groups`."""
+
+    @property
+    def difference(self) -> float:
+        """Difference of the metric, in points; 0 where one arm measured nothing."""
+        return 100 * self.unit.difference if self.unit else 0.0
+
+    @property
+    def state(self) -> str:
+        """The words won, lost or same; empty where one arm measured nothing."""
+        if self.unit is None:
+            return ""
+        return "won" if self.unit.difference > TIE else "lost" if self.unit.difference < -TIE else "same"
 
 
 @dataclass(frozen=True)
@@ -72,33 +68,8 @@ def task_table(comparison: Comparison, a: Sequence[EvalResult], b: Sequence[Eval
     rows = []
     for key, (of_a, of_b) in runs.items():
         unit = units.get(key)
-        rows.append(
-            TaskRow(
-                name=comparison.decision.name(unit) if unit else key.task_id,
-                key=key,
-                arms=(_cell(of_a, comparison), _cell(of_b, comparison)),
-                difference=None if unit is None else 100 * unit.difference,
-                verdict=unit_verdict(unit) if unit else "not in both arms",
-                state=_state(unit),
-                groups=tuple(places[group] for group in unit.groups.items() if group in places) if unit else (),
-            )
-        )
-    rows.sort(key=lambda row: (row.difference is None, -(row.difference or 0.0), row.name))
-    return TaskTable(tuple(rows), groups, max((abs(row.difference or 0.0) for row in rows), default=0.0) or 1.0)
-
-
-def _cell(runs: Sequence[EvalResult], comparison: Comparison) -> TaskCell:
-    m: AggregatedMetrics = aggregate(runs)
-    return TaskCell(
-        reward=mean_text(m, comparison.metric) if m.total_runs else "",
-        tokens=count_text(m.avg_tokens),
-        cost=cost_text(m.avg_cost),
-        seconds=seconds_text(m.avg_duration),
-        lost=sum(m.errors.values()),
-    )
-
-
-def _state(unit: UnitComparison | None) -> str:
-    if unit is None:
-        return ""
-    return "won" if unit.difference > TIE else "lost" if unit.difference < -TIE else "same"
+        name = comparison.decision.name(unit) if unit else key.task_id
+        of_groups = tuple(places[group] for group in unit.groups.items() if group in places) if unit else ()
+        rows.append(TaskRow(name, key, (aggregate(of_a), aggregate(of_b)), unit, of_groups))
+    rows.sort(key=lambda row: (row.unit is None, -row.difference, row.name))
+    return TaskTable(tuple(rows), groups, max((abs(row.difference) for row in rows), default=0.0) or 1.0)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import secrets
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,18 +16,32 @@ from pydantic import BaseModel, ValidationError
 
 from harness.errors import InputError
 from harness.host.redaction import Redactor
-from harness.models import SCHEMA_VERSION, EvalResult, ExecutionTrace, ResultsFile
+from harness.models import SCHEMA_VERSION, Batch, EvalResult, ExecutionTrace, ResultsFile
 from harness.suite.load import read_text
+from locobench.shared.files import whole_file
 from locobench.shared.validation import first_problem
-
-DEFAULT_RESULTS_DIR = Path("evals/results")
 
 R = TypeVar("R", bound=BaseModel)
 
+DEFAULT_RESULTS_DIR = Path("evals/results")
+
+
+def unused(folder: Path, name: str, suffix: str) -> Path:
+    """Return a new file name for results; the time alone would not be unique within a second."""
+    return folder / f"{name}_{datetime.now():%Y%m%d_%H%M%S}_{secrets.token_hex(4)}{suffix}"
+
 
 def load_results(path: Path | str) -> list[EvalResult]:
-    """Read a results file (an object with `results`, or a bare list); InputError if unreadable."""
-    return load_results_file(Path(path)).results
+    """Read the results of a file; those of a matrix that stopped early say so in `batch`.
+
+    The file holds an object with `results`, or a bare list; InputError if it cannot be read.
+    """
+    path = Path(path)
+    file = load_results_file(path)
+    if file.complete:
+        return file.results
+    batch = Batch(name=path.name, present=len(file.results), finished=False)
+    return [r if r.batch else r.model_copy(update={"batch": batch}) for r in file.results]
 
 
 def load_results_file(path: Path) -> ResultsFile:
@@ -54,6 +70,18 @@ def _why_no_results(text: str, error: ValidationError) -> str:
 
 def _too_new(version: int) -> str:
     return f"schema_version {version} is newer than {SCHEMA_VERSION}, which this harness reads; update it"
+
+
+def with_run_indices(results: Iterable[EvalResult]) -> list[EvalResult]:
+    """Number the runs of each task, config and model in the order given; return them sorted by these."""
+    groups: dict[tuple[str, str, str], list[EvalResult]] = defaultdict(list)
+    for result in results:
+        groups[result.task_id, result.config_name, result.model].append(result)
+    return [
+        result.model_copy(update={"run_index": index})
+        for _, group in sorted(groups.items())
+        for index, result in enumerate(group)
+    ]
 
 
 def without_secrets(result: EvalResult, redactor: Redactor) -> EvalResult:
@@ -99,6 +127,15 @@ def _cleaned(record: R, redactor: Redactor, fields: tuple[str, ...]) -> R:
     return record.model_copy(update={f: redactor(text) for f in fields if (text := getattr(record, f))})
 
 
+def save_results(results: Sequence[EvalResult], path: Path, *, stop_reason: str = "") -> None:
+    """Write a results file without secrets; a `stop_reason` marks it as incomplete."""
+    redactor = Redactor(os.environ)
+    clean = (without_secrets(result, redactor) for result in results)
+    with whole_file(path, durable=True) as stream:
+        for part in results_parts(clean, len(results), stop_reason=redactor(stop_reason)):
+            stream.write(part.encode())
+
+
 def results_json(results: Sequence[EvalResult], *, stop_reason: str = "") -> str:
     """Return the text of a results file; a `stop_reason` marks it as incomplete."""
     return "".join(results_parts(results, len(results), stop_reason=stop_reason))
@@ -121,20 +158,10 @@ def results_parts(results: Iterable[EvalResult], count: int, *, stop_reason: str
     yield end
 
 
-def debug_json(results: list[EvalResult]) -> str:
-    """Return the results with what one looks for first when a run went wrong."""
-    summary = {
-        "total_results": len(results),
-        "total_passed": sum(r.passed for r in results),
-        "total_failed": sum(r.verdict == "fail" for r in results),
-        "not_measured": sum(r.verdict == "lost" for r in results),
-        "total_files_changed": sum(len(r.trace.file_changes) for r in results),
-        "total_tool_calls": sum(len(r.trace.tool_calls) for r in results),
-        "hit_turn_limit_count": sum(r.trace.hit_turn_limit for r in results),
-        "unique_tasks": len({r.task_id for r in results}),
-        "unique_configs": len({r.config_name for r in results}),
-    }
-    return json.dumps({"execution_summary": summary, "results": [_debug(r) for r in results]}, indent=1)
+def debug_json(results: Sequence[EvalResult]) -> str:
+    """Return the results, without secrets, with what one looks for first when a run went wrong."""
+    redactor = Redactor(os.environ)
+    return json.dumps({"results": [_debug(without_secrets(r, redactor)) for r in results]}, indent=1)
 
 
 def _debug(result: EvalResult) -> dict[str, Any]:
@@ -154,8 +181,3 @@ def _debug(result: EvalResult) -> dict[str, Any]:
         for g in result.grades
     ]
     return data
-
-
-def unused(folder: Path, name: str, suffix: str) -> Path:
-    """Return a new file name for results; the time alone would not be unique within a second."""
-    return folder / f"{name}_{datetime.now():%Y%m%d_%H%M%S}_{secrets.token_hex(4)}{suffix}"

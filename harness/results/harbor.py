@@ -25,8 +25,8 @@ from harness.models import (
     Outcome,
     VerifierMetrics,
 )
-from harness.results.harbor_tasks import TaskFolders, task_id
-from harness.results.harbor_trace import ERROR_CHARS, TEST_OUTPUT, left_by_agent, trace_of
+from harness.results.files import with_run_indices
+from harness.results.harbor_trace import ERROR_CHARS, TEST_OUTPUT, TaskFolders, left_by_agent, task_id, trace_of
 from locobench.harbor.files import AnyJson, read
 from locobench.harbor.task import EnvironmentSection, TaskFolder
 from locobench.harbor.trial import REWARD, AgentInfo, Trial, read_job, reward_of, trials
@@ -50,21 +50,11 @@ UNLIKE_SETTINGS = {
 """Keys of an agent's configuration that are compared separately, or that do not affect what it does."""
 
 
-def load_jobs(
-    path: Path,
-    *,
-    config_name: str | None = None,
-    tasks_dir: Path | None = None,
-    pass_score: float = PASS_SCORE,
-) -> list[EvalResult]:
+def load_jobs(path: Path) -> list[EvalResult]:
     """Read all trials of a job folder, or of a folder of jobs, as results sorted by task, config and run.
 
-    Args:
-        path: the folder, such as jobs/<job name>.
-        config_name: config name of all trials; by default the job's name, plus the agent's if a job has several.
-        tasks_dir: the folder that holds the task folders, from which language, category and difficulty are read; by
-            default, each trial says where its task was.
-        pass_score: the least reward, 0 to 1, with which a completed trial passes.
+    A config is named after its job, and after its agent too if the job has several. A completed trial passes with a
+    reward of PASS_SCORE.
 
     Raises:
         InputError: there are no trials, or one cannot be read.
@@ -73,19 +63,16 @@ def load_jobs(
     if not found:
         raise InputError(f"{path}: no Harbor trials there; name a job folder, such as jobs/<job name>")
     _refuse_namesakes(found)
-    tasks = TaskFolders(tasks_dir)
-    names = _config_names(found)
+    tasks, names = TaskFolders(), _config_names(found)
     batches = _batches(folder for folder, _ in found)
-    return _with_run_indices(
-        _result(
-            folder,
-            trial,
-            tasks,
-            config_name=config_name or names[_config_key(folder, trial)],
-            batch=batches[folder.parent],
-            pass_score=pass_score,
+    return with_run_indices(
+        sorted(
+            (
+                _result(folder, trial, tasks, names[_config_key(folder, trial)], batches[folder.parent])
+                for folder, trial in found
+            ),
+            key=lambda r: (r.started_at or r.timestamp, r.source),
         )
-        for folder, trial in found
     )
 
 
@@ -120,20 +107,23 @@ def _refuse_namesakes(found: Iterable[tuple[Path, Trial]]) -> None:
             )
 
 
-def _result(
-    folder: Path, trial: Trial, tasks: TaskFolders, *, config_name: str, batch: Batch, pass_score: float
-) -> EvalResult:
+def _result(folder: Path, trial: Trial, tasks: TaskFolders, config_name: str, batch: Batch) -> EvalResult:
     task = tasks.as_it_ran(folder, trial)
     trace = trace_of(folder, trial, task)
-    grade = _grade(folder, trial, pass_score)
-    crash = _crash(folder, grade)
+    output = _test_output(folder)
+    grade = _grade(folder, trial, output)
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    last = lines[-1][:ERROR_CHARS] if lines else ""
+    # A task's test.sh writes 0 before it starts the verifier, so a verifier that crashed leaves the reward 0.
+    rewarded = grade is not None and (grade.score or grade.verifier)
+    crash = last if not rewarded and TRACEBACK in output else ""
     if crash or (trace.outcome is Outcome.COMPLETED and grade is None):
         said = f"the verifier failed: {crash}" if crash else f"the verifier gave no {REWARD!r}"
         trace = trace.model_copy(
             update={
                 "outcome": Outcome.INFRA_ERROR,
                 "error_kind": ErrorKind.GRADING,
-                "error": said + (f" ({last})" if not crash and (last := _last_line(folder)) else ""),
+                "error": said + (f" ({last})" if not crash and last else ""),
                 "is_error": True,
             }
         )
@@ -150,7 +140,7 @@ def _result(
         trace=trace,
         grades=[grade] if grade else [],
         overall_score=score,
-        passed=trace.outcome is Outcome.COMPLETED and score >= pass_score,
+        passed=trace.outcome is Outcome.COMPLETED and score >= PASS_SCORE,
         fingerprints=Fingerprints(
             task=trial.task_checksum or "", task_content=task.content if task else "", config=_agent_hash(trial)
         ),
@@ -210,7 +200,7 @@ def _batches(folders: Iterable[Path]) -> dict[Path, Batch]:
     return batches
 
 
-def _grade(folder: Path, trial: Trial, pass_score: float) -> GradeResult | None:
+def _grade(folder: Path, trial: Trial, output: str) -> GradeResult | None:
     reward = reward_of(folder, trial)
     if reward is None:
         return None
@@ -220,10 +210,10 @@ def _grade(folder: Path, trial: Trial, pass_score: float) -> GradeResult | None:
         assertion_id=REWARD,
         assertion_type="code",
         assertion_name="verifier",
-        passed=reward >= pass_score,
+        passed=reward >= PASS_SCORE,
         score=reward,
         details=f"reward {reward:g}",
-        full_output=_test_output(folder),
+        full_output=output,
         criteria_scores=[
             CriterionScore(criterion=name, score=float(value))
             for name, value in (components or trial.rewards).items()
@@ -238,22 +228,6 @@ def _grade(folder: Path, trial: Trial, pass_score: float) -> GradeResult | None:
 def _test_output(folder: Path) -> str:
     output = left_by_agent(folder, TEST_OUTPUT, MOST_OUTPUT_BYTES, cut=True) or b""
     return output.decode("utf-8", errors="replace")
-
-
-def _crash(folder: Path, grade: GradeResult | None) -> str:
-    """Return the last line of a verifier that crashed before it gave a reward of its own; else empty.
-
-    A task's test.sh writes 0 before it starts the verifier, so a crashed verifier leaves the reward 0.
-    """
-    if grade is not None and (grade.score or grade.verifier):
-        return ""
-    output = _test_output(folder)
-    return _last_line(folder) if TRACEBACK in output else ""
-
-
-def _last_line(folder: Path) -> str:
-    lines = [line.strip() for line in _test_output(folder).splitlines() if line.strip()]
-    return lines[-1][:ERROR_CHARS] if lines else ""
 
 
 def _metrics(folder: Path) -> VerifierMetrics | None:
@@ -306,15 +280,3 @@ def _agent_label(trial: Trial) -> str:
 def _model(trial: Trial) -> str:
     reported = trial.agent_info.model_info if trial.agent_info else None
     return (reported and reported.name) or trial.config.agent.model_name or "none"
-
-
-def _with_run_indices(results: Iterable[EvalResult]) -> list[EvalResult]:
-    """Number the runs of each task, config and model by start time."""
-    groups: dict[tuple[str, str, str], list[EvalResult]] = defaultdict(list)
-    for result in sorted(results, key=lambda r: (r.started_at or r.timestamp, r.source)):
-        groups[result.task_id, result.config_name, result.model].append(result)
-    return [
-        result.model_copy(update={"run_index": index})
-        for _, group in sorted(groups.items())
-        for index, result in enumerate(group)
-    ]

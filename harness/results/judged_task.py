@@ -14,7 +14,7 @@ from harness.errors import InputError
 from harness.graders.answer_judge import Asked
 from harness.host.deadline import time_limit
 from harness.models import EvalResult
-from harness.results.harbor_trace import left_by_agent
+from harness.results.harbor_trace import ANSWER, left_by_agent
 from locobench.harbor.files import read
 from locobench.harbor.task import TASK_FILE, task_folders
 from locobench.harbor.trial import Trial
@@ -26,8 +26,6 @@ from locobench.shared.markdown import as_markdown
 
 PROJECTS = ("environment/project", "tests/project")
 """Where a generated task keeps its code: in the agent's image, or where only the verifier sees it."""
-ANSWER = "artifacts/app/solution.md"
-"""The agent's answer in a trial's folder, as Harbor collected it."""
 MOST_ANSWER_BYTES = 1 << 18
 PACK_SECONDS = 60.0
 """Time limit for an evidence pack; the longest answers on the largest projects that are read take half of it."""

@@ -6,26 +6,31 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.errors import InputError
-from harness.models import Batch, EvalResult
-from harness.results.files import load_results_file
-from harness.results.harbor import load_jobs
-from harness.results.journal import read_journal
-from harness.results.table import load_table
+from harness.models import EvalResult
 
 
 def load_source(path: Path | str) -> list[EvalResult]:
     """Read the results at a path of any of these kinds; InputError when there is nothing to read."""
+    # Each kind has a reader of its own, which only a path of its kind needs to import.
     path = Path(path)
     if path.is_dir():
+        from harness.results.harbor import load_jobs
+
         results = load_jobs(path)
     elif path.name.endswith(".jsonl"):
+        from harness.results.journal import read_journal
+
         if not path.is_file():
             raise InputError(f"{path}: no such file")
         results = read_journal(path)
     elif is_table(path):
+        from harness.results.table import load_table
+
         results = [result for arm in load_table(path).values() for result in arm]
     else:
-        results = _results_file(path)
+        from harness.results.files import load_results
+
+        results = load_results(path)
     if not results:
         raise InputError(f"{path}: holds no results")
     return results
@@ -42,19 +47,12 @@ def load_two_arms(path: Path) -> dict[str, list[EvalResult]]:
     Raises:
         InputError: the table cannot be read, or does not have two arms.
     """
+    from harness.results.table import load_table
+
     arms = load_table(path)
     if len(arms) != 2:
         raise InputError(f"{path}: column 'arm' names {len(arms)} arms, not two: {', '.join(arms)}")
     return arms
-
-
-def _results_file(path: Path) -> list[EvalResult]:
-    """Read the results of a file; those of a matrix that stopped early say so in `batch`."""
-    file = load_results_file(path)
-    if file.complete:
-        return file.results
-    batch = Batch(name=path.name, present=len(file.results), finished=False)
-    return [r if r.batch else r.model_copy(update={"batch": batch}) for r in file.results]
 
 
 def choose(results: Sequence[EvalResult], config: str | None, model: str | None, where: Path) -> list[EvalResult]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from harness.errors import InputError
 from harness.models import PASS_SCORE, EvalResult, ExecutionTrace, GradeResult
+from harness.results.files import with_run_indices
 from harness.suite.load import read_text
 
 ENDINGS = ("_a", "_b")
@@ -19,17 +20,13 @@ KNOWN = frozenset({"task", "run", "reward", "config", "model", "category", "diff
 """Columns that fill a result's own fields; any other column is a group."""
 
 
-def load_table(path: Path, pass_score: float = PASS_SCORE) -> dict[str, list[EvalResult]]:
+def load_table(path: Path) -> dict[str, list[EvalResult]]:
     """Read the results of a CSV table by arm, in the order in which the arms appear.
 
     A table has the columns `task`, `reward_a` and `reward_b` (arms A and B), or `task`, `arm` and `reward` with one
     line per run. Rewards go from 0 to 1. The columns `config`, `model`, `category`, `language` and `difficulty` are
     optional; any other column is a group. In a table of two rewards, a column that ends in _a or _b describes that
-    arm alone.
-
-    Args:
-        path: the file, in UTF-8.
-        pass_score: the least reward, 0 to 1, with which a run passes.
+    arm alone. A run passes with a reward of PASS_SCORE.
 
     Raises:
         InputError: names the row and the column; the header is row 1.
@@ -50,14 +47,13 @@ def load_table(path: Path, pass_score: float = PASS_SCORE) -> dict[str, list[Eva
             seen[tuple(row.values())] += 1
             for arm, of_arm in _arms(path, number, row):
                 column = "reward" if "arm" in row else f"reward_{arm.lower()}"
-                result = _result(path, number, column, of_arm, arm, pass_score, written)
-                arms[arm].append(result)
+                arms[arm].append(_result(path, number, column, of_arm, arm, written))
     except csv.Error as error:
         raise InputError(f"{path}: not a table ({error})") from error
     if not arms:
         raise InputError(f"{path}: no rows below the header")
     _refuse_copies(path, seen)
-    return {arm: _with_run_indices(results) for arm, results in arms.items()}
+    return {arm: with_run_indices(results) for arm, results in arms.items()}
 
 
 def _refuse_copies(path: Path, rows: Counter[tuple[str, ...]]) -> None:
@@ -98,9 +94,7 @@ def _arms(path: Path, number: int, row: dict[str, str]) -> Iterator[tuple[str, d
         yield own[-1].upper(), of_arm
 
 
-def _result(
-    path: Path, number: int, column: str, row: dict[str, str], arm: str, pass_score: float, written: datetime
-) -> EvalResult:
+def _result(path: Path, number: int, column: str, row: dict[str, str], arm: str, written: datetime) -> EvalResult:
     """Make one run; `column` is the table's name for its reward."""
     if not row["task"]:
         raise InputError(f"{path}: row {number}, column 'task' is empty")
@@ -114,9 +108,9 @@ def _result(
         run_index=0,
         timestamp=written,
         trace=ExecutionTrace(usage=None, duration_seconds=None, num_turns=None, has_transcript=False),
-        grades=[GradeResult(assertion_id="reward", assertion_type="code", passed=reward >= pass_score, score=reward)],
+        grades=[GradeResult(assertion_id="reward", assertion_type="code", passed=reward >= PASS_SCORE, score=reward)],
         overall_score=reward,
-        passed=reward >= pass_score,
+        passed=reward >= PASS_SCORE,
         groups={name: value for name, value in row.items() if name not in KNOWN and value},
         source=f"{path}:{number}",
         category=row.get("category", ""),
@@ -133,14 +127,3 @@ def _number(path: Path, row: int, column: str, text: str) -> float:
     if not math.isfinite(value):
         raise InputError(f"{path}: row {row}, column {column!r} is {text!r}, not a number")
     return value
-
-
-def _with_run_indices(results: list[EvalResult]) -> list[EvalResult]:
-    """Number the runs of each task, config and model in the order of the table."""
-    counts: dict[tuple[str, str, str], int] = defaultdict(int)
-    numbered = []
-    for result in results:
-        key = (result.task_id, result.config_name, result.model)
-        numbered.append(result.model_copy(update={"run_index": counts[key]}))
-        counts[key] += 1
-    return numbered

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import partial
 from statistics import median
 
 from harness.graders.audit_prompt import VERSION, audit_question
@@ -14,7 +15,11 @@ from harness.run.panel import Panel
 
 def audit_questions(tasks: Iterable[JudgedTask]) -> list[Question]:
     """Return one question per task; tasks without a reference are skipped."""
-    return [_question(task) for task in tasks if task.reference.strip()]
+    return [
+        audit_question(task.id, task.instruction, task.reference, partial(task.pack, task.reference))
+        for task in tasks
+        if task.reference.strip()
+    ]
 
 
 def audit_lines(questions: Iterable[Question], panel: Panel) -> str:
@@ -41,7 +46,3 @@ def audit_lines(questions: Iterable[Question], panel: Panel) -> str:
         }
         lines.append(json.dumps(line, ensure_ascii=False) + "\n")
     return "".join(lines)
-
-
-def _question(task: JudgedTask) -> Question:
-    return audit_question(task.id, task.instruction, task.reference, lambda: task.pack(task.reference))

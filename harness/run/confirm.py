@@ -1,36 +1,14 @@
-"""Was the change real? Reruns the tasks that looked changed, and compares only the fresh runs."""
+"""Was the change real? Which tasks looked changed, and how their fresh runs compare."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Protocol
 
 from harness.compare.comparison import compare
 from harness.compare.verdicts import Comparison
 from harness.errors import InputError
 from harness.models import Config, EvalResult, Task
-from harness.run.matrix import MatrixStopped
-
-
-class RunMatrix(Protocol):
-    """The signature of `EvalRunner.run_matrix`."""
-
-    def __call__(
-        self,
-        tasks: Iterable[Task],
-        configs: Iterable[Config],
-        models: Iterable[str] | None = None,
-        runs_per_combo: int = 3,
-        /,
-        *,
-        workers: int = 1,
-        journal: Path | None = None,
-        max_cost_usd: float | None = None,
-    ) -> list[EvalResult]:
-        """Run a matrix and return its results."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -69,18 +47,6 @@ class Confirmation:
             threshold=self.comparison.threshold,
             fixed_tasks=True,
         )
-
-
-@dataclass(frozen=True)
-class Confirmed:
-    """The result of a confirmation."""
-
-    comparison: Comparison | None
-    """None if some runs are missing: half an experiment has no verdict."""
-    fresh: tuple[EvalResult, ...]
-    stop_reason: str = ""
-    """Why runs are missing, if any are."""
-    interrupted: bool = False
 
 
 def plan_confirmation(
@@ -128,27 +94,6 @@ def plan_confirmation(
         kept_a=() if again_a else tuple(result for result in results_a if result.task_id in suspects),
         runs=runs,
     )
-
-
-def confirm(
-    plan: Confirmation, run_matrix: RunMatrix, *, journal: Path, workers: int = 1, max_cost_usd: float | None = None
-) -> Confirmed:
-    """Make the fresh runs and compare them.
-
-    Args:
-        plan: from `plan_confirmation`.
-        run_matrix: makes the runs.
-        journal: file to which each finished run is written at once.
-        workers: number of runs in parallel.
-        max_cost_usd: once this is spent, no further run starts.
-    """
-    try:
-        fresh = run_matrix(
-            plan.tasks, plan.configs, None, plan.runs, workers=workers, journal=journal, max_cost_usd=max_cost_usd
-        )
-    except MatrixStopped as stopped:
-        return Confirmed(None, tuple(stopped.results), stopped.reason, stopped.interrupted)
-    return Confirmed(plan.compare(fresh), tuple(fresh))
 
 
 def _refuse_missing(what: str, names: Iterable[str]) -> None:

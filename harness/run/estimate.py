@@ -3,39 +3,28 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean
 
 from harness.errors import InputError
 from harness.models import EvalResult
 from harness.results.files import load_results
-from harness.run.matrix import PlannedRun
-
-Group = Callable[[str, str, str], tuple[str, ...]]
-
-GROUPS: tuple[Group, ...] = (
-    lambda task, config, model: (task, config, model),
-    lambda task, _config, model: (task, model),
-    lambda _task, config, model: (config, model),
-    lambda _task, _config, model: (model,),
-)
-"""Which earlier runs predict the cost of a run, most similar first; runs of another model never do."""
+from harness.run.plan import PlannedRun
 
 
 def estimate(runs: list[PlannedRun], kept: int, results_dir: Path) -> str:
     """Return one line: the expected cost of the remaining runs in US$, or why it is unknown.
 
-    `kept` runs are already done. The estimate uses the results files in `results_dir`.
+    `kept` runs are already done. A run is taken to cost what earlier ones of its task and model did, else of its
+    model, by the results files in `results_dir`; runs of another model predict nothing.
     """
     results = _earlier(results_dir)
-    means = [_means(results, group) for group in GROUPS]
-    costs = []
-    for run in runs:
-        place = (run.task.id, run.config.name, run.config.model)
-        found = (mean[key] for mean, group in zip(means, GROUPS, strict=True) if (key := group(*place)) in mean)
-        costs.append(next(found, None))
-    known = [cost for cost in costs if cost is not None]
+    costs: dict[tuple[str, ...], list[float]] = defaultdict(list)
+    for result in results:
+        for key in ((result.task_id, result.model), (result.model,)):
+            costs[key].append(result.cost_usd or 0.0)
+    alike = [costs.get((run.task.id, run.config.model)) or costs.get((run.config.model,)) for run in runs]
+    known = [fmean(found) for found in alike if found]
     if not known:
         return f"cost: unknown, since {results_dir} holds no results with these models"
     dollars = fmean(known) * (len(runs) - kept)
@@ -53,10 +42,3 @@ def _earlier(results_dir: Path) -> list[EvalResult]:
             except InputError:  # some other JSON file
                 continue
     return results
-
-
-def _means(results: list[EvalResult], group: Group) -> dict[tuple[str, ...], float]:
-    costs: dict[tuple[str, ...], list[float]] = defaultdict(list)
-    for result in results:
-        costs[group(result.task_id, result.config_name, result.model)].append(result.cost_usd or 0.0)
-    return {key: fmean(values) for key, values in costs.items()}

@@ -1,4 +1,4 @@
-"""Plans the runs of a matrix and executes them in parallel, with retries, limits and a journal."""
+"""Makes the planned runs of a matrix in parallel, with retries, limits and a journal."""
 
 from __future__ import annotations
 
@@ -12,16 +12,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from harness.errors import InputError, StopMatrix
-from harness.models import Config, ErrorKind, EvalResult, Fingerprints, Task
+from harness.errors import StopMatrix
+from harness.models import ErrorKind, EvalResult
 from harness.results.journal import Journal
-from harness.suite import fingerprint
-from harness.suite.resolved import ResolvedConfig, resolve
+from harness.run.plan import Key, PlannedRun, finished_before
 
 Callback = Callable[[EvalResult, int, int], None]
 """Called after every run with its result, the number of finished runs and the total number of runs."""
-
-Key = tuple[str, str, str, int, Fingerprints]
 
 ENDS_WITHIN = 3.5
 """Seconds that an interrupted matrix waits for its workers. A grading that takes longer is left for the next call."""
@@ -38,22 +35,6 @@ class MatrixStopped(Exception):
 
 
 @dataclass(frozen=True)
-class PlannedRun:
-    """One cell of the matrix."""
-
-    task: Task
-    config: ResolvedConfig
-    """The config, with the model that this run uses."""
-    run_index: int
-    fingerprints: Fingerprints
-
-    @property
-    def key(self) -> Key:
-        """The key that a result must have to count as this run."""
-        return (self.task.id, self.config.name, self.config.model, self.run_index, self.fingerprints)
-
-
-@dataclass(frozen=True)
 class RetryPolicy:
     """How often, and after how many seconds, a run is retried after an infrastructure error."""
 
@@ -67,61 +48,6 @@ class RetryPolicy:
         """Return the seconds to wait after the given attempt (counted from 1), with a jitter of 25%."""
         seconds: float = min(self.longest_wait, self.first_wait * 3.0 ** (attempt - 1))
         return seconds * random.uniform(0.75, 1.25)
-
-
-def plan(
-    tasks: Iterable[Task],
-    configs: Iterable[Config],
-    models: Iterable[str] | None,
-    runs_per_combo: int,
-    look_up: Callable[[Config], ResolvedConfig] = resolve,
-    identity: str = "",
-) -> list[PlannedRun]:
-    """Return all runs, ordered so that the configs of one task run close together in time.
-
-    `look_up` resolves a config, including what the executor gives to every run. `identity` is the executor's: runs of
-    another agent or in a container do not count as runs of Claude Code on this machine.
-
-    Raises:
-        InputError: two runs have the same task, config and model, or a config names what this host does not have.
-    """
-    tasks = list(tasks)
-    model_list = list(models or [])
-    resolved = [look_up(config) for config in configs]
-    for config in resolved:
-        config.refuse_unknown_servers()
-    variants = [c.model_copy(update={"model": m}) for c in resolved for m in model_list or [c.model]]
-    names = [f"{t.id} / {c.name} / {c.model}" for t in tasks for c in variants]
-    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
-    if twice:
-        raise InputError(f"task / config / model is given twice: {twice[0]}; rename one of them")
-    task_hashes = [fingerprint.of_task(task) for task in tasks]
-    hashes = [fingerprint.of_data([c.fingerprint, identity]) if identity else c.fingerprint for c in variants]
-    config_hashes = [(digest, config.user_level) for digest, config in zip(hashes, variants, strict=True)]
-    return [
-        PlannedRun(task, config, run_index, Fingerprints(task=task_hash, config=config_hash, user_level=user_level))
-        for run_index in range(runs_per_combo)
-        for task, task_hash in zip(tasks, task_hashes, strict=True)
-        for config, (config_hash, user_level) in zip(variants, config_hashes, strict=True)
-    ]
-
-
-def finished_before(runs: Iterable[PlannedRun], results: Iterable[EvalResult]) -> dict[Key, EvalResult]:
-    """Return the earlier results that count as planned runs: same content, no infrastructure or setup error.
-
-    A run does not count if its files are gone before every check was carried out: the agent has to run again.
-    """
-    planned = {run.key for run in runs}
-    kept = {}
-    for result in results:
-        key = result.key
-        if key not in planned or not result.agent_finished:
-            continue
-        if result.lost_to != "grading_error" or result.is_ungraded:
-            kept[key] = result
-        else:
-            kept.pop(key, None)
-    return kept
 
 
 def spent_usd(results: Iterable[EvalResult]) -> float:

@@ -90,15 +90,11 @@ class Panel:
         self._max_cost_usd = max_cost_usd
         # A later line replaces an earlier one with the same key, which had no verdict.
         self._verdicts = {entry.key: entry for entry in earlier}
-        self._spent = sum(entry.cost_usd or 0.0 for entry in earlier)
+        self.spent_usd = sum(entry.cost_usd or 0.0 for entry in earlier)
+        """The known cost of all replies in the journal in US$, including those without a verdict."""
         unknown = [judge for judge in self.judges if price_of(judge) is None]
         if max_cost_usd is not None and unknown:
             raise InputError(f"the price of {unknown[0]} is not known, so that --max-cost-usd cannot be kept")
-
-    @property
-    def spent_usd(self) -> float:
-        """The known cost of all replies in the journal in US$, including those without a verdict."""
-        return self._spent
 
     def estimate(self, questions: Iterable[Question]) -> Estimate:
         """Estimate what the open questions will cost."""
@@ -144,7 +140,7 @@ class Panel:
                 )
                 self._append(verdict)
                 self._verdicts[verdict.key] = verdict
-                self._spent += verdict.cost_usd or 0.0
+                self.spent_usd += verdict.cost_usd or 0.0
                 if callback is not None:
                     callback(verdict, done, total)
                 failures = 0 if reply.verdict is not None else failures + 1
@@ -186,10 +182,10 @@ class Panel:
         prompt = _tokens(question)
         price = price_of(judge, prompt)
         next_one = price.of(prompt, EXPECTED_REPLY_TOKENS) if price else 0.0
-        if self._spent + next_one > self._max_cost_usd:
+        if self.spent_usd + next_one > self._max_cost_usd:
             raise PanelStopped(
-                f"the budget of ${self._max_cost_usd:g} is used up: ${self._spent:.4f} spent, the next verdict may cost"
-                f" ${next_one:.4f}"
+                f"the budget of ${self._max_cost_usd:g} is used up: ${self.spent_usd:.4f} spent, the next verdict may"
+                f" cost ${next_one:.4f}"
             )
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from harness.errors import InputError
 from harness.graders.answer_judge import JUDGE_ID, answer_grade, answer_question, no_answer_grade
-from harness.graders.composite_grader import has_passed
 from harness.graders.llm_graders import rubric_grade, rubric_question
 from harness.graders.service import Question, Reply
 from harness.models import (
+    PASS_SCORE,
     CodeAssertion,
     ErrorKind,
     EvalResult,
@@ -21,88 +20,22 @@ from harness.models import (
     Outcome,
     Task,
     assertion_ids,
-    weighted_score,
 )
 from harness.results.judged_task import answer_of, task_of
+from harness.run.repair import with_grades
 
 Replies = Callable[[Question], Sequence[Reply]]
 """Returns the judges' replies to a question."""
 
 
-class Case(Protocol):
+@dataclass(frozen=True)
+class Case:
     """A run, and the questions that judges are asked about it."""
 
-    @property
-    def questions(self) -> list[Question]:
-        """The questions to ask; none for a run that says nothing about the agent."""
-
-    def graded(self, judges: Sequence[str], replies: Replies) -> EvalResult:
-        """Return the run, graded by the replies."""
-
-
-@dataclass(frozen=True)
-class Kept:
-    """A run that keeps its grades."""
-
-    result: EvalResult
     questions: list[Question]
-
-    def graded(self, judges: Sequence[str], replies: Replies) -> EvalResult:
-        """Return the run unchanged."""
-        return self.result
-
-
-@dataclass(frozen=True)
-class TrialCase:
-    """A Harbor trial whose answer is judged. Its verifier's reward is kept with weight 0."""
-
-    result: EvalResult
-    question: Question | None
-    """None if there is no answer to judge."""
-    pass_score: float
-
-    @property
-    def questions(self) -> list[Question]:
-        """At most one question."""
-        return [self.question] if self.question else []
-
-    def graded(self, judges: Sequence[str], replies: Replies) -> EvalResult:
-        """Return the trial, with the judges' median overall grade as its score."""
-        if self.question is None:
-            return with_score(self.result, no_answer_grade(), self.pass_score)
-        grade = answer_grade(self.question, judges, replies(self.question), self.pass_score)
-        return with_score(self.result, grade, self.pass_score)
-
-
-@dataclass(frozen=True)
-class RunCase:
-    """A run of this harness whose LLM assertions are judged again; its code checks keep their grades."""
-
-    result: EvalResult
-    task: Task
-    kept: Mapping[str, GradeResult]
-    """Grades to keep, by assertion id."""
-    asked: Mapping[str, tuple[LLMAssertion, Question]]
-
-    @property
-    def questions(self) -> list[Question]:
-        """One question per assertion to judge."""
-        return [question for _, question in self.asked.values()]
-
-    def graded(self, judges: Sequence[str], replies: Replies) -> EvalResult:
-        """Return the run, scored with the task's current weights."""
-        grades = []
-        for name in assertion_ids(self.task.assertions):
-            if name in self.asked:
-                assertion, question = self.asked[name]
-                grade = rubric_grade(assertion, self.task, self.result.trace, judges, replies(question))
-                grade = grade.model_copy(update={"assertion_id": name})
-            else:
-                grade = self.kept[name]
-            grades.append(grade.model_copy(update={"weight": grade.resolve_weight(self.task.scoring)}))
-        score = weighted_score(grades, self.task.scoring)
-        passed = has_passed(self.result.trace, grades, score)
-        return self.result.model_copy(update={"grades": grades, "overall_score": score, "passed": passed})
+    """None for a run that says nothing about the agent, or keeps its grades."""
+    graded: Callable[[Sequence[str], Replies], EvalResult]
+    """Returns the run, graded by the replies of these judges."""
 
 
 def is_trial(result: EvalResult) -> bool:
@@ -110,30 +43,39 @@ def is_trial(result: EvalResult) -> bool:
     return bool(result.source)
 
 
-def trial_case(result: EvalResult, tasks_dir: Path | None, pass_score: float, *, only_errors: bool = False) -> Case:
-    """Turn a Harbor trial into a case. A trial whose verifier failed still has an answer, and is graded.
+def trial_case(result: EvalResult, tasks_dir: Path | None, *, only_errors: bool = False) -> Case:
+    """Turn a Harbor trial into a case: the judges' median is its score, the verifier's reward stays with weight 0.
+
+    A trial whose verifier failed still has an answer, and is graded.
 
     Raises:
         InputError: the trial's task or answer cannot be read.
     """
     judged = [grade for grade in result.grades if grade.assertion_id == JUDGE_ID]
     if not result.has_answer or (only_errors and judged and judged[0].status == "graded"):
-        return Kept(result, [])
+        return Case([], lambda _judges, _replies: result)
     answer = answer_of(result)
     if not answer.strip():
-        return TrialCase(result, None, pass_score)
+        return Case([], lambda _judges, _replies: with_score(result, no_answer_grade()))
     task = task_of(result, tasks_dir)
-    return TrialCase(result, answer_question(task.asked, answer, lambda: task.pack(answer)), pass_score)
+    question = answer_question(task.asked, answer, lambda: task.pack(answer))
+
+    def graded(judges: Sequence[str], replies: Replies) -> EvalResult:
+        return with_score(result, answer_grade(question, judges, replies(question), PASS_SCORE))
+
+    return Case([question], graded)
 
 
 def run_case(result: EvalResult, tasks: Mapping[str, Task], *, only_errors: bool = False) -> Case:
-    """Turn a run of this harness into a case; `only_errors` keeps existing verdicts.
+    """Turn a run of this harness into a case: its LLM assertions are judged again, its checks keep their grades.
+
+    It is scored with the task's current weights. `only_errors` keeps existing verdicts.
 
     Raises:
         InputError: the task is missing, or has a code check that the run was not graded by.
     """
     if not result.outcome.measured:
-        return Kept(result, [])
+        return Case([], lambda _judges, _replies: result)
     task = tasks.get(result.task_id)
     if task is None:
         raise InputError(f"no task file has the id {result.task_id}; widen the glob of --tasks")
@@ -146,10 +88,17 @@ def run_case(result: EvalResult, tasks: Mapping[str, Task], *, only_errors: bool
                 raise InputError(f"task {task.id}: {name} was not checked when this run was graded; run the task again")
         elif grade is None or not only_errors or grade.status != "graded":
             asked[name] = (assertion, rubric_question(assertion, task, result.trace))
-    return RunCase(result, task, saved, asked)
+
+    def graded(judges: Sequence[str], replies: Replies) -> EvalResult:
+        grades = {name: saved[name] for name in assertion_ids(task.assertions) if name not in asked}
+        for name, (assertion, question) in asked.items():
+            grades[name] = rubric_grade(assertion, task, result.trace, judges, replies(question))
+        return with_grades(result, task, {name: grades[name] for name in assertion_ids(task.assertions)})
+
+    return Case([question for _, question in asked.values()], graded)
 
 
-def with_score(result: EvalResult, grade: GradeResult, pass_score: float) -> EvalResult:
+def with_score(result: EvalResult, grade: GradeResult) -> EvalResult:
     """Return the trial with this grade as its score; earlier grades are kept with weight 0.
 
     A trial that was lost because its verifier failed counts again once it has a grade.
@@ -159,7 +108,7 @@ def with_score(result: EvalResult, grade: GradeResult, pass_score: float) -> Eva
     if trace.error_kind is ErrorKind.GRADING and grade.status == "graded":
         mended = {"outcome": Outcome.COMPLETED, "error_kind": ErrorKind.NONE, "error": "", "is_error": False}
         trace = trace.model_copy(update=mended)
-    passed = trace.outcome is Outcome.COMPLETED and grade.status == "graded" and grade.score >= pass_score
+    passed = trace.outcome is Outcome.COMPLETED and grade.status == "graded" and grade.score >= PASS_SCORE
     return result.model_copy(
         update={
             "trace": trace,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 
 from harness.graders.composite_grader import CompositeGrader, has_passed, not_graded
@@ -15,7 +16,7 @@ def repair(result: EvalResult, task: Task, grader: CompositeGrader, *, checks_on
     no judge and leaves `kept_project` set, for a result that is not saved back to where it came from.
     """
     saved = {grade.assertion_id: grade for grade in result.grades}
-    grades: list[GradeResult] = []
+    grades: dict[str, GradeResult] = {}
     replaced = result.replaced_judge_cost_usd
     with ExitStack() as stack:
         if result.kept_project is not None:
@@ -27,27 +28,25 @@ def repair(result: EvalResult, task: Task, grader: CompositeGrader, *, checks_on
                 again = grade.status != "graded" and result.can_be_checked
             else:
                 again = not checks_only and (grade is None or grade.status != "graded")
-            if grade is None and not again:
-                continue
             if again:
                 try:
                     grade = grader.grade_single_assertion(assertion, task, result.trace, result.kept_project)
                 except Exception as error:  # handled as in the first grading
                     grade = not_graded(name, assertion, error)
                 replaced += (old.judge.cost_usd or 0.0) if old is not None and old.judge else 0.0
-            assert grade is not None
-            grade = grade.model_copy(update={"assertion_id": name})
-            grades.append(grade.model_copy(update={"weight": grade.resolve_weight(task.scoring)}))
-    score = weighted_score(grades, task.scoring)
+            if grade is not None:
+                grades[name] = grade
     kept = result.kept_project
-    if kept is not None and not checks_only and not any(grade.status == "grading_error" for grade in grades):
+    if kept is not None and not checks_only and not any(grade.status == "grading_error" for grade in grades.values()):
         kept = None
-    return result.model_copy(
-        update={
-            "grades": grades,
-            "overall_score": score,
-            "passed": has_passed(result.trace, grades, score),
-            "replaced_judge_cost_usd": replaced,
-            "kept_project": kept,
-        }
-    )
+    repaired = with_grades(result, task, grades)
+    return repaired.model_copy(update={"replaced_judge_cost_usd": replaced, "kept_project": kept})
+
+
+def with_grades(result: EvalResult, task: Task, grades: Mapping[str, GradeResult]) -> EvalResult:
+    """Return the result with these grades by assertion id, scored by the weights of its task."""
+    named = [grade.model_copy(update={"assertion_id": name}) for name, grade in grades.items()]
+    named = [grade.model_copy(update={"weight": grade.resolve_weight(task.scoring)}) for grade in named]
+    score = weighted_score(named, task.scoring)
+    passed = has_passed(result.trace, named, score)
+    return result.model_copy(update={"grades": named, "overall_score": score, "passed": passed})

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from harness.errors import InputError
 from harness.host import scratch
 from harness.host.variables import tool_environment
-from harness.models import CriterionScore, EvalResult, GradeResult
+from harness.models import PASS_SCORE, CriterionScore, EvalResult, GradeResult
 from harness.results.judged_task import JudgedTask, answer_of, task_of
 from harness.run.regrade import with_score
 from locobench.shared.validation import what_is_wrong
@@ -21,7 +21,7 @@ Scoring = Literal["evidence", "published"]
 TIME_LIMIT_SECONDS = 60.0
 
 
-def rescore(result: EvalResult, scoring: Scoring, tasks_dir: Path | None, pass_score: float) -> EvalResult:
+def rescore(result: EvalResult, scoring: Scoring, tasks_dir: Path | None) -> EvalResult:
     """Return the trial with the formula's reward as its score; unchanged if the agent did not finish.
 
     Raises:
@@ -37,7 +37,7 @@ def rescore(result: EvalResult, scoring: Scoring, tasks_dir: Path | None, pass_s
         assertion_id=scoring,
         assertion_type="code",
         assertion_name="verifier",
-        passed=score >= pass_score,
+        passed=score >= PASS_SCORE,
         score=score,
         details=f"reward {score:g}",
         full_output=json.dumps(metrics, indent=1),
@@ -48,7 +48,7 @@ def rescore(result: EvalResult, scoring: Scoring, tasks_dir: Path | None, pass_s
         ],
         weight=1.0,
     )
-    return with_score(result, grade, pass_score)
+    return with_score(result, grade)
 
 
 def _run_verifier(task: JudgedTask, answer: str, scoring: Scoring) -> dict[str, Any]:

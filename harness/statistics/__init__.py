@@ -1,68 +1,34 @@
 """What do counts and paired differences say? The formulas behind every rate, interval and verdict."""
 
-from harness.statistics.agreement import cohen_kappa
-from harness.statistics.intervals import (
-    Interval,
-    cluster_sums,
-    ratio_bootstrap,
-    standard_error,
-    t_interval,
-    wilson_interval,
-)
-from harness.statistics.multiplicity import discrete_benjamini_hochberg, holm
-from harness.statistics.power import (
-    ALPHA,
-    MOST_TASKS,
-    TARGET_POWER,
-    difference_sd,
-    minimal_detectable_effect,
-    paired_power,
-    pass_sd,
-    tasks_needed,
-)
-from harness.statistics.rates import pass_at_k, pass_hat_k
-from harness.statistics.resampling import CONFIDENCE, RESAMPLES, SEED, TIE
-from harness.statistics.significance import (
-    EXACT_SIGN_FLIPS,
-    STEPS_TO,
-    OneSided,
-    Shift,
-    fisher_test,
-    mean_permutation_test,
-    sign_flip_test,
-    stratified_test,
-)
-
-__all__ = [
-    "ALPHA",
-    "CONFIDENCE",
-    "EXACT_SIGN_FLIPS",
-    "MOST_TASKS",
-    "RESAMPLES",
-    "SEED",
-    "STEPS_TO",
-    "TARGET_POWER",
-    "TIE",
-    "Interval",
-    "OneSided",
-    "Shift",
-    "cluster_sums",
-    "cohen_kappa",
-    "difference_sd",
-    "discrete_benjamini_hochberg",
-    "fisher_test",
-    "holm",
-    "mean_permutation_test",
-    "minimal_detectable_effect",
-    "paired_power",
-    "pass_at_k",
-    "pass_hat_k",
-    "pass_sd",
-    "ratio_bootstrap",
-    "sign_flip_test",
-    "standard_error",
-    "stratified_test",
-    "t_interval",
-    "tasks_needed",
-    "wilson_interval",
-]
+from harness.statistics.intervals import CONFIDENCE as CONFIDENCE
+from harness.statistics.intervals import RESAMPLES as RESAMPLES
+from harness.statistics.intervals import SEED as SEED
+from harness.statistics.intervals import TIE as TIE
+from harness.statistics.intervals import Interval as Interval
+from harness.statistics.intervals import cluster_sums as cluster_sums
+from harness.statistics.intervals import ratio_bootstrap as ratio_bootstrap
+from harness.statistics.intervals import standard_error as standard_error
+from harness.statistics.intervals import t_interval as t_interval
+from harness.statistics.intervals import wilson_interval as wilson_interval
+from harness.statistics.power import ALPHA as ALPHA
+from harness.statistics.power import MOST_TASKS as MOST_TASKS
+from harness.statistics.power import TARGET_POWER as TARGET_POWER
+from harness.statistics.power import difference_sd as difference_sd
+from harness.statistics.power import minimal_detectable_effect as minimal_detectable_effect
+from harness.statistics.power import paired_power as paired_power
+from harness.statistics.power import pass_sd as pass_sd
+from harness.statistics.power import tasks_needed as tasks_needed
+from harness.statistics.rates import cohen_kappa as cohen_kappa
+from harness.statistics.rates import pass_at_k as pass_at_k
+from harness.statistics.rates import pass_hat_k as pass_hat_k
+from harness.statistics.rates import rank_correlation as rank_correlation
+from harness.statistics.significance import EXACT_SIGN_FLIPS as EXACT_SIGN_FLIPS
+from harness.statistics.significance import STEPS_TO as STEPS_TO
+from harness.statistics.significance import OneSided as OneSided
+from harness.statistics.significance import Shift as Shift
+from harness.statistics.significance import discrete_benjamini_hochberg as discrete_benjamini_hochberg
+from harness.statistics.significance import fisher_test as fisher_test
+from harness.statistics.significance import holm as holm
+from harness.statistics.significance import mean_permutation_test as mean_permutation_test
+from harness.statistics.significance import sign_flip_test as sign_flip_test
+from harness.statistics.significance import stratified_test as stratified_test

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 
 from scipy import special  # scipy.stats takes most of a second to import
 
-from harness.statistics.resampling import CONFIDENCE, TIE
+from harness.statistics.intervals import CONFIDENCE, TIE
 
 ALPHA = (1 - CONFIDENCE) / 2
 """Level of the one-sided test that a comparison makes in each direction."""
@@ -81,11 +82,6 @@ def tasks_needed(
 
     Never fewer than a sign-flip test needs to reach `alpha` at all.
     """
-    low, high = 2, MOST_TASKS
-    if paired_power(effect, sd_of_differences, high, alpha) < power:
-        return None
-    while low < high:
-        middle = (low + high) // 2
-        enough = paired_power(effect, sd_of_differences, middle, alpha) >= power
-        low, high = (low, middle) if enough else (middle + 1, high)
-    return max(low, math.ceil(-math.log2(alpha)))
+    numbers = range(2, MOST_TASKS + 1)
+    at = bisect_left(numbers, power, key=lambda tasks: paired_power(effect, sd_of_differences, tasks, alpha))
+    return None if at == len(numbers) else max(numbers[at], math.ceil(-math.log2(alpha)))

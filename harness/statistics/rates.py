@@ -1,8 +1,18 @@
-"""How likely is it that one of k runs passes, or all of them? Estimates from counts."""
+"""What do counts and ranks say? How likely one of k runs passes, and how far two raters agree."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special  # scipy.stats takes most of a second to import
+
+from harness.statistics.intervals import TIE
+
+FEWEST_RANKED = 5
+"""Fewest pairs for a rank correlation."""
 
 
 def pass_at_k(n: int, c: int, k: int) -> float | None:
@@ -24,6 +34,44 @@ def pass_hat_k(n: int, c: int, k: int) -> float | None:
     return None if k > n else math.comb(c, k) / math.comb(n, k)
 
 
+def cohen_kappa(labels_a: Sequence[bool], labels_b: Sequence[bool]) -> float | None:
+    """Return two raters' agreement beyond chance, -1 to 1; None without labels or when all are equal.
+
+    Cohen 1960, "A coefficient of agreement for nominal scales", Educ. Psychol. Meas. 20, 37-46.
+    """
+    count = len(labels_a)
+    if count == 0:
+        return None
+    observed = sum(a == b for a, b in zip(labels_a, labels_b, strict=True)) / count
+    rate_a, rate_b = sum(labels_a) / count, sum(labels_b) / count
+    chance = rate_a * rate_b + (1 - rate_a) * (1 - rate_b)
+    return None if chance > 1 - TIE else (observed - chance) / (1 - chance)
+
+
 def _check_counts(n: int, c: int, k: int) -> None:
     if not (0 <= c <= n and k >= 1):
         raise ValueError(f"need 0 <= passes <= runs and k >= 1, got {c} passes in {n} runs and k = {k}")
+
+
+def rank_correlation(a: Sequence[float], b: Sequence[float]) -> tuple[float, float] | None:
+    """Return Spearman's rank correlation, -1 to 1, and its two-sided p-value.
+
+    Spearman 1904, "The Proof and Measurement of Association between Two Things", Am. J. Psychol. 15, 72-101; p from
+    Student's t with n - 2 degrees of freedom. None below FEWEST_RANKED pairs, or if either side never varies.
+    """
+    if len(a) < FEWEST_RANKED:
+        return None
+    ranks_a, ranks_b = _ranks(a), _ranks(b)
+    if float(ranks_a.std() * ranks_b.std()) < TIE:
+        return None
+    rho = max(-1.0, min(1.0, float(np.corrcoef(ranks_a, ranks_b)[0, 1])))
+    freedom = len(a) - 2
+    t = abs(rho) * (freedom / max(1e-300, 1 - rho**2)) ** 0.5
+    return rho, min(1.0, 2 * float(special.stdtr(freedom, -t)))
+
+
+def _ranks(values: Sequence[float]) -> NDArray[np.float64]:
+    """Rank values from 1; equal values share their mean rank."""
+    _, inverse, counts = np.unique(np.round(values, 9), return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    return np.asarray((ends - (counts - 1) / 2)[inverse], dtype=np.float64)

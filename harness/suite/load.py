@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import glob
+import json
 import os
 import re
 import warnings
@@ -101,6 +102,19 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from error
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Read the object in a JSON file, {} if there is no such file; InputError if it cannot be read or is no object."""
+    if not path.is_file():
+        return {}
+    try:
+        data = json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not JSON ({error}); repair it") from error
+    if not isinstance(data, dict):
+        raise InputError(f"{path}: must hold a JSON object")
+    return data
 
 
 def _load_all(pattern: str, load: Callable[[Path], Model], key: str) -> list[Model]:
@@ -225,7 +239,7 @@ def _explain(path: Path, data: CommentedMap, detail: ErrorDetails, model: type[B
         fields = next((members[part] for part in parts if part in members), model).model_fields
         close = difflib.get_close_matches(str(where[-1]), fields, n=1)
         message = "unknown key; " + (f"did you mean {close[0]}?" if close else f"known: {', '.join(fields)}")
-    return f"{path}:{line}: {_dotted(where) or 'file'}: {message}"
+    return f"{path}:{line}: {'.'.join(map(str, where)) or 'file'}: {message}"
 
 
 def _place(data: CommentedMap, parts: Sequence[str | int]) -> tuple[Location, int]:
@@ -244,10 +258,6 @@ def _place(data: CommentedMap, parts: Sequence[str | int]) -> tuple[Location, in
             continue
         where, value = (*where, part), value[part]
     return where, line + 1
-
-
-def _dotted(where: Location) -> str:
-    return ".".join(str(part) for part in where)
 
 
 def _existing(source: Path, key: str, value: Path | None) -> Path | None:

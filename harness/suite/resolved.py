@@ -10,15 +10,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from harness.errors import InputError, IsolationError
 from harness.host.redaction import REDACTED
-from harness.models import ClaudeConfigSnapshot, Config
+from harness.models import SCHEMA_VERSION, ClaudeConfigSnapshot, Config
 from harness.models.tools import did_you_mean, mcp_name
 from harness.suite import fingerprint
 from harness.suite.skills import Skill, find_skills
-from harness.suite.snapshots import load_snapshot
+from locobench.shared.validation import first_problem
 
 HOST_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}\Z")
 """A value of `env` that is taken from this host."""
@@ -189,4 +189,24 @@ def _snapshot(config: Config) -> ClaudeConfigSnapshot | None:
                 f"{config.snapshot}: MCP server {name} lacks a secret that the export took out; put ${{NAME}} in its "
                 "place, and NAME into the env of a config file that names this snapshot"
             )
+    return snapshot
+
+
+def load_snapshot(path: Path) -> ClaudeConfigSnapshot:
+    """Load a snapshot from its JSON file.
+
+    Raises:
+        InputError: the file is unreadable, no snapshot, or of a newer version.
+    """
+    try:
+        snapshot = ClaudeConfigSnapshot.model_validate_json(path.expanduser().read_bytes())
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+    except ValidationError as error:
+        what = first_problem(error, "file")
+        raise InputError(f"{path}: {what}; is this a file of export-config?") from error
+    if snapshot.schema_version > SCHEMA_VERSION:
+        raise InputError(
+            f"{path}: schema_version {snapshot.schema_version} is newer than {SCHEMA_VERSION}; update the harness"
+        )
     return snapshot

@@ -9,8 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from harness.cli import cli
-from harness.compare.arms import compare_arms
-from harness.compare.comparison import compare
+from harness.compare.comparison import compare, compare_arms
 from harness.compare.verdicts import Verdict
 from harness.errors import InputError
 from harness.models import EvalResult
@@ -88,7 +87,7 @@ def test_the_command_compares_three_paths(tmp_path: Path) -> None:
         (tmp_path / f"{name}.json").write_text(results_json(scored(shift)))
     out = tmp_path / "out.json"
     paths = [str(tmp_path / f"{name}.json") for name in "abc"]
-    result = CliRunner().invoke(cli, ["compare", *paths, "--json", str(out), "--junit", str(tmp_path / "j.xml")])
+    result = CliRunner().invoke(cli, ["compare", *paths, "--json", str(out)])
     assert result.exit_code == 1
     assert "b against a: improvement" in result.output
     assert "c against a: regression" in result.output

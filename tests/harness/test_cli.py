@@ -64,7 +64,7 @@ def test_run_that_could_not_be_measured_exits_with_2(tmp_path: Path) -> None:
 
 def test_verbose_run_shows_grades_changes_and_the_answer(tmp_path: Path) -> None:
     shown = run(make_suite(tmp_path / "s"), "-v").stdout
-    assert "PASS code_0_file_contains: 'right' found in line 1 of answer.txt" in shown
+    assert "'right' found in line 1 of answer.txt" in shown
     assert "created answer.txt" in shown
     assert "Done. The work is finished." in shown
 
@@ -91,17 +91,11 @@ def test_quiet_matrix_prints_only_where_the_results_are(tmp_path: Path) -> None:
     assert shown.stdout == f"saved to {root / 'out.json'}\n"
 
 
-def test_matrix_takes_models_limit_and_filter(tmp_path: Path) -> None:
-    root = make_suite(tmp_path / "s", tasks=3, configs=1)
-    matrix(root, "-r", "1", "-m", "m1, m2", "--filter", "t", "--limit", "2", "-o", "out.json")
+def test_matrix_takes_models(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s", tasks=2, configs=1)
+    matrix(root, "-r", "1", "-m", "m1, m2", "-o", "out.json")
     results = load_results_file(root / "out.json").results
     assert {(r.task_id, r.model) for r in results} == {("t0", "m1"), ("t0", "m2"), ("t1", "m1"), ("t1", "m2")}
-
-
-def test_filter_that_matches_nothing_is_bad_input(tmp_path: Path) -> None:
-    shown = matrix(make_suite(tmp_path / "s"), "--filter", "zzz")
-    assert shown.returncode == 2
-    assert shown.stderr == "error: --filter zzz: no task id contains it; there are: t0, t1\n"
 
 
 def test_dry_run_shows_the_plan_and_runs_nothing(tmp_path: Path) -> None:
@@ -303,20 +297,12 @@ def test_a_named_env_file_is_read_alone(tmp_path: Path) -> None:
     assert "http://right" in shown
 
 
-def test_debug_results_lie_beside_the_results(tmp_path: Path) -> None:
-    root = make_suite(tmp_path / "s", tasks=1, configs=1)
-    matrix(root, "-r", "1", "-o", "out.json", "--debug")
-    debug = json.loads((root / "out.debug.json").read_text())
-    assert [call["name"] for call in debug["results"][0]["trace"]["tool_call_timeline"]] == ["Bash", "Read"]
-
-
-def test_ci_mode_and_mcp_servers_can_be_given_on_the_command_line(tmp_path: Path) -> None:
+def test_mcp_servers_can_be_given_on_the_command_line(tmp_path: Path) -> None:
     root = make_suite(tmp_path / "s", tasks=1, configs=1)
     servers = {"mcpServers": {"search": {"command": "x"}}}
     (root / "mcp.json").write_text(json.dumps(servers))
-    matrix(root, "-r", "1", "--ci", "--mcp-config", "mcp.json", "-o", "out.json")
+    matrix(root, "-r", "1", "--mcp-config", "mcp.json", "-o", "out.json")
     (call,) = calls(root / "bin/claude")
-    assert "--no-session-persistence" in call["argv"]
     assert call["mcp"] == servers
 
 

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner, Result
@@ -66,7 +65,7 @@ def test_report_prints_and_writes_every_format(saved: Path) -> None:
     out = saved / "out"
     result = call(
         "report", saved / "both.json", "--html", out / "r.html", "--markdown", out / "r.md",
-        "--junit", out / "r.xml", "--csv", out / "r.csv", "--json", out / "r.json",
+        "--csv", out / "r.csv", "--json", out / "r.json",
     )  # fmt: skip
     assert result.exit_code == 0
     assert "100/100" in result.output
@@ -74,8 +73,6 @@ def test_report_prints_and_writes_every_format(saved: Path) -> None:
     assert "| full |" in (out / "r.md").read_text()
     assert len(list(csv.DictReader((out / "r.csv").open()))) == 200
     assert json.loads((out / "r.json").read_text())["summary"]["total_runs"] == 200
-    suites = ElementTree.parse(out / "r.xml").getroot()
-    assert [(s.get("tests"), s.get("failures")) for s in suites] == [("100", "0"), ("100", "60")]
 
 
 def test_analyze_and_explain_lead_from_the_list_to_one_run(saved: Path) -> None:
@@ -129,7 +126,7 @@ def test_compare_writes_every_format(saved: Path) -> None:
     out = saved / "out"
     result = call(
         "compare", saved / "steady.json", saved / "worse.json", "--html", out / "c.html",
-        "--markdown", out / "c.md", "--junit", out / "c.xml", "--json", out / "c.json",
+        "--markdown", out / "c.md", "--json", out / "c.json",
     )  # fmt: skip
     assert result.exit_code == 1
     assert "regression" in (out / "c.html").read_text()
@@ -137,8 +134,6 @@ def test_compare_writes_every_format(saved: Path) -> None:
     data = json.loads((out / "c.json").read_text())
     assert data["verdict"] == "regression"
     assert "steps_less" not in json.dumps(data)
-    root = ElementTree.parse(out / "c.xml").getroot()
-    assert root.find("testsuite/testcase[@name='verdict']/failure") is not None
 
 
 def test_compare_takes_two_configs_of_one_file(saved: Path) -> None:
@@ -211,12 +206,11 @@ def test_power_of_passes_tells_a_drop_from_a_rise(saved: Path) -> None:
     text = call("power", "--effect", 0.1, "--baseline", 0.8).output
     assert "a drop of 10 points" in text
     assert "a rise of 10 points" in text
-    assert "a rise" not in call("power", "--effect", 0.1, "--direction", "drop").output
 
 
-def test_power_of_an_impossible_drop_is_refused() -> None:
-    line = one_line(call("power", "--baseline", 0.1, "--effect", 0.2, "--direction", "drop"))
-    assert "cannot drop" in line
+def test_power_of_an_impossible_change_is_refused() -> None:
+    assert "leaves room for a drop of 10.0 points" in call("power", "--baseline", 0.1, "--effect", 0.2).output
+    assert "cannot drop or rise" in one_line(call("power", "--baseline", 0.5, "--effect", 0.6))
 
 
 def scored(runs: int) -> list[EvalResult]:
@@ -241,11 +235,6 @@ def test_power_from_one_run_a_task_asks_how_much_runs_vary(tmp_path: Path) -> No
     source = save(tmp_path / "a.json", scored(1))
     assert "one run of each task" in one_line(call("power", "--from", source))
     assert "varying by 14.0 points" in call("power", "--from", source, "--run-sd", 0.14).output
-
-
-def test_power_at_a_stricter_level_is_less() -> None:
-    strict = call("power", "--effect", 0.2, "--direction", "drop", "--tasks", 20, "--runs", 5, "--alpha", 0.001)
-    assert "find it in 38 %" in strict.output
 
 
 TASK = """\
@@ -400,7 +389,7 @@ def test_a_configuration_travels_through_export_and_import(tmp_path: Path) -> No
     "arguments",
     [
         ("report", "steady.json", "--html", "steady.json/x"),
-        ("compare", "steady.json", "steady.json", "--label-b", "again", "--junit", "steady.json/x"),
+        ("compare", "steady.json", "steady.json", "--label-b", "again", "--markdown", "steady.json/x"),
         ("calibrate", "steady.json", "--template", "steady.json/x"),
     ],
     ids=lambda arguments: arguments[0],

@@ -134,17 +134,15 @@ def test_runs_of_several_configs_of_one_task_do_not_multiply_the_tasks() -> None
     assert compare(a, b).verdict is Verdict.NOT_ENOUGH_DATA
 
 
-def test_arms_that_mix_configs_are_pooled_and_say_so() -> None:
+def test_arms_that_mix_configs_are_pooled_and_shown_as_groups() -> None:
     a = arm(same(1), 1, config="x") + arm(same(1), 1, config="y")
     comparison = compare(a, arm(same(0), 1, config="z"))
     assert comparison.decision.units[0].groups["config_a"] == "x + y"
-    assert "A mixes 2 configs, which are pooled and shown as groups: x and y" in "\n".join(comparison.warnings)
 
 
-def test_configs_in_common_are_pooled_when_asked_for() -> None:
+def test_configs_in_common_are_paired_with_themselves() -> None:
     both = arm(same(1), 1, config="x") + arm(same(1), 1, config="y")
     assert len(compare(both, both).decision.units) == 2 * len(TASKS)
-    assert len(compare(both, both, pool=True).decision.units) == len(TASKS)
 
 
 def test_which_models_to_pair_must_be_clear() -> None:

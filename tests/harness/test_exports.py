@@ -1,18 +1,17 @@
-"""JSON, CSV, JUnit and Markdown: what a reader program gets, whatever the texts of an agent are."""
+"""JSON, CSV and Markdown: what a reader program gets, whatever the texts of an agent are."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from xml.etree import ElementTree
 
 import pytest
 
-from harness.compare.comparison import compare
-from harness.models import EvalResult, GradeResult, Outcome
+from harness.compare.comparison import compare, compare_arms
+from harness.models import EvalResult, GradeResult
 from harness.report import exports
-from tests.support.results import arm, judge_failed, run
+from tests.support.results import arm, run
 
 TASKS = [f"t{i:02}" for i in range(20)]
 
@@ -24,40 +23,6 @@ def same(count: int) -> dict[str, int]:
 def failed(details: str) -> EvalResult:
     grade = GradeResult(assertion_id="g", passed=False, score=0, details=details)
     return run(passed=False, grades=[grade])
-
-
-def test_junit_counts_failures_and_lost_runs_apart() -> None:
-    lost = run(passed=False, outcome=Outcome.INFRA_ERROR, trace={"error": "HTTP 529"})
-    root = ElementTree.fromstring(exports.results_junit([run(), failed("2 failed"), lost, judge_failed()]))
-    (suite,) = root
-    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("4", "1", "2")
-    problems = [(p.tag, p.get("message")) for case in suite for p in case]
-    assert problems == [
-        ("failure", "score 0.00, completed"),
-        ("error", "infra_error: HTTP 529"),
-        ("error", "judge_error: "),
-    ]
-
-
-def test_junit_survives_characters_that_xml_cannot_hold() -> None:
-    root = ElementTree.fromstring(exports.results_junit([failed("\x1b[31m ]]> <b> \x00 \ufffe é")]))
-    assert "<b>" in (root.findtext("testsuite/testcase/failure") or "")
-
-
-def test_junit_of_a_comparison_fails_the_task_that_broke() -> None:
-    comparison = compare(arm(same(8), 8), arm(same(8) | {"t03": 0}, 8))
-    root = ElementTree.fromstring(exports.comparison_junit(comparison))
-    broken = [case.get("name") for case in root.iter("testcase") if case.find("failure") is not None]
-    assert broken == ["t03"]
-    everywhere = exports.comparison_junit(compare(arm(same(8), 8), arm(same(0), 8)))
-    assert ElementTree.fromstring(everywhere).find("testsuite/testcase[@name='verdict']/failure") is not None
-
-
-def test_junit_of_too_little_data_is_an_error_and_no_failure() -> None:
-    comparison = compare(arm({"a": 1}, 1), arm({"a": 0}, 1))
-    root = ElementTree.fromstring(exports.comparison_junit(comparison))
-    assert root.find("testsuite/testcase/error") is not None
-    assert root.find("testsuite/testcase/failure") is None
 
 
 def test_csv_has_one_line_a_run_and_no_formula() -> None:
@@ -85,15 +50,14 @@ def test_markdown_of_a_comparison_names_verdict_warnings_and_tasks() -> None:
 
 @pytest.mark.parametrize("metric", ["pass_rate", "score"])
 def test_data_of_a_comparison_is_plain_json(metric: str) -> None:
-    comparison = compare(arm(same(3), 3), arm(same(1), 3), metric="score" if metric == "score" else "pass_rate")
-    data = exports.comparison_data(comparison)
-    assert json.loads(json.dumps(data)) == data
+    arms = [("a", arm(same(3), 3)), ("b", arm(same(1), 3))]
+    data = json.loads(exports.comparison_json(compare_arms(arms, metric="score" if metric == "score" else "pass_rate")))
     assert data["verdict"] == "regression"
     assert len(data["decision"]["units"]) == 20
 
 
 def test_data_of_a_comparison_without_common_tasks_is_plain_json() -> None:
-    data = exports.comparison_data(compare(arm({"a": 1}, 1), arm({"b": 1}, 1)))
+    data = json.loads(exports.comparison_json(compare_arms([("x", arm({"a": 1}, 1)), ("y", arm({"b": 1}, 1))])))
     assert data["verdict"] == "not enough data"
     assert (data["only_a"], data["only_b"]) == (["a"], ["b"])
 

@@ -240,7 +240,8 @@ def test_results_are_read_back_as_they_were_saved(tmp_path: Path) -> None:
     assert path == tmp_path / "r.json"
     assert EvalRunner.load_results(path) == results
     debug = json.loads((tmp_path / "r.debug.json").read_text())
-    assert debug["execution_summary"]["unique_tasks"] == 2
+    assert [grade["id"] for grade in debug["results"][0]["grading_breakdown"]] == ["llm_0"]
+    assert debug["results"][1]["trace"]["tool_call_timeline"] == []
 
 
 def test_an_output_path_is_honoured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -114,8 +114,8 @@ def test_a_result_says_whether_it_passed_failed_or_was_lost_and_why(
 
 
 def test_a_run_that_says_something_about_the_agent_is_not_made_again() -> None:
-    assert result(JUDGE_ERROR).agent_finished
-    assert not result(trace=BROKEN).agent_finished
+    assert result(JUDGE_ERROR).outcome.measured
+    assert not result(trace=BROKEN).outcome.measured
 
 
 def test_without_grades_the_score_is_0() -> None:

@@ -29,7 +29,8 @@ from harness.models import (
     Task,
 )
 from harness.results.journal import Journal, read_journal
-from harness.run.matrix import MatrixStopped, RetryPolicy, plan, spent_usd
+from harness.run.matrix import MatrixStopped, RetryPolicy, spent_usd
+from harness.run.plan import plan
 from harness.runner import EvalRunner
 from tests.support.results import run
 

@@ -8,7 +8,7 @@ import pytest
 
 from harness.errors import InputError
 from harness.models import Config, Task
-from harness.run.matrix import plan
+from harness.run.plan import plan
 from harness.sandbox.docker_sandbox import DockerSandbox
 from tests.support.fake_claude import calls
 from tests.support.suite import harness, make_suite, matrix

@@ -121,7 +121,6 @@ COMMANDS: dict[str, Callable[[Path], list[object]]] = {
     "analyze": lambda f: ["analyze", f / "a.json"],
     "explain": lambda f: ["analyze", f / "a.json", "-i", "1"],
     "explain a lost run": lambda f: ["analyze", f / "a.json", "-i", "0"],
-    "explain --brief": lambda f: ["analyze", f / "a.json", "-i", "1", "--brief"],
     "compare": lambda f: ["compare", f / "a.json", f / "b.json", "--all-tasks", "--treatment", "*"],
     "compare a file whose name is hostile": lambda f: ["compare", f / "a.json", f / f"{HOSTILE.replace('/', '')}.json"],
     "compare three": lambda f: ["compare", f / "a.json", f / "b.json", f / "a.json", "--all-tasks"],

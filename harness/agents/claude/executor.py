@@ -26,7 +26,7 @@ from harness.models import (
     ToolCall,
 )
 from harness.models.tools import mcp_name
-from harness.sandbox.place import Sandbox, SandboxError
+from harness.sandbox.place import Sandbox
 from harness.suite.resolved import resolve
 
 SILENCE_SECONDS = 660.0
@@ -102,27 +102,21 @@ class ClaudeExecutor(ProcessExecutor):
         limits = Limits(wall=timeout, silence=self.silence_seconds, grace=self.grace_seconds)
         with mcp_file_of(expected.servers) as mcp_file:
             argv = self._build_command(config, expected.servers, mcp_file, user.given, Path(log) if log else None)
-            try:
-                finished = self.sandbox.run(
-                    Command(
-                        argv,
-                        cwd=working_dir,
-                        env=env,
-                        limits=limits,
-                        stdin=prompt.encode("utf-8", errors="replace"),
-                        on_line=watch,
-                        cancelled=self._cancelled,
-                        writes=[*folders_of(isolated), *([Path(log).parent] if log else [])],
-                        reads=[mcp_file] if mcp_file else [],
-                    )
+            finished = self._finish(
+                Command(
+                    argv,
+                    cwd=working_dir,
+                    env=env,
+                    limits=limits,
+                    stdin=prompt.encode("utf-8", errors="replace"),
+                    on_line=watch,
+                    cancelled=self._cancelled,
+                    writes=[*folders_of(isolated), *([Path(log).parent] if log else [])],
+                    reads=[mcp_file] if mcp_file else [],
                 )
-            except SandboxError as error:
-                lost = Ending(Outcome.INFRA_ERROR, ErrorKind.NO_RESULT, f"the sandbox failed: {error}")
-                return trace_of([], lost, prompt, config, stderr=str(error))
-            except OSError as error:
-                text = f"{self.claude_path} cannot be started ({error.strerror}); install it or name its path"
-                refused = Ending(Outcome.INFRA_ERROR, ErrorKind.CLI_REFUSED, text)
-                return trace_of([], refused, prompt, config, stderr=text)
+            )
+        if not isinstance(finished, Finished):
+            return trace_of([], Ending(*finished), prompt, config, stderr=finished[2])
         messages = watch.messages or stream.parse_messages(finished.stdout.decode("utf-8", "replace"))
         missing = watch.missing
         if not missing and log is not None:

@@ -1,9 +1,10 @@
-"""Where does Claude Code keep its configuration, and which parts of it does a snapshot include?"""
+"""Which Claude Code is here, where does it keep its configuration, and what of it does a snapshot include?"""
 
 from __future__ import annotations
 
 import os
 import re
+import subprocess
 import warnings
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,8 @@ TURNS_ON = re.compile(
     rf"\b{TELEMETRY_ON}=|\bunset\s[^;&|]*{NO_TELEMETRY}|\b{NO_TELEMETRY}=[\"']?(?:0|false)?[\"']?(?:[\s;&|]|$)"
 )
 """Matches a shell command that turns telemetry on."""
+
+VERSION_TIMEOUT_SECONDS = 10
 
 
 def without_telemetry(settings: dict[str, Any]) -> dict[str, Any]:
@@ -101,3 +104,19 @@ def state_files(claude_home: Path) -> list[Path]:
     """Return where .claude.json (the user's MCP servers) may be: beside ~/.claude, or in the configuration folder."""
     inside = claude_home / ".claude.json"
     return [claude_home.parent / ".claude.json", inside] if claude_home.name == ".claude" else [inside]
+
+
+def installed_version(claude_path: str = "claude") -> str:
+    """Return the CLI's version, for example 2.1.330; empty if it is not installed or does not answer."""
+    try:
+        said = subprocess.run(
+            [claude_path, "--version"],
+            capture_output=True,
+            text=True,
+            timeout=VERSION_TIMEOUT_SECONDS,
+            check=True,
+            stdin=subprocess.DEVNULL,
+        ).stdout
+    except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
+        return ""
+    return said.split()[0] if said.split() else ""

@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import (
     AfterValidator,
+    AliasChoices,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -19,7 +20,7 @@ from pydantic import (
     field_validator,
 )
 
-from harness.models import Offered, TokenUsage
+from harness.models import Offered
 from locobench.shared.validation import Whole
 
 Item = TypeVar("Item")
@@ -60,30 +61,19 @@ class Told(BaseModel):
 
 
 class Usage(BaseModel):
-    """Token counts of one request or of the main loop. A single malformed count invalidates all of them."""
+    """Token counts of one request, the main loop or one model, under the API's names or those of `modelUsage`.
 
-    input_tokens: Count = 0
-    output_tokens: Count = 0
-    cache_read_input_tokens: Count = 0
-    cache_creation_input_tokens: Count = 0
+    A single malformed count invalidates all of them.
+    """
 
-    def as_record(self) -> TokenUsage:
-        """Return the counts as a trace names them."""
-        return TokenUsage(
-            input_tokens=self.input_tokens,
-            output_tokens=self.output_tokens,
-            cache_read_tokens=self.cache_read_input_tokens,
-            cache_creation_tokens=self.cache_creation_input_tokens,
-        )
-
-
-class ModelUsage(Usage):
-    """Token counts of one model, subagents included, with the field names of `modelUsage`."""
-
-    input_tokens: Count = Field(default=0, alias="inputTokens")
-    output_tokens: Count = Field(default=0, alias="outputTokens")
-    cache_read_input_tokens: Count = Field(default=0, alias="cacheReadInputTokens")
-    cache_creation_input_tokens: Count = Field(default=0, alias="cacheCreationInputTokens")
+    input_tokens: Count = Field(default=0, validation_alias=AliasChoices("input_tokens", "inputTokens"))
+    output_tokens: Count = Field(default=0, validation_alias=AliasChoices("output_tokens", "outputTokens"))
+    cache_read_tokens: Count = Field(
+        default=0, validation_alias=AliasChoices("cache_read_input_tokens", "cacheReadInputTokens")
+    )
+    cache_creation_tokens: Count = Field(
+        default=0, validation_alias=AliasChoices("cache_creation_input_tokens", "cacheCreationInputTokens")
+    )
 
 
 class Block(Told):
@@ -179,7 +169,7 @@ class Result(Message):
     duration_ms: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     total_cost_usd: Annotated[float, Field(ge=0, strict=True, allow_inf_nan=False)] | None = None
     usage: Usage | None = None
-    model_usage: dict[str, ModelUsage] = Field(default={}, alias="modelUsage")
+    model_usage: dict[str, Usage] = Field(default={}, alias="modelUsage")
     permission_denials: Objects[Denial] = []
 
 
@@ -198,16 +188,15 @@ class RateLimitEvent(Message):
     rate_limit_info: RateLimit = RateLimit()
 
 
-KINDS: dict[tuple[str, str], type[Message]] = {("system", "init"): Init, ("system", "api_retry"): ApiRetry}
-"""Message classes by type and subtype of a line."""
-
-TYPES: dict[str, type[Message]] = {
+KINDS: dict[str, type[Message]] = {
+    "system/init": Init,
+    "system/api_retry": ApiRetry,
     "assistant": Turn,
     "user": Turn,
     "result": Result,
     "rate_limit_event": RateLimitEvent,
 }
-"""Message classes by type alone."""
+"""Message classes by type of a line, or by type and subtype."""
 
 DEEPEST = 64
 """Levels of nesting that are kept; results files could not hold much more."""
@@ -228,7 +217,7 @@ def message_of(line: Mapping[str, Any], *, longest: Callable[[str], int | None] 
     raw = _bounded(dict(line), DEEPEST, longest(str(line.get("type"))))
     name, subtype = str(raw.get("type")), str(raw.get("subtype"))
     is_result = "type" not in raw and "session_id" in raw
-    kind = Result if is_result else KINDS.get((name, subtype)) or TYPES.get(name, Message)
+    kind = Result if is_result else KINDS.get(name) or KINDS.get(f"{name}/{subtype}", Message)
     return kind.model_validate({**raw, "raw": raw})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -88,7 +89,7 @@ def usage(messages: Sequence[Message]) -> TokenUsage:
     if result is not None and result.model_usage:
         return _sum(result.model_usage.values())
     if result is not None and result.usage is not None:
-        return result.usage.as_record()
+        return _sum([result.usage])
     by_id = {turn.message.id: turn.message.usage for turn in _turns(messages, "assistant")}
     return _sum(usage for usage in by_id.values() if usage is not None)
 
@@ -124,5 +125,5 @@ def _tool_call(block: Block, turn: Turn, result: tuple[Block, Turn] | None) -> T
 
 
 def _sum(usages: Iterable[Usage]) -> TokenUsage:
-    records = [usage.as_record() for usage in usages]
-    return TokenUsage(**{name: sum(getattr(r, name) for r in records) for name in TokenUsage.model_fields})
+    counts = sum((Counter(dict(usage)) for usage in usages), Counter())
+    return TokenUsage(**counts)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError
+from harness.suite.load import read_object
 from harness.suite.resolved import agent_name
 from harness.suite.skills import Skill, skills_in
 
@@ -52,10 +52,10 @@ def user_files(variables: Mapping[str, str]) -> UserFiles:
     memory = folder / "CLAUDE.md"
     says = memory.is_file() and memory.read_text(encoding="utf-8", errors="replace").strip()
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in sorted(folder.glob("agents/**/*.md"))]
-    settings = _object(folder / "settings.json")
+    settings = read_object(folder / "settings.json")
     changed = settings.get("skillOverrides")
     turned_off = {name for name, state in changed.items() if state == "off"} if isinstance(changed, dict) else set()
-    servers = _object(folder / ".claude.json").get("mcpServers", {})
+    servers = read_object(folder / ".claude.json").get("mcpServers", {})
     if not isinstance(servers, dict):
         raise InputError(f"{folder / '.claude.json'}: mcpServers must be an object with one entry per server")
     return UserFiles(
@@ -66,16 +66,3 @@ def user_files(variables: Mapping[str, str]) -> UserFiles:
         servers=servers,
         hooks_disabled=settings.get("disableAllHooks") is True,
     )
-
-
-def _object(path: Path) -> dict[str, Any]:
-    """Return the JSON object in a file, or {} if there is no such file."""
-    if not path.is_file():
-        return {}
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{path}: cannot be read as JSON ({error})") from error
-    if not isinstance(data, dict):
-        raise InputError(f"{path}: must hold a JSON object")
-    return data

@@ -78,15 +78,14 @@ def treatment_in_baseline(
         counts.append((sum(any(_calls(run, pattern) for pattern in tools) for run in recorded), len(recorded)))
     (in_a, runs_a), (in_b, runs_b) = counts
     if in_a:
-        cure = "if that is what B is about, say so with --treatment, and" if guessed else "what is compared is"
-        rest = (
-            f"{cure} offer it to {labels[1]} alone"
+        what = (
+            "if that is what B is about, say so with --treatment, and"
             if guessed
-            else f"{cure} more of it with less; offer it to {labels[1]} alone"
+            else "what is compared is more of it with less;"
         )
         yield (
             f"The baseline had the treatment: {some(tools)} was called in {in_a} of {runs_a} runs of {labels[0]} and "
-            f"{in_b} of {runs_b} of {labels[1]}; {rest}."
+            f"{in_b} of {runs_b} of {labels[1]}; {what} offer it to {labels[1]} alone."
         )
 
 

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from statistics import fmean
 
 from harness import statistics
+from harness.compare.decision import per_task
 from harness.compare.doubts.confounds import Arms, confounds
-from harness.compare.doubts.control import control_group
-from harness.compare.doubts.lost_runs import cut_short, lost_runs
+from harness.compare.doubts.loss import cut_short, lost_runs
 from harness.compare.doubts.treatment import treatment_in_baseline, unused_treatment
 from harness.compare.sentences import influence_sentence, zero_cluster_sentence
-from harness.compare.verdicts import Comparison
+from harness.compare.verdicts import Comparison, UnitComparison
 from harness.compare.wording import counted, metric_name, p_text, points, runs_text, some
 from harness.models import EvalResult
+from locobench.shared.derived import CONTROL_GROUP
 
 MANY_ZEROS = 0.5
 """An arm in which this share of runs scored 0 looks broken rather than weak."""
 MORE_ZEROS = 0.2
 """So does one that exceeds the other arm by this much, if chance does not explain it at DIFFERENT_P."""
 DIFFERENT_P = 0.01
+MOVED_P = 0.05
+"""Two-sided p-value at which a control group has moved, since it should move in neither direction."""
 
 
 def find_warnings(
@@ -39,32 +43,18 @@ def find_warnings(
     return [
         *lost_runs(arms),
         *cut_short(arms),
-        *_pooled(comparison, arms),
         *_zeros(arms),
         *(zero_cluster_sentence(comparison, cluster) for cluster in comparison.zero_clusters),
         *treatment_in_baseline((comparison.label_a, comparison.label_b), results_a, results_b, treatment),
         *unused_treatment(comparison.label_b, results_a, results_b, treatment),
         *confounds(arms),
-        *control_group(comparison.decision.units),
+        *_control_group(comparison.decision.units),
         *(influence_sentence(comparison, group) for group in comparison.influence),
         *_mixed(comparison),
         *_unequal_trials(comparison),
         *_unmatched(comparison),
         *_other_metric(comparison),
     ]
-
-
-def _pooled(comparison: Comparison, arms: Arms) -> Iterator[str]:
-    """Warn of arms that mix configs and were paired by task alone."""
-    if any(unit.key.config for unit in comparison.decision.units):
-        return
-    for label, results in arms:
-        configs = sorted({result.config_name for result in results})
-        if len(configs) > 1:
-            yield (
-                f"{label} mixes {len(configs)} configs, which are pooled and shown as groups: {some(configs)}; "
-                "choose one for each arm to compare these alone."
-            )
 
 
 def _zeros(arms: Arms) -> Iterator[str]:
@@ -127,3 +117,19 @@ def _other_metric(comparison: Comparison) -> Iterator[str]:
             f"(one-sided p = {p_text(other.p.smaller)}), but the verdict is about the "
             f"{metric_name(comparison.metric)} alone; choose a metric before the runs are made, not after."
         )
+
+
+def _control_group(units: Sequence[UnitComparison]) -> Iterator[str]:
+    """Say whether the control group moved: tasks that one grep nearly answers should score alike in both arms."""
+    differences, _ = per_task(unit for unit in units if unit.groups.get(CONTROL_GROUP) == "yes")
+    if not differences:
+        return
+    p = statistics.sign_flip_test(differences).p.two_sided
+    told = f"{points(fmean(differences))} over {counted(len(differences), 'task')} (p = {p_text(p)})"
+    if p <= MOVED_P:
+        yield (
+            f"The control group moved: {told}. One grep nearly answers these tasks, so something else than the search"
+            " differs between the arms; look for it before you trust the difference."
+        )
+    else:
+        yield f"The control group, which one grep nearly answers, did not move: {told}."

@@ -1,0 +1,132 @@
+"""Which runs does a matrix make, which of them were made before, and may their journal be continued?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import InputError
+from harness.models import Config, EvalResult, Fingerprints, Task
+from harness.suite import fingerprint
+from harness.suite.resolved import ResolvedConfig, resolve
+
+Key = tuple[str, str, str, int, Fingerprints]
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One cell of the matrix."""
+
+    task: Task
+    config: ResolvedConfig
+    """The config, with the model that this run uses."""
+    run_index: int
+    fingerprints: Fingerprints
+
+    @property
+    def key(self) -> Key:
+        """The key that a result must have to count as this run."""
+        return (self.task.id, self.config.name, self.config.model, self.run_index, self.fingerprints)
+
+
+def plan(
+    tasks: Iterable[Task],
+    configs: Iterable[Config],
+    models: Iterable[str] | None,
+    runs_per_combo: int,
+    look_up: Callable[[Config], ResolvedConfig] = resolve,
+    identity: str = "",
+) -> list[PlannedRun]:
+    """Return all runs, ordered so that the configs of one task run close together in time.
+
+    `look_up` resolves a config, including what the executor gives to every run. `identity` is the executor's: runs of
+    another agent or in a container do not count as runs of Claude Code on this machine.
+
+    Raises:
+        InputError: two runs have the same task, config and model, or a config names what this host does not have.
+    """
+    tasks = list(tasks)
+    model_list = list(models or [])
+    resolved = [look_up(config) for config in configs]
+    for config in resolved:
+        config.refuse_unknown_servers()
+    variants = [c.model_copy(update={"model": m}) for c in resolved for m in model_list or [c.model]]
+    names = [f"{t.id} / {c.name} / {c.model}" for t in tasks for c in variants]
+    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    if twice:
+        raise InputError(f"task / config / model is given twice: {twice[0]}; rename one of them")
+    task_hashes = [fingerprint.of_task(task) for task in tasks]
+    hashes = [fingerprint.of_data([c.fingerprint, identity]) if identity else c.fingerprint for c in variants]
+    config_hashes = [(digest, config.user_level) for digest, config in zip(hashes, variants, strict=True)]
+    return [
+        PlannedRun(task, config, run_index, Fingerprints(task=task_hash, config=config_hash, user_level=user_level))
+        for run_index in range(runs_per_combo)
+        for task, task_hash in zip(tasks, task_hashes, strict=True)
+        for config, (config_hash, user_level) in zip(variants, config_hashes, strict=True)
+    ]
+
+
+def finished_before(runs: Iterable[PlannedRun], results: Iterable[EvalResult]) -> dict[Key, EvalResult]:
+    """Return the earlier results that count as planned runs: same content, no infrastructure or setup error.
+
+    A run does not count if its files are gone before every check was carried out: the agent has to run again.
+    """
+    planned = {run.key for run in runs}
+    kept = {}
+    for result in results:
+        key = result.key
+        if key not in planned or not result.outcome.measured:
+            continue
+        if result.lost_to != "grading_error" or result.is_ungraded:
+            kept[key] = result
+        else:
+            kept.pop(key, None)
+    return kept
+
+
+def refuse_other_experiment(
+    journal: Path, earlier: Sequence[EvalResult], runs: Sequence[PlannedRun], judge: str
+) -> None:
+    """Refuse to mix the runs of two experiments in one journal.
+
+    Raises:
+        InputError: the journal was started with another judge, or other content of --mcp-config or of a snapshot.
+    """
+    planned = {run.config.name: run.fingerprints.user_level for run in runs}
+    for result in earlier:
+        name, begun_with = result.config_name, result.fingerprints.user_level
+        if planned.get(name, begun_with) != begun_with:
+            raise InputError(
+                f"{journal}: begun with another --mcp-config or snapshot for config {name}; "
+                "give the same files to go on with it, or name another -o"
+            )
+    for grade in (grade for result in finished_before(runs, earlier).values() for grade in result.grades):
+        if grade.judge is not None and grade.status == "graded" and grade.judge.model != judge:
+            raise InputError(
+                f"{journal}: begun with the judge {grade.judge.model}, and not with {judge}; "
+                "give the same --judge-model to go on with it, or name another -o"
+            )
+
+
+def paid_again(runs: Iterable[PlannedRun], results: Iterable[EvalResult]) -> dict[str, int]:
+    """Count the runs in a journal that have to be repeated, by reason."""
+    rows = list(results)
+    done = finished_before(runs, rows)
+    last = {row.key[:4]: row for row in rows}
+    reasons = Counter(_why_again(run, last[run.key[:4]]) for run in runs if run.key not in done if run.key[:4] in last)
+    return dict(reasons.most_common())
+
+
+FAILED = "did not come to their end"
+
+
+def _why_again(run: PlannedRun, row: EvalResult) -> str:
+    if not row.outcome.measured:
+        return FAILED
+    if row.fingerprints.task != run.fingerprints.task:
+        return "have another task now: its text, checks or files changed, or this harness is another version"
+    if row.fingerprints.config != run.fingerprints.config:
+        return "have another config now: its content, agent or place changed, or this harness is another version"
+    return f"wait for checks of files that are gone (kept in {row.kept_project and row.kept_project.parent})"
