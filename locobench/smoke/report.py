@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +9,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from locobench.shared.installation import REPOSITORY
 from locobench.shared.terminal import printable
 from locobench.smoke.check import REPOSITORY_OF_IMAGES, Row
 
@@ -116,20 +112,6 @@ def _markdown(rows: list[Row], facts: dict[str, str], *, local: bool) -> str:
 def base_images(rows: list[Row]) -> list[str]:
     """Return the sorted names of the base images of the built images."""
     return sorted({row.image.base for row in rows if row.image.size is not None})
-
-
-def harbor_version() -> str | None:
-    """Return the version of `harbor` on PATH, or of the one installed by `make e2e`, or None."""
-    installed = sorted((REPOSITORY / ".cache" / "e2e").glob("harbor-*/bin/harbor"))
-    command = shutil.which("harbor") or (str(installed[-1]) if installed else None)
-    if command is None:
-        return None
-    environment = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
-    try:
-        answer = subprocess.run([command, "--version"], capture_output=True, text=True, timeout=60, env=environment)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return answer.stdout.strip() if answer.returncode == 0 else None
 
 
 def _cell(text: str) -> str:
