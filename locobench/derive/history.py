@@ -39,16 +39,6 @@ class Change:
     names: dict[str, list[str]]
     """File of the answer -> names it defines."""
 
-    @property
-    def paths(self) -> frozenset[str]:
-        """The files in the answer."""
-        return frozenset(item.partition(": ")[0] for item in self.answer)
-
-    @property
-    def files(self) -> int:
-        """Number of files in the answer."""
-        return len(self.paths)
-
 
 class Logged(NamedTuple):
     """A commit from git's log."""

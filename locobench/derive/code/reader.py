@@ -34,7 +34,6 @@ _RECEIVER = re.compile(rb"\s*(?:\.\??|>-|::|\\)\s*(\)\()?([\w$]*[A-Za-z_$])?")
 _AFTER_ALIAS = re.compile(rb"\s+as\b|\s*=[^=>]")
 _BEFORE_ALIAS = re.compile(rb"\bas\s+$")
 _MEMBER_BYTES = frozenset(b".>:\\")
-_SPACES = frozenset(b" \n\t\r")
 
 
 def places_of(path: str) -> Iterator[str]:

@@ -66,7 +66,7 @@ class Strict:
 
     def __init__(self, index: Index) -> None:
         self.index = index
-        self._library = index.language.library_names()
+        self._library = index.language.library_names
         self._known: dict[int, frozenset[Item] | str] = {}
         self._lineage: dict[int, bool] = {}
         self._by_name: dict[str, list[int]] = defaultdict(list)
