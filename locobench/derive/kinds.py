@@ -25,12 +25,6 @@ class Kind:
     control: bool = False
     """Whether this kind is for the control group: a single grep nearly answers it, so a tool can hardly help."""
     needs_scip: bool = False
-    left_out: frozenset[str] = frozenset()
-    """Languages for which the independent check found less than .99 (docs/EXACT_QUESTIONS.md)."""
-
-    def is_asked(self, language: str, tier: str) -> bool:
-        """Return whether answers of this kind are exact for a language and tier."""
-        return (tier == "scip" or not self.needs_scip) and (tier == "scip" or language not in self.left_out)
 
 
 KINDS = {

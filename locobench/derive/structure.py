@@ -12,7 +12,7 @@ from itertools import accumulate
 
 from locobench.derive.code.imports import ImportGraph
 from locobench.derive.code.index import Index
-from locobench.derive.code.rows import FUNCTIONS, IMPORT, TOP_LEVEL
+from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL, Role
 from locobench.derive.kinds import FEWEST_FILES, FEWEST_ITEMS, KINDS, MOST_ITEMS
 from locobench.derive.resolve.strict import Item, Resolver, Unclear
 
@@ -83,7 +83,7 @@ class Structure:
 
     def findings(self) -> Iterator[Finding]:
         """Yield every valid question; a target may have several."""
-        kinds = {name for name, kind in KINDS.items() if kind.is_asked(self.index.language.name, self.resolver.tier)}
+        kinds = {name for name, kind in KINDS.items() if self.resolver.tier == "scip" or not kind.needs_scip}
         for number, symbol in enumerate(self.index.symbols):
             if symbol.kind in ("container", "mixed", "constructor"):
                 continue
@@ -317,7 +317,7 @@ class Structure:
         """Return the items around a grep's hits, without imports, the definition and the target itself."""
         index, symbol = self.index, self.index.symbols[number]
         imports = {
-            (index.file[row], index.start[row]) for row in index.mentions(symbol.name) if index.role[row] == IMPORT
+            (index.file[row], index.start[row]) for row in index.mentions(symbol.name) if index.role[row] == Role.IMPORT
         }
         found = set()
         for file, offset in self.hits(symbol.name):

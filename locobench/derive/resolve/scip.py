@@ -17,17 +17,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import DecodeError
 
 from locobench.derive.code.index import Index
-from locobench.derive.code.rows import (
-    ALIASED,
-    DECLARATION,
-    DEFINITION,
-    FOREIGN,
-    IMPORT,
-    NO_RECEIVER,
-    NOWHERE,
-    REFERENCE,
-    UNCLEAR,
-)
+from locobench.derive.code.rows import NOWHERE, Receiver, Role
 from locobench.derive.resolve.strict import Item, Unclear
 from locobench.shared.errors import InputError
 
@@ -190,7 +180,7 @@ class Scip:
         found = set()
         for name in self._names[symbol]:
             for row in self._uses[name]:
-                if index.role[row] in (IMPORT, FOREIGN, ALIASED, DEFINITION, DECLARATION):
+                if index.role[row] in (Role.IMPORT, Role.FOREIGN, Role.ALIASED, Role.DEFINITION, Role.DECLARATION):
                     continue
                 item = index.item_of(index.scope[row]) if index.scope[row] != NOWHERE else None
                 if item is None:
@@ -201,11 +191,11 @@ class Scip:
 
     def _check(self, row: int, *, is_method: bool) -> None:
         index = self.index
-        if index.role[row] not in (REFERENCE, UNCLEAR):
+        if index.role[row] not in (Role.REFERENCE, Role.UNCLEAR):
             return
         meant = self._meant.get(row)
         if not meant:
-            if is_method and index.receiver[row] == NO_RECEIVER:
+            if is_method and index.receiver[row] == Receiver.NONE:
                 return
             raise Unclear("a mention that the index does not explain")
         if any(one not in self._defined and one != "local" and _package(one) in self._packages for one in meant):

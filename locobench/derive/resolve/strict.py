@@ -12,24 +12,7 @@ from functools import cache
 from typing import NamedTuple, Protocol
 
 from locobench.derive.code.index import Index
-from locobench.derive.code.rows import (
-    ALIASED,
-    BINDING,
-    COMPLEX,
-    DECLARATION,
-    DEFINITION,
-    FIRST_NAME,
-    FOREIGN,
-    FUNCTIONS,
-    IGNORED,
-    IMPORT,
-    ITSELF,
-    KEY,
-    NO_RECEIVER,
-    NOWHERE,
-    TOP_LEVEL,
-    UNCLEAR,
-)
+from locobench.derive.code.rows import FUNCTIONS, NOWHERE, Receiver, Role
 from locobench.derive.resolve.origins import is_ours
 
 _FACE = re.compile(r"(^|/)(__init__|index)\.\w+$")
@@ -80,7 +63,7 @@ class Strict:
         # File -> names that its imports bring in.
         self._imported: dict[int, set[int]] = defaultdict(set)
         for row in range(len(index.name)):
-            if index.role[row] == IMPORT:
+            if index.role[row] == Role.IMPORT:
                 self._imported[index.file[row]].add(index.name[row])
 
     def users(self, symbol: int) -> frozenset[Item]:
@@ -141,40 +124,40 @@ class Strict:
         index, symbol = self.index, self.index.symbols[number]
         role, receiver, language = index.role[row], index.receiver[row], index.language
         is_method = symbol.kind == "method"
-        if role in (IGNORED, DEFINITION, DECLARATION):
-            if role == DEFINITION and index.scope[row] >= 0 and self._hides(number, row):
+        if role in (Role.IGNORED, Role.DEFINITION, Role.DECLARATION):
+            if role == Role.DEFINITION and index.scope[row] >= 0 and self._hides(number, row):
                 raise Unclear("also a local name")
             return False
-        if role == UNCLEAR:
+        if role == Role.UNCLEAR:
             raise Unclear("in an attribute, a pattern or a variant")
-        if role in (ALIASED, FOREIGN):
+        if role in (Role.ALIASED, Role.FOREIGN):
             raise Unclear("imported under another name, or from elsewhere")
-        if role == IMPORT:
+        if role == Role.IMPORT:
             if not is_ours(index, row):
                 raise Unclear("imported under another name, or from elsewhere")
             return False
         if is_method and language.called and not self._is_called(row):
             return False
-        if role == KEY:
+        if role == Role.KEY:
             return False
-        if is_method and receiver == NO_RECEIVER and not language.implicit_self:
+        if is_method and receiver == Receiver.NONE and not language.implicit_self:
             # A bare name is a variable, since a method needs a receiver. But it may define a field of the same name.
-            if role == BINDING and index.scope[row] >= 0 and not self._is_in_function(index.scope[row]):
+            if role == Role.BINDING and index.scope[row] >= 0 and not self._is_in_function(index.scope[row]):
                 raise Unclear("also a field")
             return False
-        if role == BINDING:
+        if role == Role.BINDING:
             if symbol.kind == "constant" and index.start[row] in self._starts(number):
                 return False
             raise Unclear("also a variable or a field")
-        if receiver == COMPLEX:
+        if receiver == Receiver.COMPLEX:
             raise Unclear("behind a receiver that nobody knows")
         if is_method:
             return self._is_method_use(number, row)
-        if receiver == NO_RECEIVER:
+        if receiver == Receiver.NONE:
             return self._is_visible(number, row)
-        if receiver == ITSELF:
+        if receiver == Receiver.ITSELF:
             raise Unclear("also an attribute")
-        word = index.names[receiver - FIRST_NAME]
+        word = index.names[receiver - Receiver.FIRST_NAME]
         if self._qualifies(word, number, index.file[row]):
             return True
         raise Unclear("behind a receiver that nobody knows")
@@ -182,11 +165,11 @@ class Strict:
     def _is_method_use(self, number: int, row: int) -> bool:
         index, symbol = self.index, self.index.symbols[number]
         receiver = index.receiver[row]
-        if receiver in (NO_RECEIVER, ITSELF):
+        if receiver in (Receiver.NONE, Receiver.ITSELF):
             if self._is_in_family(index.scope[row], number):
                 return True
             raise Unclear("used in another class")
-        word = index.names[receiver - FIRST_NAME]
+        word = index.names[receiver - Receiver.FIRST_NAME]
         owner = symbol.qualified.split(".")[-2] if "." in symbol.qualified else ""
         if word == owner and len(self._by_name[owner]) >= 1 and word not in index.murky:
             return True
@@ -292,7 +275,7 @@ class Strict:
         """
         index, name = self.index, self.index.symbols[symbol].name
         self._check_name(symbol)
-        if any(index.role[row] in (ALIASED, FOREIGN) for row in index.mentions(name)):
+        if any(index.role[row] in (Role.ALIASED, Role.FOREIGN) for row in index.mentions(name)):
             raise Unclear("imported under another name, or from elsewhere")
         return frozenset(self._by_base.get(name, ()))
 
@@ -305,6 +288,3 @@ def _parts(path: str) -> frozenset[str]:
 
 def _folder(path: str) -> str:
     return path.rpartition("/")[0]
-
-
-__all__ = ["TOP_LEVEL", "Item", "Resolver", "Strict", "Unclear"]
