@@ -8,6 +8,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from locobench.derive.code.languages import Language
@@ -75,12 +76,7 @@ class Index:
         if definition == NOWHERE:
             return None
         found = TOP_LEVEL
-        chain = []
-        while definition >= 0:
-            chain.append(definition)
-            definition = self.definitions[definition].parent
-        for number in reversed(chain):
-            one = self.definitions[number]
+        for one in reversed([*self.around(definition)]):
             if one.kind in FUNCTIONS:
                 return one.symbol if one.symbol >= 0 else None
             if one.kind in TYPES or one.kind == "container":
@@ -88,6 +84,12 @@ class Index:
             elif one.kind == "nested":
                 found = NOWHERE
         return None if found == NOWHERE else found
+
+    def around(self, definition: int) -> Iterator[Definition]:
+        """Yield a definition and those that enclose it, from the inside out."""
+        while definition >= 0:
+            yield self.definitions[definition]
+            definition = self.definitions[definition].parent
 
     def is_inside(self, item: int, symbol: int) -> bool:
         """Return whether an item is a symbol or a part of it."""

@@ -221,11 +221,7 @@ class Reader:
         return Receiver.FIRST_NAME + self.index.name_id(word)
 
     def _is_own_self(self, word: str, scope: int) -> bool:
-        while scope >= 0:
-            if self.index.definitions[scope].own_self == word:
-                return True
-            scope = self.index.definitions[scope].parent
-        return False
+        return any(one.own_self == word for one in self.index.around(scope))
 
     def _text_of(self, node: Node) -> str:
         return self.text[node.start_byte : node.end_byte].decode("utf-8", "replace")

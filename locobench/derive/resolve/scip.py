@@ -78,12 +78,9 @@ def read_index(path: Path, index: Index) -> Scip | None:
         raise InputError(f"{path}: no SCIP index, or a part of one; write it again with the indexer") from None
     if not message.documents:
         raise InputError(f"{path}: no SCIP index: it holds no document; write it again with the indexer")
-    return Scip(path, message, index) if _speaks_of(message, index) else None
-
-
-def _speaks_of(message: Any, index: Index) -> bool:
     files = set(index.files)
-    return any(document.relative_path in files for document in message.documents)
+    speaks_of_them = any(document.relative_path in files for document in message.documents)
+    return Scip(path, message, index) if speaks_of_them else None
 
 
 class Scip:
@@ -104,11 +101,7 @@ class Scip:
         self._defined: set[str] = set()
         """The SCIP symbols defined anywhere in the repository."""
         numbers = {name: number for number, name in enumerate(index.files)}
-        starts = {
-            (one.file, one.name_start): one.symbol
-            for one in index.definitions
-            if one.symbol >= 0 and one.name_start >= 0
-        }
+        starts = {(one.file, one.name_start): one.symbol for one in index.definitions if one.symbol >= 0}
         placed = misplaced = 0
         for document in message.documents:
             self._defined |= {one.symbol for one in document.occurrences if one.symbol_roles & IS_DEFINITION}
@@ -117,11 +110,12 @@ class Scip:
                 continue
             lines = _lines(index.texts[number])
             for one in document.occurrences:
-                if not one.symbol or one.symbol.startswith("local "):
-                    self._note_local(number, lines, one, document.position_encoding)
-                    continue
                 offset = _offset(index.texts[number], lines, one.range, document.position_encoding)
                 row = self._rows.get((number, offset)) if offset is not None else None
+                if not one.symbol or one.symbol.startswith("local "):
+                    if row is not None:
+                        self._meant[row].add("local")
+                    continue
                 if one.symbol_roles & IS_DEFINITION and _spans(one.range):
                     placed += 1
                     misplaced += not _is_there(index.texts[number], offset, one.symbol)
@@ -145,11 +139,6 @@ class Scip:
             )
         self._packages = {_package(symbol) for symbol in self._own}
         self._constructors(index)
-
-    def _note_local(self, number: int, lines: list[int], one: Any, encoding: int) -> None:
-        offset = _offset(self.index.texts[number], lines, one.range, encoding)
-        if offset is not None and (row := self._rows.get((number, offset))) is not None:
-            self._meant[row].add("local")
 
     def _constructors(self, index: Index) -> None:
         """Count uses of a constructor as uses of its class."""

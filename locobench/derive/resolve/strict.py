@@ -12,7 +12,7 @@ from functools import cache
 from typing import NamedTuple, Protocol
 
 from locobench.derive.code.index import Index
-from locobench.derive.code.rows import FUNCTIONS, NOWHERE, Receiver, Role
+from locobench.derive.code.rows import FUNCTIONS, NOWHERE, TYPES, Receiver, Role
 from locobench.derive.resolve.origins import is_ours
 
 _FACE = re.compile(r"(^|/)(__init__|index)\.\w+$")
@@ -51,7 +51,6 @@ class Strict:
         self.index = index
         self._library = index.language.library_names
         self._known: dict[int, frozenset[Item] | str] = {}
-        self._lineage: dict[int, bool] = {}
         self._by_name: dict[str, list[int]] = defaultdict(list)
         self._by_base: dict[str, set[int]] = defaultdict(set)
         for number, symbol in enumerate(index.symbols):
@@ -101,7 +100,7 @@ class Strict:
         index, symbol = self.index, self.index.symbols[number]
         others = [other for other in self._by_name[symbol.name] if other != number]
         constructors = [other for other in others if index.symbols[other].kind == "constructor"]
-        if symbol.kind not in ("class", "type") or len(constructors) != len(others):
+        if symbol.kind not in TYPES or len(constructors) != len(others):
             if others:
                 raise Unclear("defined more than once")
         elif any(index.symbols[other].owner != number for other in constructors):
@@ -171,37 +170,29 @@ class Strict:
             raise Unclear("used in another class")
         word = index.names[receiver - Receiver.FIRST_NAME]
         owner = symbol.qualified.split(".")[-2] if "." in symbol.qualified else ""
-        if word == owner and len(self._by_name[owner]) >= 1 and word not in index.murky:
+        if word == owner and self._by_name[owner] and word not in index.murky:
             return True
         raise Unclear("behind a receiver that nobody knows")
 
     def _is_in_family(self, scope: int, number: int) -> bool:
         """Return whether a definition is inside the method's class or a class derived from it."""
-        index = self.index
-        owner = index.symbols[number].qualified.rpartition(".")[0]
-        while scope >= 0:
-            one = index.definitions[scope]
+        owner = self.index.symbols[number].qualified.rpartition(".")[0]
+        for one in self.index.around(scope):
             if one.qualified.rpartition(".")[0] == owner and one.kind in FUNCTIONS:
                 return True
             if one.qualified == owner or (one.kind == "container" and one.name == owner.rpartition(".")[2]):
                 return True
             if one.kind == "class" and one.symbol >= 0 and self._derives(one.symbol, owner.rpartition(".")[2]):
                 return True
-            scope = one.parent
         return False
 
     def _derives(self, symbol: int, name: str, depth: int = 0) -> bool:
         """Return whether a class derives from one with this name, following only names that are defined once."""
         for base in self.index.symbols[symbol].bases:
-            if base == name and len([s for s in self._by_name[base] if self._is_type(s)]) == 1:
-                return True
-            types = [number for number in self._by_name[base] if self._is_type(number)]
-            if len(types) == 1 and depth < 20 and self._derives(types[0], name, depth + 1):
+            types = [number for number in self._by_name[base] if self.index.symbols[number].kind in TYPES]
+            if len(types) == 1 and (base == name or (depth < 20 and self._derives(types[0], name, depth + 1))):
                 return True
         return False
-
-    def _is_type(self, symbol: int) -> bool:
-        return self.index.symbols[symbol].kind in ("class", "type")
 
     def _is_visible(self, number: int, row: int) -> bool:
         """Return True if a bare name can mean the symbol in this place; raise Unclear otherwise."""
@@ -249,11 +240,7 @@ class Strict:
         return text[end : end + 40].lstrip()[:1] == b"(" or text[max(0, start - 2) : start] == b"::"
 
     def _is_in_function(self, scope: int) -> bool:
-        while scope >= 0:
-            if self.index.definitions[scope].kind in FUNCTIONS:
-                return True
-            scope = self.index.definitions[scope].parent
-        return False
+        return any(one.kind in FUNCTIONS for one in self.index.around(scope))
 
     def _hides(self, number: int, row: int) -> bool:
         """Return whether a definition hides the symbol because it is local to a function."""
