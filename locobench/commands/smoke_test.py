@@ -8,7 +8,6 @@ import time
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import NoReturn
 
 from locobench.commands import cli
 from locobench.dataset.catalog import load_languages
@@ -154,6 +153,5 @@ def grade(folder: Path, answer: Path, timeout: float) -> int:
     return cli.DONE
 
 
-def command() -> NoReturn:
-    """Entry point for the checkout's script and the installed command."""
-    cli.run(main)
+command = partial(cli.run, main)
+"""Entry point for the checkout's script and the installed command."""
