@@ -14,7 +14,7 @@ from locobench.derive.code.languages import Language
 from locobench.derive.code.scope import Scope, scopes, texts
 from locobench.derive.code.tree import Repository, Tree
 from locobench.derive.history import Change, History, grep_for
-from locobench.derive.kinds import AGREEMENT, FEWEST_FILES, HARD, KINDS, STRUCTURE, is_checked
+from locobench.derive.kinds import AGREEMENT, FEWEST_FILES, HARD, KINDS, STRUCTURE
 from locobench.derive.page import page
 from locobench.derive.report import Choice, LanguageReport, Report
 from locobench.derive.resolve.strict import Resolver, Strict
@@ -126,9 +126,7 @@ class _Deriver:
         if not any(not KINDS[one.kind].control for one in chosen):
             return
         project = self._project(language, tree, index.files, index.texts)
-        names = {
-            path: [index.symbols[one].qualified for one in index.items_in(n)] for n, path in enumerate(index.files)
-        }
+        names = index.defined_names()
         for one in chosen:
             question = questions.asked(one, language, with_tests=self.choice.with_tests)
             self._ask(report, project, question, one, structure.read(one), names)
@@ -247,7 +245,7 @@ class _Deriver:
                 "kind": finding.kind,
                 "family": kind.family,
                 "tier": finding.tier,
-                "checked": is_checked(finding.kind, language, finding.tier),
+                "checked": finding.tier == "syntax" and language in kind.checked,
                 "control_group": kind.control,
                 "grep_f1": finding.grep_f1,
                 "repository_files": len(project.files),

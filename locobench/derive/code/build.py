@@ -54,7 +54,6 @@ def _finish(index: Index) -> None:
         if key not in by_name:
             by_name[key] = len(index.symbols)
             index.symbols.append(Symbol(one.kind, one.name, one.file, one.qualified, []))
-            index._items[one.file].append(by_name[key])
         one.symbol = by_name[key]
         symbol = index.symbols[one.symbol]
         symbol.definitions.append(number)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -63,10 +63,6 @@ class Index:
         """Return the rows of a name's mentions."""
         return self.rows.get(self.name_ids.get(name, -1), [])
 
-    def line(self, file: int, offset: int) -> int:
-        """Return the line number of an offset, from 1."""
-        return self.texts[file].count(b"\n", 0, offset) + 1
-
     def item_at(self, file: int, offset: int) -> int | None:
         """Return the symbol whose text contains an offset, or TOP_LEVEL, or None if it is unknown."""
         return self.item_of(self.innermost(file, offset))
@@ -111,8 +107,9 @@ class Index:
     by_file: list[list[int]] = field(default_factory=list)
     """The numbers of each file's definitions, ordered by start."""
 
-    def items_in(self, file: int) -> list[int]:
-        """Return the symbols that a file defines."""
-        return self._items[file]
-
-    _items: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    def defined_names(self) -> dict[str, list[str]]:
+        """Return the qualified names that each file defines, by its path."""
+        found: dict[str, list[str]] = {path: [] for path in self.files}
+        for symbol in self.symbols:
+            found[self.files[symbol.file]].append(symbol.qualified)
+        return found

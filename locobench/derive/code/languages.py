@@ -67,7 +67,7 @@ class Language:
 
     def parser(self, path: str) -> Parser:
         """Return the parser for a file."""
-        return _parser(*self._grammar(path))
+        return Parser(_grammar(*self._grammar(path)))
 
     def queries(self, path: str) -> tuple[Query, Query]:
         """Return a file's queries for definitions and for names."""
@@ -135,7 +135,7 @@ LANGUAGES = {
             "php", "PHP", (".php",), {"": ("tree_sitter_php", "language_php")},
             _FOLDERS + r"|Test\.php$",
             frozenset({"this", "self", "static"}), "anywhere",
-            constructor="__construct", special=r"__\w+", called=False,
+            constructor="__construct", special=r"__\w+",
         ),
         Language(
             "c", "C", (".c", ".h"), {"": ("tree_sitter_c", "language")},
@@ -162,11 +162,6 @@ LANGUAGES = {
 @cache
 def _grammar(module: str, function: str) -> Grammar:
     return Grammar(getattr(importlib.import_module(module), function)())
-
-
-@cache
-def _parser(module: str, function: str) -> Parser:
-    return Parser(_grammar(module, function))
 
 
 @cache

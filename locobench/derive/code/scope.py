@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from locobench.derive.code.languages import LANGUAGES, Language
-from locobench.derive.code.tree import LARGEST_SOURCE, LFS_MARK, Blob, Repository, Tree, is_link
+from locobench.derive.code.tree import LARGEST_SOURCE, LFS_MARK, Blob, Repository, Tree
 
 _VENDORED = re.compile(
     r"(^|/)(vendor|vendored|third[_-]?party|node_modules|bower_components|_vendor|dist|\.yarn)/"
@@ -64,7 +64,7 @@ def _language(suffix: str, is_cpp: bool) -> Language | None:
 
 
 def _reason(blob: Blob, language: Language, with_tests: bool) -> str:
-    if is_link(blob):
+    if blob.is_link:
         return "links"
     if not with_tests and language.is_test(blob.path):
         return "tests"
