@@ -118,7 +118,6 @@ class Structure:
         front = self._expandable(direct)
         expanded = [name]
         depth = 1
-        deeper: list[Finding | None] = []
         while front:
             depth += 1
             try:
@@ -134,7 +133,7 @@ class Structure:
                 break
             found |= fresh
             if depth in (2, 3):
-                deeper.append(self._finding("users_in_steps", number, depth, found, grep, expanded))
+                yield self._finding("users_in_steps", number, depth, found, grep, expanded)
             front = self._expandable(fresh)
             if len(found) > 4 * MOST_ITEMS:
                 break
@@ -143,7 +142,6 @@ class Structure:
                 yield self._finding("all_users", number, 0, found, grep, expanded)
         if self.resolver.tier == "scip" and kind in FUNCTIONS:
             yield self._path_to(number, direct)
-        yield from deeper
 
     def _path_to(self, end: int, direct: frozenset[Item]) -> Finding | None:
         """Return the question for a path of at least PATH_STEPS uses to a function, from the farthest start."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -43,8 +44,7 @@ def scopes(tree: Tree, *, with_tests: bool = False) -> tuple[dict[str, Scope], C
     found: dict[str, Scope] = {}
     unknown: Counter[str] = Counter()
     for blob in tree.blobs:
-        name = blob.path.rpartition("/")[2]
-        suffix = name[name.rfind(".") :] if "." in name[1:] else ""
+        suffix = posixpath.splitext(blob.path)[1]
         language = _language(suffix, is_cpp)
         if language is None:
             unknown[suffix or "without a suffix"] += 1

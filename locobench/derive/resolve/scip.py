@@ -17,7 +17,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import DecodeError
 
 from locobench.derive.code.index import Index
-from locobench.derive.code.rows import NOWHERE, Receiver, Role
+from locobench.derive.code.rows import Receiver, Role
 from locobench.derive.resolve.strict import Item, Unclear
 from locobench.shared.errors import InputError
 
@@ -171,7 +171,7 @@ class Scip:
             for row in self._uses[name]:
                 if index.role[row] in (Role.IMPORT, Role.FOREIGN, Role.ALIASED, Role.DEFINITION, Role.DECLARATION):
                     continue
-                item = index.item_of(index.scope[row]) if index.scope[row] != NOWHERE else None
+                item = index.item_of(index.scope[row])
                 if item is None:
                     raise Unclear("used where no function can be told")
                 if not index.is_inside(item, symbol):

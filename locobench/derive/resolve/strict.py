@@ -12,7 +12,7 @@ from functools import cache
 from typing import NamedTuple, Protocol
 
 from locobench.derive.code.index import Index
-from locobench.derive.code.rows import FUNCTIONS, NOWHERE, TYPES, Receiver, Role
+from locobench.derive.code.rows import FUNCTIONS, TYPES, Receiver, Role
 from locobench.derive.resolve.origins import is_ours
 
 _FACE = re.compile(r"(^|/)(__init__|index)\.\w+$")
@@ -88,22 +88,19 @@ class Strict:
         for row in index.mentions(symbol.name):
             if not self._is_use(number, row):
                 continue
-            item = index.item_of(index.scope[row]) if index.scope[row] != NOWHERE else None
+            item = index.item_of(index.scope[row])
             if item is None:
                 raise Unclear("used where no function can be told")
-            if item != number and not index.is_inside(item, number):
+            if not index.is_inside(item, number):
                 found.add(Item(index.file[row], item))
         return frozenset(found)
 
     def _check_name(self, number: int) -> None:
         """Raise Unclear unless the name alone identifies the symbol."""
         index, symbol = self.index, self.index.symbols[number]
-        others = [other for other in self._by_name[symbol.name] if other != number]
-        constructors = [other for other in others if index.symbols[other].kind == "constructor"]
-        if symbol.kind not in TYPES or len(constructors) != len(others):
-            if others:
-                raise Unclear("defined more than once")
-        elif any(index.symbols[other].owner != number for other in constructors):
+        others = [index.symbols[other] for other in self._by_name[symbol.name] if other != number]
+        # A type's own constructors may have its name.
+        if any(symbol.kind not in TYPES or (one.kind, one.owner) != ("constructor", number) for one in others):
             raise Unclear("defined more than once")
         if symbol.kind in ("mixed", "constructor"):
             raise Unclear("a constructor, or of two kinds")
