@@ -99,7 +99,7 @@ def check_image(
     try:
         found["build_seconds"], found["size"] = engine.build(task.environment, tag, timeout=build_timeout)
         command = languages.get(task.language, {}).get("check")
-        with engine.container(tag, memory_mb=task.memory_mb) as box:
+        with engine.container(tag, memory_mb=task.toml.environment.memory_mb) as box:
             if command is None:
                 faults.append(f"toolchain: no table of languages has {task.language!r}")
             else:
@@ -202,7 +202,7 @@ def _judge(task: SmokeTask, image: ImageCheck, trials: dict[Agent, Attempt], *, 
     for agent, trial in trials.items():
         if trial.fault:
             faults.append(trial.fault)
-        elif task.oracle_check and trial.reward != EXPECTED_REWARD[agent]:
+        elif task.toml.metadata.oracle_check and trial.reward != EXPECTED_REWARD[agent]:
             faults.append(f"{agent}: reward {trial.reward}, not {EXPECTED_REWARD[agent]}")
     rewards = {agent: trial.reward for agent, trial in trials.items()}
     if not faults and len(rewards) == len(EXPECTED_REWARD) and len(set(rewards.values())) == 1:

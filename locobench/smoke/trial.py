@@ -79,7 +79,7 @@ def _local_root(task: SmokeTask) -> Iterator[Path]:
 
 def _verify(task: SmokeTask, root: Path, timeout: float, *program: str) -> None:
     output = root / "logs" / "verifier" / OUTPUT
-    _bash(task.path / "tests" / "test.sh", root, min(timeout, task.verifier_seconds), *program, output=output)
+    _bash(task.path / "tests" / "test.sh", root, min(timeout, task.toml.verifier.timeout_sec), *program, output=output)
 
 
 def _too_long(error: subprocess.TimeoutExpired) -> str:
@@ -101,7 +101,7 @@ def run_in_container(engine: Engine, image: str, task: SmokeTask, agent: Agent, 
             (logs / folder).chmod(0o777)
         step = "start"
         try:
-            with engine.container(image, memory_mb=task.memory_mb, logs=logs) as box:
+            with engine.container(image, memory_mb=task.toml.environment.memory_mb, logs=logs) as box:
                 if agent == "oracle":
                     step = "solve.sh"
                     box.put(task.path / "solution", "/solution")
@@ -111,7 +111,7 @@ def run_in_container(engine: Engine, image: str, task: SmokeTask, agent: Agent, 
                         return Attempt(fault=f"oracle: solve.sh failed (exit code {code})")
                 answered = box.take("/app/solution.md", answer)
             step = "test.sh"
-            with engine.container(image, memory_mb=task.memory_mb, logs=logs) as box:
+            with engine.container(image, memory_mb=task.toml.environment.memory_mb, logs=logs) as box:
                 if answered:
                     box.put(answer, "/app/solution.md")
                 box.put(task.path / "tests", "/tests")
@@ -120,7 +120,7 @@ def run_in_container(engine: Engine, image: str, task: SmokeTask, agent: Agent, 
                     "chown -R 0:0 /tests && chmod +x /tests/test.sh;"
                     f" (/tests/test.sh '' {VERIFIER}) > /logs/verifier/{OUTPUT} 2>&1;"
                     f" chown -R {os.getuid()}:{os.getgid()} /logs",
-                    timeout=min(timeout, task.verifier_seconds),
+                    timeout=min(timeout, task.toml.verifier.timeout_sec),
                     user="root",
                 )
             return Attempt(read_reward(logs / "verifier"))
