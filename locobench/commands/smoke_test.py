@@ -115,7 +115,8 @@ def main(argv: list[str] | None) -> int:
         run = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {time.monotonic() - started:.0f} s wall time"
         facts = {"Run": run, **facts}
         if engine is not None:
-            facts |= {f"Base image {name}": engine.image_id(name) for name in smoke_report.base_images(rows)}
+            built_on = sorted({row.image.base for row in rows if row.image.size is not None})
+            facts |= {f"Base image {name}": engine.image_id(name) for name in built_on}
         smoke_report.write_markdown(rows, options.report, facts, tasks=tasks.resolve().name, local=options.local)
     if failed:
         return cli.SOME_FAILED

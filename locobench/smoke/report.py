@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from locobench.shared.files import write_whole
 from locobench.shared.terminal import printable
 from locobench.smoke.check import REPOSITORY_OF_IMAGES, Row
 
@@ -71,8 +72,6 @@ def write_markdown(rows: list[Row], path: Path, facts: dict[str, str], *, tasks:
     Args:
         tasks: the name of the tasks' folder, which is in the markers.
     """
-    from locobench.shared.files import write_whole
-
     begin, end = f"<!-- smoke test of {tasks}: begin -->", f"<!-- smoke test of {tasks}: end -->"
     before, after = f"# Smoke test results\n\n{begin}", f"{end}\n"
     if path.is_file():
@@ -107,11 +106,6 @@ def _markdown(rows: list[Row], facts: dict[str, str], *, local: bool) -> str:
                 *(f"    {line}" for line in row.image.output.splitlines()),
             ]
     return "\n".join(lines)
-
-
-def base_images(rows: list[Row]) -> list[str]:
-    """Return the sorted names of the base images of the built images."""
-    return sorted({row.image.base for row in rows if row.image.size is not None})
 
 
 def _cell(text: str) -> str:
