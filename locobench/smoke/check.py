@@ -147,9 +147,9 @@ def smoke(
         watch: Passes finished work through and may show progress.
     """
     rows, tasks = _read_tasks(paths, limit_per_language)
-    groups: dict[str, list[SmokeTask]] = {}
+    first: dict[str, SmokeTask] = {}
     for task in tasks:
-        groups.setdefault(task.digest, []).append(task)
+        first.setdefault(task.digest, task)
 
     def trial_of(key: tuple[SmokeTask, Agent]) -> Attempt:
         task, agent = key
@@ -159,10 +159,10 @@ def smoke(
 
     with ThreadPoolExecutor(jobs) as pool:
         try:
-            images = dict.fromkeys(groups, ImageCheck(usable=True))
+            images = dict.fromkeys(first, ImageCheck(usable=True))
             if engine is not None:
                 check = partial(check_image, engine, languages, build_timeout=build_timeout, timeout=timeout)
-                found = _in_parallel(pool, check, [group[0] for group in groups.values()], "Images", watch)
+                found = _in_parallel(pool, check, list(first.values()), "Images", watch)
                 images = {task.digest: image for task, image in found.items()}
             usable = [task for task in tasks if images[task.digest].usable]
             trials = _in_parallel(pool, trial_of, list(product(usable, EXPECTED_REWARD)), "Trials", watch)
@@ -173,7 +173,7 @@ def smoke(
             raise
     for task in tasks:
         own = {agent: trials[task, agent] for agent in EXPECTED_REWARD if (task, agent) in trials}
-        rows[task.path] = _judge(task, images[task.digest], own, shares_image=task is not groups[task.digest][0])
+        rows[task.path] = _judge(task, images[task.digest], own, shares_image=task is not first[task.digest])
     return list(rows.values())
 
 
