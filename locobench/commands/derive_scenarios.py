@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
 
 from locobench.commands import cli
 from locobench.shared.installation import EXTRACT
@@ -72,6 +72,5 @@ def main(argv: list[str] | None) -> int:
     return cli.DONE if all(report.asked for report in reports) else cli.NOTHING_DONE
 
 
-def command() -> NoReturn:
-    """Entry point for the checkout's script and the installed command."""
-    cli.run(main)
+command = partial(cli.run, main)
+"""Entry point for the checkout's script and the installed command."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gc
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
 
 from locobench.commands import cli
 
@@ -49,6 +49,5 @@ def main(argv: list[str] | None) -> int:
     return cli.SOME_FAILED if found.failures else cli.DONE
 
 
-def command() -> NoReturn:
-    """Entry point for the checkout's script and the installed command."""
-    cli.run(main)
+command = partial(cli.run, main)
+"""Entry point for the checkout's script and the installed command."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from pathlib import Path
-from typing import Literal, NoReturn
+from typing import Literal
 
 from locobench.commands import cli
 from locobench.shared.errors import InputError
@@ -209,6 +210,5 @@ def main(argv: list[str] | None) -> int:
     return cli.SOME_FAILED if counts["failed"] else cli.DONE
 
 
-def command() -> NoReturn:
-    """Entry point for the checkout's script and the installed command."""
-    cli.run(main)
+command = partial(cli.run, main)
+"""Entry point for the checkout's script and the installed command."""

@@ -8,8 +8,8 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
 
 from locobench.commands import cli
 from locobench.dataset.catalog import DIFFICULTIES, LANGUAGES
@@ -187,6 +187,5 @@ def way_out(selection: Selection) -> str:
     )
 
 
-def command() -> NoReturn:
-    """Entry point for the checkout's script and the installed command."""
-    cli.run(main)
+command = partial(cli.run, main)
+"""Entry point for the checkout's script and the installed command."""

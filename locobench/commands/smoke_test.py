@@ -8,14 +8,12 @@ import time
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import NoReturn
 
 from locobench.commands import cli
 from locobench.dataset.catalog import load_languages
 from locobench.shared.errors import InputError
 from locobench.shared.installation import GENERATE
 from locobench.shared.terminal import printable
-from locobench.smoke.limits import Limits
 
 
 def build_parser() -> cli.Parser:
@@ -39,8 +37,8 @@ def build_parser() -> cli.Parser:
         help="what --task's verifier is to grade on this machine: shows what it prints, the reward and its metrics",
     )
     parser.flag("jobs", type=cli.count, help="how many things to do at once (default: one a processor, at most 4)")
-    parser.flag("timeout", type=float, default=Limits.step, help="seconds for one command in a container")
-    parser.flag("build_timeout", type=float, default=Limits.build, help="seconds for building one image")
+    parser.flag("timeout", type=float, default=300, help="seconds for one command in a container")
+    parser.flag("build_timeout", type=float, default=900, help="seconds for building one image")
     parser.flag(
         "push",
         type=cli.language_image,
@@ -90,12 +88,12 @@ def main(argv: list[str] | None) -> int:
     layers = common_layers(folders) if options.push else {}
     engine, facts = None, {"Docker engine": f"none (--local), Python {platform.python_version()}"}
     if not options.local:
-        from locobench.smoke.containers import BuildError, Engine, EngineError, NoEngine
+        from locobench.smoke.containers import BuildError, Engine, EngineError
 
         try:
-            engine = Engine(connections=options.jobs)
+            engine = Engine()
             facts = engine.describe()
-        except (EngineError, NoEngine) as error:
+        except EngineError as error:
             raise InputError(str(error)) from None
     started = time.monotonic()
     rows = smoke(
@@ -103,7 +101,8 @@ def main(argv: list[str] | None) -> int:
         engine=engine,
         jobs=options.jobs,
         languages=load_languages(options.languages),
-        limits=Limits(build=options.build_timeout, step=options.timeout),
+        build_timeout=options.build_timeout,
+        timeout=options.timeout,
         limit_per_language=options.limit_per_language,
         watch=partial(cli.progress, quiet=options.quiet),
     )
@@ -115,9 +114,9 @@ def main(argv: list[str] | None) -> int:
     if options.report is not None:
         run = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {time.monotonic() - started:.0f} s wall time"
         facts = {"Run": run, **facts}
-        facts["Harbor"] = smoke_report.harbor_version() or "not found"
         if engine is not None:
-            facts |= {f"Base image {name}": engine.image_id(name) for name in smoke_report.base_images(rows)}
+            built_on = sorted({row.image.base for row in rows if row.image.size is not None})
+            facts |= {f"Base image {name}": engine.image_id(name) for name in built_on}
         smoke_report.write_markdown(rows, options.report, facts, tasks=tasks.resolve().name, local=options.local)
     if failed:
         return cli.SOME_FAILED
@@ -126,7 +125,7 @@ def main(argv: list[str] | None) -> int:
             for image in push_images(engine, layers, options.push, timeout=options.build_timeout):
                 cli.say(f"pushed {image}")
         except (BuildError, EngineError) as error:
-            cli.complain(f"{error}\n{error.tail}" if isinstance(error, BuildError) else str(error))
+            cli.complain(f"{error}\n{error.tail}" if error.tail else str(error))
             return cli.SOME_FAILED
     return cli.DONE
 
@@ -155,6 +154,5 @@ def grade(folder: Path, answer: Path, timeout: float) -> int:
     return cli.DONE
 
 
-def command() -> NoReturn:
-    """Entry point for the checkout's script and the installed command."""
-    cli.run(main)
+command = partial(cli.run, main)
+"""Entry point for the checkout's script and the installed command."""

@@ -11,7 +11,7 @@ from typing import IO, NamedTuple
 
 from locobench.derive.code.build import build
 from locobench.derive.code.languages import Language
-from locobench.derive.code.rows import TOP_LEVEL
+from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL
 from locobench.derive.code.tree import LARGEST_SOURCE, Blob, Repository
 from locobench.derive.kinds import MOST_ITEMS
 from locobench.derive.messages import cleaned, names_part, searched, unfit
@@ -37,17 +37,7 @@ class Change:
     """Without issue numbers, links and trailers."""
     answer: tuple[str, ...]
     names: dict[str, list[str]]
-    """File of the answer -> names it defines."""
-
-    @property
-    def paths(self) -> frozenset[str]:
-        """The files in the answer."""
-        return frozenset(item.partition(": ")[0] for item in self.answer)
-
-    @property
-    def files(self) -> int:
-        """Number of files in the answer."""
-        return len(self.paths)
+    """File that the commit changes -> names it defines."""
 
 
 class Logged(NamedTuple):
@@ -203,18 +193,13 @@ class History:
                 if item is not None and item != TOP_LEVEL:
                     symbol = index.symbols[item]
                     answer.add((index.files[number], symbol.qualified, symbol.kind))
-        answer = {(path, name, kind) for path, name, kind in answer if kind in ("function", "method", "constructor")}
+        answer = {(path, name, kind) for path, name, kind in answer if kind in FUNCTIONS}
         if not FEWEST_CHANGED <= len(answer) <= MOST_ITEMS:
             return "too few or too many functions"
         if any(names_part(edit.message, part) for path, name, _ in answer for part in (*name.split("."), _stem(path))):
             return "the message names the answer"
         items = tuple(sorted(f"{path}: {name}" for path, name, _ in answer))
-        names = {
-            path: sorted(index.symbols[one].qualified for one in index.items_in(n))
-            for n, path in enumerate(index.files)
-        }
-        paths = {path for path, _, _ in answer}
-        return Change(edit.commit, edit.parent, edit.message, items, {path: names[path] for path in sorted(paths)})
+        return Change(edit.commit, edit.parent, edit.message, items, index.defined_names())
 
 
 class Grep(NamedTuple):

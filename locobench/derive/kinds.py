@@ -25,39 +25,25 @@ class Kind:
     control: bool = False
     """Whether this kind is for the control group: a single grep nearly answers it, so a tool can hardly help."""
     needs_scip: bool = False
-    left_out: frozenset[str] = frozenset()
-    """Languages for which the independent check found less than .99 (docs/EXACT_QUESTIONS.md)."""
+    checked: frozenset[str] = frozenset()
+    """Languages for which answers by the strict rule were compared with an independent resolver's."""
 
-    def is_asked(self, language: str, tier: str) -> bool:
-        """Return whether answers of this kind are exact for a language and tier."""
-        return (tier == "scip" or not self.needs_scip) and (tier == "scip" or language not in self.left_out)
 
+# docs/EXACT_QUESTIONS.md has the comparisons.
+_USERS = frozenset({"python", "javascript", "typescript", "go", "java", "php", "c"})
+_IMPORTS, _TYPES = frozenset({"python", "typescript"}), frozenset({"java", "php"})
 
 KINDS = {
-    "users_in_steps": Kind("users, directly or in up to 2 or 3 steps", "structure"),
-    "all_users": Kind("users in any number of steps", "structure"),
-    "importers": Kind("modules that import a module, directly or not", "structure"),
-    "subtypes": Kind("subtypes of a type", "structure"),
+    "users_in_steps": Kind("users, directly or in up to 2 or 3 steps", "structure", checked=_USERS),
+    "all_users": Kind("users in any number of steps", "structure", checked=_USERS),
+    "importers": Kind("modules that import a module, directly or not", "structure", checked=_IMPORTS),
+    "subtypes": Kind("subtypes of a type", "structure", checked=_TYPES),
     "overriders": Kind("methods that override a method", "structure"),
-    "non_overriders": Kind("subtypes that do not override a method", "structure"),
+    "non_overriders": Kind("subtypes that do not override a method", "structure", checked=_TYPES),
     "same_name_callers": Kind("callers of one of several methods of one name", "structure", needs_scip=True),
     "call_path": Kind("a path of calls from one function to another", "structure", needs_scip=True),
-    "direct_users": Kind("direct users of a function", "structure", control=True),
-    "class_users": Kind("direct users of a class", "structure", control=True),
-    "constant_users": Kind("direct users of a constant", "structure", control=True),
+    "direct_users": Kind("direct users of a function", "structure", control=True, checked=_USERS),
+    "class_users": Kind("direct users of a class", "structure", control=True, checked=_USERS),
+    "constant_users": Kind("direct users of a constant", "structure", control=True, checked=_USERS),
     "changed_functions": Kind("functions that a fix or feature had to change", "history"),
 }
-
-
-_USERS = frozenset({"python", "javascript", "typescript", "go", "java", "php", "c"})
-CHECKED: dict[str, frozenset[str]] = {
-    **dict.fromkeys(("users_in_steps", "all_users", "direct_users", "class_users", "constant_users"), _USERS),
-    "importers": frozenset({"python", "typescript"}),
-    **dict.fromkeys(("subtypes", "non_overriders"), frozenset({"java", "php"})),
-}
-"""Kind -> languages for which it was compared with an independent resolver (docs/EXACT_QUESTIONS.md)."""
-
-
-def is_checked(kind: str, language: str, tier: str) -> bool:
-    """Return whether answers of a kind were checked against an independent resolver; those from an index never were."""
-    return tier == "syntax" and language in CHECKED.get(kind, ())

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import jinja2
 
+from locobench.dataset.catalog import DIFFICULTIES
 from locobench.derive.code.languages import LANGUAGES
 from locobench.derive.kinds import KINDS
-from locobench.derive.report import Asked, Choice, Report
+from locobench.derive.report import Report
 
-DIFFICULTIES = ("easy", "medium", "hard", "expert")
 EXAMPLES = 2
 """Questions to show for each language and kind of a repository."""
 
 
-def page(reports: Sequence[Report], choice: Choice) -> bytes:
+def page(reports: Sequence[Report]) -> bytes:
     """Return the HTML page (UTF-8); the same input gives the same bytes."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
@@ -27,7 +28,7 @@ def page(reports: Sequence[Report], choice: Choice) -> bytes:
         lstrip_blocks=True,
     )
     asked = [one for report in reports for one in report.asked]
-    counts = Counter((one.kind, one.scenario["difficulty"]) for one in asked)
+    counts = Counter((one["derived"]["kind"], one["difficulty"]) for one in asked)
     text = environment.get_template("page.html.j2").render(
         reports=reports,
         total=len(asked),
@@ -40,22 +41,22 @@ def page(reports: Sequence[Report], choice: Choice) -> bytes:
         titles={name: language.title for name, language in LANGUAGES.items()},
         unchecked=sorted(
             {
-                f"{KINDS[one.kind].title} in {LANGUAGES[one.language].title}"
+                f"{KINDS[one['derived']['kind']].title} in {LANGUAGES[one['language']].title}"
                 for one in asked
-                if not one.scenario["derived"]["checked"] and one.scenario["derived"]["tier"] == "syntax"
+                if not one["derived"]["checked"] and one["derived"]["tier"] == "syntax"
             }
         ),
-        has_history=any(one.kind == "changed_functions" for one in asked),
-        choice=choice,
+        has_history=any(one["derived"]["family"] == "history" for one in asked),
     )
     return text.encode()
 
 
-def _examples(report: Report) -> list[Asked]:
+def _examples(report: Report) -> list[dict[str, Any]]:
     shown: Counter[tuple[str, str]] = Counter()
     found = []
     for one in report.asked:
-        shown[one.language, one.kind] += 1
-        if shown[one.language, one.kind] <= EXAMPLES:
+        kind = one["language"], one["derived"]["kind"]
+        shown[kind] += 1
+        if shown[kind] <= EXAMPLES:
             found.append(one)
     return found

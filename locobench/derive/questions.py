@@ -81,17 +81,12 @@ def choose(
 
 def _in_turn(findings: list[Finding], most: int) -> list[Finding]:
     """Return at most `most` findings, taking every kind and depth in turn."""
-    by_kind: dict[tuple[str, int], list[Finding]] = defaultdict(list)
+    seen: Counter[tuple[str, int]] = Counter()
+    turns: list[tuple[int, str, int, Finding]] = []
     for one in findings:
-        by_kind[one.kind, one.depth].append(one)
-    chosen: list[Finding] = []
-    while by_kind and len(chosen) < most:
-        for kind in sorted(by_kind):
-            if len(chosen) < most:
-                chosen.append(by_kind[kind].pop(0))
-            if not by_kind[kind]:
-                del by_kind[kind]
-    return chosen
+        turns.append((seen[one.kind, one.depth], one.kind, one.depth, one))
+        seen[one.kind, one.depth] += 1
+    return [one for *_, one in sorted(turns, key=lambda turn: turn[:3])[:most]]
 
 
 def _lot(finding: Finding) -> str:

@@ -27,16 +27,6 @@ class Choice:
 
 
 @dataclass
-class Asked:
-    """A question that was written, for the page."""
-
-    scenario: dict[str, Any]
-    kind: str
-    language: str
-    answer: tuple[str, ...]
-
-
-@dataclass
 class LanguageReport:
     """The results for one language of a repository."""
 
@@ -59,7 +49,8 @@ class Report:
 
     name: str
     commit: str
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[dict[str, Any]] = field(default_factory=list)
+    """The scenarios that were written."""
     languages: list[LanguageReport] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
     submodules: int = 0
@@ -68,7 +59,7 @@ class Report:
 
     def count(self, *, hard: bool) -> int:
         """Return the number of hard questions, or of those in the control group."""
-        return sum(one.scenario["derived"]["control_group"] != hard for one in self.asked)
+        return sum(one["derived"]["control_group"] != hard for one in self.asked)
 
 
 def why_none(report: Report) -> str:

@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from locobench.derive import questions, scenarios
 from locobench.derive.code.build import build
 from locobench.derive.code.index import Index
+from locobench.derive.code.languages import Language
 from locobench.derive.code.scope import Scope, scopes, texts
 from locobench.derive.code.tree import Repository, Tree
 from locobench.derive.history import Change, History, grep_for
-from locobench.derive.kinds import AGREEMENT, HARD, KINDS, STRUCTURE, is_checked
+from locobench.derive.kinds import AGREEMENT, FEWEST_FILES, HARD, KINDS, STRUCTURE
 from locobench.derive.page import page
-from locobench.derive.report import Asked, Choice, LanguageReport, Report
+from locobench.derive.report import Choice, LanguageReport, Report
 from locobench.derive.resolve.strict import Resolver, Strict
 from locobench.derive.structure import Finding, Structure
 from locobench.shared.errors import InputError
-
-FEWEST_FILES = 3
-"""An answer spans at least three files."""
 
 Watch = Callable[[Iterable[tuple[str, bytes]], int, str], Iterator[tuple[str, bytes]]]
 
@@ -50,7 +48,7 @@ def derive(paths: Sequence[Path], output_dir: Path, choice: Choice, watch: Watch
             domain += f"_{taken[domain]}" if taken[domain] > 1 else ""
             reports.append(_Deriver(repository, domain, choice, folder, watch).run())
         if any(report.asked for report in reports):
-            folder.finish(page(reports, choice), _summary(reports))
+            folder.finish(page(reports), _summary(reports))
     return reports
 
 
@@ -62,6 +60,17 @@ def _summary(reports: Sequence[Report]) -> dict[str, Any]:
             for report in reports
         ],
     }
+
+
+class _Project(NamedTuple):
+    """A project as it was written, with the size of what its questions are about."""
+
+    id: str
+    language: Language
+    files: list[str]
+    """Paths in the repository."""
+    lines: int
+    characters: int
 
 
 class _Deriver:
@@ -109,33 +118,18 @@ class _Deriver:
         files = self.watch(texts(self.repository, scope), len(scope.blobs), label)
         index = build(language, files, with_tests=self.choice.with_tests)
         own.left_out += index.left_out
-        own.files, own.lines = len(index.files), sum(text.count(b"\n") for text in index.texts)
+        own.files, own.lines = len(index.files), _lines(index.texts)
         own.symbols = len(index.symbols)
         structure = Structure(index, self._resolver(index, report))
         chosen, reasons = questions.choose(structure.findings(), _listings(index), self.choice.max_questions)
         own.reasons, own.not_asked = structure.reasons, reasons
         if not any(not KINDS[one.kind].control for one in chosen):
             return
-        project_id = self._project(language.name, own.lines, tree, index.files)
-        characters = sum(len(text.decode("utf-8", "replace")) for text in index.texts)
-        names = {
-            path: [index.symbols[one].qualified for one in index.items_in(n)] for n, path in enumerate(index.files)
-        }
+        project = self._project(language, tree, index.files, index.texts)
+        names = index.defined_names()
         for one in chosen:
-            derived = {
-                **self._derived(one.kind, language.name, one.tier, one.grep_f1, own),
-                "greps": len(one.asked), "hits": structure.read(one), "depth": one.depth,
-                "items": len(one.answer), "files": one.files,
-            }  # fmt: skip
-            truth = {
-                "measure": "path" if one.kind == "call_path" else "f1",
-                "items": list(one.answer),
-                "names": _names_of(one.answer, names),
-                "edges": [list(edge) for edge in one.edges],
-                "grep": list(one.grep),
-            }
             question = questions.asked(one, language, with_tests=self.choice.with_tests)
-            self._write(report, project_id, STRUCTURE, question, index.files, characters, truth, derived, language.name)
+            self._ask(report, project, question, one, structure.read(one), names)
 
     def _resolver(self, index: Index, report: Report) -> Resolver:
         if self.choice.scip is None:
@@ -167,72 +161,112 @@ class _Deriver:
         files = list(texts(self.repository, found[language.name]))
         grep = grep_for(change, language, files)
         finding = Finding(
-            "changed_functions", change.commit, grep.word, "change", 1, change.answer, grep.answer, (), "history"
-        )
+            "changed_functions", change.commit, grep.word, "change", 1, change.answer, grep.answer, (grep.word,),
+            "history",
+        )  # fmt: skip
         if finding.grep_f1 > HARD:
             history.reasons["one grep answers it"] += 1
             return False
-        lines = sum(text.count(b"\n") for _, text in files)
-        paths = [path for path, _ in files]
-        project_id = self._project(language.name, lines, tree, paths)
-        size = LanguageReport(language.name, files=len(files), lines=lines)
-        derived = {
-            **self._derived("changed_functions", language.name, "history", finding.grep_f1, size),
-            "greps": 1, "hits": grep.hits, "depth": 1, "items": len(change.answer), "files": change.files,
-        }  # fmt: skip
-        truth = {
-            "measure": "f2", "items": list(change.answer), "names": change.names, "edges": [],
-            "grep": list(grep.answer),
-        }  # fmt: skip
+        project = self._project(language, tree, [path for path, _ in files], [text for _, text in files])
         question = questions.asked_change(change, language, with_tests=self.choice.with_tests)
-        characters = sum(len(text.decode("utf-8", "replace")) for _, text in files)
-        self._write(report, project_id, AGREEMENT, question, paths, characters, truth, derived, language.name)
+        self._ask(report, project, question, finding, grep.hits, change.names)
         return True
 
-    def _derived(self, kind: str, language: str, tier: str, grep_f1: float, own: LanguageReport) -> dict[str, Any]:
-        return {
-            "kind": kind,
-            "family": KINDS[kind].family,
-            "tier": tier,
-            "checked": is_checked(kind, language, tier),
-            "control_group": KINDS[kind].control,
-            "grep_f1": grep_f1,
-            "repository_files": own.files,
-            "repository_lines": own.lines,
-        }
-
-    def _project(self, language: str, lines: int, tree: Tree, files: Sequence[str]) -> str:
-        """Write a tree as a project and return its id."""
-        prefix = f"{language}_{self.domain}_{scenarios.complexity(lines)}"
-        self.numbers[language] += 1
-        project_id = f"{prefix}_{self.numbers[language]:03d}"
+    def _project(self, language: Language, tree: Tree, files: list[str], contents: list[bytes]) -> _Project:
+        """Write a tree as a project; its questions are about `files`."""
+        lines = _lines(contents)
+        complexity = scenarios.complexity(lines)
+        self.numbers[language.name] += 1
+        project_id = f"{language.name}_{self.domain}_{complexity}_{self.numbers[language.name]:03d}"
         facts = {
             "specification": {
                 "unique_id": project_id, "name": self.repository.name, "description": "", "domain": self.domain,
-                "complexity": scenarios.complexity(lines), "language": language,
+                "complexity": complexity, "language": language.name,
             },
             "commit": tree.commit,
             "files": [{"path": f"{self.root}/{path}", "type": "source"} for path in files],
             "generated_stats": {"files_count": len(files), "lines_count": lines},
         }  # fmt: skip
         self.folder.add_project(project_id, self.root, self.repository, tree, facts)
-        return project_id
+        characters = sum(len(text.decode("utf-8", "replace")) for text in contents)
+        return _Project(project_id, language, files, lines, characters)
 
-    def _write(
-        self, report: Report, project_id: str, category: str, question: questions.Question, files: Sequence[str],
-        characters: int, truth: dict[str, Any], derived: dict[str, Any], language: str,
-    ) -> None:  # fmt: skip
-        hard = questions.difficulty(derived["grep_f1"])
-        self.numbers[f"{project_id} {category} {hard}"] += 1
-        number = self.numbers[f"{project_id} {category} {hard}"]
-        scenario = scenarios.scenario(
-            f"{project_id}_{category}_{hard}_{number:02d}", category, hard, question,
-            language=language, project_id=project_id, repository=self.repository.name,
-            context_files=[f"{self.root}/{path}" for path in files], context_length=characters, truth=truth,
-            derived=derived, commit=report.commit,
-        )  # fmt: skip
+    def _ask(
+        self,
+        report: Report,
+        project: _Project,
+        question: questions.Question,
+        finding: Finding,
+        hits: int,
+        names: dict[str, list[str]],
+    ) -> None:
+        """Write a question as a scenario in the benchmark's format.
+
+        Args:
+            hits: the number of lines that the greps for the whole answer print.
+            names: the names that each file defines.
+        """
+        kind, language = KINDS[finding.kind], project.language.name
+        category = AGREEMENT if kind.family == "history" else STRUCTURE
+        difficulty = questions.difficulty(finding.grep_f1)
+        group = f"{project.id}_{category}_{difficulty}"
+        self.numbers[group] += 1
+        items = len(finding.answer)
+        scenario = {
+            "id": f"{group}_{self.numbers[group]:02d}",
+            "source": scenarios.SOURCE,
+            "authors": [f"the authors of {self.repository.name}"],
+            "language": language,
+            "project_id": project.id,
+            "task_category": category,
+            "difficulty": difficulty,
+            "title": question.title,
+            "description": question.description,
+            "context_files": [f"{self.root}/{path}" for path in project.files],
+            "context_length": project.characters,
+            "task_prompt": question.prompt,
+            "expected_approach": "",
+            "ground_truth": {
+                # Long enough for the smoke test to search for: an image that contains it gives the answer away.
+                "summary": f"The exact answer to {question.title!r} has {items} items; it was derived, not written.",
+                "measure": _MEASURES.get(finding.kind, "f1"),
+                "items": list(finding.answer),
+                "names": _names_of(finding.answer, names),
+                "edges": [list(edge) for edge in finding.edges],
+                "grep": list(finding.grep),
+            },
+            "evaluation_criteria": [],
+            "metadata": {
+                "context_length": project.characters,
+                "files_count": len(project.files),
+                "commit": report.commit,
+            },
+            "derived": {
+                "kind": finding.kind,
+                "family": kind.family,
+                "tier": finding.tier,
+                "checked": finding.tier == "syntax" and language in kind.checked,
+                "control_group": kind.control,
+                "grep_f1": finding.grep_f1,
+                "repository_files": len(project.files),
+                "repository_lines": project.lines,
+                "greps": len(finding.asked),
+                "hits": hits,
+                "depth": finding.depth,
+                "items": items,
+                "files": finding.files,
+            },
+        }
         self.folder.add_scenario(scenario)
-        report.asked.append(Asked(scenario, derived["kind"], language, tuple(truth["items"])))
+        report.asked.append(scenario)
+
+
+_MEASURES = {"call_path": "path", "changed_functions": "f2"}
+"""How answers to a kind are scored, unless by F1."""
+
+
+def _lines(contents: Iterable[bytes]) -> int:
+    return sum(text.count(b"\n") for text in contents)
 
 
 def _names_of(answer: Iterable[str], names: dict[str, list[str]]) -> dict[str, list[str]]:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from locobench.derive.code.tree import Repository, Tree, write_tree
-from locobench.derive.questions import Question
 from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole
 
@@ -108,35 +107,3 @@ def plain_name(text: str) -> str:
 def complexity(lines: int) -> str:
     """Return the complexity of a code base with this many lines."""
     return next(name for least, name in _COMPLEXITIES if lines >= least)
-
-
-def scenario(
-    scenario_id: str, category: str, difficulty: str, question: Question, *, language: str, project_id: str,
-    repository: str, context_files: list[str], context_length: int, truth: dict[str, Any], derived: dict[str, Any],
-    commit: str,
-) -> dict[str, Any]:  # fmt: skip
-    """Return a scenario in the benchmark's format, with the facts about its exact answer in `derived`."""
-    items = len(truth["items"])
-    return {
-        "id": scenario_id,
-        "source": SOURCE,
-        "authors": [f"the authors of {repository}"],
-        "language": language,
-        "project_id": project_id,
-        "task_category": category,
-        "difficulty": difficulty,
-        "title": question.title,
-        "description": question.description,
-        "context_files": context_files,
-        "context_length": context_length,
-        "task_prompt": question.prompt,
-        "expected_approach": "",
-        "ground_truth": {
-            # Long enough for the smoke test to search for: an image that contains it gives the answer away.
-            "summary": f"The exact answer to {question.title!r} has {items} items; it was derived, not written.",
-            **truth,
-        },
-        "evaluation_criteria": [],
-        "metadata": {"context_length": context_length, "files_count": len(context_files), "commit": commit},
-        "derived": derived,
-    }

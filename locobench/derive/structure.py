@@ -12,7 +12,7 @@ from itertools import accumulate
 
 from locobench.derive.code.imports import ImportGraph
 from locobench.derive.code.index import Index
-from locobench.derive.code.rows import FUNCTIONS, IMPORT, TOP_LEVEL
+from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL, Role
 from locobench.derive.kinds import FEWEST_FILES, FEWEST_ITEMS, KINDS, MOST_ITEMS
 from locobench.derive.resolve.strict import Item, Resolver, Unclear
 
@@ -83,7 +83,7 @@ class Structure:
 
     def findings(self) -> Iterator[Finding]:
         """Yield every valid question; a target may have several."""
-        kinds = {name for name, kind in KINDS.items() if kind.is_asked(self.index.language.name, self.resolver.tier)}
+        kinds = {name for name, kind in KINDS.items() if self.resolver.tier == "scip" or not kind.needs_scip}
         for number, symbol in enumerate(self.index.symbols):
             if symbol.kind in ("container", "mixed", "constructor"):
                 continue
@@ -118,7 +118,6 @@ class Structure:
         front = self._expandable(direct)
         expanded = [name]
         depth = 1
-        deeper: list[Finding | None] = []
         while front:
             depth += 1
             try:
@@ -134,7 +133,7 @@ class Structure:
                 break
             found |= fresh
             if depth in (2, 3):
-                deeper.append(self._finding("users_in_steps", number, depth, found, grep, expanded))
+                yield self._finding("users_in_steps", number, depth, found, grep, expanded)
             front = self._expandable(fresh)
             if len(found) > 4 * MOST_ITEMS:
                 break
@@ -143,7 +142,6 @@ class Structure:
                 yield self._finding("all_users", number, 0, found, grep, expanded)
         if self.resolver.tier == "scip" and kind in FUNCTIONS:
             yield self._path_to(number, direct)
-        yield from deeper
 
     def _path_to(self, end: int, direct: frozenset[Item]) -> Finding | None:
         """Return the question for a path of at least PATH_STEPS uses to a function, from the farthest start."""
@@ -317,7 +315,7 @@ class Structure:
         """Return the items around a grep's hits, without imports, the definition and the target itself."""
         index, symbol = self.index, self.index.symbols[number]
         imports = {
-            (index.file[row], index.start[row]) for row in index.mentions(symbol.name) if index.role[row] == IMPORT
+            (index.file[row], index.start[row]) for row in index.mentions(symbol.name) if index.role[row] == Role.IMPORT
         }
         found = set()
         for file, offset in self.hits(symbol.name):

@@ -213,8 +213,10 @@ def file_digests(folder: Path) -> dict[str, str]:
     Raises:
         OSError: a file cannot be read.
     """
+    ignored = folder / ".gitignore"
+    left_out = _spec(tuple(ignored.read_text(encoding="utf-8").splitlines()) if ignored.exists() else _LEFT_OUT)
     found = {}
-    for name in sorted(_packed(folder)):
+    for name in sorted(name for name in _files(folder) if not left_out.match_file(name)):
         with (folder / name).open("rb") as stream:
             found[name] = hashlib.file_digest(stream, "sha256").hexdigest()
     return found
@@ -222,12 +224,6 @@ def file_digests(folder: Path) -> dict[str, str]:
 
 def _line(name: str, digest: str) -> bytes:
     return f"{name}\0{digest}\n".encode()
-
-
-def _packed(folder: Path) -> Iterator[str]:
-    ignored = folder / ".gitignore"
-    left_out = _spec(tuple(ignored.read_text(encoding="utf-8").splitlines()) if ignored.exists() else _LEFT_OUT)
-    return (name for name in _files(folder) if not left_out.match_file(name))
 
 
 def _files(folder: Path) -> Iterator[str]:

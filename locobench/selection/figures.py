@@ -9,13 +9,14 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+import matplotlib.style
 import numpy as np
 from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from locobench.selection.criteria import Candidate
@@ -23,6 +24,11 @@ from locobench.shared.svg import inline_svg, page_style, stand_ins
 
 COLOURS = stand_ins("currentColor", "var(--failing)", "var(--passing)", "var(--selected)", "var(--paper)")
 INK, FAILING, PASSING, SELECTED, PAPER = COLOURS
+# Only the left and bottom axes, in the page's text colour.
+AXES = {
+    **dict.fromkeys(("axes.spines.top", "axes.spines.right"), False),
+    **dict.fromkeys(("axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), INK),
+}
 
 BARS = 100
 # Scatter dots in the same cell are drawn once, which bounds the page's size and leaves the picture the same.
@@ -59,7 +65,7 @@ def values_of(tasks: Iterable[Candidate], measure: Measure) -> Numbers:
 
 def draw_figures(groups: Groups, measures: Sequence[Measure]) -> dict[str, Markup]:
     """Return the figures as SVG by name: a histogram per measure, and a scatter plot of both."""
-    with page_style():
+    with page_style(), matplotlib.style.context(AXES):
         figures = {measure.name: _histogram(groups, measure) for measure in measures}
         figures["scatter"] = _scatter(groups, *measures)
         return {name: _svg(figure, name) for name, figure in figures.items()}
@@ -93,7 +99,7 @@ def _histogram(groups: Groups, measure: Measure) -> Figure:
         axes.set_ylim(bottom=0, top=None if selected.any() or axes is above else 1)
         axes.yaxis.set_major_locator(MaxNLocator(nbins=5 if axes is above else 2, integer=True))
         axes.axvline(_line(measure), color=INK, linewidth=1.1, linestyle=(0, (4, 3)))
-        _plain_axes(axes)
+        axes.xaxis.set_major_formatter("{x:,g}")
     above.set_xlim(edges[0], edges[-1])
     below.set_xlabel(measure.label)
     _label_threshold(above, measure)
@@ -120,8 +126,8 @@ def _scatter(groups: Groups, horizontal: Measure, vertical: Measure) -> Figure:
     axes.axhline(lines[1], color=INK, linewidth=1.1, linestyle=(0, (4, 3)))
     axes.set(xlim=(0, limits[0]), ylim=(0, limits[1]), xlabel=horizontal.label, ylabel=vertical.label)
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-    _plain_axes(axes)
+    axes.yaxis.set_major_formatter("{x:,g}")
+    axes.xaxis.set_major_formatter("{x:,g}")
     _label_threshold(axes, horizontal)
     return figure
 
@@ -150,16 +156,6 @@ def _label_threshold(axes: Axes, measure: Measure) -> None:
         color=INK,
         fontsize=9,
     )
-
-
-def _plain_axes(axes: Axes) -> None:
-    """Draw only the left and bottom axes, in the page's text colour."""
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color(INK)
-    axes.tick_params(colors=INK)
-    axes.xaxis.label.set_color(INK)
-    axes.yaxis.label.set_color(INK)
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
 
 
 def _svg(figure: Figure, name: str) -> Markup:

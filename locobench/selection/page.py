@@ -6,7 +6,9 @@ matplotlib takes half a second to import, so import this module only when a page
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from itertools import product
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,9 +38,19 @@ def selection_page(tasks: Sequence[Candidate], selection: Selection, dataset: st
         selected=[task for _, task in selection.selected],
     )
     measures = (
-        Measure("context", "context length, thousand characters", _context, criteria.min_context_length, 1000),
-        Measure("files", "context files", _files, criteria.min_files_count, 1),
+        Measure(
+            "context",
+            "context length, thousand characters",
+            attrgetter("context_length"),
+            criteria.min_context_length,
+            1000,
+        ),
+        Measure("files", "context files", attrgetter("files_count"), criteria.min_files_count, 1),
     )
+    cells = _cells(groups)
+    # Highest bonus first, as in the published table.
+    bonuses = criteria.category_bonuses
+    categories = sorted({task.task_category for task in tasks}, key=lambda name: (-bonuses.get(name, 0), name))
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -58,18 +70,13 @@ def selection_page(tasks: Sequence[Candidate], selection: Selection, dataset: st
         measures=_measures(tasks, criteria),
         figures=draw_figures(groups, measures),
         summaries=[(measure.label, _summary(groups, measure)) for measure in measures],
-        counts=_counts(groups, criteria),
-        difficulties=_difficulties(groups),
+        cells=cells,
+        categories=[*categories, ""],
+        languages=[*sorted({task.language for task in tasks}), ""],
+        difficulties=[name for name in DIFFICULTIES if ("", "", name) in cells],
+        most_selected=max((cell.selected for key, cell in cells.items() if key[0] and key[1]), default=0),
     )
     return page.encode()
-
-
-def _context(task: Candidate) -> int:
-    return task.context_length
-
-
-def _files(task: Candidate) -> int:
-    return task.files_count
 
 
 def _plain(text: str) -> str:
@@ -112,23 +119,24 @@ class Shown(NamedTuple):
 
 def _measures(tasks: Sequence[Candidate], criteria: Criteria) -> list[Shown]:
     """Return the measurements that at least one task has: rewards with and without the code, audited truth."""
-    closed = sum(map(criteria.needs_no_code, tasks))
-    untrue = sum(map(criteria.is_untrue, tasks))
-    limits = {
-        "closed_reward": f"; more than {criteria.max_closed} without the code does not pass ({closed:,} tasks)",
-        "truth": f"; less than {criteria.min_truth} does not pass ({untrue:,} tasks)",
-    }
-    given = {"closed_reward": criteria.max_closed, "truth": criteria.min_truth}
-    found = []
-    for field, heading, form, note in (
-        ("open_reward", "open", "%.2f", "mean reward of agents that had the code"),
-        ("closed_reward", "closed", "%.2f", "mean reward of agents that had not"),
-        ("truth", "truth", "%.0f", "how true of its code an audit found the ground truth, 0 to 100"),
-    ):
-        if measured := sum(getattr(task, field) is not None for task in tasks):
-            limit = limits[field] if given.get(field) is not None else ""
-            found.append(Shown(field, heading, form, f"{note}, of {measured:,} tasks{limit}"))
-    return found
+    limits = dict.fromkeys(("open_reward", "closed_reward", "truth"), "")
+    if criteria.max_closed is not None:
+        failing = sum(map(criteria.needs_no_code, tasks))
+        limits["closed_reward"] = (
+            f"; more than {criteria.max_closed} without the code does not pass ({failing:,} tasks)"
+        )
+    if criteria.min_truth is not None:
+        failing = sum(map(criteria.is_untrue, tasks))
+        limits["truth"] = f"; less than {criteria.min_truth} does not pass ({failing:,} tasks)"
+    return [
+        Shown(field, heading, form, f"{note}, of {measured:,} tasks{limits[field]}")
+        for field, heading, form, note in (
+            ("open_reward", "open", "%.2f", "mean reward of agents that had the code"),
+            ("closed_reward", "closed", "%.2f", "mean reward of agents that had not"),
+            ("truth", "truth", "%.0f", "how true of its code an audit found the ground truth, 0 to 100"),
+        )
+        if (measured := sum(getattr(task, field) is not None for task in tasks))
+    ]
 
 
 class Cell(NamedTuple):
@@ -139,41 +147,20 @@ class Cell(NamedTuple):
     selected: int
 
 
-def _counter(groups: Groups, key: Callable[[Candidate], object]) -> Callable[[object], Cell]:
-    """Return a function that counts the tasks with a given value of `key`."""
-    failing, passing, selected = (Counter(map(key, group)) for group in groups)
-    return lambda value: Cell(
-        failing[value] + passing[value] + selected[value], passing[value] + selected[value], selected[value]
+def _cells(groups: Groups) -> dict[tuple[str, str, str], Cell]:
+    """Count the tasks by (category, language, difficulty); "" stands for any."""
+    failing, passing, selected = (
+        Counter(
+            key
+            for task in group
+            for key in (
+                *product((task.task_category, ""), (task.language, ""), ("",)),
+                ("", "", task.difficulty),
+            )
+        )
+        for group in groups
     )
-
-
-class Counts(NamedTuple):
-    """The table of categories by languages, without empty ones; totals come last."""
-
-    languages: list[str]
-    rows: list[tuple[str, list[Cell]]]
-    most_selected: int
-    """The largest number of selected tasks in a cell, excluding totals."""
-
-
-def _counts(groups: Groups, criteria: Criteria) -> Counts:
-    both = _counter(groups, lambda task: (task.task_category, task.language))
-    by_category = _counter(groups, lambda task: task.task_category)
-    by_language = _counter(groups, lambda task: task.language)
-    everything = [task for group in groups for task in group]
-    languages = sorted({task.language for task in everything})
-    # Highest bonus first, as in the published table.
-    bonuses = criteria.category_bonuses
-    categories = sorted({task.task_category for task in everything}, key=lambda name: (-bonuses.get(name, 0), name))
-    rows = [
-        (category, [*(both((category, language)) for language in languages), by_category(category)])
-        for category in categories
-    ]
-    most = max((cell.selected for _, cells in rows for cell in cells[:-1]), default=0)
-    total = _counter(groups, lambda task: None)(None)
-    return Counts(languages, [*rows, ("total", [*map(by_language, languages), total])], most)
-
-
-def _difficulties(groups: Groups) -> list[tuple[str, Cell]]:
-    cell = _counter(groups, lambda task: task.difficulty)
-    return [(difficulty, cell(difficulty)) for difficulty in DIFFICULTIES if cell(difficulty).all]
+    return {
+        key: Cell(failing[key] + passing[key] + selected[key], passing[key] + selected[key], selected[key])
+        for key in failing | passing | selected
+    }

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from locobench.smoke.limits import Limits
 from locobench.smoke.task import SmokeTask, TaskError, read_task_folder
 from locobench.smoke.trial import Agent, Attempt, run_in_container, run_locally
 
@@ -83,30 +83,34 @@ class Watch(Protocol):
 
 
 def check_image(
-    engine: Engine, tasks: list[SmokeTask], limits: Limits, languages: Mapping[str, Mapping[str, Any]]
+    engine: Engine,
+    languages: Mapping[str, Mapping[str, Any]],
+    task: SmokeTask,
+    *,
+    build_timeout: float,
+    timeout: float,
 ) -> ImageCheck:
-    """Build the image that `tasks` share; record its size and toolchain, and whether the project's tests pass."""
+    """Build the image of `task`; record its size and toolchain, and whether the project's tests pass."""
     from locobench.smoke.containers import BuildError, CommandTimeout, EngineError, last_lines
 
-    task = tasks[0]
     tag = f"{REPOSITORY_OF_IMAGES}:{task.digest[:16]}"
     found: dict[str, Any] = {"usable": True}
     faults: list[str] = []
     try:
-        found["build_seconds"], found["size"] = engine.build(task.environment, tag, timeout=limits.build)
+        found["build_seconds"], found["size"] = engine.build(task.environment, tag, timeout=build_timeout)
         command = languages.get(task.language, {}).get("check")
-        with engine.container(tag, memory_mb=task.memory_mb) as box:
+        with engine.container(tag, memory_mb=task.toml.environment.memory_mb) as box:
             if command is None:
                 faults.append(f"toolchain: no table of languages has {task.language!r}")
             else:
-                code, output = box.run(command, timeout=limits.step)
+                code, output = box.run(command, timeout=timeout)
                 found["toolchain"] = next(filter(_VERSION.search, output.splitlines()), "")
                 if code != 0:
                     faults.append(f"toolchain: `{command}` failed (exit code {code})")
                     found["output"] = last_lines(output)
             found["project_tests"] = "fail" if task.has_project_tests else "none"
             if task.has_project_tests:
-                code, output = box.run(_PROJECT_TESTS, timeout=limits.step)
+                code, output = box.run(_PROJECT_TESTS, timeout=timeout)
                 found |= {"project_tests": "pass"} if code == 0 else {"output": last_lines(output)}
     except BuildError as error:
         faults.append(str(error))
@@ -125,9 +129,10 @@ def smoke(
     engine: Engine | None,
     jobs: int,
     languages: Mapping[str, Mapping[str, Any]],
-    limits: Limits | None = None,
-    limit_per_language: int | None = None,
-    watch: Watch | None = None,
+    build_timeout: float,
+    timeout: float,
+    limit_per_language: int | None,
+    watch: Watch,
 ) -> list[Row]:
     """Check the task directories `paths` and return a row for each, in order.
 
@@ -136,28 +141,29 @@ def smoke(
         engine: Builds images and runs containers; None to run only oracle and nop, on this machine.
         jobs: Number of builds or trials at once.
         languages: The table of each language, with the command that checks its toolchain.
-        limits: Timeouts.
+        build_timeout: Seconds for building one image.
+        timeout: Seconds for one command: the answer, the verifier, the toolchain's check, the project's tests.
         limit_per_language: Check only this many whole tasks of each language, plus all broken ones.
         watch: Passes finished work through and may show progress.
     """
-    limits, watch = limits or Limits(), watch or _unwatched
     rows, tasks = _read_tasks(paths, limit_per_language)
-    groups: dict[str, list[SmokeTask]] = {}
+    first: dict[str, SmokeTask] = {}
     for task in tasks:
-        groups.setdefault(task.digest, []).append(task)
-
-    def image_of(digest: str) -> ImageCheck:
-        return check_image(engine, groups[digest], limits, languages) if engine else ImageCheck(usable=True)
+        first.setdefault(task.digest, task)
 
     def trial_of(key: tuple[SmokeTask, Agent]) -> Attempt:
         task, agent = key
         if engine is None:
-            return run_locally(task, agent, timeout=limits.step)
-        return run_in_container(engine, images[task.digest].tag, task, agent, timeout=limits.step)
+            return run_locally(task, agent, timeout=timeout)
+        return run_in_container(engine, images[task.digest].tag, task, agent, timeout=timeout)
 
     with ThreadPoolExecutor(jobs) as pool:
         try:
-            images = _in_parallel(pool, image_of, list(groups), "Images", watch if engine else _unwatched)
+            images = dict.fromkeys(first, ImageCheck(usable=True))
+            if engine is not None:
+                check = partial(check_image, engine, languages, build_timeout=build_timeout, timeout=timeout)
+                found = _in_parallel(pool, check, list(first.values()), "Images", watch)
+                images = {task.digest: image for task, image in found.items()}
             usable = [task for task in tasks if images[task.digest].usable]
             trials = _in_parallel(pool, trial_of, list(product(usable, EXPECTED_REWARD)), "Trials", watch)
         except BaseException:
@@ -167,7 +173,7 @@ def smoke(
             raise
     for task in tasks:
         own = {agent: trials[task, agent] for agent in EXPECTED_REWARD if (task, agent) in trials}
-        rows[task.path] = _judge(task, images[task.digest], own, shares_image=task is not groups[task.digest][0])
+        rows[task.path] = _judge(task, images[task.digest], own, shares_image=task is not first[task.digest])
     return list(rows.values())
 
 
@@ -196,7 +202,7 @@ def _judge(task: SmokeTask, image: ImageCheck, trials: dict[Agent, Attempt], *, 
     for agent, trial in trials.items():
         if trial.fault:
             faults.append(trial.fault)
-        elif task.oracle_check and trial.reward != EXPECTED_REWARD[agent]:
+        elif task.toml.metadata.oracle_check and trial.reward != EXPECTED_REWARD[agent]:
             faults.append(f"{agent}: reward {trial.reward}, not {EXPECTED_REWARD[agent]}")
     rewards = {agent: trial.reward for agent, trial in trials.items()}
     if not faults and len(rewards) == len(EXPECTED_REWARD) and len(set(rewards.values())) == 1:
@@ -209,7 +215,3 @@ def _in_parallel(
 ) -> dict[K, V]:
     futures = {pool.submit(function, key): key for key in keys}
     return {futures[future]: future.result() for future in watch(as_completed(futures), len(futures), label)}
-
-
-def _unwatched(items: Iterable[T], total: int, label: str) -> Iterator[T]:
-    return iter(items)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from locobench.smoke.containers import Engine
 
 # The first of these begins the task's own part of its Dockerfile.
-_OWN = ("COPY ", "WORKDIR ")
+_OWN = re.compile(r"^(?:COPY|WORKDIR) ", re.MULTILINE)
 
 
 def common_layers(tasks: Iterable[Path]) -> dict[str, str]:
@@ -32,13 +33,8 @@ def common_layers(tasks: Iterable[Path]) -> dict[str, str]:
             # The smoke test says what is wrong with it.
             continue
         text = (path / "environment" / "Dockerfile").read_text(encoding="utf-8")
-        lines: list[str] = []
-        for line in text.splitlines(keepends=True):
-            if line.startswith(_OWN):
-                break
-            lines.append(line)
-        layers = "".join(lines)
-        if not any(line.startswith("RUN ") for line in lines):
+        layers = _OWN.split(text, maxsplit=1)[0]
+        if not re.search(r"^RUN ", layers, re.MULTILINE):
             raise InputError(
                 f"{path}: starts from a prebuilt image, so there is nothing to build one of;"
                 " generate the tasks without --language_image"

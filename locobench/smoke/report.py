@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from locobench.shared.installation import REPOSITORY
+from locobench.shared.files import write_whole
 from locobench.shared.terminal import printable
 from locobench.smoke.check import REPOSITORY_OF_IMAGES, Row
 
@@ -75,8 +72,6 @@ def write_markdown(rows: list[Row], path: Path, facts: dict[str, str], *, tasks:
     Args:
         tasks: the name of the tasks' folder, which is in the markers.
     """
-    from locobench.shared.files import write_whole
-
     begin, end = f"<!-- smoke test of {tasks}: begin -->", f"<!-- smoke test of {tasks}: end -->"
     before, after = f"# Smoke test results\n\n{begin}", f"{end}\n"
     if path.is_file():
@@ -111,25 +106,6 @@ def _markdown(rows: list[Row], facts: dict[str, str], *, local: bool) -> str:
                 *(f"    {line}" for line in row.image.output.splitlines()),
             ]
     return "\n".join(lines)
-
-
-def base_images(rows: list[Row]) -> list[str]:
-    """Return the sorted names of the base images of the built images."""
-    return sorted({row.image.base for row in rows if row.image.size is not None})
-
-
-def harbor_version() -> str | None:
-    """Return the version of `harbor` on PATH, or of the one installed by `make e2e`, or None."""
-    installed = sorted((REPOSITORY / ".cache" / "e2e").glob("harbor-*/bin/harbor"))
-    command = shutil.which("harbor") or (str(installed[-1]) if installed else None)
-    if command is None:
-        return None
-    environment = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
-    try:
-        answer = subprocess.run([command, "--version"], capture_output=True, text=True, timeout=60, env=environment)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return answer.stdout.strip() if answer.returncode == 0 else None
 
 
 def _cell(text: str) -> str:

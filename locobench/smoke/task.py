@@ -31,19 +31,13 @@ class SmokeTask:
     """A complete task directory."""
 
     path: Path
-    language: str
-    memory_mb: int | None
-    """Hard limit of a container's memory in MiB; None means no limit."""
-    verifier_seconds: float
-    """Harbor's time limit for the verifier."""
+    toml: TaskToml
     base_image: str
     """The image that the Dockerfile builds on."""
     digest: str
     """SHA-256 (hex) over everything the image is built from: equal digests mean the same image."""
     has_project_tests: bool
     """Whether the project has a Makefile with a `test` target."""
-    oracle_check: bool
-    """Whether the oracle must earn 1.0 and an empty answer 0.0; a custom verifier need not promise this."""
     telltales: frozenset[bytes]
     """The longest pieces of the ground truth."""
     gives_itself_away: bool
@@ -53,6 +47,11 @@ class SmokeTask:
     def name(self) -> str:
         """The name of the task's folder, which is its id."""
         return self.path.name
+
+    @property
+    def language(self) -> str:
+        """The name of its language in the table of languages."""
+        return self.toml.metadata.language
 
     @property
     def environment(self) -> Path:
@@ -101,13 +100,10 @@ def read_task_folder(path: Path) -> SmokeTask:
     try:
         return SmokeTask(
             path=path,
-            language=described.metadata.language,
-            memory_mb=described.environment.memory_mb,
-            verifier_seconds=described.verifier.timeout_sec,
+            toml=described,
             base_image=image,
             digest=_environment_digest(path / "environment"),
             has_project_tests=_has_test_target(path / "environment" / "project" / "Makefile"),
-            oracle_check=described.metadata.oracle_check,
             telltales=(telltales := _telltales(path / "tests" / "ground_truth.json")),
             gives_itself_away=bool(telltales) and telltales <= _found(path / "environment", telltales),
         )

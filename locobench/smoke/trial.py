@@ -79,7 +79,7 @@ def _local_root(task: SmokeTask) -> Iterator[Path]:
 
 def _verify(task: SmokeTask, root: Path, timeout: float, *program: str) -> None:
     output = root / "logs" / "verifier" / OUTPUT
-    _bash(task.path / "tests" / "test.sh", root, min(timeout, task.verifier_seconds), *program, output=output)
+    _bash(task.path / "tests" / "test.sh", root, min(timeout, task.toml.verifier.timeout_sec), *program, output=output)
 
 
 def _too_long(error: subprocess.TimeoutExpired) -> str:
@@ -95,34 +95,34 @@ def run_in_container(engine: Engine, image: str, task: SmokeTask, agent: Agent, 
     from locobench.smoke.containers import CommandTimeout, EngineError
 
     with tempfile.TemporaryDirectory(prefix="trial-", ignore_cleanup_errors=True) as name:
-        logs = Path(name)
+        logs, answer = Path(name, "logs"), Path(name, "solution.md")
         for folder in ("agent", "artifacts", "verifier"):
-            (logs / folder).mkdir()
+            (logs / folder).mkdir(parents=True)
             (logs / folder).chmod(0o777)
         step = "start"
         try:
-            with engine.container(image, memory_mb=task.memory_mb, logs=logs) as box:
+            with engine.container(image, memory_mb=task.toml.environment.memory_mb, logs=logs) as box:
                 if agent == "oracle":
                     step = "solve.sh"
-                    box.put(task.path / "solution", "solution")
-                    box.run("chmod +x /solution/solve.sh", timeout=timeout, user="root")
+                    box.put(task.path / "solution", "/solution")
+                    box.run("chown -R 0:0 /solution && chmod +x /solution/solve.sh", timeout=timeout, user="root")
                     code, _ = box.run("(/solution/solve.sh) > /logs/agent/oracle.txt 2>&1", timeout=timeout)
                     if code != 0:
                         return Attempt(fault=f"oracle: solve.sh failed (exit code {code})")
-                answer = box.take("/app/solution.md")
+                answered = box.take("/app/solution.md", answer)
             step = "test.sh"
-            with engine.container(image, memory_mb=task.memory_mb, logs=logs) as box:
-                if answer:
-                    box.give(answer, "/app")
-                box.put(task.path / "tests", "tests")
-                box.run("chmod +x /tests/test.sh", timeout=timeout, user="root")
+            with engine.container(image, memory_mb=task.toml.environment.memory_mb, logs=logs) as box:
+                if answered:
+                    box.put(answer, "/app/solution.md")
+                box.put(task.path / "tests", "/tests")
+                # Root owns the logs; this process must be able to read and delete them.
                 box.run(
-                    f"(/tests/test.sh '' {VERIFIER}) > /logs/verifier/{OUTPUT} 2>&1",
-                    timeout=min(timeout, task.verifier_seconds),
+                    "chown -R 0:0 /tests && chmod +x /tests/test.sh;"
+                    f" (/tests/test.sh '' {VERIFIER}) > /logs/verifier/{OUTPUT} 2>&1;"
+                    f" chown -R {os.getuid()}:{os.getgid()} /logs",
+                    timeout=min(timeout, task.toml.verifier.timeout_sec),
                     user="root",
                 )
-                # Root owns these files; this process must be able to read and delete them.
-                box.run(f"chown -R {os.getuid()}:{os.getgid()} /logs", timeout=timeout, user="root")
             return Attempt(read_reward(logs / "verifier"))
         except CommandTimeout as error:
             return Attempt(fault=f"{agent}: {step} {error}")

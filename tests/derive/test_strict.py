@@ -156,7 +156,7 @@ def test_every_language_of_the_benchmark_has_a_row() -> None:
     from locobench.dataset.catalog import LANGUAGES as BENCHMARK
 
     assert set(LANGUAGES) == set(BENCHMARK)
-    assert all(language.library_names() for language in LANGUAGES.values())
+    assert all(language.library_names for language in LANGUAGES.values())
 
 
 def test_a_macro_and_a_variant_take_a_function_out() -> None:

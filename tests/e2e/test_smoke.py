@@ -66,7 +66,6 @@ def test_the_report_names_the_versions_that_it_was_made_with(
 
     assert "| Docker engine | " in text
     assert f"| Base image {provided['BASE_IMAGE']} | " in text
-    assert "| Harbor | " in text
 
 
 class Mixed(NamedTuple):

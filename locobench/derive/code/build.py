@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from locobench.derive.code.index import Index
 from locobench.derive.code.languages import Language
 from locobench.derive.code.reader import WORD, Reader, places_of
-from locobench.derive.code.rows import Symbol
+from locobench.derive.code.rows import TYPES, Symbol
 
 
 def build(
@@ -40,33 +40,20 @@ def _finish(index: Index) -> None:
     index.places |= index.namespaces
     by_name: dict[tuple[int, str], int] = {}
     for number, one in enumerate(index.definitions):
-        parents = []
-        parent = one.parent
-        is_item = one.kind != "nested"
-        while parent >= 0:
-            around = index.definitions[parent]
-            if around.kind in ("class", "type", "container"):
-                parents.append(around.name)
-            else:
-                is_item = False
-            parent = around.parent
-        if not is_item:
+        around = [*index.around(one.parent)]
+        if one.kind == "nested" or any(outer.kind not in (*TYPES, "container") for outer in around):
             continue
+        parents = [outer.name for outer in around]
         owner = "" if one.owner in index.namespaces else one.owner
         if one.kind == "function" and (parents or owner):
             one.kind = "method"
-        if parents and one.name == parents[0] and one.kind == "method":
-            one.kind = "constructor"
-        if owner and owner == one.name and one.kind == "method":
-            one.kind = "constructor"
-        if one.name == index.language.constructor and one.kind == "method":
+        if one.kind == "method" and one.name in (*parents[:1], owner, index.language.constructor):
             one.kind = "constructor"
         one.qualified = ".".join([*reversed(parents), *([owner] if owner else []), one.name])
         key = (one.file, one.qualified)
         if key not in by_name:
             by_name[key] = len(index.symbols)
             index.symbols.append(Symbol(one.kind, one.name, one.file, one.qualified, []))
-            index._items[one.file].append(by_name[key])
         one.symbol = by_name[key]
         symbol = index.symbols[one.symbol]
         symbol.definitions.append(number)

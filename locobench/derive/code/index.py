@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from locobench.derive.code.languages import Language
@@ -62,10 +63,6 @@ class Index:
         """Return the rows of a name's mentions."""
         return self.rows.get(self.name_ids.get(name, -1), [])
 
-    def line(self, file: int, offset: int) -> int:
-        """Return the line number of an offset, from 1."""
-        return self.texts[file].count(b"\n", 0, offset) + 1
-
     def item_at(self, file: int, offset: int) -> int | None:
         """Return the symbol whose text contains an offset, or TOP_LEVEL, or None if it is unknown."""
         return self.item_of(self.innermost(file, offset))
@@ -75,12 +72,7 @@ class Index:
         if definition == NOWHERE:
             return None
         found = TOP_LEVEL
-        chain = []
-        while definition >= 0:
-            chain.append(definition)
-            definition = self.definitions[definition].parent
-        for number in reversed(chain):
-            one = self.definitions[number]
+        for one in reversed([*self.around(definition)]):
             if one.kind in FUNCTIONS:
                 return one.symbol if one.symbol >= 0 else None
             if one.kind in TYPES or one.kind == "container":
@@ -88,6 +80,12 @@ class Index:
             elif one.kind == "nested":
                 found = NOWHERE
         return None if found == NOWHERE else found
+
+    def around(self, definition: int) -> Iterator[Definition]:
+        """Yield a definition and those that enclose it, from the inside out."""
+        while definition >= 0:
+            yield self.definitions[definition]
+            definition = self.definitions[definition].parent
 
     def is_inside(self, item: int, symbol: int) -> bool:
         """Return whether an item is a symbol or a part of it."""
@@ -109,8 +107,9 @@ class Index:
     by_file: list[list[int]] = field(default_factory=list)
     """The numbers of each file's definitions, ordered by start."""
 
-    def items_in(self, file: int) -> list[int]:
-        """Return the symbols that a file defines."""
-        return self._items[file]
-
-    _items: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    def defined_names(self) -> dict[str, list[str]]:
+        """Return the qualified names that each file defines, by its path."""
+        found: dict[str, list[str]] = {path: [] for path in self.files}
+        for symbol in self.symbols:
+            found[self.files[symbol.file]].append(symbol.qualified)
+        return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -56,29 +56,31 @@ class Language:
 
     def is_test(self, path: str) -> bool:
         """Return whether a path in the repository belongs to a test."""
-        return _pattern(self.tests).search("/" + path) is not None
+        return re.search(self.tests, "/" + path) is not None
 
     def readable(self, text: bytes) -> bytes:
         """Return a file's text for the parser: the same length, with spaces for what the grammar cannot parse."""
         if not self.blank:
             return text
-        return _bytes_pattern(self.blank).sub(lambda found: re.sub(rb"[^\n]", b" ", found[0]), text)
+        blank = re.compile(self.blank.encode(), re.MULTILINE)
+        return blank.sub(lambda found: re.sub(rb"[^\n]", b" ", found[0]), text)
 
     def parser(self, path: str) -> Parser:
         """Return the parser for a file."""
-        return _parser(*self._grammar(path))
+        return Parser(_grammar(*self._grammar(path)))
 
     def queries(self, path: str) -> tuple[Query, Query]:
         """Return a file's queries for definitions and for names."""
         return _queries(self.name, *self._grammar(path))
 
+    @cached_property
     def library_names(self) -> frozenset[str]:
-        """Return the names in the language and its library, which could be confused with the repository's names."""
-        return _library_names(self.name)
+        """The names in the language and its library, which could be confused with the repository's names."""
+        return frozenset((LIBRARY_NAMES / f"{self.name}.txt").read_text(encoding="utf-8").split())
 
     def is_special(self, name: str) -> bool:
         """Return whether a function with this name is used implicitly: a constructor, an operator, an entry point."""
-        return name == self.constructor or _pattern(self.special).fullmatch(name) is not None
+        return name == self.constructor or re.fullmatch(self.special, name) is not None
 
     def _grammar(self, path: str) -> tuple[str, str]:
         suffix = path[path.rfind(".") :]
@@ -133,7 +135,7 @@ LANGUAGES = {
             "php", "PHP", (".php",), {"": ("tree_sitter_php", "language_php")},
             _FOLDERS + r"|Test\.php$",
             frozenset({"this", "self", "static"}), "anywhere",
-            constructor="__construct", special=r"__\w+", called=False,
+            constructor="__construct", special=r"__\w+",
         ),
         Language(
             "c", "C", (".c", ".h"), {"": ("tree_sitter_c", "language")},
@@ -158,23 +160,8 @@ LANGUAGES = {
 
 
 @cache
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(text)
-
-
-@cache
-def _bytes_pattern(text: str) -> re.Pattern[bytes]:
-    return re.compile(text.encode(), re.MULTILINE)
-
-
-@cache
 def _grammar(module: str, function: str) -> Grammar:
     return Grammar(getattr(importlib.import_module(module), function)())
-
-
-@cache
-def _parser(module: str, function: str) -> Parser:
-    return Parser(_grammar(module, function))
 
 
 @cache
@@ -182,8 +169,3 @@ def _queries(name: str, module: str, function: str) -> tuple[Query, Query]:
     definitions, _, names = (QUERIES / f"{name}.scm").read_text(encoding="utf-8").partition(";; names\n")
     grammar = _grammar(module, function)
     return Query(grammar, definitions), Query(grammar, names)
-
-
-@cache
-def _library_names(name: str) -> frozenset[str]:
-    return frozenset((LIBRARY_NAMES / f"{name}.txt").read_text(encoding="utf-8").split())

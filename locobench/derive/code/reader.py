@@ -8,25 +8,7 @@ from collections.abc import Iterator
 from tree_sitter import Node, QueryCursor
 
 from locobench.derive.code.index import Index
-from locobench.derive.code.rows import (
-    ALIASED,
-    BINDING,
-    COMPLEX,
-    DECLARATION,
-    DEFINITION,
-    FIRST_NAME,
-    FOREIGN,
-    FUNCTIONS,
-    IGNORED,
-    IMPORT,
-    ITSELF,
-    KEY,
-    NO_RECEIVER,
-    REFERENCE,
-    TOP_LEVEL,
-    UNCLEAR,
-    Definition,
-)
+from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL, Definition, Receiver, Role
 
 WORD = re.compile(rb"[A-Za-z_$][A-Za-z0-9_$]*")
 # Matched backwards from the mention: `.`, `?.`, `->`, `::` or `\`, then `()`, then a name.
@@ -34,7 +16,6 @@ _RECEIVER = re.compile(rb"\s*(?:\.\??|>-|::|\\)\s*(\)\()?([\w$]*[A-Za-z_$])?")
 _AFTER_ALIAS = re.compile(rb"\s+as\b|\s*=[^=>]")
 _BEFORE_ALIAS = re.compile(rb"\bas\s+$")
 _MEMBER_BYTES = frozenset(b".>:\\")
-_SPACES = frozenset(b" \n\t\r")
 
 
 def places_of(path: str) -> Iterator[str]:
@@ -74,17 +55,13 @@ class Reader:
 
     def _paint(self, captured: dict[str, list[Node]]) -> bytearray:
         """Return the role of a mention at each byte, as far as the surrounding code determines it."""
-        paint = bytearray([REFERENCE]) * len(self.text)
-        foreign = bytes([FOREIGN])
+        paint = bytearray([Role.REFERENCE]) * len(self.text)
         for node in captured.get("import", ()):
-            start, end = node.start_byte, node.end_byte
-            inside = is_internal(self.index.language.name, self.text[start:end])
-            paint[start:end] = (bytes([IMPORT]) if inside else foreign) * (end - start)
-        for node in captured.get("unclear", ()):
-            paint[node.start_byte : node.end_byte] = bytes([UNCLEAR]) * (node.end_byte - node.start_byte)
-        for node in captured.get("variant", ()):
-            if not self._is_guard(node):
-                paint[node.start_byte : node.end_byte] = bytes([UNCLEAR]) * (node.end_byte - node.start_byte)
+            inside = is_internal(self.index.language.name, self.text[node.start_byte : node.end_byte])
+            _cover(paint, node, node, Role.IMPORT if inside else Role.FOREIGN)
+        variants = (node for node in captured.get("variant", ()) if not self._is_guard(node))
+        for node in (*captured.get("unclear", ()), *variants):
+            _cover(paint, node, node, Role.UNCLEAR)
         for node in captured.get("opaque", ()):
             words = set(WORD.findall(self.text[node.start_byte : node.end_byte]))
             self.index.murky.update(word.decode("ascii") for word in words)
@@ -97,13 +74,13 @@ class Reader:
         starts = {node.start_byte for node in tests}
         variants = [node for node in captured.get("cfgmark", ()) if node.start_byte not in starts]
         # Tests come last, so that a platform-specific test counts as a test.
-        for nodes, role in ((variants, UNCLEAR), ([] if self.with_tests else tests, IGNORED)):
+        for nodes, role in ((variants, Role.UNCLEAR), ([] if self.with_tests else tests, Role.IGNORED)):
             for node in nodes:
                 owner = node.next_named_sibling
                 while owner is not None and owner.type in ("attribute_item", "line_comment", "block_comment"):
                     owner = owner.next_named_sibling
                 if owner is not None:
-                    paint[node.start_byte : owner.end_byte] = bytes([role]) * (owner.end_byte - node.start_byte)
+                    _cover(paint, node, owner, role)
 
     def _is_guard(self, node: Node) -> bool:
         """Return whether an #if is a header's include guard, or code that is only for C++."""
@@ -128,7 +105,7 @@ class Reader:
             kind = next(kind for kind in match if kind not in ("name", "owner"))
             node = match[kind][0]
             key = name.start_byte if kind != "container" else -1 - node.start_byte
-            if paint[name.start_byte] == IGNORED:
+            if paint[name.start_byte] == Role.IGNORED:
                 continue
             other = found.get(key)
             if other and (other.kind != kind and kind == "constant"):
@@ -180,14 +157,14 @@ class Reader:
         roles = {node.start_byte: role for capture, role in _CAPTURED for node in captured.get(capture, ())}
         for number in own:
             if definitions[number].kind not in ("nested", "container"):
-                roles[definitions[number].name_start] = DEFINITION
+                roles[definitions[number].name_start] = Role.DEFINITION
         scopes = index.by_file[self.number]
         at, stack = 0, [TOP_LEVEL]
         known: dict[bytes, int] = {}
         rows: list[tuple[int, int, int, int, int]] = []
         for start, end in sorted({node.byte_range for node in captured.get("id", ())}):
             painted = paint[start]
-            if painted == IGNORED:
+            if painted == Role.IGNORED:
                 continue
             while at < len(scopes) and definitions[scopes[at]].start <= start:
                 while stack[-1] >= 0 and definitions[stack[-1]].end <= definitions[scopes[at]].start:
@@ -196,11 +173,9 @@ class Reader:
                 at += 1
             while stack[-1] >= 0 and definitions[stack[-1]].end <= start:
                 stack.pop()
-            role = roles.get(start, painted) if painted != UNCLEAR else UNCLEAR
-            if painted == UNCLEAR and roles.get(start) == DEFINITION:
-                role = UNCLEAR
-            if painted in (IMPORT, FOREIGN):
-                role = ALIASED if self._is_aliased(start, end) else painted
+            role = roles.get(start, painted) if painted != Role.UNCLEAR else Role.UNCLEAR
+            if painted in (Role.IMPORT, Role.FOREIGN):
+                role = Role.ALIASED if self._is_aliased(start, end) else painted
             word = text[start:end]
             if word not in known:
                 known[word] = index.name_id(word.decode("utf-8", "replace"))
@@ -215,51 +190,51 @@ class Reader:
     def _receiver(self, start: int, scope: int) -> int:
         near = self.text[max(0, start - 2) : start].rstrip()
         if near and near[-1] not in _MEMBER_BYTES:
-            return NO_RECEIVER
+            return Receiver.NONE
         head = self.text[max(0, start - 120) : start].rstrip()
         if not head or head[-1] not in _MEMBER_BYTES:
-            return NO_RECEIVER
+            return Receiver.NONE
         if head.endswith(b"..") or (head.endswith(b">") and not head.endswith(b"->")):
-            return NO_RECEIVER
+            return Receiver.NONE
         if head.endswith(b":") and not head.endswith(b"::"):
-            return NO_RECEIVER
+            return Receiver.NONE
         found = _RECEIVER.match(head[::-1])
         if found is None:
-            return COMPLEX
+            return Receiver.COMPLEX
         called, name = found.groups()
         if name is None:
             # `::name` and `\name` start at the root namespace. The receiver of `).name` and `].name` is unknown.
             rooted = head.endswith((b"::", b"\\")) and not head[:-2].rstrip().endswith((b">", b")"))
-            return NO_RECEIVER if rooted else COMPLEX
+            return Receiver.NONE if rooted else Receiver.COMPLEX
         name = name[::-1]
         if called:
-            return ITSELF if name == b"super" else COMPLEX
+            return Receiver.ITSELF if name == b"super" else Receiver.COMPLEX
         word = name.decode("utf-8", "replace").removeprefix("$")
         # For `a.b.name`, the last name `b` alone could be mistaken for something else.
         around = head[: -found.end()].rstrip()
         if word in ("super", "base", "parent"):
-            return ITSELF
+            return Receiver.ITSELF
         if around.endswith((b".", b"->")) and not around.endswith(b".."):
-            return COMPLEX
+            return Receiver.COMPLEX
         if word in self.index.language.selves or self._is_own_self(word, scope):
-            return ITSELF
-        return FIRST_NAME + self.index.name_id(word)
+            return Receiver.ITSELF
+        return Receiver.FIRST_NAME + self.index.name_id(word)
 
     def _is_own_self(self, word: str, scope: int) -> bool:
-        while scope >= 0:
-            if self.index.definitions[scope].own_self == word:
-                return True
-            scope = self.index.definitions[scope].parent
-        return False
+        return any(one.own_self == word for one in self.index.around(scope))
 
     def _text_of(self, node: Node) -> str:
         return self.text[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
 
 _CAPTURED = (
-    ("key", KEY), ("bind", BINDING), ("declare", DECLARATION), ("unclear", UNCLEAR), ("variable", IGNORED),
-    ("field", IGNORED),
+    ("key", Role.KEY), ("bind", Role.BINDING), ("declare", Role.DECLARATION), ("unclear", Role.UNCLEAR),
+    ("variable", Role.IGNORED), ("field", Role.IGNORED),
 )  # fmt: skip
+
+
+def _cover(paint: bytearray, first: Node, last: Node, role: int) -> None:
+    paint[first.start_byte : last.end_byte] = bytes([role]) * (last.end_byte - first.start_byte)
 
 
 def is_internal(language: str, statement: bytes) -> bool:

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-# The role of a mention.
-IGNORED, REFERENCE, DEFINITION, DECLARATION, BINDING, KEY, IMPORT, UNCLEAR, ALIASED, FOREIGN = range(10)
-# The receiver before a mention; from FIRST_NAME on, the number of a name.
-NO_RECEIVER, ITSELF, COMPLEX, FIRST_NAME = 0, 1, 2, 3
+
+class Role:
+    """The role of a mention: numbers for a column of bytes."""
+
+    IGNORED, REFERENCE, DEFINITION, DECLARATION, BINDING, KEY, IMPORT, UNCLEAR, ALIASED, FOREIGN = range(10)
+
+
+class Receiver:
+    """The receiver before a mention; from FIRST_NAME on, the number of a name."""
+
+    NONE, ITSELF, COMPLEX, FIRST_NAME = range(4)
+
+
 # The scope of a mention that is not inside an item.
 TOP_LEVEL, NOWHERE = -1, -2
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from locobench.derive.code.languages import LANGUAGES, Language
-from locobench.derive.code.tree import LARGEST_SOURCE, LFS_MARK, Blob, Repository, Tree, is_link
+from locobench.derive.code.tree import LARGEST_SOURCE, LFS_MARK, Blob, Repository, Tree
 
 _VENDORED = re.compile(
     r"(^|/)(vendor|vendored|third[_-]?party|node_modules|bower_components|_vendor|dist|\.yarn)/"
@@ -43,8 +44,7 @@ def scopes(tree: Tree, *, with_tests: bool = False) -> tuple[dict[str, Scope], C
     found: dict[str, Scope] = {}
     unknown: Counter[str] = Counter()
     for blob in tree.blobs:
-        name = blob.path.rpartition("/")[2]
-        suffix = name[name.rfind(".") :] if "." in name[1:] else ""
+        suffix = posixpath.splitext(blob.path)[1]
         language = _language(suffix, is_cpp)
         if language is None:
             unknown[suffix or "without a suffix"] += 1
@@ -64,7 +64,7 @@ def _language(suffix: str, is_cpp: bool) -> Language | None:
 
 
 def _reason(blob: Blob, language: Language, with_tests: bool) -> str:
-    if is_link(blob):
+    if blob.is_link:
         return "links"
     if not with_tests and language.is_test(blob.path):
         return "tests"

@@ -35,6 +35,11 @@ class Blob:
     """Bytes."""
     mode: str
 
+    @property
+    def is_link(self) -> bool:
+        """Whether it is a symbolic link."""
+        return self.mode == _LINK
+
 
 @dataclass(frozen=True)
 class Tree:
@@ -172,11 +177,6 @@ class Repository:
         return done.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
 
 
-def is_link(blob: Blob) -> bool:
-    """Return whether a blob is a symbolic link."""
-    return blob.mode == _LINK
-
-
 def write_tree(repository: Repository, tree: Tree, folder: Path) -> None:
     """Write a commit's files below `folder`, which must not exist: no .git, no submodules, links as links.
 
@@ -191,7 +191,7 @@ def write_tree(repository: Repository, tree: Tree, folder: Path) -> None:
         if path.parent not in made:
             path.parent.mkdir(parents=True, exist_ok=True)
             made.add(path.parent)
-        if is_link(blob):
+        if blob.is_link:
             with contextlib.suppress(OSError, ValueError):  # a target that the file system rejects
                 path.symlink_to(os.fsdecode(content))
         else:

@@ -17,17 +17,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import DecodeError
 
 from locobench.derive.code.index import Index
-from locobench.derive.code.rows import (
-    ALIASED,
-    DECLARATION,
-    DEFINITION,
-    FOREIGN,
-    IMPORT,
-    NO_RECEIVER,
-    NOWHERE,
-    REFERENCE,
-    UNCLEAR,
-)
+from locobench.derive.code.rows import Receiver, Role
 from locobench.derive.resolve.strict import Item, Unclear
 from locobench.shared.errors import InputError
 
@@ -88,12 +78,9 @@ def read_index(path: Path, index: Index) -> Scip | None:
         raise InputError(f"{path}: no SCIP index, or a part of one; write it again with the indexer") from None
     if not message.documents:
         raise InputError(f"{path}: no SCIP index: it holds no document; write it again with the indexer")
-    return Scip(path, message, index) if _speaks_of(message, index) else None
-
-
-def _speaks_of(message: Any, index: Index) -> bool:
     files = set(index.files)
-    return any(document.relative_path in files for document in message.documents)
+    speaks_of_them = any(document.relative_path in files for document in message.documents)
+    return Scip(path, message, index) if speaks_of_them else None
 
 
 class Scip:
@@ -114,11 +101,7 @@ class Scip:
         self._defined: set[str] = set()
         """The SCIP symbols defined anywhere in the repository."""
         numbers = {name: number for number, name in enumerate(index.files)}
-        starts = {
-            (one.file, one.name_start): one.symbol
-            for one in index.definitions
-            if one.symbol >= 0 and one.name_start >= 0
-        }
+        starts = {(one.file, one.name_start): one.symbol for one in index.definitions if one.symbol >= 0}
         placed = misplaced = 0
         for document in message.documents:
             self._defined |= {one.symbol for one in document.occurrences if one.symbol_roles & IS_DEFINITION}
@@ -127,11 +110,12 @@ class Scip:
                 continue
             lines = _lines(index.texts[number])
             for one in document.occurrences:
-                if not one.symbol or one.symbol.startswith("local "):
-                    self._note_local(number, lines, one, document.position_encoding)
-                    continue
                 offset = _offset(index.texts[number], lines, one.range, document.position_encoding)
                 row = self._rows.get((number, offset)) if offset is not None else None
+                if not one.symbol or one.symbol.startswith("local "):
+                    if row is not None:
+                        self._meant[row].add("local")
+                    continue
                 if one.symbol_roles & IS_DEFINITION and _spans(one.range):
                     placed += 1
                     misplaced += not _is_there(index.texts[number], offset, one.symbol)
@@ -155,11 +139,6 @@ class Scip:
             )
         self._packages = {_package(symbol) for symbol in self._own}
         self._constructors(index)
-
-    def _note_local(self, number: int, lines: list[int], one: Any, encoding: int) -> None:
-        offset = _offset(self.index.texts[number], lines, one.range, encoding)
-        if offset is not None and (row := self._rows.get((number, offset))) is not None:
-            self._meant[row].add("local")
 
     def _constructors(self, index: Index) -> None:
         """Count uses of a constructor as uses of its class."""
@@ -190,9 +169,9 @@ class Scip:
         found = set()
         for name in self._names[symbol]:
             for row in self._uses[name]:
-                if index.role[row] in (IMPORT, FOREIGN, ALIASED, DEFINITION, DECLARATION):
+                if index.role[row] in (Role.IMPORT, Role.FOREIGN, Role.ALIASED, Role.DEFINITION, Role.DECLARATION):
                     continue
-                item = index.item_of(index.scope[row]) if index.scope[row] != NOWHERE else None
+                item = index.item_of(index.scope[row])
                 if item is None:
                     raise Unclear("used where no function can be told")
                 if not index.is_inside(item, symbol):
@@ -201,11 +180,11 @@ class Scip:
 
     def _check(self, row: int, *, is_method: bool) -> None:
         index = self.index
-        if index.role[row] not in (REFERENCE, UNCLEAR):
+        if index.role[row] not in (Role.REFERENCE, Role.UNCLEAR):
             return
         meant = self._meant.get(row)
         if not meant:
-            if is_method and index.receiver[row] == NO_RECEIVER:
+            if is_method and index.receiver[row] == Receiver.NONE:
                 return
             raise Unclear("a mention that the index does not explain")
         if any(one not in self._defined and one != "local" and _package(one) in self._packages for one in meant):

@@ -12,24 +12,7 @@ from functools import cache
 from typing import NamedTuple, Protocol
 
 from locobench.derive.code.index import Index
-from locobench.derive.code.rows import (
-    ALIASED,
-    BINDING,
-    COMPLEX,
-    DECLARATION,
-    DEFINITION,
-    FIRST_NAME,
-    FOREIGN,
-    FUNCTIONS,
-    IGNORED,
-    IMPORT,
-    ITSELF,
-    KEY,
-    NO_RECEIVER,
-    NOWHERE,
-    TOP_LEVEL,
-    UNCLEAR,
-)
+from locobench.derive.code.rows import FUNCTIONS, TYPES, Receiver, Role
 from locobench.derive.resolve.origins import is_ours
 
 _FACE = re.compile(r"(^|/)(__init__|index)\.\w+$")
@@ -66,9 +49,8 @@ class Strict:
 
     def __init__(self, index: Index) -> None:
         self.index = index
-        self._library = index.language.library_names()
+        self._library = index.language.library_names
         self._known: dict[int, frozenset[Item] | str] = {}
-        self._lineage: dict[int, bool] = {}
         self._by_name: dict[str, list[int]] = defaultdict(list)
         self._by_base: dict[str, set[int]] = defaultdict(set)
         for number, symbol in enumerate(index.symbols):
@@ -80,7 +62,7 @@ class Strict:
         # File -> names that its imports bring in.
         self._imported: dict[int, set[int]] = defaultdict(set)
         for row in range(len(index.name)):
-            if index.role[row] == IMPORT:
+            if index.role[row] == Role.IMPORT:
                 self._imported[index.file[row]].add(index.name[row])
 
     def users(self, symbol: int) -> frozenset[Item]:
@@ -106,22 +88,19 @@ class Strict:
         for row in index.mentions(symbol.name):
             if not self._is_use(number, row):
                 continue
-            item = index.item_of(index.scope[row]) if index.scope[row] != NOWHERE else None
+            item = index.item_of(index.scope[row])
             if item is None:
                 raise Unclear("used where no function can be told")
-            if item != number and not index.is_inside(item, number):
+            if not index.is_inside(item, number):
                 found.add(Item(index.file[row], item))
         return frozenset(found)
 
     def _check_name(self, number: int) -> None:
         """Raise Unclear unless the name alone identifies the symbol."""
         index, symbol = self.index, self.index.symbols[number]
-        others = [other for other in self._by_name[symbol.name] if other != number]
-        constructors = [other for other in others if index.symbols[other].kind == "constructor"]
-        if symbol.kind not in ("class", "type") or len(constructors) != len(others):
-            if others:
-                raise Unclear("defined more than once")
-        elif any(index.symbols[other].owner != number for other in constructors):
+        others = [index.symbols[other] for other in self._by_name[symbol.name] if other != number]
+        # A type's own constructors may have its name.
+        if any(symbol.kind not in TYPES or (one.kind, one.owner) != ("constructor", number) for one in others):
             raise Unclear("defined more than once")
         if symbol.kind in ("mixed", "constructor"):
             raise Unclear("a constructor, or of two kinds")
@@ -141,40 +120,40 @@ class Strict:
         index, symbol = self.index, self.index.symbols[number]
         role, receiver, language = index.role[row], index.receiver[row], index.language
         is_method = symbol.kind == "method"
-        if role in (IGNORED, DEFINITION, DECLARATION):
-            if role == DEFINITION and index.scope[row] >= 0 and self._hides(number, row):
+        if role in (Role.IGNORED, Role.DEFINITION, Role.DECLARATION):
+            if role == Role.DEFINITION and index.scope[row] >= 0 and self._hides(number, row):
                 raise Unclear("also a local name")
             return False
-        if role == UNCLEAR:
+        if role == Role.UNCLEAR:
             raise Unclear("in an attribute, a pattern or a variant")
-        if role in (ALIASED, FOREIGN):
+        if role in (Role.ALIASED, Role.FOREIGN):
             raise Unclear("imported under another name, or from elsewhere")
-        if role == IMPORT:
+        if role == Role.IMPORT:
             if not is_ours(index, row):
                 raise Unclear("imported under another name, or from elsewhere")
             return False
         if is_method and language.called and not self._is_called(row):
             return False
-        if role == KEY:
+        if role == Role.KEY:
             return False
-        if is_method and receiver == NO_RECEIVER and not language.implicit_self:
+        if is_method and receiver == Receiver.NONE and not language.implicit_self:
             # A bare name is a variable, since a method needs a receiver. But it may define a field of the same name.
-            if role == BINDING and index.scope[row] >= 0 and not self._is_in_function(index.scope[row]):
+            if role == Role.BINDING and index.scope[row] >= 0 and not self._is_in_function(index.scope[row]):
                 raise Unclear("also a field")
             return False
-        if role == BINDING:
+        if role == Role.BINDING:
             if symbol.kind == "constant" and index.start[row] in self._starts(number):
                 return False
             raise Unclear("also a variable or a field")
-        if receiver == COMPLEX:
+        if receiver == Receiver.COMPLEX:
             raise Unclear("behind a receiver that nobody knows")
         if is_method:
             return self._is_method_use(number, row)
-        if receiver == NO_RECEIVER:
+        if receiver == Receiver.NONE:
             return self._is_visible(number, row)
-        if receiver == ITSELF:
+        if receiver == Receiver.ITSELF:
             raise Unclear("also an attribute")
-        word = index.names[receiver - FIRST_NAME]
+        word = index.names[receiver - Receiver.FIRST_NAME]
         if self._qualifies(word, number, index.file[row]):
             return True
         raise Unclear("behind a receiver that nobody knows")
@@ -182,43 +161,35 @@ class Strict:
     def _is_method_use(self, number: int, row: int) -> bool:
         index, symbol = self.index, self.index.symbols[number]
         receiver = index.receiver[row]
-        if receiver in (NO_RECEIVER, ITSELF):
+        if receiver in (Receiver.NONE, Receiver.ITSELF):
             if self._is_in_family(index.scope[row], number):
                 return True
             raise Unclear("used in another class")
-        word = index.names[receiver - FIRST_NAME]
+        word = index.names[receiver - Receiver.FIRST_NAME]
         owner = symbol.qualified.split(".")[-2] if "." in symbol.qualified else ""
-        if word == owner and len(self._by_name[owner]) >= 1 and word not in index.murky:
+        if word == owner and self._by_name[owner] and word not in index.murky:
             return True
         raise Unclear("behind a receiver that nobody knows")
 
     def _is_in_family(self, scope: int, number: int) -> bool:
         """Return whether a definition is inside the method's class or a class derived from it."""
-        index = self.index
-        owner = index.symbols[number].qualified.rpartition(".")[0]
-        while scope >= 0:
-            one = index.definitions[scope]
+        owner = self.index.symbols[number].qualified.rpartition(".")[0]
+        for one in self.index.around(scope):
             if one.qualified.rpartition(".")[0] == owner and one.kind in FUNCTIONS:
                 return True
             if one.qualified == owner or (one.kind == "container" and one.name == owner.rpartition(".")[2]):
                 return True
             if one.kind == "class" and one.symbol >= 0 and self._derives(one.symbol, owner.rpartition(".")[2]):
                 return True
-            scope = one.parent
         return False
 
     def _derives(self, symbol: int, name: str, depth: int = 0) -> bool:
         """Return whether a class derives from one with this name, following only names that are defined once."""
         for base in self.index.symbols[symbol].bases:
-            if base == name and len([s for s in self._by_name[base] if self._is_type(s)]) == 1:
-                return True
-            types = [number for number in self._by_name[base] if self._is_type(number)]
-            if len(types) == 1 and depth < 20 and self._derives(types[0], name, depth + 1):
+            types = [number for number in self._by_name[base] if self.index.symbols[number].kind in TYPES]
+            if len(types) == 1 and (base == name or (depth < 20 and self._derives(types[0], name, depth + 1))):
                 return True
         return False
-
-    def _is_type(self, symbol: int) -> bool:
-        return self.index.symbols[symbol].kind in ("class", "type")
 
     def _is_visible(self, number: int, row: int) -> bool:
         """Return True if a bare name can mean the symbol in this place; raise Unclear otherwise."""
@@ -266,11 +237,7 @@ class Strict:
         return text[end : end + 40].lstrip()[:1] == b"(" or text[max(0, start - 2) : start] == b"::"
 
     def _is_in_function(self, scope: int) -> bool:
-        while scope >= 0:
-            if self.index.definitions[scope].kind in FUNCTIONS:
-                return True
-            scope = self.index.definitions[scope].parent
-        return False
+        return any(one.kind in FUNCTIONS for one in self.index.around(scope))
 
     def _hides(self, number: int, row: int) -> bool:
         """Return whether a definition hides the symbol because it is local to a function."""
@@ -292,7 +259,7 @@ class Strict:
         """
         index, name = self.index, self.index.symbols[symbol].name
         self._check_name(symbol)
-        if any(index.role[row] in (ALIASED, FOREIGN) for row in index.mentions(name)):
+        if any(index.role[row] in (Role.ALIASED, Role.FOREIGN) for row in index.mentions(name)):
             raise Unclear("imported under another name, or from elsewhere")
         return frozenset(self._by_base.get(name, ()))
 
@@ -305,6 +272,3 @@ def _parts(path: str) -> frozenset[str]:
 
 def _folder(path: str) -> str:
     return path.rpartition("/")[0]
-
-
-__all__ = ["TOP_LEVEL", "Item", "Resolver", "Strict", "Unclear"]

@@ -18,7 +18,7 @@ from pathlib import Path
 from locobench.derive.code.build import build
 from locobench.derive.code.index import Index
 from locobench.derive.code.languages import LANGUAGES
-from locobench.derive.code.rows import ALIASED, DECLARATION, DEFINITION, FOREIGN, FUNCTIONS, IMPORT
+from locobench.derive.code.rows import FUNCTIONS, Role
 from locobench.derive.code.scope import scopes, texts
 from locobench.derive.code.tree import Repository
 from locobench.derive.kinds import KINDS
@@ -56,7 +56,7 @@ class Resolved:
         """Return the items that use a symbol."""
         index, items = self.index, set()
         for row in self.mentions(symbol):
-            if index.role[row] in (IMPORT, FOREIGN, ALIASED, DEFINITION, DECLARATION):
+            if index.role[row] in (Role.IMPORT, Role.FOREIGN, Role.ALIASED, Role.DEFINITION, Role.DECLARATION):
                 continue
             item = index.item_of(index.scope[row])
             if item is not None and not index.is_inside(item, symbol):
@@ -88,7 +88,7 @@ class Resolved:
         while pending:
             for row in self.mentions(pending.pop()):
                 scope = self.index.scope[row]
-                if scope < 0 or self.index.role[row] in (IMPORT, FOREIGN, DEFINITION):
+                if scope < 0 or self.index.role[row] in (Role.IMPORT, Role.FOREIGN, Role.DEFINITION):
                     continue
                 one = self.index.definitions[scope]
                 if one.kind not in ("class", "container") or not self._in_header(one.name_start, row):
