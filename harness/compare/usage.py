@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from statistics import fmean
 
 import numpy as np
-from scipy import special
+import scipy
 
 from harness import statistics
 from harness.compare.findings import CostEffect, ToolAssociation, ToolCount, ToolUse
@@ -125,7 +125,7 @@ def tool_association(runs: Runs, value: Value, tools: Sequence[str] = ()) -> Too
     rho = max(-1.0, min(1.0, covariance / spread))
     freedom = len(points) - 2
     t = abs(rho) * (freedom / max(1e-300, 1 - rho**2)) ** 0.5
-    p = min(1.0, 2 * float(special.stdtr(freedom, -t)))
+    p = min(1.0, 2 * float(scipy.special.stdtr(freedom, -t)))
     return ToolAssociation(tools=tuple(tools), points=tuple(points), rho=rho, p=p)
 
 
