@@ -33,6 +33,13 @@ settings.load_profile("ci")
 for name in ("COLUMNS", "LINES"):
     os.environ.pop(name, None)
 
+# Hundreds of tests start an interpreter, and each would compile the packages anew if it could not keep the bytecode.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+# The workers have a processor each: threads of numpy would only wait for each other, and take twice the time for it.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 Script = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -61,9 +68,28 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run slow tests first, so that with several workers none is left alone with one at the end."""
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Let every worker begin with slow tests, so that at the end quick ones are left and none is alone with a slow one.
+
+    pytest-xdist cuts the list into a part for each worker. Modules stay whole in them, for their fixtures.
+    """
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    slow: dict[Path, list[pytest.Item]] = {}
+    quick = []
+    for item in items:
+        if item.get_closest_marker("slow"):
+            slow.setdefault(item.path, []).append(item)
+        else:
+            quick.append(item)
+    modules = list(slow.values())
+    ordered: list[pytest.Item] = []
+    for worker in range(workers):
+        own = [item for module in modules[worker::workers] for item in module]
+        room = (worker + 1) * len(items) // workers - len(ordered) - len(own)
+        ordered += own + quick[: max(0, room)]
+        del quick[: max(0, room)]
+    items[:] = ordered + quick
 
 
 @pytest.fixture

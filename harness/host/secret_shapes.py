@@ -110,7 +110,7 @@ def replace_shapes(text: str, placeholder: str) -> str:
         return match[0] if before.isalnum() or before == "_" else placeholder
 
     words = "\n".join(LONG.findall(text))
-    for shapes, where in ((TOKEN_SHAPES, words), (SHAPES, text)):
+    for shapes, where in ((TOKEN_SHAPES if words else (), words), (SHAPES, text)):
         for needle, shape, begins_word in shapes:
             if needle in where:
                 text = shape.sub(at_word if begins_word else placeholder, text)

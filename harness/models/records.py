@@ -41,7 +41,7 @@ class JudgeRecord(Record):
     model: str
     version: str = ""
     """Version of the prompt; empty where an older harness did not record it."""
-    usage: TokenUsage = TokenUsage()
+    usage: TokenUsage = Field(default_factory=TokenUsage)
     cost_usd: float | None = None
     samples: list[float] = []
     """Overall score of every usable sample, 0 to 1."""
@@ -128,14 +128,14 @@ class EvalResult(Record):
     cost_usd: float | None = Field(default_factory=lambda data: data["trace"].cost_usd)
     """Cost of the agent, without judges; None when unknown."""
     claude_code_version: str = Field(default_factory=lambda data: data["trace"].claude_code_version)
-    fingerprints: Fingerprints = Fingerprints()
+    fingerprints: Fingerprints = Field(default_factory=Fingerprints)
     category: str = ""
     difficulty: str = ""
     language: str = ""
     groups: dict[str, str] = {}
     """Further groups of the run, name to value. A name that ends in _a or _b describes that arm alone. A group with
     many numbers, such as context_length, is reported by quartile."""
-    conditions: Conditions = Conditions()
+    conditions: Conditions = Field(default_factory=Conditions)
     batch: Batch | None = None
     attempts: Whole = 1
     """Number of tries, infrastructure failures included."""

@@ -134,7 +134,7 @@ class ExecutionTrace(Record):
     """Final answer of the agent."""
     is_error: bool = False
     """Whether the run did not complete."""
-    usage: TokenUsage | None = TokenUsage()
+    usage: TokenUsage | None = Field(default_factory=TokenUsage)
     """None when not recorded, as in some Harbor trials."""
     tool_calls: list[ToolCall] = []
     has_transcript: bool = True
@@ -154,7 +154,7 @@ class ExecutionTrace(Record):
     claude_prompt: str = ""
     claude_response: str = ""
     """All text the agent wrote, in order."""
-    config_snapshot: ConfigSnapshot = ConfigSnapshot()
+    config_snapshot: ConfigSnapshot = Field(default_factory=ConfigSnapshot)
     max_turns: Whole = 0
     hit_turn_limit: bool = False
     """Whether the CLI stopped the run because of max_turns."""

@@ -162,19 +162,16 @@ def _runs(arms: Sequence[Arm], pack_for: PackFor) -> Runs:
     listed = _pack(json.dumps([_line(*results[n], *places[n]) for n in range(len(results))], ensure_ascii=False))
     limit, most = TEXT_CHARS, MANY_BYTES if len(by_name) > MANY_TASKS else MAX_BYTES
     while True:
-        packs = [
-            _pack(
-                json.dumps(
-                    [_run_page(n, results[n][1], evidence_of[n], limit) for n in own],
-                    ensure_ascii=False,
-                )
-            )
-            for own in by_name.values()
-        ]
-        size = sum(map(len, packs))
-        if limit <= LEAST_CHARS or size <= most:
+        packs, size = [], 0
+        for own in by_name.values():
+            pages = [_run_page(n, results[n][1], evidence_of[n], limit) for n in own]
+            packs.append(_pack(json.dumps(pages, ensure_ascii=False)))
+            size += len(packs[-1])
+            if size > most and limit > LEAST_CHARS:
+                break
+        else:
             return Runs(len(results), listed, packs)
-        limit = max(LEAST_CHARS, min(limit // 2, int(0.8 * limit * most / size)))
+        limit = max(LEAST_CHARS, limit // 2)
 
 
 def _line(arm: str, result: EvalResult, pack: int, place: int) -> list[object]:

@@ -9,8 +9,8 @@ from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
+import scipy  # loads its parts when they are first used, which most commands never do
 from numpy.typing import NDArray
-from scipy import special  # scipy.stats takes most of a second to import
 
 CONFIDENCE = 0.98
 """Level of every interval of a difference, and of the verdict that rests on it. When nothing changed, 2 % of
@@ -97,7 +97,7 @@ def t_interval(
     error, count = standard_error(differences, clusters)
     if count < 2 or max(differences) - min(differences) < TIE:
         return None
-    reach, mean = special.stdtrit(count - 1, 0.5 + confidence / 2) * error, float(np.mean(differences))
+    reach, mean = scipy.special.stdtrit(count - 1, 0.5 + confidence / 2) * error, float(np.mean(differences))
     return Interval(float(mean - reach), float(mean + reach))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 
-from scipy import special  # scipy.stats takes most of a second to import
+import scipy  # loads its parts when they are first used, which most commands never do
 
 from harness.statistics.intervals import CONFIDENCE, TIE
 
@@ -29,7 +29,7 @@ def minimal_detectable_effect(
     """
     if clusters < 2:
         return None
-    return float((special.stdtrit(clusters - 1, 1 - alpha) + special.stdtrit(clusters - 1, power)) * error)
+    return float((scipy.special.stdtrit(clusters - 1, 1 - alpha) + scipy.special.stdtrit(clusters - 1, power)) * error)
 
 
 def pass_sd(mean: float, task_sd: float = 0.0) -> float:
@@ -68,7 +68,7 @@ def paired_power(effect: float, sd_of_differences: float, tasks: int, alpha: flo
     if sd_of_differences < TIE:
         return 1.0 if effect else alpha
     shift = abs(effect) * math.sqrt(tasks) / sd_of_differences
-    return 1 - float(special.nctdtr(tasks - 1, shift, special.stdtrit(tasks - 1, 1 - alpha)))
+    return 1 - float(scipy.special.nctdtr(tasks - 1, shift, scipy.special.stdtrit(tasks - 1, 1 - alpha)))
 
 
 MOST_TASKS = 5000

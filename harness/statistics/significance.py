@@ -79,12 +79,13 @@ def sign_flip_test(
     moved = int(np.count_nonzero(np.abs(sums) > TIE))
     if moved == 0:
         return Shift(OneSided(0.5, 0.5, 1.0), None)
-    signs = _sign_patterns(len(sums))
-    flipped = [(1 - signs[at : at + CHUNK]) // 2 for at in range(0, len(signs), CHUNK)]
-    tops = np.concatenate([part @ sums for part in flipped])
-    weights = np.concatenate([part @ sizes for part in flipped])
+    flips = _flips(len(sums))
+    both = np.column_stack((sums, sizes))
+    tops, weights = np.concatenate(
+        [flips[at : at + CHUNK].astype(float) @ both for at in range(0, len(flips), CHUNK)]
+    ).T
     means = np.sort(tops[weights > 0] / weights[weights > 0])
-    total = len(signs) + (len(sums) > EXACT_SIGN_FLIPS)
+    total = len(flips) + (len(sums) > EXACT_SIGN_FLIPS)
     unflipped = total - len(means)  # ties with the observed mean, whatever the shift
     below = int(np.searchsorted(means, -TIE))
     tied = (int(np.searchsorted(means, TIE)) - below + unflipped) / 2
@@ -98,12 +99,11 @@ def sign_flip_test(
 
 
 @lru_cache(maxsize=16)
-def _sign_patterns(count: int) -> NDArray[np.int8]:
+def _flips(count: int) -> NDArray[np.int8]:
+    """Return a row for each pattern of signs, with 1 where a cluster's sign changes."""
     if count <= EXACT_SIGN_FLIPS:
-        bits = (np.arange(2**count)[:, None] >> np.arange(count)) & 1
-    else:
-        bits = np.random.default_rng(SEED).integers(0, 2, size=(RESAMPLES, count))
-    return np.asarray(1 - 2 * bits, dtype=np.int8)
+        return ((np.arange(2**count)[:, None] >> np.arange(count)) & 1).astype(np.int8)
+    return np.random.default_rng(SEED).integers(0, 2, size=(RESAMPLES, count)).astype(np.int8)
 
 
 def stratified_test(tasks: Sequence[tuple[Sequence[float], Sequence[float]]]) -> OneSided:

@@ -16,6 +16,7 @@ import repositories as module
 from repositories import MAX_CHARACTERS, MAX_LINES, Repositories, RequestError, SetupError
 from scripted_program import Server
 
+from tests.support.in_process import run_in_process
 from tests.support.suite import REPOSITORY
 
 SERVER = REPOSITORY / "examples/code-search/server.py"
@@ -276,7 +277,6 @@ def test_the_server_answers_to_the_name_that_containers_use(url: str) -> None:
         post(url, message, Host="elsewhere.example:8765")
 
 
-@pytest.mark.slow
 def test_the_server_says_in_one_line_why_it_cannot_start(tmp_path: Path, folder: Path, url: str) -> None:
     taken = url.split(":")[2].split("/")[0]
     for arguments, reason in (
@@ -284,7 +284,6 @@ def test_the_server_says_in_one_line_why_it_cannot_start(tmp_path: Path, folder:
         ((folder, "--port", taken), "--port"),
         ((folder, "--host", "", "--port", "0"), "--host is empty"),
     ):
-        process = serve(*arguments)
-        _, told = process.communicate(timeout=20)
-        assert (process.returncode, told.count("\n")) == (2, 1)
-        assert reason in told
+        ended = run_in_process(SERVER, [str(argument) for argument in arguments])
+        assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
+        assert reason in ended.stderr

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ from locobench.harbor.task import TaskFolder
 from tests.conftest import REPOSITORY, Script
 from tests.derive.repositories import CHAIN, PADDING, commit
 from tests.examples.test_code_search import serve
+from tests.support.in_process import run_in_process
 from tests.support.results import run
 from tools.grep_answers import reward
 
@@ -59,8 +58,8 @@ def answered(tasks: Path, urls: list[str], folder: Path) -> list[EvalResult]:
     servers.write_text(json.dumps([{"name": "code-search", "url": url} for url in urls]))
     results = []
     for task in sorted(path for path in tasks.iterdir() if (path / "task.toml").is_file()):
-        given = (PROGRAM, servers, task / "instruction.md", trajectory, answer)
-        subprocess.run([sys.executable, *map(str, given)], check=True, timeout=60)
+        given = (servers, task / "instruction.md", trajectory, answer)
+        assert run_in_process(PROGRAM, [str(place) for place in given]).returncode == 0
         derived = TaskFolder.read(task).toml.metadata.derived
         assert derived is not None
         results.append(run(task.name, score=reward(task, answer.read_text()), groups=derived.groups))

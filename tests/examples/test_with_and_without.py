@@ -19,6 +19,7 @@ import pytest
 from locobench.smoke.task import find_task_folders
 from tests.conftest import REPOSITORY, SAMPLE, Script, default_signals
 from tests.examples.test_code_search import serve
+from tests.support.in_process import run_in_process
 from tools.grep_answers import reward
 
 EXAMPLE = REPOSITORY / "examples/code-search"
@@ -58,7 +59,7 @@ def test_the_page_shows_what_the_agent_earns_today(tmp_path: Path, script: Scrip
     try:
         for task in find_task_folders(tasks):
             given = (EXAMPLE / "scripted_program.py", servers, task / "instruction.md", trajectory, answer)
-            subprocess.run([sys.executable, *map(str, given)], check=True, timeout=60)
+            assert run_in_process(given[0], [str(place) for place in given[1:]]).returncode == 0
             rewards.append(reward(task, answer.read_text()))
     finally:
         server.terminate()

@@ -408,8 +408,6 @@ def test_a_place_that_cannot_be_written_is_one_line(
     [
         ("--help",),
         ("report", "steady.json"),
-        ("compare", "steady.json", "worse.json"),
-        ("analyze", "steady.json"),
     ],
     ids=lambda arguments: arguments[0],
 )

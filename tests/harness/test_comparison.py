@@ -24,14 +24,16 @@ def same(count: int) -> dict[str, int]:
     return dict.fromkeys(TASKS, count)
 
 
+@pytest.mark.slow
 def test_an_unchanged_agent_is_called_worse_in_at_most_5_of_100_comparisons() -> None:
     for fixed_tasks in (False, True):
-        rates = simulate(tasks=20, runs=3, baseline=0.8, change=0.0, repetitions=1000, fixed_tasks=fixed_tasks)
+        rates = simulate(tasks=20, runs=3, baseline=0.8, change=0.0, repetitions=400, fixed_tasks=fixed_tasks)
         assert rates.regression + rates.improvement <= 0.05
 
 
+@pytest.mark.slow
 def test_a_drop_of_20_points_over_20_tasks_and_5_runs_is_found() -> None:
-    rates = simulate(tasks=20, runs=5, baseline=0.8, change=-0.2, repetitions=1000, fixed_tasks=True)
+    rates = simulate(tasks=20, runs=5, baseline=0.8, change=-0.2, repetitions=400, fixed_tasks=True)
     assert rates.regression >= 0.85
 
 
@@ -185,14 +187,15 @@ def test_verdict_and_interval_never_disagree() -> None:
         assert comparison.verdict.decided == (interval.low > 0 or interval.high < 0)
 
 
+@pytest.mark.slow
 def test_effects_that_differ_by_project_are_not_called_an_improvement() -> None:
     """Every project has an effect of its own, on average none; tasks of one project share it."""
     experiment = Experiment(projects=12, project_sd=0.3)
     told = [made(experiment, seed) for seed in range(60)]
     assert sum(comparison.verdict.decided for comparison in told) <= 3
     assert {comparison.decision.clusters for comparison in told} == {12}
-    unnamed = [made(replace(experiment, projects_named=False), seed) for seed in range(60)]
-    assert sum(comparison.verdict.decided for comparison in unnamed) > 6
+    unnamed = [made(replace(experiment, projects_named=False), seed) for seed in range(30)]
+    assert sum(comparison.verdict.decided for comparison in unnamed) > 3
 
 
 def test_fewer_than_seven_projects_are_not_enough_however_many_their_tasks() -> None:
@@ -202,6 +205,7 @@ def test_fewer_than_seven_projects_are_not_enough_however_many_their_tasks() -> 
     assert "takes 7 projects or more" in verdict_sentence(comparison)
 
 
+@pytest.mark.slow
 def test_a_difference_of_the_size_that_a_design_finds_is_found_in_80_of_100_experiments() -> None:
     reach = made(Experiment(), 0).detectable
     assert reach is not None

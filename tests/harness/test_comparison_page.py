@@ -251,6 +251,7 @@ def test_on_80_columns_no_name_of_a_group_is_cut(capsys: pytest.CaptureFixture[s
     assert max(map(len, printed.splitlines())) <= 80
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [400, 1240])
 def test_in_a_browser_nothing_but_tables_and_figures_is_wider_than_the_window(
     browser: Any, tmp_path: Path, width: int

@@ -7,6 +7,7 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -139,22 +140,22 @@ cli(sys.argv[3:])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", KILLED_AT)
-def test_a_run_killed_at_any_moment_leaves_no_folder_once_it_was_gone_on_with(tmp_path: Path, moment: str) -> None:
+def test_a_run_killed_at_any_moment_leaves_no_folder_once_it_was_gone_on_with(
+    tmp_path: Path, moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     root = suite(tmp_path, FakeClaude(writes={"answer.txt": "right"}))
     temp = tmp_path / "temp"
     temp.mkdir()
     arguments = [*COMMANDS["run"], "--claude", str(root / "bin/claude")]
-
-    def ran(*command: str) -> int:
-        started = [sys.executable, *command, *arguments]
-        return subprocess.run(started, cwd=root, env=environment(TMPDIR=str(temp)), check=False).returncode
-
     function, number = KILLED_AT[moment]
-    assert ran("-c", KILLED, function, str(number)) == -signal.SIGKILL
+    killed = [sys.executable, "-c", KILLED, function, str(number), *arguments]
+    ended = subprocess.run(killed, cwd=root, env=environment(TMPDIR=str(temp)), check=False)
+    assert ended.returncode == -signal.SIGKILL
     assert list(temp.iterdir())
-    arguments.append("--resume")
-    assert ran("-m", "harness") == 0
+    monkeypatch.setattr(tempfile, "tempdir", str(temp))
+    assert harness(root, *arguments, "--resume").returncode == 0
     assert list(temp.iterdir()) == []
     assert len(calls(root / "bin/claude")) == (2 if moment == "before the journal has the run" else 1)
 

@@ -33,7 +33,7 @@ from tests.support.stand_in.messages_api import (
     Text,
     always,
 )
-from tests.support.suite import environment, make_suite, matrix
+from tests.support.suite import environment, harness, make_suite, matrix
 
 KEY = "the-key-that-nobody-may-see"
 
@@ -351,7 +351,7 @@ def test_a_killed_grading_of_80_trials_is_resumed_without_paying_twice(tmp_path:
         journal = (tmp_path / "out.journal.jsonl").read_text().splitlines()
         assert len(journal) == 30
         killed = True
-        done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=120)
+        done = harness(tmp_path, *command[3:], JUDGE_BASE_URL=api.url, JUDGE_API_KEY=KEY)
     assert done.returncode == 0, done.stderr
     assert len(api.requests) == 31 + 50
     asked = [request.body["messages"][0]["content"] for request in api.requests]

@@ -164,6 +164,7 @@ def test_the_arms_of_the_list_are_told_apart() -> None:
     assert "mcp__search" in rows[0][2]
 
 
+@pytest.mark.slow
 def test_of_500_tasks_with_three_runs_in_each_arm_the_page_takes_2_mb_at_most() -> None:
     html = comparison_page(500)
     assert len(html.encode()) <= 2_000_000
@@ -200,13 +201,19 @@ class Page:
         return int(self.page.locator("#rows tr:visible").count())
 
 
-@pytest.fixture
-def opened(browser: Any, tmp_path: Path) -> Page:
-    path = tmp_path / "report.html"
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
     path.write_text(comparison_page(), encoding="utf-8")
-    return Page(browser, path)
+    return path
 
 
+@pytest.fixture
+def opened(browser: Any, report: Path) -> Page:
+    return Page(browser, report)
+
+
+@pytest.mark.slow
 def test_in_a_browser_nothing_fails_and_nothing_is_fetched(opened: Page) -> None:
     opened.page.click("#rows a >> nth=0")
     opened.page.wait_for_selector("#run h1")
@@ -215,6 +222,7 @@ def test_in_a_browser_nothing_fails_and_nothing_is_fetched(opened: Page) -> None
     assert len([url for url in opened.requests if url.startswith("file://")]) == 1
 
 
+@pytest.mark.slow
 def test_searching_and_filtering_narrow_the_list(opened: Page) -> None:
     assert opened.shown() == 72
     opened.page.fill("#words", "task-003 search")
@@ -227,6 +235,7 @@ def test_searching_and_filtering_narrow_the_list(opened: Page) -> None:
     opened.page.wait_for_selector("#count:text('72 of 72 runs')")
 
 
+@pytest.mark.slow
 def test_the_search_can_look_inside_transcripts(opened: Page) -> None:
     opened.page.fill("#words", "+new &amp; line")
     assert opened.shown() == 0
@@ -234,12 +243,14 @@ def test_the_search_can_look_inside_transcripts(opened: Page) -> None:
     opened.page.wait_for_selector("#count:text('72 of 72 runs')")
 
 
+@pytest.mark.slow
 def test_a_reward_lists_its_runs(opened: Page) -> None:
     opened.page.locator("#task-rows tr", has_text="task-002").locator("button").nth(1).click()
     opened.page.wait_for_selector("#count:text('3 of 72 runs')")
     assert opened.shown() == 3
 
 
+@pytest.mark.slow
 def test_tasks_are_sorted_and_filtered_by_result_and_group(opened: Page) -> None:
     def column(number: int) -> list[str]:
         return list(opened.page.locator(f"#task-rows tr:visible td:nth-child({number})").all_inner_texts())
@@ -259,6 +270,7 @@ def test_tasks_are_sorted_and_filtered_by_result_and_group(opened: Page) -> None
     assert opened.page.inner_text("#task-count") == "3 of 12 tasks"
 
 
+@pytest.mark.slow
 def test_the_focus_goes_back_to_the_link_that_led_to_a_run(opened: Page) -> None:
     opened.page.click("#rows a >> nth=4")
     opened.page.wait_for_selector("#run h1")
@@ -267,6 +279,7 @@ def test_the_focus_goes_back_to_the_link_that_led_to_a_run(opened: Page) -> None
     assert opened.page.evaluate("document.activeElement.hash") == "#run-2"
 
 
+@pytest.mark.slow
 def test_run_pages_open_link_to_each_other_and_back(opened: Page) -> None:
     opened.page.click("#rows a >> nth=0")
     opened.page.wait_for_selector("#run h1")

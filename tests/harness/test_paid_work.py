@@ -64,11 +64,11 @@ def paid(root: Path) -> int:
 
 def test_runs_of_the_same_second_keep_their_results_apart(tmp_path: Path) -> None:
     root = make_suite(tmp_path / "s", fake=RIGHT)
-    processes = [started(root, "run", *ONE) for _ in range(6)]
+    processes = [started(root, "run", *ONE) for _ in range(3)]
     for process in processes:
         process.communicate(timeout=60)
-    assert [process.returncode for process in processes] == [0] * 6
-    assert paid(root) == len(list((root / "evals/results").glob("results_*.json"))) == 6
+    assert [process.returncode for process in processes] == [0] * 3
+    assert paid(root) == len(list((root / "evals/results").glob("results_*.json"))) == 3
 
 
 def test_a_run_that_is_killed_while_it_is_graded_is_not_paid_again(tmp_path: Path) -> None:
@@ -108,14 +108,13 @@ def agent(root: Path, script: str) -> None:
     """Let the agent run a script of bash in its project, before it answers right."""
     claude = root / "bin/claude"
     claude.write_text(claude.read_text().replace(
-        "memory = [", f"subprocess.run(['bash', '-c', {script!r}])\nmemory = [", 1
+        "memory = [", f"import subprocess\nsubprocess.run(['bash', '-c', {script!r}, prompt])\nmemory = [", 1
     ))  # fmt: skip
 
 
 @NEEDS_MODES
-@pytest.mark.parametrize(
-    "script",
-    [
+def test_whatever_an_agent_does_to_its_folders_it_ends_its_own_run_alone(tmp_path: Path) -> None:
+    scripts = [
         "chmod 000 ..",
         "chmod 000 $HARNESS_INSTRUCTIONS_LOG ../log",
         "truncate -s 3G $HARNESS_INSTRUCTIONS_LOG",
@@ -123,11 +122,10 @@ def agent(root: Path, script: str) -> None:
         "rm -rf ../log; ln -s /etc ../log",
         "cd ..; rm -rf project; ln -s project project",
         "cd ..; rm -rf project; touch project",
-    ],
-)
-def test_whatever_an_agent_does_to_its_folders_it_ends_its_own_run_alone(tmp_path: Path, script: str) -> None:
-    root = make_suite(tmp_path / "s", tasks=2, configs=1, fake=FakeClaude(writes={"answer.txt": "right"}))
-    agent(root, f"[ -e ../../once ] || {{ {script}; }}")
+    ]
+    root = make_suite(tmp_path / "s", tasks=len(scripts), configs=1, fake=FakeClaude(writes={"answer.txt": "right"}))
+    cases = "".join(f"*t{number}*) {script};;\n" for number, script in enumerate(scripts))
+    agent(root, f"case $0 in\n{cases}esac")
     command = [
         *ordinary(),
         sys.executable,
@@ -146,7 +144,7 @@ def test_whatever_an_agent_does_to_its_folders_it_ends_its_own_run_alone(tmp_pat
     assert shown.returncode in (0, 2), shown.stderr
     assert "Traceback" not in shown.stderr
     results = load_results_file(root / "out.json").results
-    assert (len(results), paid(root)) == (2, 2)
+    assert (len(results), paid(root)) == (len(scripts), len(scripts))
     assert all(r.verdict in ("fail", "lost") for r in results)
     assert not list((tmp_path / "tmp").iterdir())
 

@@ -9,6 +9,7 @@ import sys
 import sysconfig
 import tomllib
 import venv
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,10 @@ class Installation:
         self.bin = folder / "bin"
         self.packages = packages_of(folder)
         self.elsewhere = elsewhere
+
+    @cache  # noqa: B019
+    def help_of(self, command: str) -> subprocess.CompletedProcess[str]:
+        return self.run(command, "--help")
 
     def run(self, command: str, *arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -108,7 +113,7 @@ def test_public_paths_are_imported_from_the_package(installed: Installation) -> 
 @pytest.mark.parametrize("command", SCRIPTS)
 def test_every_command_says_its_version_and_helps(installed: Installation, command: str) -> None:
     assert installed.run(command, "--version").stdout == f"{command} {version()}\n"
-    shown = installed.run(command, "--help")
+    shown = installed.help_of(command)
     assert (shown.returncode, shown.stderr) == (0, "")
     assert shown.stdout.lower().startswith(f"usage: {command}")
 
@@ -126,7 +131,7 @@ def test_without_data_the_command_says_what_is_missing_in_one_line(installed: In
 def test_an_installed_command_names_installed_commands(installed: Installation, tmp_path: Path) -> None:
     """The scripts, which only a checkout has, stand neither in its help nor in what it says of bad input."""
     scripts = re.compile(r"\w+\.py\b|python -m harness")
-    said = [installed.run(command, "--help").stdout for command in SCRIPTS]
+    said = [installed.help_of(command).stdout for command in SCRIPTS]
     said += [installed.run(command, cwd=tmp_path).stderr for command in ("locobench-select", "locobench-smoke")] + [
         installed.run("locobench-generate", "--data_dir", SAMPLE, cwd=tmp_path).stderr
     ]
@@ -143,7 +148,7 @@ def test_the_commands_work_in_sequence_in_an_empty_folder(installed: Installatio
         ("locobench-extract", "--data_dir", SAMPLE),
         ("locobench-select", *few),
         ("locobench-generate", "--data_dir", SAMPLE, "--selected_tasks", "selected_tasks.json"),
-        ("locobench-smoke", "--local"),
+        ("locobench-smoke", "--local", "--limit_per_language", 1),
     ]:
         shown = installed.run(str(command), *arguments, cwd=tmp_path)
         assert shown.returncode == 0, shown.stderr

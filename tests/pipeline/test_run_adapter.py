@@ -122,7 +122,7 @@ def test_two_runs_give_identical_bytes(data: Data, tmp_path: Path, script: Scrip
         spellings = "lookup_price lookupPrice LookupPrice LOOKUP_PRICE lookUp_price"
         (project / "shop" / "src" / "spellings.py").write_text(f"# {spellings}\n")
     trees = []
-    for hash_seed in ("1", "2", "3"):
+    for hash_seed in ("1", "2"):
         environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
         out = tmp_path / hash_seed
         script("extract_dataset.py", "--data_dir", data.folder, "--output", out / "d.jsonl", env=environment)
@@ -132,7 +132,7 @@ def test_two_runs_give_identical_bytes(data: Data, tmp_path: Path, script: Scrip
         trees.append(tasks_tree(out))
     for found in trees:
         del found[f"tasks/{LOCK_FILE}"], found[f"tasks/{STATE_FILE}"]
-    assert trees[0] == trees[1] == trees[2]
+    assert trees[0] == trees[1]
     assert len(trees[0]) > 3 * len(FILES)
 
 

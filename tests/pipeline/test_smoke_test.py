@@ -81,7 +81,7 @@ def test_an_incomplete_task_is_a_row_that_names_what_is_missing(
 ) -> None:
     (task / missing).unlink()
 
-    result = script("smoke_test.py", tasks, "--local", "--quiet")
+    result = script("smoke_test.py", tasks, "--local", "--quiet", "--task_ids", task.name)
 
     assert (result.returncode, result.stderr) == (1, f"{task.name}: {reason}\n")
 

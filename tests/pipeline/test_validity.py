@@ -34,7 +34,7 @@ def test_frauds_do_not_pay() -> None:
 
 @pytest.mark.slow
 def test_a_small_change_of_an_answer_changes_its_reward_little() -> None:
-    changes = changes_of("sample", some_cases(), None)
+    changes = changes_of("sample", some_cases()[::2], None)
     assert set(changes) > {"a sentence removed", "a true sentence added", "two paragraphs merged"}
     assert large_changes(changes) <= SHARE_OF_LARGER
 
@@ -80,6 +80,7 @@ def test_measurement_would_notice_a_verifier_that_pays_for_anything() -> None:
     assert frauds_that_pay({"project, fenced": [0.0, 0.0, 0.2]}) == ["project, fenced"]
 
 
+@pytest.mark.slow
 def test_parts_of_the_truth_are_drawn_the_same_way_every_time() -> None:
     case = sample_cases()[0]
     assert answers.part_of_oracle(case, 0.5) == answers.part_of_oracle(case, 0.5)

@@ -14,7 +14,7 @@ from harness.models import Config, ExecutionTrace
 RECORDED = Path(__file__).parents[1] / "fixtures/claude_cli"
 
 SCRIPT = """#!{python} -S
-import json, os, subprocess, sys, time, uuid
+import json, os, sys, time
 play = json.loads({play!r})
 prompt = sys.stdin.read()
 call = dict(argv=sys.argv[1:], prompt=prompt, env=dict(os.environ), cwd=os.getcwd(), pid=os.getpid())
@@ -40,9 +40,11 @@ if play["patch_init"] and out:
     out = json.dumps(dict(json.loads(first), **play["patch_init"])).encode() + b"\\n" + rest
 if play["own_session"] and out:
     # As every run of the real one; the recorded output is of one.
+    import uuid
     out = out.replace(json.loads(out.partition(b"\\n")[0])["session_id"].encode(), str(uuid.uuid4()).encode())
 out += bytes.fromhex(play["extra_stdout"])
 if play["child"]:
+    import subprocess
     subprocess.Popen(play["child"], start_new_session=True)
 time.sleep(play["delay"])
 sys.stdout.buffer.write(out)
