@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+import scipy  # loads its parts when they are first used, which most commands never do
 from numpy.typing import NDArray
-from scipy import special  # scipy.stats takes most of a second to import
 
 from harness.statistics.intervals import TIE
 
@@ -67,7 +67,7 @@ def rank_correlation(a: Sequence[float], b: Sequence[float]) -> tuple[float, flo
     rho = max(-1.0, min(1.0, float(np.corrcoef(ranks_a, ranks_b)[0, 1])))
     freedom = len(a) - 2
     t = abs(rho) * (freedom / max(1e-300, 1 - rho**2)) ** 0.5
-    return rho, min(1.0, 2 * float(special.stdtr(freedom, -t)))
+    return rho, min(1.0, 2 * float(scipy.special.stdtr(freedom, -t)))
 
 
 def _ranks(values: Sequence[float]) -> NDArray[np.float64]:
