@@ -80,6 +80,7 @@ def main(argv: list[str] | None) -> int:
 
     from locobench.smoke import report as smoke_report
     from locobench.smoke.check import smoke
+    from locobench.smoke.containers import Engine, EngineError
     from locobench.smoke.language_images import common_layers, push_images
     from locobench.smoke.task import find_task_folders
 
@@ -88,8 +89,6 @@ def main(argv: list[str] | None) -> int:
     layers = common_layers(folders) if options.push else {}
     engine, facts = None, {"Docker engine": f"none (--local), Python {platform.python_version()}"}
     if not options.local:
-        from locobench.smoke.containers import BuildError, Engine, EngineError
-
         try:
             engine = Engine()
             facts = engine.describe()
@@ -124,7 +123,7 @@ def main(argv: list[str] | None) -> int:
         try:
             for image in push_images(engine, layers, options.push, timeout=options.build_timeout):
                 cli.say(f"pushed {image}")
-        except (BuildError, EngineError) as error:
+        except EngineError as error:
             cli.complain(f"{error}\n{error.tail}" if error.tail else str(error))
             return cli.SOME_FAILED
     return cli.DONE

@@ -10,17 +10,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
+from locobench.smoke.containers import Engine, EngineError, last_lines
 from locobench.smoke.task import SmokeTask, TaskError, read_task_folder
 from locobench.smoke.trial import Agent, Attempt, run_in_container, run_locally
 
-if TYPE_CHECKING:
-    from locobench.smoke.containers import Engine
-
 K = TypeVar("K")
 V = TypeVar("V")
-T = TypeVar("T")
+Watch = Callable[[Iterable[Any], int, str], Iterator[Any]]
+"""Passes items through and may show progress: (items, their number, a label)."""
 REPOSITORY_OF_IMAGES = "smoke-test"
 EXPECTED_REWARD: dict[Agent, float] = {"oracle": 1.0, "nop": 0.0}
 
@@ -39,13 +38,11 @@ class ImageCheck:
     """The image it builds on."""
     build_seconds: float | None = None
     size: int | None = None
-    """Bytes, including the base image."""
+    """Bytes, including the base image; None if it is not built."""
     toolchain: str = ""
     """The first line with a version in the output of the language's check command."""
     project_tests: str = ""
     """`pass`, `fail`, or `none` if the project's Makefile has no `test` target."""
-    usable: bool = False
-    """Whether trials can run: the image is built and the engine is available."""
     faults: tuple[str, ...] = ()
     output: str = ""
     """The last lines of output of what failed."""
@@ -74,14 +71,6 @@ class Row:
         return "; ".join(self.faults) or "ok"
 
 
-class Watch(Protocol):
-    """Passes items through and may show progress."""
-
-    def __call__(self, items: Iterable[T], total: int, label: str) -> Iterator[T]:
-        """Yield all of the `total` items."""
-        ...
-
-
 def check_image(
     engine: Engine,
     languages: Mapping[str, Mapping[str, Any]],
@@ -91,35 +80,29 @@ def check_image(
     timeout: float,
 ) -> ImageCheck:
     """Build the image of `task`; record its size and toolchain, and whether the project's tests pass."""
-    from locobench.smoke.containers import BuildError, CommandTimeout, EngineError, last_lines
-
     tag = f"{REPOSITORY_OF_IMAGES}:{task.digest[:16]}"
-    found: dict[str, Any] = {"usable": True}
+    memory_mb = task.toml.environment.memory_mb
+    found: dict[str, Any] = {}
     faults: list[str] = []
     try:
         found["build_seconds"], found["size"] = engine.build(task.environment, tag, timeout=build_timeout)
         command = languages.get(task.language, {}).get("check")
-        with engine.container(tag, memory_mb=task.toml.environment.memory_mb) as box:
-            if command is None:
-                faults.append(f"toolchain: no table of languages has {task.language!r}")
-            else:
-                code, output = box.run(command, timeout=timeout)
-                found["toolchain"] = next(filter(_VERSION.search, output.splitlines()), "")
-                if code != 0:
-                    faults.append(f"toolchain: `{command}` failed (exit code {code})")
-                    found["output"] = last_lines(output)
-            found["project_tests"] = "fail" if task.has_project_tests else "none"
-            if task.has_project_tests:
-                code, output = box.run(_PROJECT_TESTS, timeout=timeout)
-                found |= {"project_tests": "pass"} if code == 0 else {"output": last_lines(output)}
-    except BuildError as error:
-        faults.append(str(error))
-        found |= {"usable": False, "output": error.tail}
-    except CommandTimeout as error:
-        faults.append(f"image: a command {error}")
+        if command is None:
+            faults.append(f"toolchain: no table of languages has {task.language!r}")
+        else:
+            code, output = engine.run(tag, command, what=f"toolchain: `{command}`", timeout=timeout)
+            found["toolchain"] = next(filter(_VERSION.search, output.splitlines()), "")
+            if code != 0:
+                faults.append(f"toolchain: `{command}` failed (exit code {code})")
+                found["output"] = last_lines(output)
+        found["project_tests"] = "fail" if task.has_project_tests else "none"
+        if task.has_project_tests:
+            what = "the project's tests"
+            code, output = engine.run(tag, _PROJECT_TESTS, what=what, timeout=timeout, memory_mb=memory_mb)
+            found |= {"project_tests": "pass"} if code == 0 else {"output": last_lines(output)}
     except EngineError as error:
         faults.append(str(error))
-        found["usable"] = False
+        found["output"] = error.tail
     return ImageCheck(tag=tag, base=task.base_image, faults=tuple(faults), **found)
 
 
@@ -146,10 +129,12 @@ def smoke(
         limit_per_language: Check only this many whole tasks of each language, plus all broken ones.
         watch: Passes finished work through and may show progress.
     """
-    rows, tasks = _read_tasks(paths, limit_per_language)
+    read = _read_tasks(paths, limit_per_language)
+    tasks = [task for task in read.values() if isinstance(task, SmokeTask)]
     first: dict[str, SmokeTask] = {}
     for task in tasks:
         first.setdefault(task.digest, task)
+    images = dict.fromkeys(first, ImageCheck())
 
     def trial_of(key: tuple[SmokeTask, Agent]) -> Attempt:
         task, agent = key
@@ -159,40 +144,42 @@ def smoke(
 
     with ThreadPoolExecutor(jobs) as pool:
         try:
-            images = dict.fromkeys(first, ImageCheck(usable=True))
             if engine is not None:
                 check = partial(check_image, engine, languages, build_timeout=build_timeout, timeout=timeout)
                 found = _in_parallel(pool, check, list(first.values()), "Images", watch)
                 images = {task.digest: image for task, image in found.items()}
-            usable = [task for task in tasks if images[task.digest].usable]
+            usable = [task for task in tasks if engine is None or images[task.digest].size is not None]
             trials = _in_parallel(pool, trial_of, list(product(usable, EXPECTED_REWARD)), "Trials", watch)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             if engine is not None:
                 engine.kill_all()
             raise
-    for task in tasks:
-        own = {agent: trials[task, agent] for agent in EXPECTED_REWARD if (task, agent) in trials}
-        rows[task.path] = _judge(task, images[task.digest], own, shares_image=task is not first[task.digest])
-    return list(rows.values())
+    rows = []
+    for path, found_there in read.items():
+        if isinstance(found_there, TaskError):
+            rows.append(Row(path.name, faults=(str(found_there),)))
+            continue
+        own = {agent: trials[found_there, agent] for agent in EXPECTED_REWARD if (found_there, agent) in trials}
+        image, first_user = images[found_there.digest], first[found_there.digest]
+        rows.append(_judge(found_there, image, own, shares_image=found_there is not first_user))
+    return rows
 
 
-def _read_tasks(paths: list[Path], limit_per_language: int | None) -> tuple[dict[Path, Row], list[SmokeTask]]:
-    """Return a row for every task to check (a placeholder unless the task is broken), and the whole tasks."""
-    rows: dict[Path, Row] = {}
-    tasks: list[SmokeTask] = []
+def _read_tasks(paths: list[Path], limit_per_language: int | None) -> dict[Path, SmokeTask | TaskError]:
+    """Return every task to check, or what is wrong with it."""
+    found: dict[Path, SmokeTask | TaskError] = {}
     taken: Counter[str] = Counter()
     for path in paths:
         try:
             task = read_task_folder(path)
         except TaskError as error:
-            rows[path] = Row(path.name, faults=(str(error),))
+            found[path] = error
             continue
         taken[task.language] += 1
         if limit_per_language is None or taken[task.language] <= limit_per_language:
-            rows[path] = Row(task.name, task.language)
-            tasks.append(task)
-    return rows, tasks
+            found[path] = task
+    return found
 
 
 def _judge(task: SmokeTask, image: ImageCheck, trials: dict[Agent, Attempt], *, shares_image: bool) -> Row:

@@ -1,4 +1,4 @@
-"""Use the Docker engine for the smoke test: build images, run commands without network.
+"""Use the Docker engine for the smoke test: build images, run commands in fresh containers without network.
 
 Everything goes through the `docker` command: it builds with BuildKit, whose layers Harbor reuses, and it finds the
 engine and the registries' credentials as the user's own calls do.
@@ -14,37 +14,34 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 from uuid import uuid4
 
 # How many lines of a failed build or command to show, and how many bytes of output to keep for them.
 _SHOWN_LINES = 8
 _KEPT_BYTES = 16_384
-# Seconds for calls that only ask or copy: they may wait for a busy engine, but not for ever.
+# Seconds for calls that only ask: they may wait for a busy engine, but not for ever.
 _PATIENCE = 600
+# The exit code of `docker run` if the engine fails, and not the command.
+_ENGINE_FAILED = 125
 # BuildKit's name for the failed step if the Dockerfile's base image cannot be loaded.
 _NO_BASE = re.compile(r"^ > \[internal\] load metadata for (\S+):$", re.MULTILINE)
 
 
-class Failed(Exception):
-    """Something failed. The message is one line; `tail` has the last lines of output."""
+class EngineError(Exception):
+    """The engine fails, or cannot build or push an image. The message is one line; `tail` the last lines of output."""
 
     def __init__(self, message: str, tail: str = "") -> None:
         super().__init__(message)
         self.tail = tail
 
 
-class EngineError(Failed):
-    """The engine is missing, refused, failed or stopped answering."""
-
-
-class BuildError(Failed):
-    """An image cannot be built or pushed."""
-
-
-class CommandTimeout(Failed):
+class CommandTimeout(EngineError):
     """A command took too long and was killed."""
+
+    def __init__(self, what: str, seconds: float, tail: str = "") -> None:
+        super().__init__(f"{what} still ran after {seconds:g} s and was killed", tail)
 
 
 class Engine:
@@ -57,7 +54,6 @@ class Engine:
             EngineError: no engine answers, or the `docker` command is missing; the message says what to do.
         """
         self._running: set[subprocess.Popen[bytes]] = set()
-        self._live: set[str] = set()
         way_out = "start one, or pass --local to run oracle and nop without images"
         try:
             code, said = self.call("version", "--format", "{{.Server.Version}}")
@@ -66,13 +62,14 @@ class Engine:
         if code != 0:
             raise EngineError(f"no Docker engine answers ({_last(said)}); {way_out}")
 
-    def call(self, *arguments: str, timeout: float = _PATIENCE) -> tuple[int, str]:
+    def call(self, *arguments: str, timeout: float = _PATIENCE, what: str = "docker") -> tuple[int, str]:
         """Run a docker command; return its exit code and the end of its output.
 
         Raises:
-            CommandTimeout: it took longer than `timeout` seconds.
+            CommandTimeout: it took longer than `timeout` seconds; the message calls it `what`.
         """
         output = b""
+        started = time.monotonic()
         # A process group of its own: `docker build` leaves the work to a plugin that must be stopped with it.
         with subprocess.Popen(
             ["docker", *arguments],
@@ -83,13 +80,7 @@ class Engine:
         ) as process:
             assert process.stdout
             self._running.add(process)
-            expired = threading.Event()
-
-            def expire() -> None:
-                expired.set()
-                _stop(process)
-
-            watchdog = threading.Timer(timeout, expire)
+            watchdog = threading.Timer(timeout, _stop, [process])
             watchdog.start()
             try:
                 while chunk := os.read(process.stdout.fileno(), 1 << 16):
@@ -99,20 +90,22 @@ class Engine:
                 watchdog.cancel()
                 self._running.discard(process)
                 _stop(process)
-        if expired.is_set():
-            raise CommandTimeout(f"still ran after {timeout:g} s and was killed", last_lines(_clean(output)))
-        return process.returncode, _clean(output)
+        # Terminal escapes and the carriage returns of progress bars garble tables.
+        said = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", output.decode("utf-8", "replace")).replace("\r", "\n")
+        if process.returncode == -signal.SIGKILL and time.monotonic() - started >= timeout:
+            raise CommandTimeout(what, timeout, last_lines(said))
+        return process.returncode, said
 
-    def ask(self, *arguments: str) -> str:
-        """Run a docker command that only fails with the engine, and return its output.
+    def ask(self, *arguments: str, timeout: float = _PATIENCE, what: str = "docker") -> str:
+        """Run a docker command that has to succeed, and return the end of its output.
 
         Raises:
-            EngineError: it failed.
+            EngineError: it failed or took longer than `timeout` seconds; the message calls it `what`.
         """
-        code, said = self.call(*arguments)
+        code, said = self.call(*arguments, timeout=timeout, what=what)
         if code != 0:
             self.assert_alive()
-            raise EngineError(f"engine: {_last(said)}")
+            raise EngineError(f"{what} failed (exit code {code})", last_lines(said))
         return said.strip()
 
     def assert_alive(self) -> None:
@@ -145,96 +138,60 @@ class Engine:
         """Build the Dockerfile in the folder `context`; return the seconds taken and the image's size in bytes.
 
         Raises:
-            BuildError: the build failed or took longer than `timeout` seconds.
-            EngineError: the engine fails.
+            EngineError: the build failed or took longer than `timeout` seconds.
         """
         started = time.monotonic()
         try:
-            self._make("build", ["build", "--tag", tag, str(context)], timeout)
-        except BuildError as error:
+            self.ask("build", "--tag", tag, str(context), timeout=timeout, what="build")
+        except EngineError as error:
             if base := _NO_BASE.search(error.tail):
                 way_out = f"try `docker pull {base[1]}`, or generate the tasks with another --base_image"
-                raise BuildError(f"the image {base[1]} cannot be pulled: {way_out}", error.tail) from None
+                raise EngineError(f"the image {base[1]} cannot be pulled: {way_out}", error.tail) from None
             raise
         seconds = time.monotonic() - started
         return seconds, int(self.ask("image", "inspect", "--format", "{{.Size}}", tag))
 
-    def push(self, image: str, *, timeout: float) -> None:
-        """Push an image to the registry in its name, with the credentials of `docker login`.
+    def run(
+        self,
+        image: str,
+        command: str,
+        *,
+        what: str,
+        timeout: float,
+        memory_mb: int | None = None,
+        mounts: Mapping[str, Path] | None = None,
+        user: str = "",
+    ) -> tuple[int, str]:
+        """Run `command` with bash in a fresh container; return its exit code and the end of its output.
+
+        Args:
+            what: the command's name in a message.
+            timeout: in seconds.
+            mounts: folders of this machine by their place in the container.
+            user: the image's own by default.
 
         Raises:
-            BuildError: the push failed or took longer than `timeout` seconds.
-            EngineError: the engine fails.
-        """
-        self._make(f"{image}: push", ["push", image], timeout)
-
-    def _make(self, what: str, command: list[str], timeout: float) -> None:
-        try:
-            code, said = self.call(*command, timeout=timeout)
-        except CommandTimeout as error:
-            raise BuildError(f"{what} {error}", error.tail) from None
-        if code != 0:
-            self.assert_alive()
-            raise BuildError(f"{what} failed (exit code {code})", last_lines(said))
-
-    @contextlib.contextmanager
-    def container(self, image: str, *, memory_mb: int | None = None, logs: Path | None = None) -> Iterator[Box]:
-        """Start an idle container without network, with the folders in `logs` at /logs; remove it afterwards.
-
-        Raises:
+            CommandTimeout: it took longer than `timeout`.
             EngineError: the engine fails.
         """
         name = f"smoke-test-{uuid4().hex}"
-        options = [f"--memory={memory_mb}m"] if memory_mb else []
-        for folder in sorted(logs.iterdir()) if logs else ():
-            options.append(f"--mount=type=bind,source={folder},target=/logs/{folder.name}")
-        self._live.add(name)
+        options = [f"--name={name}", "--network=none", f"--user={user}", f"--memory={memory_mb or 0}m"]
+        options += [f"--mount=type=bind,source={path},target={place}" for place, path in (mounts or {}).items()]
         try:
-            self.ask("run", "--detach", "--name", name, "--network=none", *options, image, "sh", "-c", "sleep infinity")
-            yield Box(self, name)
+            code, said = self.call("run", *options, image, "bash", "-c", command, timeout=timeout, what=what)
         finally:
-            self._live.discard(name)
-            self._remove(name)
-
-    def _remove(self, container: str) -> None:
-        with contextlib.suppress(CommandTimeout):
-            self.call("rm", "--force", "--volumes", container)
+            with contextlib.suppress(CommandTimeout):
+                self.call("rm", "--force", "--volumes", name)
+        if code != 0:
+            self.assert_alive()
+        if code == _ENGINE_FAILED:
+            raise EngineError(f"engine: {_last(said)}")
+        return code, said
 
     def kill_all(self) -> None:
-        """Stop every call and remove every container; the threads that wait for them get their errors."""
+        """Stop every call; the threads that wait for them get errors, and remove their containers."""
         for process in list(self._running):
             _stop(process)
-        for container in list(self._live):
-            self._remove(container)
-
-
-class Box:
-    """A running container. Its methods raise EngineError when the engine fails."""
-
-    def __init__(self, engine: Engine, name: str) -> None:
-        self._engine, self._name = engine, name
-
-    def put(self, path: Path, place: str) -> None:
-        """Copy a file, or what a folder holds, into the container."""
-        self._engine.ask("cp", f"{path}/." if path.is_dir() else str(path), f"{self._name}:{place}")
-
-    def take(self, place: str, path: Path) -> bool:
-        """Copy a file out of the container; return whether it exists."""
-        code, _ = self._engine.call("cp", f"{self._name}:{place}", str(path))
-        if code != 0:
-            self._engine.assert_alive()
-        return code == 0
-
-    def run(self, command: str, *, timeout: float, user: str = "") -> tuple[int, str]:
-        """Run `command` with bash in the working directory; return its exit code and the end of its output.
-
-        Raises:
-            CommandTimeout: it took longer than `timeout` seconds; it goes on until the container is removed.
-        """
-        found = self._engine.call("exec", f"--user={user}", self._name, "bash", "-c", command, timeout=timeout)
-        if found[0] != 0:
-            self._engine.assert_alive()
-        return found
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
@@ -246,11 +203,6 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 def last_lines(text: str) -> str:
     """Return the last few non-empty lines of a command's output."""
     return "\n".join([line.rstrip() for line in text.splitlines() if line.strip()][-_SHOWN_LINES:])
-
-
-def _clean(output: bytes) -> str:
-    """Decode output and remove terminal escapes and the carriage returns of progress bars, which garble tables."""
-    return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", output.decode("utf-8", "replace")).replace("\r", "\n")
 
 
 def _last(said: str) -> str:

@@ -53,13 +53,13 @@ def push_images(engine: Engine, layers: Mapping[str, str], pattern: str, *, time
         timeout: seconds for one build or push.
 
     Raises:
-        BuildError: one cannot be built or pushed.
-        EngineError: the engine fails.
+        EngineError: one cannot be built or pushed.
     """
     for language, dockerfile in sorted(layers.items()):
         image = pattern.format(language=language)
         with tempfile.TemporaryDirectory() as context:
             Path(context, "Dockerfile").write_text(dockerfile, encoding="utf-8")
             engine.build(Path(context), image, timeout=timeout)
-        engine.push(image, timeout=timeout)
+        # With the credentials of `docker login`.
+        engine.ask("push", image, timeout=timeout, what=f"{image}: push")
         yield image

@@ -167,7 +167,7 @@ def test_an_engine_that_goes_away_is_a_fault_of_each_task_it_leaves_undone(tasks
     path = tmp_path / "docker.sock"
     engine = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock").removeprefix("unix://")
     # The first command in a container: by then the image is built, and nothing else has happened.
-    FragileSocket(path, engine, last_request=b"/exec HTTP/1.1")
+    FragileSocket(path, engine, last_request=b"/start HTTP/1.1")
 
     result, table = smoke_test(
         task_folders(tasks)[0],

@@ -25,7 +25,7 @@ from locobench.dataset.catalog import load_languages
 from locobench.generate.make import BASE_IMAGE, dockerfile_of
 from locobench.shared.errors import InputError
 from locobench.shared.installation import REPOSITORY
-from locobench.smoke.containers import BuildError, Engine, EngineError
+from locobench.smoke.containers import Engine, EngineError
 
 TAG = "bench-images"
 SAMPLES = REPOSITORY / "data" / "sample" / "generated"
@@ -120,10 +120,8 @@ def main(argv: list[str] | None) -> int:
         parser.error("--rounds must be above 0")
     try:
         kept = compare(Engine(), options.base_image, options.rounds)
-    except BuildError as error:
-        raise InputError(f"{error}\n{error.tail}") from None
     except EngineError as error:
-        raise InputError(str(error)) from None
+        raise InputError(f"{error}\n{error.tail}") from None
     return cli.DONE if kept else cli.SOME_FAILED
 
 
