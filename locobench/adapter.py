@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING
 
-from locobench.dataset.benchmark import complete
-from locobench.dataset.lines import DatasetError, DatasetLines, Entry, Line
-from locobench.dataset.records import RecordError, parse_object
-from locobench.dataset.scenario import Scenario, folder_name
+from locobench.dataset.loader import LoCoBenchLoader, LoCoBenchTask, UnknownTaskError
+from locobench.dataset.records import DatasetError
+from locobench.dataset.scenario import folder_name
 from locobench.generate.maker import Made, ProjectTasks
 from locobench.shared.errors import InputError
-from locobench.shared.installation import EXTRACT
 from locobench.shared.terminal import first_few
 
 # Task generation is imported where it is used, so that reading records does not load templates and verifier.
@@ -28,129 +26,6 @@ __all__ = [
     "Made",
     "UnknownTaskError",
 ]
-
-
-class UnknownTaskError(InputError, KeyError):
-    """The dataset does not contain these ids; `ids` lists them."""
-
-    def __init__(self, ids: Iterable[str], dataset: Path) -> None:
-        self.ids = sorted(ids)
-        super().__init__(
-            f"{dataset}: no task with id {', '.join(self.ids)}; --dataset_path names the dataset, {EXTRACT} writes it"
-        )
-
-    def __str__(self) -> str:
-        # A KeyError shows its key's repr.
-        return str(self.args[0])
-
-
-class LoCoBenchTask(Scenario):
-    """One scenario of the benchmark as a record, built from its raw file or its line in the JSONL."""
-
-    @classmethod
-    def from_scenario(cls, data: dict[str, Any], name: str) -> Self:
-        """Build the record from a raw scenario whose file is called `<name>.json`.
-
-        Raises:
-            RecordError: a field is missing or wrong, or the id is not the file's name.
-        """
-        return cls.checked(complete(data, name))
-
-    @classmethod
-    def from_line(cls, line: bytes) -> Self:
-        """Read one line of the JSONL.
-
-        Raises:
-            RecordError: a field is missing or wrong.
-        """
-        return cls.checked(parse_object(line))
-
-
-class LoCoBenchLoader:
-    """Finds tasks in the JSONL written by extract_dataset.py.
-
-    Only an index is kept in memory (about 250 bytes per task); records are read from the file on demand.
-
-    Raises:
-        DatasetError: the file cannot be read, or a line has no id or repeats one.
-    """
-
-    def __init__(self, dataset_path: Path) -> None:
-        self.dataset_path = Path(dataset_path)
-        self._lines = DatasetLines(self.dataset_path)
-
-    def __len__(self) -> int:
-        return len(self._lines.entries)
-
-    def __iter__(self) -> Iterator[LoCoBenchTask]:
-        """Yield all tasks in file order, holding one in memory at a time."""
-        return map(_task, self._lines)
-
-    def all_ids(self) -> list[str]:
-        """Return the ids in file order (sorted, if extract_dataset.py wrote the file)."""
-        return list(self._lines.entries)
-
-    def load(self, task_id: str) -> LoCoBenchTask:
-        """Return one task.
-
-        Raises:
-            UnknownTaskError: no such id.
-            DatasetError: its record does not validate.
-        """
-        return _task(self.line(task_id))
-
-    def line(self, task_id: str) -> Line:
-        """Return one task's record as stored in the file.
-
-        Raises:
-            UnknownTaskError: no such id.
-        """
-        self.entry(task_id)
-        return self._lines.line(task_id)
-
-    def entry(self, task_id: str) -> Entry:
-        """Return one task's entry in the index.
-
-        Raises:
-            UnknownTaskError: no such id.
-        """
-        if task_id not in self._lines.entries:
-            raise UnknownTaskError([task_id], self.dataset_path)
-        return self._lines.entries[task_id]
-
-    def require(self, task_ids: Iterable[str]) -> list[str]:
-        """Return `task_ids` without duplicates, in order.
-
-        Raises:
-            UnknownTaskError: some are not in the dataset; the error names them all.
-        """
-        wanted = list(dict.fromkeys(task_ids))
-        if unknown := [task_id for task_id in wanted if task_id not in self._lines.entries]:
-            raise UnknownTaskError(unknown, self.dataset_path)
-        return wanted
-
-    def filter_by_task_category(self, category: str) -> list[LoCoBenchTask]:
-        """Return the tasks of one category, in file order."""
-        return self._filter(lambda entry: entry.task_category == category)
-
-    def filter_by_language(self, language: str) -> list[LoCoBenchTask]:
-        """Return the tasks of one language, in file order."""
-        return self._filter(lambda entry: entry.language == language)
-
-    def filter_by_difficulty(self, difficulty: str) -> list[LoCoBenchTask]:
-        """Return the tasks of one achieved difficulty, in file order."""
-        return self._filter(lambda entry: entry.difficulty == difficulty)
-
-    def _filter(self, wanted: Callable[[Entry], bool]) -> list[LoCoBenchTask]:
-        return [self.load(task_id) for task_id, entry in self._lines.entries.items() if wanted(entry)]
-
-
-def _task(line: Line) -> LoCoBenchTask:
-    """Parse a line's record; raise DatasetError if it does not validate."""
-    try:
-        return LoCoBenchTask.from_line(line.content)
-    except RecordError as error:
-        raise DatasetError(f"{line.dataset}:{line.number}: {error}") from None
 
 
 class LoCoBenchAdapter:
@@ -266,13 +141,13 @@ class LoCoBenchAdapter:
             folder = self.output_dir / folder_name(name)
         except ValueError as error:
             raise InputError(f"{name!r}: {error}") from None
-        made_from = (line.content, self.loader.entry(task_id).language, project.content, self.options)
+        made_from = (line, self.loader.entry(task_id).language, project.content, self.options)
         digest = fingerprint(*made_from)
         is_current = stored_fingerprint(folder) == digest and not self.overwrite
         if is_current and known and known.tasks.get(task_id) == Project.scan(folder).state:
             return Made(task_id, "unchanged")
 
-        task = _task(line)
+        task = self.loader.load(task_id)
         mapping = project.mapping(task.context_files)
         files = make_task(task, mapping, self.options, digest, content_fingerprint(*made_from))
         self.output_dir.mkdir(parents=True, exist_ok=True)

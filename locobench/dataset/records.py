@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pydantic_core
+
+from locobench.shared.errors import InputError
+from locobench.shared.installation import EXTRACT
 
 # The largest real scenario has 20 KB. The bound keeps a stray archive from being read into memory.
 MAX_RECORD_BYTES = 16 * 1024 * 1024
@@ -16,6 +20,30 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 class RecordError(ValueError):
     """A record cannot be used. The message gives the reason and, where there is one, the field."""
+
+
+class DatasetError(InputError):
+    """A dataset cannot be used; the message names the file, the line and the field."""
+
+
+def read_lines(dataset: Path) -> Iterator[tuple[int, int, bytes]]:
+    """Yield every line of a dataset that is not blank: (number from 1, offset in bytes, content).
+
+    Raises:
+        DatasetError: the file cannot be read.
+    """
+    offset = 0
+    try:
+        # A record is longer than the default buffer, which would be refilled several times per line.
+        with dataset.open("rb", buffering=1 << 16) as stream:
+            for number, content in enumerate(stream, 1):
+                if not content.isspace():
+                    yield number, offset, content
+                offset += len(content)
+    except OSError as error:
+        raise DatasetError(
+            f"{dataset}: cannot be read: {error.strerror}; run {EXTRACT} first or name the file with --dataset_path"
+        ) from error
 
 
 def read_bounded(path: str | Path) -> bytes:

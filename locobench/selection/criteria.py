@@ -158,23 +158,13 @@ class Criteria:
                 raise InputError(f"{name} must be {f'from 0 to {most[name]:g}' if name in most else '0 or more'}")
 
     def pass_task(self, task: Candidate) -> bool:
-        """Return whether a task is above both thresholds and passes every filter."""
+        """Return whether a task is above both thresholds, passes every filter, and no measurement speaks against it."""
         return (
             task.context_length > self.min_context_length
             and task.files_count > self.min_files_count
             and (self.categories is None or task.task_category in self.categories)
             and (self.languages is None or task.language in self.languages)
             and (self.difficulties is None or task.difficulty in self.difficulties)
-            and not self.needs_no_code(task)
-            and not self.is_untrue(task)
+            and (self.max_closed is None or task.closed_reward is None or task.closed_reward <= self.max_closed)
+            and (self.min_truth is None or task.truth is None or task.truth >= self.min_truth)
         )
-
-    def needs_no_code(self, task: Candidate) -> bool:
-        """Return whether agents without the code earn more than `max_closed`."""
-        reward, most = task.closed_reward, self.max_closed
-        return reward is not None and most is not None and reward > most
-
-    def is_untrue(self, task: Candidate) -> bool:
-        """Return whether the ground truth fits the code worse than `min_truth`."""
-        truth, least = task.truth, self.min_truth
-        return truth is not None and least is not None and truth < least

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
-from locobench.dataset.records import RecordError, parse_object
+from locobench.dataset.records import parse_object
 from locobench.harbor.task import TaskToml
 from locobench.harbor.trial import Trial, reward_of, trials
 from locobench.selection.criteria import Candidate
@@ -38,12 +36,17 @@ def with_measures(
     """
     found = list(candidates)
     # Harbor uses the task's name in task.toml, which has no underscores.
-    names = {task.id.replace("_", "-"): task.id for task in found}
-    opened, closed = (
-        _of_candidates(job, read_rewards(job, closed_book=without), names) if job else {}
-        for job, without in ((open_book, False), (closed_book, True))
-    )
-    truths = _of_candidates(audit, read_audit(audit), {task.id: task.id for task in found}) if audit else {}
+    names = {task.id.replace("_", "-"): task.id for task in found} | {task.id: task.id for task in found}
+
+    def known(path: Path, values: dict[str, float]) -> dict[str, float]:
+        values = {names[name]: value for name, value in values.items() if name in names}
+        if not values:
+            raise InputError(f"{path}: says nothing of any task of the dataset")
+        return values
+
+    opened = known(open_book, read_rewards(open_book, closed_book=False)) if open_book else {}
+    closed = known(closed_book, read_rewards(closed_book, closed_book=True)) if closed_book else {}
+    truths = known(audit, read_audit(audit)) if audit else {}
     return [
         replace(task, open_reward=opened.get(task.id), closed_reward=closed.get(task.id), truth=truths.get(task.id))
         for task in found
@@ -88,33 +91,21 @@ def read_audit(path: Path) -> dict[str, float]:
     Raises:
         InputError: the file cannot be read, or a line is not an audit entry.
     """
-    truths: dict[str, float] = {}
     try:
-        with path.open("rb") as stream:
-            for number, line in enumerate(stream, 1):
-                if not line.strip():
-                    continue
-                try:
-                    entry = parse_object(line)
-                    truths[str(entry["id"])] = _number(entry["truth"], 0, 100)
-                except (RecordError, KeyError, TypeError, ValueError) as error:
-                    what = f"{error} missing" if isinstance(error, KeyError) else error
-                    raise InputError(f"{path}:{number}: {what}; write it again with `{HARNESS} audit`") from None
+        lines = path.read_bytes().splitlines()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    truths: dict[str, float] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            entry = parse_object(line)
+            truth = entry["truth"]
+            if isinstance(truth, bool) or not isinstance(truth, int | float) or not 0 <= truth <= 100:
+                raise ValueError(f"truth: {json.dumps(truth)[:40]} is not a number from 0 to 100")
+            truths[str(entry["id"])] = float(truth)
+        except (KeyError, ValueError) as error:
+            what = f"{error} missing" if isinstance(error, KeyError) else error
+            raise InputError(f"{path}:{number}: {what}; write it again with `{HARNESS} audit`") from None
     return truths
-
-
-def _number(value: Any, least: float, most: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"{json.dumps(value)[:40]} is no number")
-    if not least <= value <= most:
-        raise ValueError(f"{value} is not from {least:g} to {most:g}")
-    return float(value)
-
-
-def _of_candidates(path: Path, values: Mapping[str, float], ids: Mapping[str, str]) -> dict[str, float]:
-    known = {ids[name]: value for name, value in values.items() if name in ids}
-    if not known:
-        raise InputError(f"{path}: says nothing of any task of the dataset")
-    return known

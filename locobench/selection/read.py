@@ -16,7 +16,7 @@ from pydantic_core.core_schema import (
 )
 
 from locobench.dataset.catalog import DIFFICULTIES
-from locobench.dataset.records import BYTE_ORDER_MARK, RecordError, parse_object
+from locobench.dataset.records import BYTE_ORDER_MARK, DatasetError, RecordError, parse_object, read_lines
 from locobench.selection.criteria import Candidate
 from locobench.shared.errors import InputError
 from locobench.shared.installation import EXTRACT, SELECT
@@ -48,34 +48,19 @@ def read_candidates(dataset_path: Path) -> list[Candidate]:
     """Return the candidates of a JSONL dataset, in file order. It is read once, so it may be a pipe.
 
     Raises:
-        InputError: the dataset cannot be read, or a line is not a record or repeats an id; the message names the file,
-            the line and the field.
+        DatasetError: the dataset cannot be read, or a line is not a record or repeats an id.
     """
-    candidates: dict[str, Candidate] = {}
-    lines: dict[str, int] = {}
-    try:
-        # A record is longer than the default buffer, which would be refilled several times per line.
-        with dataset_path.open("rb", buffering=1 << 16) as stream:
-            for number, line in enumerate(stream, 1):
-                if line.isspace():
-                    continue
-                try:
-                    candidate = _read_candidate(line)
-                except RecordError as error:
-                    raise InputError(f"{dataset_path}:{number}: {error}; write it again with {EXTRACT}") from None
-                if candidate.id in lines:
-                    first = lines[candidate.id]
-                    raise InputError(
-                        f"{dataset_path}:{number}: id: {candidate.id} is already on line {first}; remove one"
-                    )
-                lines[candidate.id] = number
-                candidates[candidate.id] = candidate
-    except OSError as error:
-        raise InputError(
-            f"{dataset_path}: cannot be read: {error.strerror};"
-            f" run {EXTRACT} first or name the file with --dataset_path"
-        ) from error
-    return list(candidates.values())
+    candidates: dict[str, tuple[int, Candidate]] = {}
+    for number, _, line in read_lines(dataset_path):
+        try:
+            candidate = _read_candidate(line)
+        except RecordError as error:
+            raise DatasetError(f"{dataset_path}:{number}: {error}; write it again with {EXTRACT}") from None
+        if candidate.id in candidates:
+            first = candidates[candidate.id][0]
+            raise DatasetError(f"{dataset_path}:{number}: id: {candidate.id} is already on line {first}; remove one")
+        candidates[candidate.id] = number, candidate
+    return [candidate for _, candidate in candidates.values()]
 
 
 def read_selection(path: Path) -> list[str]:

@@ -1,0 +1,164 @@
+"""Tasks of a JSONL dataset: the record, and the loader that finds records without holding them in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from locobench.dataset.benchmark import complete
+from locobench.dataset.records import DatasetError, RecordError, parse_object, read_lines
+from locobench.dataset.scenario import Scenario, folder_name, plain_name
+from locobench.shared.errors import InputError
+from locobench.shared.installation import EXTRACT
+
+
+class UnknownTaskError(InputError, KeyError):
+    """The dataset does not contain these ids; `ids` lists them."""
+
+    def __init__(self, ids: Iterable[str], dataset: Path) -> None:
+        self.ids = sorted(ids)
+        super().__init__(
+            f"{dataset}: no task with id {', '.join(self.ids)}; --dataset_path names the dataset, {EXTRACT} writes it"
+        )
+
+    def __str__(self) -> str:
+        # A KeyError shows its key's repr.
+        return str(self.args[0])
+
+
+class LoCoBenchTask(Scenario):
+    """One scenario of the benchmark as a record, built from its raw file or its line in the JSONL."""
+
+    @classmethod
+    def from_scenario(cls, data: dict[str, Any], name: str) -> Self:
+        """Build the record from a raw scenario whose file is called `<name>.json`.
+
+        Raises:
+            RecordError: a field is missing or wrong, or the id is not the file's name.
+        """
+        return cls.checked(complete(data, name))
+
+    @classmethod
+    def from_line(cls, line: bytes) -> Self:
+        """Read one line of the JSONL.
+
+        Raises:
+            RecordError: a field is missing or wrong.
+        """
+        return cls.checked(parse_object(line))
+
+
+class Entry(NamedTuple):
+    """Where a record is, and the fields it is chosen by."""
+
+    offset: int
+    """Bytes from the start of the file."""
+    line: int
+    """From 1."""
+    task_category: str
+    language: str
+    difficulty: str
+    project_id: str
+    """The project's folder under generated/."""
+
+
+class LoCoBenchLoader:
+    """Finds tasks in the JSONL written by extract_dataset.py.
+
+    Only an index is kept in memory (about 250 bytes per task); records are read from the file on demand.
+
+    Raises:
+        DatasetError: the file cannot be read, or a line has no id or repeats one.
+    """
+
+    def __init__(self, dataset_path: Path) -> None:
+        path = self.dataset_path = Path(dataset_path)
+        if path.is_fifo():
+            raise DatasetError(f"{path}: a pipe; records are read from it again, so name a file")
+        self._entries: dict[str, Entry] = {}
+        # Categories, languages, difficulties and projects repeat: keep one string object for each.
+        same: dict[str, str] = {}
+        for number, offset, line in read_lines(path):
+            try:
+                record = parse_object(line)
+                values = {key: record[key] for key in ("id", *Entry._fields[2:])}
+                if wrong := [key for key, value in values.items() if not isinstance(value, str)]:
+                    raise RecordError(f"{wrong[0]}: not a string")
+                # Both become folder names before the rest of the record is validated.
+                task_id, _ = plain_name(values.pop("id")), folder_name(values["project_id"])
+            except (KeyError, ValueError) as error:
+                what = f"field {error} missing" if isinstance(error, KeyError) else error
+                raise DatasetError(f"{path}:{number}: {what}; write it again with {EXTRACT}") from None
+            if task_id in self._entries:
+                first = self._entries[task_id].line
+                raise DatasetError(f"{path}:{number}: id: {task_id} is already on line {first}; remove one")
+            self._entries[task_id] = Entry(offset, number, *(same.setdefault(text, text) for text in values.values()))
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[LoCoBenchTask]:
+        """Yield all tasks in file order, holding one in memory at a time."""
+        return map(self.load, self._entries)
+
+    def all_ids(self) -> list[str]:
+        """Return the ids in file order (sorted, if extract_dataset.py wrote the file)."""
+        return list(self._entries)
+
+    def load(self, task_id: str) -> LoCoBenchTask:
+        """Return one task.
+
+        Raises:
+            UnknownTaskError: no such id.
+            DatasetError: its record does not validate.
+        """
+        try:
+            return LoCoBenchTask.from_line(self.line(task_id))
+        except RecordError as error:
+            raise DatasetError(f"{self.dataset_path}:{self.entry(task_id).line}: {error}") from None
+
+    def line(self, task_id: str) -> bytes:
+        """Return one task's record as stored in the file.
+
+        Raises:
+            UnknownTaskError: no such id.
+        """
+        offset = self.entry(task_id).offset
+        with self.dataset_path.open("rb") as stream:
+            stream.seek(offset)
+            return stream.readline()
+
+    def entry(self, task_id: str) -> Entry:
+        """Return one task's entry in the index.
+
+        Raises:
+            UnknownTaskError: no such id.
+        """
+        return self._entries[self.require([task_id])[0]]
+
+    def require(self, task_ids: Iterable[str]) -> list[str]:
+        """Return `task_ids` without duplicates, in order.
+
+        Raises:
+            UnknownTaskError: some are not in the dataset; the error names them all.
+        """
+        wanted = list(dict.fromkeys(task_ids))
+        if unknown := [task_id for task_id in wanted if task_id not in self._entries]:
+            raise UnknownTaskError(unknown, self.dataset_path)
+        return wanted
+
+    def filter_by_task_category(self, category: str) -> list[LoCoBenchTask]:
+        """Return the tasks of one category, in file order."""
+        return self._filter("task_category", category)
+
+    def filter_by_language(self, language: str) -> list[LoCoBenchTask]:
+        """Return the tasks of one language, in file order."""
+        return self._filter("language", language)
+
+    def filter_by_difficulty(self, difficulty: str) -> list[LoCoBenchTask]:
+        """Return the tasks of one achieved difficulty, in file order."""
+        return self._filter("difficulty", difficulty)
+
+    def _filter(self, field: str, value: str) -> list[LoCoBenchTask]:
+        return [self.load(task_id) for task_id, entry in self._entries.items() if getattr(entry, field) == value]
