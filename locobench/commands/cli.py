@@ -10,7 +10,6 @@ import contextlib
 import os
 import re
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -170,13 +169,8 @@ def find_data_dir(requested: Path | None, *, needs: str = "output/scenarios", sa
     This is `requested` if given, else data/ if the benchmark was unpacked there, else the bundled sample, which `say`
     reports. An installed package has no sample.
 
-    Args:
-        requested: the folder that the user named.
-        needs: the subfolder that must exist.
-        say: prints a line.
-
     Raises:
-        InputError: the folder lacks `needs`.
+        InputError: the folder lacks the subfolder `needs`.
     """
     if requested is None:
         requested = WORKPLACE / "data"
@@ -191,26 +185,11 @@ def find_data_dir(requested: Path | None, *, needs: str = "output/scenarios", sa
 
 
 def progress(items: Iterable[T], total: int, label: str, *, quiet: bool) -> Iterator[T]:
-    """Yield `items` and show progress: a bar on a terminal, otherwise a line now and then, nothing when `quiet`."""
-    if quiet:
-        yield from items
-        return
-    if sys.stderr.isatty():
-        from rich.console import Console
-        from rich.progress import Progress
-
-        # Drawn by this thread: workers may be forked at any item, and a fork would copy locks held by another thread.
-        drawn = 0.0
-        with Progress(console=Console(stderr=True), auto_refresh=False) as bar:
-            row = bar.add_task(label, total=total)
-            for done, item in enumerate(items, 1):
-                yield item
-                if done == total or time.monotonic() - drawn > 0.1:
-                    bar.update(row, completed=done, refresh=True)
-                    drawn = time.monotonic()
-        return
-    step = max(1, total // 4)
+    """Yield `items` and show progress: on a terminal one line that counts, otherwise four lines; nothing if `quiet`."""
+    on_terminal = sys.stderr.isatty()
+    step = max(1, total // (1000 if on_terminal else 4))
     for done, item in enumerate(items, 1):
         yield item
-        if done % step == 0 or done == total:
-            print(f"{label}: {done}/{total}", file=sys.stderr, flush=True)
+        if not quiet and (done % step == 0 or done == total):
+            end = "\r" if on_terminal and done < total else "\n"
+            print(f"{label}: {done}/{total}", end=end, file=sys.stderr, flush=True)

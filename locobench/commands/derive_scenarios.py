@@ -27,14 +27,7 @@ def build_parser() -> cli.Parser:
 
 
 def main(argv: list[str] | None) -> int:
-    """Run the command with `argv`, or with the process's arguments if it is None.
-
-    Returns:
-        The exit code: 0 done, 1 some repository yields no question.
-
-    Raises:
-        InputError: the input cannot be read; `cli.run` makes it exit code 2.
-    """
+    """Run the command and return the exit code: 0 done, 1 some repository yields no question. InputError means 2."""
     parser = build_parser()
     options = parser.parse_args(argv)
     from locobench.derive.code.languages import LANGUAGES

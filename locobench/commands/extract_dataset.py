@@ -19,18 +19,10 @@ def build_parser() -> cli.Parser:
 
 
 def main(argv: list[str] | None) -> int:
-    """Run the command with `argv`, or with the process's arguments if it is None.
-
-    Returns:
-        The exit code: 0 done, 1 some scenarios were skipped.
-
-    Raises:
-        InputError: the input cannot be read; `cli.run` makes it exit code 2.
-    """
+    """Run the command and return the exit code: 0 done, 1 some scenarios were skipped. InputError means 2."""
     options = build_parser().parse_args(argv)
     # Records hold no cycles; looking for some among millions of strings takes a tenth of the time.
     gc.disable()
-    from locobench.adapter import LoCoBenchTask
     from locobench.dataset.extract import extract
 
     say = (lambda _: None) if options.quiet else cli.say
@@ -38,7 +30,6 @@ def main(argv: list[str] | None) -> int:
     found = extract(
         data_dir,
         options.output,
-        LoCoBenchTask.from_scenario,
         watch=lambda names: cli.progress(names, len(names), "Extracting", quiet=options.quiet),
     )
     for path, reason in found.failures:

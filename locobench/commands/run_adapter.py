@@ -104,14 +104,7 @@ def check_apart(folder: Path | None, data_dir: Path, flag: str) -> None:
 
 
 def main(argv: list[str] | None) -> int:
-    """Run the command with `argv`, or with the process's arguments if it is None.
-
-    Returns:
-        The exit code: 0 done, 1 some tasks failed or there was none.
-
-    Raises:
-        InputError: the input cannot be read; `cli.run` makes it exit code 2.
-    """
+    """Run the command and return the exit code: 0 done, 1 some tasks failed or there was none. InputError means 2."""
     options = build_parser().parse_args(argv)
     from locobench.adapter import LoCoBenchAdapter, LoCoBenchLoader
     from locobench.dataset.catalog import load_languages

@@ -96,14 +96,7 @@ def build_parser() -> cli.Parser:
 
 
 def main(argv: list[str] | None) -> int:
-    """Run the command with `argv`, or with the process's arguments if it is None.
-
-    Returns:
-        The exit code: 0 done, 1 nothing was selected.
-
-    Raises:
-        InputError: the input cannot be read; `cli.run` makes it exit code 2.
-    """
+    """Run the command and return the exit code: 0 done, 1 nothing was selected. InputError means 2."""
     parser = build_parser()
     options = parser.parse_args(argv)
     criteria = read_criteria(options)

@@ -57,14 +57,7 @@ def build_parser() -> cli.Parser:
 
 
 def main(argv: list[str] | None) -> int:
-    """Run the command with `argv`, or with the process's arguments if it is None.
-
-    Returns:
-        The exit code: 0 all tasks are good, 1 some are not.
-
-    Raises:
-        InputError: the input cannot be read; `cli.run` makes it exit code 2.
-    """
+    """Run the command and return the exit code: 0 all tasks are good, 1 some are not. InputError means 2."""
     parser = build_parser()
     options = parser.parse_args(argv)
     if options.jobs is None:

@@ -63,22 +63,16 @@ def complete(data: dict[str, Any], name: str) -> dict[str, Any]:
             raise RecordError(f"id: {error}") from None
         record |= {"source": SOURCE, "authors": AUTHORS}
     if isinstance(files := data.get("context_files"), list):
-        record["context_files"] = _single_slashes(files)
+        # Some projects list paths with doubled separators: `a//b/` is `a/b`.
+        record["context_files"] = [
+            "/".join(part for part in path.split("/") if part)
+            if isinstance(path, str) and "//" in f"/{path}/"
+            else path
+            for path in files
+        ]
     metadata = data.get("metadata")
     if isinstance(metadata, dict) and metadata.get("files_count") is not None:
         record["files_count"] = metadata["files_count"]
     elif isinstance(files, list):
         record["files_count"] = len(files)
     return record
-
-
-def _single_slashes(paths: list[Any]) -> list[Any]:
-    """`a//b/` -> `a/b`: some projects list paths with doubled separators. Lists with non-text items are unchanged."""
-    try:
-        # Wrapped in slashes, doubled, leading and trailing ones all show as "//"; most lists have none.
-        all_of_them = "/\n/".join(paths)
-    except TypeError:
-        return paths
-    if "//" not in f"/{all_of_them}/":
-        return paths
-    return ["/".join(part for part in path.split("/") if part) for path in paths]

@@ -6,15 +6,12 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from locobench.dataset.loader import LoCoBenchTask
 from locobench.dataset.records import RecordError, parse_object, read_bounded
-from locobench.dataset.scenario import Scenario
 from locobench.shared.errors import InputError
 from locobench.shared.files import check_output, whole_file
-
-MakeRecord = Callable[[dict[str, Any], str], Scenario]
-"""Builds a record from a raw scenario and its file's name without .json; raises RecordError when it cannot."""
 
 
 class Extraction(NamedTuple):
@@ -31,13 +28,10 @@ class Extraction(NamedTuple):
         return self.counts["language"].total()
 
 
-def extract(
-    data_dir: Path, output: Path, make: MakeRecord, *, watch: Callable[[list[str]], Iterator[str]] = iter
-) -> Extraction:
+def extract(data_dir: Path, output: Path, *, watch: Callable[[list[str]], Iterator[str]] = iter) -> Extraction:
     """Write a record for every valid file in `data_dir`/output/scenarios/*.json to `output`, whole or not at all.
 
     Args:
-        make: builds a record.
         watch: passes the files' names through; it may show progress.
 
     Raises:
@@ -57,7 +51,7 @@ def extract(
     with whole_file(output) as stream:
         for name in watch(names):
             try:
-                task = _read_scenario(folder, name, make)
+                task = LoCoBenchTask.from_scenario(parse_object(read_bounded(f"{folder}/{name}.json")), name)
             except RecordError as error:
                 found.failures.append((folder / f"{name}.json", str(error)))
                 continue
@@ -66,18 +60,3 @@ def extract(
             found.counts["language"][task.language] += 1
             found.counts["difficulty"][task.difficulty] += 1
     return found
-
-
-def _read_scenario(folder: Path, name: str, make: MakeRecord) -> Scenario:
-    """Read and validate the raw scenario `folder`/`name`.json.
-
-    Raises:
-        RecordError: the file cannot be read or does not hold a scenario with that name as its id.
-    """
-    data = parse_object(read_bounded(f"{folder}/{name}.json"))
-    scenario_id = data.get("id")
-    if isinstance(scenario_id, str) and scenario_id != name and "/" not in scenario_id:
-        twin = folder / f"{scenario_id[:200]}.json"
-        if "\0" not in scenario_id and twin.is_file():
-            raise RecordError(f"id: duplicate of {twin.name}")
-    return make(data, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,8 +19,8 @@ DETERMINISTIC: Literal["deterministic"] = "deterministic"
 EXACT: Literal["exact"] = "exact"
 JUDGE: Literal["judge"] = "judge"
 
-# A custom verifier sets this constant to True to promise that the oracle scores 1.0 and an empty answer 0.0.
-ORACLE_CHECK = "ORACLE_CHECK"
+# With this line a custom verifier promises that the oracle scores 1.0 and an empty answer 0.0.
+_ORACLE_CHECK = re.compile(rb"^ORACLE_CHECK(?:\s*:\s*\w+)?\s*=\s*True\s*(?:#.*)?$", re.MULTILINE)
 _PACKAGE = REPOSITORY / "locobench"
 # The deterministic verifier, by path in a task: the same modules that make the key.
 VERIFIER_FILES = {
@@ -56,7 +57,7 @@ class CustomVerifier:
         """
         try:
             content = path.read_bytes()
-            tree = ast.parse(content, path.name)
+            ast.parse(content, path.name)
         except OSError as error:
             raise InputError(
                 f"{path}: cannot be read: {error.strerror}; --verifier wants the word {JUDGE} or a Python file"
@@ -66,7 +67,7 @@ class CustomVerifier:
             raise InputError(f"{path}:{error.lineno or 1}: no Python: {error.msg}") from None
         except (ValueError, RecursionError, MemoryError) as error:
             raise InputError(f"{path}: no Python: {error or type(error).__name__}") from None
-        return cls(path.name, content, _says_true(tree, ORACLE_CHECK))
+        return cls(path.name, content, _ORACLE_CHECK.search(content) is not None)
 
 
 Grader = CustomVerifier | Literal["deterministic", "exact", "judge"]
@@ -112,15 +113,3 @@ def grader_digest(grader: Grader) -> str:
 @cache
 def _template(name: str) -> bytes:
     return (TEMPLATES / "tests" / name).read_bytes()
-
-
-def _says_true(tree: ast.Module, name: str) -> bool:
-    """Return whether the module sets the constant to True at top level."""
-    for node in tree.body:
-        targets = (
-            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-        )
-        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
-            value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
-            return isinstance(value, ast.Constant) and value.value is True
-    return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -75,10 +74,10 @@ class Scoring(_Table):
             InputError: it cannot be read, or it has an unknown key or an invalid value.
         """
         try:
-            return cls.model_validate(toml.loads(path.read_text(encoding="utf-8")))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            return cls.model_validate(toml.read(path))
+        except InputError as error:
             raise InputError(
-                f"{path}: {error}; --scoring wants the word {PUBLISHED} or a TOML file as docs/VERIFIER.md shows it"
+                f"{error}; --scoring wants the word {PUBLISHED} or a TOML file as docs/VERIFIER.md shows it"
             ) from None
         except ValidationError as error:
             raise InputError(f"{path}: {explain(error)}; docs/VERIFIER.md lists what may be set") from None

@@ -140,11 +140,11 @@ def test_broken_file_is_named_with_its_reason_and_the_others_are_written(
     assert [record["id"] for record in records(tmp_path / "out.jsonl")] == [good]
 
 
-def test_second_file_with_an_id_is_called_a_duplicate(data: Data, tmp_path: Path, script: Script) -> None:
+def test_second_file_with_an_id_is_skipped(data: Data, tmp_path: Path, script: Script) -> None:
     first = data.scenario()
     copy = data.raw(f"{NAME}.json", (data.folder / "output" / "scenarios" / f"{first}.json").read_bytes())
     done = script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "out.jsonl", "--quiet")
-    assert (done.returncode, done.stderr) == (1, f"{copy}: id: duplicate of {first}.json; skipped\n")
+    assert (done.returncode, done.stderr) == (1, f"{copy}: id: '{first}' is not the file's name; skipped\n")
 
 
 def test_byte_order_mark_is_passed_over(data: Data, tmp_path: Path) -> None:

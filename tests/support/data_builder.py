@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from adapter import LoCoBenchTask
 from locobench.dataset import extract as extraction
 
 PROJECT = "python_web_shop_easy_001"
@@ -91,4 +90,4 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 def extract(data_dir: Path, output: Path) -> extraction.Extraction:
     """Extract a data folder as extract_dataset.py does."""
-    return extraction.extract(data_dir, output, LoCoBenchTask.from_scenario)
+    return extraction.extract(data_dir, output)

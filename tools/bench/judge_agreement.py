@@ -18,7 +18,7 @@ from pathlib import Path
 
 from scipy.stats import spearmanr
 
-from adapter import LoCoBenchAdapter, LoCoBenchLoader, LoCoBenchTask
+from adapter import LoCoBenchAdapter, LoCoBenchLoader
 from locobench.dataset.extract import extract
 from locobench.scoring import verify
 from locobench.scoring.judge import judging
@@ -42,7 +42,7 @@ def judged_tasks() -> list[str]:
 def tasks_of_the_sample(task_ids: Sequence[str], folder: Path) -> Path:
     """Generate tasks of the bundled sample below `folder`; return the folder that holds them."""
     sample = REPOSITORY / "data" / "sample"
-    extract(sample, folder / "dataset.jsonl", LoCoBenchTask.from_scenario)
+    extract(sample, folder / "dataset.jsonl")
     (folder / "tasks").mkdir()
     adapter = LoCoBenchAdapter(LoCoBenchLoader(folder / "dataset.jsonl"), folder / "tasks", sample)
     for outcome in adapter.generate(task_ids):
