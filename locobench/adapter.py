@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from locobench.dataset.loader import LoCoBenchLoader, LoCoBenchTask, UnknownTaskError
 from locobench.dataset.records import DatasetError
 from locobench.dataset.scenario import folder_name
+from locobench.generate.fingerprint import content_fingerprint, fingerprint
+from locobench.generate.folder import NotOurs, stored_fingerprint, write_task
+from locobench.generate.make import Options, make_task, render_dockerfile
 from locobench.generate.maker import Made, ProjectTasks
+from locobench.generate.project import Known, Project
+from locobench.scoring.grading import GradingError
 from locobench.shared.errors import InputError
 from locobench.shared.terminal import first_few
-
-# Task generation is imported where it is used, so that reading records does not load templates and verifier.
-if TYPE_CHECKING:
-    from locobench.generate.make import Options
-    from locobench.generate.project import Known, Project
 
 __all__ = [
     "DatasetError",
@@ -40,8 +39,6 @@ class LoCoBenchAdapter:
         *,
         overwrite: bool = False,
     ) -> None:
-        from locobench.generate.make import Options
-
         self.loader = loader
         self.output_dir = Path(output_dir)
         self.data_dir = Path(data_dir)
@@ -81,10 +78,6 @@ class LoCoBenchAdapter:
         Returns:
             The outcomes, and what spares the next call reading the project again.
         """
-        from locobench.generate.folder import NotOurs
-        from locobench.generate.project import Known, Project
-        from locobench.scoring.grading import GradingError
-
         outcomes: list[Made] = []
         project: Project | None = None
         copies: dict[str, Path] = {}
@@ -128,11 +121,6 @@ class LoCoBenchAdapter:
             NotOurs: a folder that was not generated has the task's name.
             OSError: a file cannot be read or written.
         """
-        from locobench.generate.fingerprint import content_fingerprint, fingerprint
-        from locobench.generate.folder import stored_fingerprint, write_task
-        from locobench.generate.make import make_task
-        from locobench.generate.project import Project
-
         line = self.loader.line(task_id)
         if project is None:
             project = Project.scan(self._get_project_dir(task_id))
@@ -165,8 +153,6 @@ class LoCoBenchAdapter:
 
     def _generate_dockerfile(self, language: str) -> str:
         """Return a language's Dockerfile: the shared base layer, the language's packages, the project."""
-        from locobench.generate.make import render_dockerfile
-
         options = self.options
         return render_dockerfile(
             language,

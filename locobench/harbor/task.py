@@ -29,7 +29,7 @@ _FOLDERS = ("environment", "tests", "solution", "steps")
 _LEFT_OUT = ("__pycache__/", "*.pyc", ".DS_Store", "*.swp", "*.swo", "*~")
 
 # The generator's own notes, such as the fingerprint, which no agent and no verifier reads.
-_NOTES = ("tests/task_metadata.json",)
+_NOTES = "tests/task_metadata.json"
 
 _FROM = re.compile(r"^\s*FROM\s+(?:--\S+\s+)*(\S+)", re.IGNORECASE | re.MULTILINE)
 
@@ -148,17 +148,16 @@ class TaskFolder(HarborFile):
         raw = toml.read(folder / TASK_FILE)
         described = validated(folder / TASK_FILE, TaskToml, raw)
         digests = file_digests(folder)
-        content = hashlib.sha256()
-        for name, digest in digests.items():
-            if name == TASK_FILE:
-                content.update(_without_servers(raw).encode())
-            elif name not in _NOTES:
-                content.update(_line(name, digest))
+        counted = (
+            _without_servers(raw) if name == TASK_FILE else f"{name}\0{digest}\n"
+            for name, digest in digests.items()
+            if name != _NOTES
+        )
         return cls(
             toml=described,
             digest=_over(digests),
             # A copy of the folder without its files still has the generator's fingerprint.
-            content=content.hexdigest()
+            content=hashlib.sha256("".join(counted).encode()).hexdigest()
             if (folder / "environment").is_dir()
             else described.metadata.content_fingerprint,
             base_image=described.environment.docker_image or base_image(folder),
@@ -201,10 +200,8 @@ def digest_of(folder: Path) -> str:
 
 
 def _over(digests: dict[str, str]) -> str:
-    total = hashlib.sha256()
-    for name, digest in digests.items():
-        total.update(_line(name, digest))
-    return f"sha256:{total.hexdigest()}"
+    lines = "".join(f"{name}\0{digest}\n" for name, digest in digests.items())
+    return f"sha256:{hashlib.sha256(lines.encode()).hexdigest()}"
 
 
 def file_digests(folder: Path) -> dict[str, str]:
@@ -220,10 +217,6 @@ def file_digests(folder: Path) -> dict[str, str]:
         with (folder / name).open("rb") as stream:
             found[name] = hashlib.file_digest(stream, "sha256").hexdigest()
     return found
-
-
-def _line(name: str, digest: str) -> bytes:
-    return f"{name}\0{digest}\n".encode()
 
 
 def _files(folder: Path) -> Iterator[str]:

@@ -79,13 +79,7 @@ def read_task_folder(path: Path) -> SmokeTask:
     Raises:
         TaskError: a required file or field is missing, or a file cannot be read.
     """
-    for needed in (
-        TASK_FILE,
-        "instruction.md",
-        "environment/Dockerfile",
-        "tests/test.sh",
-        "solution/solve.sh",
-    ):
+    for needed in (TASK_FILE, "instruction.md", "environment/Dockerfile", "tests/test.sh", "solution/solve.sh"):
         if not (path / needed).is_file():
             raise TaskError(f"no {needed}")
     try:
@@ -98,14 +92,16 @@ def read_task_folder(path: Path) -> SmokeTask:
     if image is None:
         raise TaskError("environment/Dockerfile: no FROM")
     try:
+        telltales = _telltales(path / "tests" / "ground_truth.json")
+        digest, found = _scan(path / "environment", telltales)
         return SmokeTask(
             path=path,
             toml=described,
             base_image=image,
-            digest=_environment_digest(path / "environment"),
+            digest=digest,
             has_project_tests=_has_test_target(path / "environment" / "project" / "Makefile"),
-            telltales=(telltales := _telltales(path / "tests" / "ground_truth.json")),
-            gives_itself_away=bool(telltales) and telltales <= _found(path / "environment", telltales),
+            telltales=telltales,
+            gives_itself_away=bool(telltales) and telltales <= found,
         )
     except OSError as error:
         raise TaskError(f"{error.filename}: {error.strerror}") from None
@@ -136,27 +132,21 @@ def read_reward(folder: Path) -> float:
     return reward
 
 
-def _environment_digest(folder: Path) -> str:
+def _scan(folder: Path, pieces: frozenset[bytes]) -> tuple[str, set[bytes]]:
+    """Return a digest of everything in the folder, and the pieces that occur in its files."""
     digest = hashlib.sha256()
+    found: set[bytes] = set()
     for path in sorted(folder.rglob("*")):
         if path.is_symlink():
-            content = str(path.readlink()).encode()
+            stands_for = str(path.readlink()).encode()
         elif path.is_file():
-            content = hashlib.sha256(path.read_bytes()).digest() + bytes([bool(path.stat().st_mode & 0o100)])
-        else:
-            continue
-        digest.update(str(path.relative_to(folder)).encode(errors="surrogateescape") + b"\0" + content + b"\n")
-    return digest.hexdigest()
-
-
-def _found(folder: Path, pieces: frozenset[bytes]) -> set[bytes]:
-    """Return the pieces that occur in files below the folder."""
-    found: set[bytes] = set()
-    for path in folder.rglob("*"):
-        if path.is_file() and not path.is_symlink():
             content = path.read_bytes()
             found |= {piece for piece in pieces - found if piece in content}
-    return found
+            stands_for = hashlib.sha256(content).digest() + bytes([bool(path.stat().st_mode & 0o100)])
+        else:
+            continue
+        digest.update(str(path.relative_to(folder)).encode(errors="surrogateescape") + b"\0" + stands_for + b"\n")
+    return digest.hexdigest(), found
 
 
 def _has_test_target(makefile: Path) -> bool:
