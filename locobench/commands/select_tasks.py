@@ -173,11 +173,7 @@ def way_out(selection: Selection) -> str:
         return f"the dataset is empty: write it again with {EXTRACT}"
     if selection.passed:
         return f"{len(selection.passed)} pass: raise --top_n"
-    return "none passes: lower --min_context_length or --min_files_count, or widen the filters" + (
-        ", or --max_closed and --min_truth"
-        if selection.criteria.max_closed is not None or selection.criteria.min_truth is not None
-        else ""
-    )
+    return "none passes: lower --min_context_length or --min_files_count, or widen the filters and other limits"
 
 
 command = partial(cli.run, main)

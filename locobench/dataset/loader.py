@@ -28,7 +28,7 @@ class UnknownTaskError(InputError, KeyError):
 
 
 class LoCoBenchTask(Scenario):
-    """One scenario of the benchmark as a record, built from its raw file or its line in the JSONL."""
+    """One scenario of the benchmark as a record."""
 
     @classmethod
     def from_scenario(cls, data: dict[str, Any], name: str) -> Self:
@@ -38,15 +38,6 @@ class LoCoBenchTask(Scenario):
             RecordError: a field is missing or wrong, or the id is not the file's name.
         """
         return cls.checked(complete(data, name))
-
-    @classmethod
-    def from_line(cls, line: bytes) -> Self:
-        """Read one line of the JSONL.
-
-        Raises:
-            RecordError: a field is missing or wrong.
-        """
-        return cls.checked(parse_object(line))
 
 
 class Entry(NamedTuple):
@@ -114,7 +105,7 @@ class LoCoBenchLoader:
             DatasetError: its record does not validate.
         """
         try:
-            return LoCoBenchTask.from_line(self.line(task_id))
+            return LoCoBenchTask.checked(parse_object(self.line(task_id)))
         except RecordError as error:
             raise DatasetError(f"{self.dataset_path}:{self.entry(task_id).line}: {error}") from None
 

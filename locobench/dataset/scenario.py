@@ -24,6 +24,7 @@ from locobench.shared.validation import LARGEST_COUNT, explain
 
 # Longer names would leave no room for the suffix of a temporary folder within a file system's 255 bytes.
 MAX_NAME_CHARACTERS = 200
+_UP_TO = f"up to {MAX_NAME_CHARACTERS} characters"
 _PLAIN_NAME = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)*")
 _FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*", re.ASCII)
 
@@ -31,19 +32,14 @@ _FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*", re.ASCII)
 def plain_name(text: str) -> str:
     """Return `text` if it is safe as the name of a folder, an image and a Harbor task; raise ValueError otherwise."""
     if len(text) > MAX_NAME_CHARACTERS or not _PLAIN_NAME.fullmatch(text):
-        raise ValueError(
-            "not a plain name: lower-case letters, digits and single '_' or '-', up to"
-            f" {MAX_NAME_CHARACTERS} characters"
-        )
+        raise ValueError(f"not a plain name: lower-case letters, digits and single '_' or '-', {_UP_TO}")
     return text
 
 
 def folder_name(text: str) -> str:
     """Return `text` if it is the name of a single folder and cannot lead elsewhere; raise ValueError otherwise."""
     if len(text) > MAX_NAME_CHARACTERS or not _FOLDER_NAME.fullmatch(text):
-        raise ValueError(
-            f"not the name of a folder: letters, digits, '.', '_' and '-', up to {MAX_NAME_CHARACTERS} characters"
-        )
+        raise ValueError(f"not the name of a folder: letters, digits, '.', '_' and '-', {_UP_TO}")
     return text
 
 

@@ -59,17 +59,12 @@ def read_below(root: Path | int, path: str, most: int, *, cut: bool = False) -> 
         OSError: it is not a regular file, or it is too large.
     """
     with opened_below(root, path) as descriptor:
-        return read_regular(descriptor, most, path, cut=cut)
-
-
-def read_regular(descriptor: int, most: int, name: str, *, cut: bool = False) -> bytes:
-    """Like `read_below`, but reads from a descriptor; `name` is for the error."""
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        raise OSError(errno.EINVAL, "no regular file", name)
-    with open(descriptor, "rb", closefd=False) as stream:
-        content = stream.read(most + 1)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "no regular file", path)
+        with open(descriptor, "rb", closefd=False) as stream:
+            content = stream.read(most + 1)
     if len(content) > most and not cut:
-        raise OSError(errno.EFBIG, f"more than {most} bytes", name)
+        raise OSError(errno.EFBIG, f"more than {most} bytes", path)
     return content[:most]
 
 
@@ -88,7 +83,7 @@ def whole_file(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
         InputError: the folder or file cannot be written (disk full, read-only, a folder of that name).
     """
     try:
-        there = _status(path)
+        there = path.stat() if path.exists() else None
         if there and not stat.S_ISREG(there.st_mode) and not stat.S_ISDIR(there.st_mode):
             with os.fdopen(os.open(path, os.O_WRONLY | os.O_CLOEXEC), "wb") as stream:
                 yield stream
@@ -185,10 +180,3 @@ def _sweep_parts(folder: Path, begin: str) -> None:
                 part.unlink()
             finally:
                 os.close(descriptor)
-
-
-def _status(path: Path) -> os.stat_result | None:
-    try:
-        return path.stat()
-    except FileNotFoundError:
-        return None
