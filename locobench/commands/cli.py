@@ -90,13 +90,9 @@ class Parser(argparse.ArgumentParser):
 
 def count(text: str) -> int:
     """Parse a whole number >= 0 (for a flag's `type=`)."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = -1
-    if value < 0:
+    if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"expected a whole number >= 0, got {text!r}")
-    return value
+    return int(text)
 
 
 def image_name(text: str) -> str:
@@ -135,23 +131,21 @@ def complain(message: str) -> None:
 
 def run(main: Callable[[list[str] | None], int]) -> NoReturn:
     """Run a script's `main` and leave with its exit code; bad input becomes one line on stderr and exit code 2."""
+    name = Path(sys.argv[0]).name
     try:
         load_languages()
         code = main(None)
         sys.stdout.flush()
-    except InputError as error:
-        complain(f"{Path(sys.argv[0]).name}: {error}")
-        code = WRONG_USE
-    except ModuleNotFoundError as error:
-        complain(f"{Path(sys.argv[0]).name}: {lacking(error)}")
+    except (InputError, ModuleNotFoundError) as error:
+        complain(f"{name}: {lacking(error) if isinstance(error, ModuleNotFoundError) else error}")
         code = WRONG_USE
     except KeyboardInterrupt:
-        print(f"{Path(sys.argv[0]).name}: interrupted; run the same command again to finish", file=sys.stderr)
+        complain(f"{name}: interrupted; run the same command again to finish")
         code = 130
     except BrokenPipeError:
         code = _nothing_more_to_print(141)
     except OSError as error:
-        complain(f"{Path(sys.argv[0]).name}: {error.filename or 'output'}: {error.strerror or error}")
+        complain(f"{name}: {error.filename or 'output'}: {error.strerror or error}")
         code = _nothing_more_to_print(WRONG_USE)
     raise SystemExit(code)
 

@@ -12,13 +12,12 @@ import os
 import re
 import signal
 import subprocess
-import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from uuid import uuid4
 
-# How many lines of a failed build or command to show, and how many bytes of output to keep for them.
+# How many lines of a failed build or command to show, and how many bytes of a command's output to keep for them.
 _SHOWN_LINES = 8
 _KEPT_BYTES = 16_384
 # Seconds for calls that only ask: they may wait for a busy engine, but not for ever.
@@ -68,8 +67,6 @@ class Engine:
         Raises:
             CommandTimeout: it took longer than `timeout` seconds; the message calls it `what`.
         """
-        output = b""
-        started = time.monotonic()
         # A process group of its own: `docker build` leaves the work to a plugin that must be stopped with it.
         with subprocess.Popen(
             ["docker", *arguments],
@@ -78,23 +75,15 @@ class Engine:
             stderr=subprocess.STDOUT,
             process_group=0,
         ) as process:
-            assert process.stdout
             self._running.add(process)
-            watchdog = threading.Timer(timeout, _stop, [process])
-            watchdog.start()
             try:
-                while chunk := os.read(process.stdout.fileno(), 1 << 16):
-                    output = (output + chunk)[-_KEPT_BYTES:]
-                process.wait()
+                output, _ = process.communicate(timeout=timeout)
+            except subprocess.TimeoutExpired as error:
+                raise CommandTimeout(what, timeout, last_lines(_clean(error.output or b""))) from None
             finally:
-                watchdog.cancel()
                 self._running.discard(process)
                 _stop(process)
-        # Terminal escapes and the carriage returns of progress bars garble tables.
-        said = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", output.decode("utf-8", "replace")).replace("\r", "\n")
-        if process.returncode == -signal.SIGKILL and time.monotonic() - started >= timeout:
-            raise CommandTimeout(what, timeout, last_lines(said))
-        return process.returncode, said
+        return process.returncode, _clean(output)
 
     def ask(self, *arguments: str, timeout: float = _PATIENCE, what: str = "docker") -> str:
         """Run a docker command that has to succeed, and return the end of its output.
@@ -178,7 +167,9 @@ class Engine:
         options = [f"--name={name}", "--network=none", f"--user={user}", f"--memory={memory_mb or 0}m"]
         options += [f"--mount=type=bind,source={path},target={place}" for place, path in (mounts or {}).items()]
         try:
-            code, said = self.call("run", *options, image, "bash", "-c", command, timeout=timeout, what=what)
+            # Of endless output only the end may reach this process.
+            bounded = f"({command}) 2>&1 | tail -c {_KEPT_BYTES}; exit ${{PIPESTATUS[0]}}"
+            code, said = self.call("run", *options, image, "bash", "-c", bounded, timeout=timeout, what=what)
         finally:
             with contextlib.suppress(CommandTimeout):
                 self.call("rm", "--force", "--volumes", name)
@@ -203,6 +194,11 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 def last_lines(text: str) -> str:
     """Return the last few non-empty lines of a command's output."""
     return "\n".join([line.rstrip() for line in text.splitlines() if line.strip()][-_SHOWN_LINES:])
+
+
+def _clean(output: bytes) -> str:
+    """Decode output and remove terminal escapes and the carriage returns of progress bars, which garble tables."""
+    return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", output.decode("utf-8", "replace")).replace("\r", "\n")
 
 
 def _last(said: str) -> str:

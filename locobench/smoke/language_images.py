@@ -6,13 +6,10 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from locobench.shared.errors import InputError
+from locobench.smoke.containers import Engine
 from locobench.smoke.task import TaskError, read_task_folder
-
-if TYPE_CHECKING:
-    from locobench.smoke.containers import Engine
 
 # The first of these begins the task's own part of its Dockerfile.
 _OWN = re.compile(r"^(?:COPY|WORKDIR) ", re.MULTILINE)

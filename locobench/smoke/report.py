@@ -19,22 +19,18 @@ REMOVE_IMAGES = f"docker rmi $(docker images --format '{{{{.Repository}}}}:{{{{.
 COLUMNS: tuple[tuple[str, Callable[[Row], str], bool], ...] = (
     ("task", lambda row: row.task, True),
     ("language", lambda row: row.language or "-", True),
-    ("build s", lambda row: "shared" if row.shares_image else _number(row.image.build_seconds, ".1f"), False),
-    ("image MB", lambda row: _number(row.image.size and row.image.size / 1e6, ".0f"), False),
+    ("build s", lambda row: "shared" if row.shares_image else _shown(row.image.build_seconds, 1), False),
+    ("image MB", lambda row: _shown(row.image.size and row.image.size / 1e6), False),
     ("toolchain", lambda row: row.image.toolchain[:40] or "-", False),
     ("project's tests", lambda row: row.image.project_tests or "-", False),
-    ("oracle", lambda row: _reward(row.rewards.get("oracle")), True),
-    ("nop", lambda row: _reward(row.rewards.get("nop")), True),
+    ("oracle", lambda row: _shown(row.rewards.get("oracle"), 4), True),
+    ("nop", lambda row: _shown(row.rewards.get("nop"), 4), True),
     ("verdict", lambda row: row.verdict, True),
 )
 
 
-def _number(value: float | None, form: str) -> str:
-    return "-" if value is None else format(float(value), form)
-
-
-def _reward(value: float | None) -> str:
-    return "-" if value is None else str(round(value, 4))
+def _shown(value: float | None, digits: int | None = None) -> str:
+    return "-" if value is None else str(round(float(value), digits))
 
 
 def summary(rows: list[Row]) -> str:
