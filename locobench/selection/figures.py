@@ -6,7 +6,7 @@ matplotlib takes half a second to import, so import this module only when a figu
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import matplotlib.style
 import numpy as np
@@ -30,16 +30,19 @@ AXES = {
 GRID = (900, 500)
 
 
-class Groups(NamedTuple):
-    """All tasks, each in exactly one group."""
-
-    failing: list[Candidate]
-    passing: list[Candidate]
-    """Tasks that pass but are not selected."""
-    selected: list[Candidate]
+T = TypeVar("T")
 
 
-def scatter(groups: Groups, criteria: Criteria) -> Markup:
+class Groups(NamedTuple, Generic[T]):
+    """What holds for the tasks of each of three groups; every task is in exactly one."""
+
+    failing: T
+    passing: T
+    """Of tasks that pass but are not selected."""
+    selected: T
+
+
+def scatter(groups: Groups[list[Candidate]], criteria: Criteria) -> Markup:
     """Return all tasks by context length and file count as an <svg> element, the selected ones as diamonds."""
     # The lines lie between their thresholds, which fail, and the next values, which pass.
     lines = np.array([(criteria.min_context_length + 0.5) / 1000, criteria.min_files_count + 0.5])

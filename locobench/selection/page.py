@@ -6,10 +6,9 @@ matplotlib takes half a second to import, so import this module only when a page
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
 
 import jinja2
 from markupsafe import Markup, escape
@@ -41,7 +40,7 @@ def selection_page(tasks: Sequence[Candidate], selection: Selection, dataset: st
         passing=[task for _, task in selection.passed[criteria.top_n :]],
         selected=[task for _, task in selection.selected],
     )
-    cells = _cells(groups)
+    counts = Groups(*(Counter(key for task in group for key in _keys(task)) for group in groups))
     # Highest bonus first, as in the published table.
     bonuses = criteria.category_bonuses
     categories = sorted({task.task_category for task in tasks}, key=lambda name: (-bonuses.get(name, 0), name))
@@ -62,11 +61,11 @@ def selection_page(tasks: Sequence[Candidate], selection: Selection, dataset: st
         ranked=selection.selected,
         measurements=[row for row in MEASUREMENTS if any(getattr(task, row[0]) is not None for task in tasks)],
         scatter=scatter(groups, criteria),
-        cells=cells,
+        counts=counts,
         categories=[*categories, ""],
         languages=[*sorted({task.language for task in tasks}), ""],
-        difficulties=[name for name in DIFFICULTIES if ("", "", name) in cells],
-        most_selected=max((cell.selected for key, cell in cells.items() if key[0] and key[1]), default=0),
+        difficulties=[name for name in DIFFICULTIES if any(count["", "", name] for count in counts)],
+        most_selected=max((number for key, number in counts.selected.items() if key[0] and key[1]), default=0),
     )
     return page.encode()
 
@@ -82,28 +81,7 @@ def _breakable(name: str) -> Markup:
     return escape(_plain(name)).replace("_", Markup("_<wbr>"))
 
 
-class Cell(NamedTuple):
-    """Numbers of tasks; each includes the next."""
-
-    all: int
-    passing: int
-    selected: int
-
-
-def _cells(groups: Groups) -> dict[tuple[str, str, str], Cell]:
-    """Count the tasks by (category, language, difficulty); "" stands for any."""
-    failing, passing, selected = (
-        Counter(
-            key
-            for task in group
-            for key in (
-                *product((task.task_category, ""), (task.language, ""), ("",)),
-                ("", "", task.difficulty),
-            )
-        )
-        for group in groups
-    )
-    return {
-        key: Cell(failing[key] + passing[key] + selected[key], passing[key] + selected[key], selected[key])
-        for key in failing | passing | selected
-    }
+def _keys(task: Candidate) -> Iterator[tuple[str, str, str]]:
+    """Yield each (category, language, difficulty) that counts the task; "" stands for any."""
+    yield from product((task.task_category, ""), (task.language, ""), ("",))
+    yield "", "", task.difficulty
