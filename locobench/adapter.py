@@ -58,11 +58,7 @@ class LoCoBenchAdapter:
             yield from self.generate_group(group)[0]
 
     def group_by_project(self, task_ids: Iterable[str]) -> list[ProjectTasks]:
-        """Group the ids by project, so that each project is read once.
-
-        Raises:
-            UnknownTaskError: an id is not in the dataset.
-        """
+        """Group the ids by project, so that each is read once; raise UnknownTaskError if one is not in the dataset."""
         groups: dict[Path, ProjectTasks] = {}
         for task_id in self.loader.require(task_ids):
             folder = self._get_project_dir(task_id)

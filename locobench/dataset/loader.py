@@ -110,22 +110,14 @@ class LoCoBenchLoader:
             raise DatasetError(f"{self.dataset_path}:{self.entry(task_id).line}: {error}") from None
 
     def line(self, task_id: str) -> bytes:
-        """Return one task's record as stored in the file.
-
-        Raises:
-            UnknownTaskError: no such id.
-        """
+        """Return one task's record as stored in the file; raise UnknownTaskError if there is none."""
         offset = self.entry(task_id).offset
         with self.dataset_path.open("rb") as stream:
             stream.seek(offset)
             return stream.readline()
 
     def entry(self, task_id: str) -> Entry:
-        """Return one task's entry in the index.
-
-        Raises:
-            UnknownTaskError: no such id.
-        """
+        """Return one task's entry in the index; raise UnknownTaskError if there is none."""
         return self._entries[self.require([task_id])[0]]
 
     def require(self, task_ids: Iterable[str]) -> list[str]:

@@ -19,6 +19,14 @@ class HarborFile(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
 
+class Named(HarborFile):
+    """An entry of a list that is known by its name; its other keys are kept."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+
+    name: str = ""
+
+
 class AnyJson(RootModel[Any]):
     """A JSON file of any shape."""
 
@@ -30,12 +38,7 @@ Time = Annotated[datetime, AfterValidator(lambda time: time if time.tzinfo else 
 
 
 def read(path: Path, model: type[Model], content: bytes | None = None) -> Model:
-    """Read a JSON file into a model.
-
-    Args:
-        path: the file.
-        model: the model's class.
-        content: the file's content, if already read.
+    """Read a JSON file, or its `content` if already read, into a model.
 
     Raises:
         InputError: the file cannot be read or is invalid; the message names the file and the field.
@@ -47,11 +50,7 @@ def read(path: Path, model: type[Model], content: bytes | None = None) -> Model:
 
 
 def content_of(path: Path) -> bytes:
-    """Return a file's content.
-
-    Raises:
-        InputError: it cannot be read.
-    """
+    """Return a file's content; raise InputError if it cannot be read."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -59,11 +58,7 @@ def content_of(path: Path) -> bytes:
 
 
 def validated(path: Path, model: type[Model], raw: Mapping[str, Any]) -> Model:
-    """Validate a document read from `path` into a model.
-
-    Raises:
-        InputError: it is invalid; the message names the file and the field.
-    """
+    """Validate a document read from `path` into a model; raise InputError if it is invalid."""
     try:
         return model.model_validate(raw)
     except ValidationError as error:

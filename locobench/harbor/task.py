@@ -14,7 +14,7 @@ from typing import Any
 import pathspec
 from pydantic import Field
 
-from locobench.harbor.files import HarborFile, validated
+from locobench.harbor.files import HarborFile, Named, validated
 from locobench.shared import toml
 from locobench.shared.derived import CONTROL_GROUP
 from locobench.shared.errors import InputError
@@ -64,17 +64,11 @@ class MetadataSection(HarborFile):
     derived: DerivedSection | None = None
 
 
-class AuthorEntry(HarborFile):
-    """One of `authors`."""
-
-    name: str
-
-
 class TaskSection(HarborFile):
     """[task]: what a registry shows."""
 
     name: str = ""
-    authors: tuple[AuthorEntry, ...] = ()
+    authors: tuple[Named, ...] = ()
 
 
 class AgentSection(HarborFile):
@@ -91,12 +85,6 @@ class VerifierSection(HarborFile):
     environment_mode: str | None = None
 
 
-class ServerEntry(HarborFile):
-    """One of `mcp_servers`."""
-
-    name: str = ""
-
-
 class EnvironmentSection(HarborFile):
     """[environment]."""
 
@@ -104,7 +92,7 @@ class EnvironmentSection(HarborFile):
     cpus: float | None = None
     memory_mb: Whole | None = None
     docker_image: str | None = None
-    mcp_servers: tuple[ServerEntry, ...] = ()
+    mcp_servers: tuple[Named, ...] = ()
 
 
 class TaskToml(HarborFile):
@@ -118,11 +106,7 @@ class TaskToml(HarborFile):
 
     @classmethod
     def read(cls, folder: Path) -> TaskToml:
-        """Read task.toml from a task's folder.
-
-        Raises:
-            InputError: it is missing, cannot be read or is invalid.
-        """
+        """Read task.toml from a task's folder; raise InputError if it is missing or invalid."""
         return validated(folder / TASK_FILE, cls, toml.read(folder / TASK_FILE))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import ConfigDict, FiniteFloat
 
-from locobench.harbor.files import HarborFile, Time, content_of, read
+from locobench.harbor.files import HarborFile, Named, Time, content_of, read
 from locobench.shared.errors import InputError
 from locobench.shared.validation import Whole
 
@@ -35,14 +35,6 @@ class TaskId(HarborFile):
     path: str | None = None
 
 
-class GivenServer(HarborFile):
-    """An MCP server that the job gave to the agent, with every key of its configuration."""
-
-    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
-
-    name: str = ""
-
-
 class AgentConfig(HarborFile):
     """How the agent was set up, with every key of its configuration."""
 
@@ -50,7 +42,8 @@ class AgentConfig(HarborFile):
 
     name: str | None = None
     model_name: str | None = None
-    mcp_servers: list[GivenServer] | None = None
+    mcp_servers: list[Named] | None = None
+    """The servers that the job gave to the agent."""
     override_timeout_sec: float | None = None
     max_timeout_sec: float | None = None
 
@@ -208,11 +201,7 @@ def trials(path: Path) -> Iterator[tuple[Path, Trial]]:
 
 
 def reward_of(folder: Path, trial: Trial) -> float | None:
-    """Return the reward of the trial in `folder`, 0 to 1; None if the verifier gave none.
-
-    Raises:
-        InputError: it is outside of 0 to 1.
-    """
+    """Return a trial's reward, or None if the verifier gave none; raise InputError if it is outside of 0 to 1."""
     reward = trial.rewards.get(REWARD)
     if reward is not None and not 0 <= reward <= 1:
         raise InputError(

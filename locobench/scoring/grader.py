@@ -50,11 +50,7 @@ class CustomVerifier:
 
     @classmethod
     def load(cls, path: Path) -> CustomVerifier:
-        """Read a verifier; it is parsed but not run.
-
-        Raises:
-            InputError: it cannot be read or is not valid Python.
-        """
+        """Read a verifier, without running it; raise InputError if it is not valid Python."""
         try:
             content = path.read_bytes()
             ast.parse(content, path.name)

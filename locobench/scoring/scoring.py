@@ -68,11 +68,7 @@ class Scoring(_Table):
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read a TOML file.
-
-        Raises:
-            InputError: it cannot be read, or it has an unknown key or an invalid value.
-        """
+        """Read a TOML file; raise InputError if it has an unknown key or an invalid value."""
         try:
             return cls.model_validate(toml.read(path))
         except InputError as error:

@@ -110,22 +110,14 @@ def whole_file(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
 
 
 def write_whole(path: Path, content: str | bytes, *, durable: bool = False) -> None:
-    """Write `content` (text as UTF-8) to `path` as `whole_file` does.
-
-    Raises:
-        InputError: it cannot be written.
-    """
+    """Write `content` (text as UTF-8) to `path` as `whole_file` does; raise InputError if it cannot be written."""
     data = content.encode() if isinstance(content, str) else content
     with whole_file(path, durable=durable) as stream:
         stream.write(data)
 
 
 def check_output(output: Path, inputs: Iterable[Path]) -> None:
-    """Check that writing `output` does not overwrite one of `inputs`.
-
-    Raises:
-        InputError: it is the same file as one of `inputs`.
-    """
+    """Raise InputError if writing `output` would replace one of `inputs`."""
     if output.exists() and not output.is_file():
         return
     for path in inputs:
@@ -134,11 +126,7 @@ def check_output(output: Path, inputs: Iterable[Path]) -> None:
 
 
 def write_new(path: str, data: bytes, mode: int) -> None:
-    """Write a new file with exactly these permissions.
-
-    Raises:
-        OSError: it cannot be written, or the path already exists.
-    """
+    """Write a new file with exactly these permissions; raise OSError if the path already exists."""
     descriptor = create(path, mode)
     try:
         os.fchmod(descriptor, mode)

@@ -74,11 +74,7 @@ def find_task_folders(root: Path, names: list[str] | None = None) -> list[Path]:
 
 
 def read_task_folder(path: Path) -> SmokeTask:
-    """Read the task directory at `path`.
-
-    Raises:
-        TaskError: a required file or field is missing, or a file cannot be read.
-    """
+    """Read the task directory at `path`; raise TaskError if a file or field is missing or unreadable."""
     for needed in (TASK_FILE, "instruction.md", "environment/Dockerfile", "tests/test.sh", "solution/solve.sh"):
         if not (path / needed).is_file():
             raise TaskError(f"no {needed}")

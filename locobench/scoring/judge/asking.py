@@ -93,11 +93,7 @@ def ask(
 def _request(
     api: Api, base_url: str, key: str, model: str, system: str, user: str, schema: Mapping[str, Any]
 ) -> tuple[str, dict[str, str], bytes]:
-    """Return (url, headers, body) of one request.
-
-    Raises:
-        JudgeError: the service cannot be asked with these settings.
-    """
+    """Return (url, headers, body) of one request; raise JudgeError if these settings allow none."""
     try:
         parts = urlsplit(base_url)
     except ValueError:
