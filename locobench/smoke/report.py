@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from locobench.shared.files import write_whole
-from locobench.shared.terminal import printable
+from locobench.shared.terminal import printable, printable_line
 from locobench.smoke.check import REPOSITORY_OF_IMAGES, Row
 
 REMOVE_IMAGES = f"docker rmi $(docker images --format '{{{{.Repository}}}}:{{{{.Tag}}}}' {REPOSITORY_OF_IMAGES})"
@@ -41,23 +37,29 @@ def summary(rows: list[Row]) -> str:
     return f"{len(rows)} tasks{built}: {good} ok, {len(rows) - good} not"
 
 
+def _table(rows: list[Row], *, local: bool) -> list[list[str]]:
+    """Return the headings, then the cells of each row."""
+    columns = [column for column in COLUMNS if column[2] or not local]
+    return [[heading for heading, _, _ in columns], *([cell(row) for _, cell, _ in columns] for row in rows)]
+
+
+def _failures(rows: list[Row]) -> dict[str, str]:
+    """Return the last lines of what failed, by a heading."""
+    failed = [row for row in rows if row.image.output and not row.shares_image]
+    return {f"{row.task}: last lines of what failed": row.image.output for row in failed}
+
+
 def print_table(rows: list[Row], *, local: bool) -> None:
     """Print the rows as a table, then the last lines of each failure."""
-    # A table squeezed into a pipe's 80 columns is unreadable, for people and for grep.
-    console = Console() if Console().is_terminal else Console(width=200)
-    table = Table()
-    columns = [column for column in COLUMNS if column[2] or not local]
-    for heading, _, _ in columns:
-        table.add_column(heading, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(printable(cell(row)), style="" if row.ok else "red") for _, cell, _ in columns))
-    console.print(table)
-    for row in rows:
-        if row.image.output and not row.shares_image:
-            console.print(Text(printable(f"{row.task}: last lines of what failed\n{row.image.output}\n")))
-    console.print(summary(rows))
+    table = [[printable_line(cell) for cell in line] for line in _table(rows, local=local)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for line in table:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+    for heading, output in _failures(rows).items():
+        print(printable(f"{heading}\n{output}\n"))
+    print(summary(rows))
     if any(row.image.size is not None for row in rows):
-        console.print(Text(f"Their images stay, for the next run. To remove them: {REMOVE_IMAGES}"), soft_wrap=True)
+        print(f"Their images stay, for the next run. To remove them: {REMOVE_IMAGES}")
 
 
 def write_markdown(rows: list[Row], path: Path, facts: dict[str, str], *, tasks: str, local: bool) -> None:
@@ -74,35 +76,15 @@ def write_markdown(rows: list[Row], path: Path, facts: dict[str, str], *, tasks:
         page = path.read_text(encoding="utf-8", errors="replace")
         if -1 < page.find(begin) < page.find(end):
             before, after = page[: page.find(begin)] + begin, page[page.find(end) :]
-    write_whole(path, f"{before}\n{_markdown(rows, facts, local=local)}\n{after}")
+    how = "oracle and nop, no images." if local else "images built, oracle and nop run in them without network."
+    headings, *cells = _table(rows, local=local)
+    lines = [f"Written by `python smoke_test.py --report`: {how}", "", f"**{summary(rows)}**", ""]
+    lines += ["| | |", "|---|---|", *map(_markdown, facts.items()), ""]
+    lines += [_markdown(headings), "|" + "---|" * len(headings), *map(_markdown, cells)]
+    for heading, output in _failures(rows).items():
+        lines += ["", heading, "", *(f"    {line}" for line in output.splitlines())]
+    write_whole(path, "\n".join([before, *lines, after]))
 
 
-def _markdown(rows: list[Row], facts: dict[str, str], *, local: bool) -> str:
-    columns = [column for column in COLUMNS if column[2] or not local]
-    lines = [
-        "Written by `python smoke_test.py --report`: "
-        + ("oracle and nop, no images." if local else "images built, oracle and nop run in them without network."),
-        "",
-        f"**{summary(rows)}**",
-        "",
-        "| | |",
-        "|---|---|",
-        *(f"| {name} | {_cell(value)} |" for name, value in facts.items()),
-        "",
-        "| " + " | ".join(heading for heading, _, _ in columns) + " |",
-        "|" + "---|" * len(columns),
-        *("| " + " | ".join(_cell(cell(row)) for _, cell, _ in columns) + " |" for row in rows),
-    ]
-    for row in rows:
-        if row.image.output and not row.shares_image:
-            lines += [
-                "",
-                f"{row.task}: last lines of what failed",
-                "",
-                *(f"    {line}" for line in row.image.output.splitlines()),
-            ]
-    return "\n".join(lines)
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+def _markdown(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
