@@ -140,7 +140,7 @@ def grade(folder: Path, answer: Path, timeout: float) -> int:
     for heading, text in (("the verifier printed", trial.said), ("metrics.json", trial.metrics)):
         print(printable(f"{heading}:\n{text.rstrip()}\n" if text.strip() else f"{heading}: nothing\n"))
     if trial.fault:
-        cli.complain(f"{task.name}: {trial.fault}")
+        cli.complain(f"{task.path.name}: {trial.fault}")
         return cli.SOME_FAILED
     print(f"reward: {trial.reward:g}")
     return cli.DONE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,24 +45,19 @@ def read_lines(dataset: Path) -> Iterator[tuple[int, int, bytes]]:
         ) from error
 
 
-def read_bounded(path: str | Path) -> bytes:
+def read_bounded(path: Path) -> bytes:
     """Return a regular file's bytes.
 
     Raises:
         RecordError: not a regular file, unreadable, or over MAX_RECORD_BYTES.
     """
     try:
-        # O_NONBLOCK: opening a FIFO that nobody writes to must not hang.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-        try:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                raise RecordError("not a regular file")
-            if status.st_size > MAX_RECORD_BYTES:
-                raise RecordError(f"{status.st_size:,} bytes, more than {MAX_RECORD_BYTES:,}")
-            return os.read(descriptor, status.st_size)
-        finally:
-            os.close(descriptor)
+        # Opening a FIFO that nobody writes to would hang.
+        if not stat.S_ISREG((status := path.stat()).st_mode):
+            raise RecordError("not a regular file")
+        if status.st_size > MAX_RECORD_BYTES:
+            raise RecordError(f"{status.st_size:,} bytes, more than {MAX_RECORD_BYTES:,}")
+        return path.read_bytes()
     except OSError as error:
         raise RecordError(f"cannot be read: {error.strerror}") from error
 

@@ -85,7 +85,7 @@ def check_image(
     found: dict[str, Any] = {}
     faults: list[str] = []
     try:
-        found["build_seconds"], found["size"] = engine.build(task.environment, tag, timeout=build_timeout)
+        found["build_seconds"], found["size"] = engine.build(task.path / "environment", tag, timeout=build_timeout)
         command = languages.get(task.language, {}).get("check")
         if command is None:
             faults.append(f"toolchain: no table of languages has {task.language!r}")
@@ -194,7 +194,7 @@ def _judge(task: SmokeTask, image: ImageCheck, trials: dict[Agent, Attempt], *, 
     rewards = {agent: trial.reward for agent, trial in trials.items()}
     if not faults and len(rewards) == len(EXPECTED_REWARD) and len(set(rewards.values())) == 1:
         faults.append(f"oracle and nop both earn {rewards['nop']}: the verifier does not tell an answer from none")
-    return Row(task.name, task.language, image, shares_image, rewards, tuple(faults))
+    return Row(task.path.name, task.language, image, shares_image, rewards, tuple(faults))
 
 
 def _in_parallel(

@@ -44,19 +44,9 @@ class SmokeTask:
     """Whether environment/ contains all of them. It may contain one, because a ground truth may quote the code."""
 
     @property
-    def name(self) -> str:
-        """The name of the task's folder, which is its id."""
-        return self.path.name
-
-    @property
     def language(self) -> str:
         """The name of its language in the table of languages."""
         return self.toml.metadata.language
-
-    @property
-    def environment(self) -> Path:
-        """The folder that the image is built from."""
-        return self.path / "environment"
 
 
 def find_task_folders(root: Path, names: list[str] | None = None) -> list[Path]:

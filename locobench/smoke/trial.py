@@ -39,8 +39,7 @@ def run_locally(task: SmokeTask, agent: Agent, *, timeout: float) -> Attempt:
         try:
             if agent == "oracle" and (code := _bash(root / "solution" / "solve.sh", root, timeout)) != 0:
                 return Attempt(fault=f"oracle: solve.sh failed (exit code {code})")
-            _verify(task, root, timeout, VERIFIER)
-            return Attempt(read_reward(root / "logs" / "verifier"))
+            return Attempt(_verify(task, root, timeout, VERIFIER))
         except (CommandTimeout, TaskError) as error:
             return Attempt(fault=f"{agent}: {error}")
 
@@ -85,8 +84,7 @@ def grade_locally(task: SmokeTask, answer: bytes, *, timeout: float) -> Attempt:
         (root / "app" / "solution.md").write_bytes(answer)
         reward, fault = None, ""
         try:
-            _verify(task, root, timeout)
-            reward = read_reward(logs)
+            reward = _verify(task, root, timeout)
         except (CommandTimeout, TaskError) as error:
             fault = str(error)
         return Attempt(reward, fault, _text(logs / OUTPUT), _text(logs / "metrics.json"))
@@ -102,13 +100,15 @@ def _trial_root(task: SmokeTask) -> Iterator[Path]:
         for folder in ("app", "logs/agent", "logs/verifier", "logs/artifacts"):
             (root / folder).mkdir(parents=True)
             (root / folder).chmod(0o777)  # for an agent that is not root
-        (root / "app" / "project").symlink_to((task.environment / "project").resolve())
+        (root / "app" / "project").symlink_to((task.path / "environment" / "project").resolve())
         yield root
 
 
-def _verify(task: SmokeTask, root: Path, timeout: float, *program: str) -> None:
-    output = root / "logs" / "verifier" / OUTPUT
-    _bash(root / "tests" / "test.sh", root, min(timeout, task.toml.verifier.timeout_sec), *program, output=output)
+def _verify(task: SmokeTask, root: Path, timeout: float, *program: str) -> float:
+    logs = root / "logs" / "verifier"
+    timeout = min(timeout, task.toml.verifier.timeout_sec)
+    _bash(root / "tests" / "test.sh", root, timeout, *program, output=logs / OUTPUT)
+    return read_reward(logs)
 
 
 def _text(path: Path) -> str:
