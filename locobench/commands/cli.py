@@ -30,7 +30,6 @@ SELECTION_FILE = WORKPLACE / "selected_tasks.json"
 TASKS_FOLDER = WORKPLACE / "tasks"
 DERIVED_FOLDER = WORKPLACE / "data" / "derived"
 
-
 # Matches names and tags such as 22-alpine3.20. Only a build shows what an image really contains.
 _WITHOUT_APT = re.compile(
     r"\b(almalinux|alpine|amazonlinux|archlinux|busybox|centos|distroless|fedora|opensuse|oraclelinux|photon"
@@ -52,23 +51,14 @@ class _Formatter(argparse.HelpFormatter):
         return f"{text} (default: {default})"
 
 
-class _ShowVersion(argparse.Action):
-    """Prints the version, which is looked up only on demand."""
-
-    def __init__(self, option_strings: list[str], dest: str, **options: Any) -> None:
-        super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, **options)
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        print(f"{parser.prog} {version()}")
-        parser.exit()
-
-
 class Parser(argparse.ArgumentParser):
     """An ArgumentParser whose `--some_flag` may also be typed `--some-flag`, and whose errors are one line."""
 
     def __init__(self, description: str) -> None:
         super().__init__(description=description, formatter_class=_Formatter, allow_abbrev=False)
-        self.add_argument("--version", action=_ShowVersion, help="show the version and exit")
+        # Looking the version up takes longer than all else here.
+        shown = f"{self.prog} {version()}" if "--version" in sys.argv else ""
+        self.add_argument("--version", action="version", version=shown, help="show the version and exit")
 
     def flag(self, name: str, **options: Any) -> None:
         """Add `--name` (underscores) and its dashed spelling."""
