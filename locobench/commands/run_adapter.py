@@ -24,18 +24,9 @@ def build_parser() -> cli.Parser:
     parser.flag("task_ids", nargs="+", metavar="ID", help="generate these tasks only")
     parser.flag("limit", type=cli.count, help="generate at most this many tasks")
     parser.flag("data_dir", type=Path, help="folder with generated/ and output/ (default: data/, else data/sample/)")
-    parser.flag(
-        "base_image",
-        type=cli.base_image,
-        default="ubuntu:24.04",
-        help="Debian or Ubuntu image that the tasks' images start from",
-    )
-    parser.flag(
-        "languages",
-        type=Path,
-        metavar="FILE",
-        help="TOML file with more languages, in tables like those of templates/environment/languages.toml",
-    )
+    parser.flag("base_image", type=cli.base_image, default="ubuntu:24.04", help="Debian or Ubuntu image to start from")
+    languages = "TOML file with more languages, in tables like those of templates/environment/languages.toml"
+    parser.flag("languages", type=Path, metavar="FILE", help=languages)
     parser.flag(
         "language_image",
         type=cli.language_image,
@@ -44,32 +35,14 @@ def build_parser() -> cli.Parser:
     )
     parser.flag("overwrite", action="store_true", help="write tasks again even when nothing changed")
     parser.flag("include_hints", action="store_true", help="put expected approach and criteria into the instruction")
-    parser.flag(
-        "scoring",
-        metavar="FILE",
-        help="TOML file with weights and thresholds (docs/VERIFIER.md), or `published` for the published formula",
-    )
-    parser.flag(
-        "verifier",
-        metavar="judge|FILE",
-        help="grade by a language model (`judge`, docs/JUDGE.md) or by your own verify.py (docs/CUSTOM_VERIFIER.md)",
-    )
-    parser.flag(
-        "closed_book",
-        action="store_true",
-        help="write the same tasks without the code: what can be answered without reading it",
-    )
-    parser.flag(
-        "shared_verifier",
-        action="store_true",
-        help="score in the agent's container, which it can tamper with, instead of a fresh one",
-    )
-    parser.flag(
-        "mcp_config", type=Path, metavar="FILE", help="MCP servers to give to the agent, as a .mcp.json has them"
-    )
-    parser.flag(
-        "strip_code_fences", action="store_true", help="take the Markdown fence off files that are wrapped in one"
-    )
+    scoring = "TOML file with weights and thresholds (docs/VERIFIER.md), or `published` for the published formula"
+    parser.flag("scoring", metavar="FILE", help=scoring)
+    verifier = "grade by a language model (`judge`, docs/JUDGE.md) or by your own verify.py (docs/CUSTOM_VERIFIER.md)"
+    parser.flag("verifier", metavar="judge|FILE", help=verifier)
+    parser.flag("closed_book", action="store_true", help="leave the code out: what can be answered without reading it")
+    parser.flag("shared_verifier", action="store_true", help="score in the agent's container, which it can tamper with")
+    parser.flag("mcp_config", type=Path, metavar="FILE", help="MCP servers for the agent, as a .mcp.json has them")
+    parser.flag("strip_code_fences", action="store_true", help="take the fence off files that are wrapped in one")
     parser.flag(
         "link_mode",
         choices=("auto", "copy", "hardlink", "reflink"),

@@ -38,24 +38,12 @@ def build_parser() -> cli.Parser:
     default = Criteria()
     parser.flag("dataset_path", type=Path, default=cli.DATASET_FILE, help=f"JSONL written by {EXTRACT}")
     parser.flag("output", type=Path, default=cli.SELECTION_FILE, help="JSON file to write")
-    parser.flag(
-        "criteria",
-        type=Path,
-        metavar="FILE",
-        help="TOML file with thresholds, [weights] and [category_bonuses] (docs/TASK_SELECTION_CRITERIA.md); a flag"
-        " counts before it",
-    )
-    parser.flag(
-        "min_context_length",
-        type=cli.count,
-        help="characters (not tokens) of context; tasks with strictly more pass"
-        f" (default: {default.min_context_length})",
-    )
-    parser.flag(
-        "min_files_count",
-        type=cli.count,
-        help=f"context files; tasks with strictly more pass (default: {default.min_files_count})",
-    )
+    criteria = "thresholds, [weights], [category_bonuses] as TOML (docs/TASK_SELECTION_CRITERIA.md); flags override it"
+    parser.flag("criteria", type=Path, metavar="FILE", help=criteria)
+    least = f"characters (not tokens) of context; tasks with strictly more pass (default: {default.min_context_length})"
+    parser.flag("min_context_length", type=cli.count, help=least)
+    least = f"context files; tasks with strictly more pass (default: {default.min_files_count})"
+    parser.flag("min_files_count", type=cli.count, help=least)
     parser.flag("top_n", type=cli.count, help=f"number of tasks to select (default: {default.top_n})")
     for name, part in SCORE_PARTS.items():
         parser.flag(
@@ -72,24 +60,12 @@ def build_parser() -> cli.Parser:
         metavar="NAME",
         help=f"difficulties to keep, of: {', '.join(DIFFICULTIES)} (default: all)",
     )
-    parser.flag(
-        "closed_book",
-        type=Path,
-        metavar="JOB",
-        help=f"job folder of Harbor, run on tasks of {GENERATE} --closed_book",
-    )
-    parser.flag(
-        "max_closed",
-        type=float,
-        help="with --closed_book: tasks that earn more than this (0 to 1) without the code are left out",
-    )
+    closed_book = f"job folder of Harbor, run on tasks of {GENERATE} --closed_book"
+    parser.flag("closed_book", type=Path, metavar="JOB", help=closed_book)
+    parser.flag("max_closed", type=float, help="with --closed_book: leave out tasks that earn more than this (0 to 1)")
     parser.flag("open_book", type=Path, metavar="JOB", help="job folder of the same tasks with the code, to be shown")
     parser.flag("audit", type=Path, metavar="FILE", help=f"audit.jsonl of `{HARNESS} audit`")
-    parser.flag(
-        "min_truth",
-        type=float,
-        help="with --audit: tasks whose ground truth is less true of the code than this (0 to 100) are left out",
-    )
+    parser.flag("min_truth", type=float, help="with --audit: leave out tasks with a lower truth than this (0 to 100)")
     parser.flag("report", type=Path, metavar="FILE", help="HTML page to write as well")
     parser.flag("quiet", action="store_true", help="no summary")
     return parser

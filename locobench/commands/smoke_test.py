@@ -30,12 +30,8 @@ def build_parser() -> cli.Parser:
     parser.flag("languages", type=Path, metavar="FILE", help=f"TOML file with more languages, as {GENERATE} was given")
     parser.flag("local", action="store_true", help="oracle and nop on this machine: no Docker, no images, seconds")
     parser.flag("task", type=Path, metavar="FOLDER", help="only grade --answer, by the verifier of this task")
-    parser.flag(
-        "answer",
-        type=Path,
-        metavar="FILE",
-        help="what --task's verifier is to grade on this machine: shows what it prints, the reward and its metrics",
-    )
+    answer = "what --task's verifier is to grade on this machine: shows what it prints, the reward and its metrics"
+    parser.flag("answer", type=Path, metavar="FILE", help=answer)
     parser.flag("jobs", type=cli.count, help="how many things to do at once (default: one a processor, at most 4)")
     parser.flag("timeout", type=float, default=300, help="seconds for one command in a container")
     parser.flag("build_timeout", type=float, default=900, help="seconds for building one image")
@@ -46,12 +42,8 @@ def build_parser() -> cli.Parser:
         help="when all is well, also build one image a language and push it, e.g. registry/locobench-{language}:1"
         f" ({GENERATE} --language_image)",
     )
-    parser.flag(
-        "report",
-        type=Path,
-        metavar="FILE",
-        help="write the result as Markdown, e.g. SMOKE_TEST_RESULTS.md, where it replaces that of the same folder",
-    )
+    report = "write the result as Markdown, e.g. SMOKE_TEST_RESULTS.md, where it replaces that of the same folder"
+    parser.flag("report", type=Path, metavar="FILE", help=report)
     parser.flag("quiet", action="store_true", help="no progress and no table; the summary only when something failed")
     return parser
 
