@@ -21,10 +21,7 @@ LANGUAGE_TABLE = TEMPLATES / "environment" / "languages.toml"
 
 @cache
 def load_languages(extra: Path | None = None) -> dict[str, dict[str, Any]]:
-    """Return the language tables by name, unchecked.
-
-    Args:
-        extra: a file with more tables; they override built-in tables of the same name.
+    """Return the language tables by name, unchecked; those of the file `extra` override built-in ones.
 
     Raises:
         InputError: a file cannot be read or is not TOML; the message gives the position.
@@ -33,10 +30,7 @@ def load_languages(extra: Path | None = None) -> dict[str, dict[str, Any]]:
 
 
 def load_language(name: str, extra: Path | None = None) -> dict[str, Any]:
-    """Return a language's table: `packages`, `check` and optionally `fallback` and `run`.
-
-    Args:
-        extra: a file with more tables; they override built-in tables of the same name.
+    """Return a language's table, of `load_languages`: `packages`, `check` and optionally `fallback` and `run`.
 
     Raises:
         InputError: there is no such table, or it has an unknown key or a value of the wrong type.

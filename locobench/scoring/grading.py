@@ -35,7 +35,8 @@ class Grading:
 
 def grade_as_published(task: Scenario) -> Grading:
     """Build the key for the published verifier's formula; the oracle's answer is the bare ground truth."""
-    key = {"scoring": PUBLISHED, "truth": _truth(task), "files": sorted(task.context_files)}
+    truth = task.ground_truth if isinstance(task.ground_truth, str) else json.dumps(task.ground_truth)
+    key = {"scoring": PUBLISHED, "truth": truth, "files": sorted(task.context_files)}
     return Grading(key, as_markdown(task.ground_truth))
 
 
@@ -77,11 +78,6 @@ def grade_key(
     if not full["keyword_overlap"]:
         raise GradingError("ground_truth: holds no word to compare, and the code base no identifier to look up")
     return Grading({**key, "full": full}, oracle)
-
-
-def _truth(task: Scenario) -> str:
-    truth = task.ground_truth
-    return truth if isinstance(truth, str) else json.dumps(truth)
 
 
 def _named_in(instruction: str) -> frozenset[str]:

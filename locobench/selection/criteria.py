@@ -84,8 +84,7 @@ SCORE_PARTS = {
 }
 
 
-def _default_weights() -> Mapping[str, float]:
-    return {name: part.weight for name, part in SCORE_PARTS.items()}
+_DEFAULT_WEIGHTS = {name: part.weight for name, part in SCORE_PARTS.items()}
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,7 @@ class Criteria:
     min_context_length: int = MIN_CONTEXT_LENGTH
     min_files_count: int = MIN_FILES_COUNT
     top_n: int = TOP_N
-    weights: Mapping[str, float] = field(default_factory=_default_weights)
+    weights: Mapping[str, float] = field(default_factory=lambda: _DEFAULT_WEIGHTS)
     """Weights by name in SCORE_PARTS; they sum to 1."""
     category_bonuses: Mapping[str, float] = field(default_factory=lambda: CATEGORY_BONUSES)
     categories: Sequence[str] | None = None
@@ -129,7 +128,7 @@ class Criteria:
             criteria = TypeAdapter(cls).validate_json(json.dumps(given, default=str))
             criteria = replace(
                 criteria,
-                weights={**_default_weights(), **criteria.weights},
+                weights={**_DEFAULT_WEIGHTS, **criteria.weights},
                 category_bonuses={**CATEGORY_BONUSES, **criteria.category_bonuses},
             )
             criteria.check()

@@ -164,7 +164,9 @@ class Engine:
             EngineError: the engine fails.
         """
         name = f"smoke-test-{uuid4().hex}"
-        options = [f"--name={name}", "--network=none", f"--user={user}", f"--memory={memory_mb or 0}m"]
+        options = [f"--name={name}", "--network=none"]
+        options += [f"--user={user}"] if user else []
+        options += [f"--memory={memory_mb}m"] if memory_mb else []
         options += [f"--mount=type=bind,source={path},target={place}" for place, path in (mounts or {}).items()]
         try:
             # Of endless output only the end may reach this process.

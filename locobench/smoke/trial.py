@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -46,33 +47,29 @@ def run_locally(task: SmokeTask, agent: Agent, *, timeout: float) -> Attempt:
 
 def run_in_container(engine: Engine, image: str, task: SmokeTask, agent: Agent, *, timeout: float) -> Attempt:
     """Run `agent` in a container and test.sh in a fresh one, both without network."""
-    memory_mb = task.toml.environment.memory_mb
+    run = partial(engine.run, image, memory_mb=task.toml.environment.memory_mb)
     with _trial_root(task) as root:
+        logs = root / "logs"
         try:
             if agent == "oracle":
-                code, _ = engine.run(
-                    image,
-                    "bash /solution/solve.sh > /logs/agent/oracle.txt 2>&1 && cp /app/solution.md /logs/artifacts",
-                    what="solve.sh",
-                    timeout=timeout,
-                    memory_mb=memory_mb,
-                    mounts={"/logs": root / "logs", "/solution": root / "solution"},
+                solve = (
+                    "bash /solution/solve.sh > /logs/agent/oracle.txt 2>&1 || exit; cp /app/solution.md /logs/artifacts"
                 )
+                mounts = {"/logs": logs, "/solution": root / "solution"}
+                code, _ = run(f"{solve} || true", what="solve.sh", timeout=timeout, mounts=mounts)
                 if code != 0:
                     return Attempt(fault=f"oracle: solve.sh failed (exit code {code})")
-            engine.run(
-                image,
-                "cp /logs/artifacts/solution.md /app;"
+            run(
+                "cp /logs/solution.md /app;"
                 f" bash /tests/test.sh '' {VERIFIER} > /logs/verifier/{OUTPUT} 2>&1;"
                 # This process must be able to read and delete the logs.
                 f" chown -R {os.getuid()}:{os.getgid()} /logs",
                 what="test.sh",
                 timeout=min(timeout, task.toml.verifier.timeout_sec),
-                memory_mb=memory_mb,
-                mounts={"/logs": root / "logs", "/tests": root / "tests"},
+                mounts={"/logs": logs, "/tests": root / "tests"},
                 user="root",
             )
-            return Attempt(read_reward(root / "logs" / "verifier"))
+            return Attempt(read_reward(logs / "verifier"))
         except (EngineError, TaskError) as error:
             return Attempt(fault=f"{agent}: {error}")
 
@@ -97,8 +94,8 @@ def _trial_root(task: SmokeTask) -> Iterator[Path]:
         root = Path(name)
         for part in ("solution", "tests"):
             shutil.copytree(task.path / part, root / part)
-        for folder in ("app", "logs/agent", "logs/verifier", "logs/artifacts"):
-            (root / folder).mkdir(parents=True)
+        for folder in ("app", "logs", "logs/agent", "logs/verifier", "logs/artifacts"):
+            (root / folder).mkdir()
             (root / folder).chmod(0o777)  # for an agent that is not root
         (root / "app" / "project").symlink_to((task.path / "environment" / "project").resolve())
         yield root
