@@ -52,11 +52,9 @@ def run_in_container(engine: Engine, image: str, task: SmokeTask, agent: Agent, 
         logs = root / "logs"
         try:
             if agent == "oracle":
-                solve = (
-                    "bash /solution/solve.sh > /logs/agent/oracle.txt 2>&1 || exit; cp /app/solution.md /logs/artifacts"
-                )
+                solve = "bash /solution/solve.sh > /logs/agent/oracle.txt 2>&1 || exit; cp /app/solution.md /logs || :"
                 mounts = {"/logs": logs, "/solution": root / "solution"}
-                code, _ = run(f"{solve} || true", what="solve.sh", timeout=timeout, mounts=mounts)
+                code, _ = run(solve, what="solve.sh", timeout=timeout, mounts=mounts)
                 if code != 0:
                     return Attempt(fault=f"oracle: solve.sh failed (exit code {code})")
             run(

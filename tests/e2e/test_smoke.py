@@ -93,6 +93,7 @@ def mixed(tasks: Path, tmp_path_factory: pytest.TempPathFactory) -> Mixed:
             "no_base",
             "endless_test",
             "endless_answer",
+            "no_answer",
             "leaky",
             "generous",
         )
@@ -103,6 +104,7 @@ def mixed(tasks: Path, tmp_path_factory: pytest.TempPathFactory) -> Mixed:
     (broken["no_base"] / "environment" / "Dockerfile").write_text("FROM 127.0.0.1:1/none:1\n")
     (broken["endless_test"] / "tests" / "test.sh").write_text("#!/bin/bash\nwhile :; do sleep 1; done\n")
     (broken["endless_answer"] / "solution" / "solve.sh").write_text("#!/bin/bash\nsleep infinity\n")
+    (broken["no_answer"] / "solution" / "solve.sh").write_text("#!/bin/bash\ntrue\n")
     shutil.copy(broken["leaky"] / "solution" / "solution.md", broken["leaky"] / "environment" / "project" / "NOTES.md")
     (broken["generous"] / "tests" / "test.sh").write_text(
         "#!/bin/bash\necho '{\"reward\": 0.5}' > /logs/verifier/reward.json\n"
@@ -121,6 +123,7 @@ def mixed(tasks: Path, tmp_path_factory: pytest.TempPathFactory) -> Mixed:
         ("no_base", "the image 127.0.0.1:1/none:1 cannot be pulled: try `docker pull 127.0.0.1:1/none:1`"),
         ("endless_test", "test.sh still ran after 30 s and was killed"),
         ("endless_answer", "oracle: solve.sh still ran after 30 s and was killed"),
+        ("no_answer", "oracle: reward 0.0, not 1.0"),
         ("leaky", "environment/ holds the ground truth"),
         ("generous", "oracle: reward 0.5, not 1.0; nop: reward 0.5, not 0.0"),
     ],
