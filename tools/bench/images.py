@@ -121,7 +121,7 @@ def main(argv: list[str] | None) -> int:
     try:
         kept = compare(Engine(), options.base_image, options.rounds)
     except EngineError as error:
-        raise InputError(f"{error}\n{error.tail}") from None
+        raise InputError(f"{error}\n{error.tail}".rstrip()) from None
     return cli.DONE if kept else cli.SOME_FAILED
 
 
