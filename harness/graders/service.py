@@ -165,7 +165,7 @@ def judged_grade(
         "assertion_id": assertion_id,
         "assertion_type": AssertionType.LLM.value,
         "assertion_name": name,
-        "grading_prompt": "\n\n".join(question.texts()),
+        "grading_prompt": _prompt(question),
         "judge": record,
         "duration_seconds": sum(reply.seconds for reply in replies),
     }
@@ -186,6 +186,14 @@ def judged_grade(
         criteria_scores=criteria(shown, usable),
         **base,
     )
+
+
+def _prompt(question: Question) -> str:
+    """Return what a judge is sent; empty if it cannot be made, so that nobody was asked either."""
+    try:
+        return "\n\n".join(question.texts())
+    except InputError:
+        return ""
 
 
 def _record(judges: Sequence[str], version: str, replies: Sequence[Reply], scores: list[float]) -> JudgeRecord:

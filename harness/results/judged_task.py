@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -16,12 +15,10 @@ from harness.host.deadline import time_limit
 from harness.models import EvalResult
 from harness.results.harbor_trace import ANSWER, left_by_agent
 from locobench.harbor.files import read
-from locobench.harbor.task import TASK_FILE, task_folders
 from locobench.harbor.trial import Trial
 from locobench.scoring.judge import judging
 from locobench.scoring.judge.code_base import Code
 from locobench.scoring.judge.evidence import evidence
-from locobench.shared.installation import GENERATE
 from locobench.shared.markdown import as_markdown
 
 PROJECTS = ("environment/project", "tests/project")
@@ -85,19 +82,6 @@ class JudgedTask:
             InputError: this takes more than PACK_SECONDS.
         """
         return _pack(self.project.resolve(), judging.cut(text, judging.MOST_ANSWER))
-
-
-def judged_tasks(path: Path) -> Iterator[JudgedTask]:
-    """Yield the task in a folder, or all tasks in a folder of them, sorted by name.
-
-    Raises:
-        InputError: the folder holds no task.
-    """
-    folders = [folder for folder in task_folders(path) if (folder / TASK_FILE).is_file()]
-    if not folders:
-        raise InputError(f"{path}: holds no task; name the folder that {GENERATE} wrote")
-    for folder in folders:
-        yield JudgedTask.load(folder)
 
 
 def task_of(result: EvalResult, tasks_dir: Path | None = None) -> JudgedTask:

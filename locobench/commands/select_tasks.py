@@ -16,7 +16,7 @@ from locobench.dataset.catalog import DIFFICULTIES, LANGUAGES
 from locobench.selection.criteria import SCORE_PARTS, Candidate, Criteria
 from locobench.selection.select import SCORE_DIGITS, Selection, select
 from locobench.shared.errors import InputError
-from locobench.shared.installation import EXTRACT, GENERATE, HARNESS
+from locobench.shared.installation import EXTRACT, GENERATE
 
 
 def print_summary(selection: Selection) -> None:
@@ -84,7 +84,7 @@ def build_parser() -> cli.Parser:
         help="with --closed_book: tasks that earn more than this (0 to 1) without the code are left out",
     )
     parser.flag("open_book", type=Path, metavar="JOB", help="job folder of the same tasks with the code, to be shown")
-    parser.flag("audit", type=Path, metavar="FILE", help=f"audit.jsonl of `{HARNESS} audit`")
+    parser.flag("audit", type=Path, metavar="FILE", help="JSONL with id and truth (0 to 100) of each audited task")
     parser.flag(
         "min_truth",
         type=float,

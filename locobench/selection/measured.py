@@ -16,7 +16,6 @@ from locobench.harbor.task import TaskToml
 from locobench.harbor.trial import Trial, reward_of, trials
 from locobench.selection.criteria import Candidate
 from locobench.shared.errors import InputError
-from locobench.shared.installation import HARNESS
 
 
 def with_measures(
@@ -99,7 +98,7 @@ def read_audit(path: Path) -> dict[str, float]:
                     truths[str(entry["id"])] = _number(entry["truth"], 0, 100)
                 except (RecordError, KeyError, TypeError, ValueError) as error:
                     what = f"{error} missing" if isinstance(error, KeyError) else error
-                    raise InputError(f"{path}:{number}: {what}; write it again with `{HARNESS} audit`") from None
+                    raise InputError(f"{path}:{number}: {what}; write an id and a truth (0 to 100)") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     return truths
