@@ -10,7 +10,7 @@ import click
 
 from harness.cli.asking import JudgeOptions, judge_options, say_unfinished, say_verdicts
 from harness.cli.options import PATH
-from harness.cli.output import refuse_existing, save_results
+from harness.cli.output import save_results
 from harness.compare.wording import counted
 from harness.errors import InputError
 from harness.graders.composite_grader import CompositeGrader
@@ -20,7 +20,6 @@ from harness.results.judged_task import JudgedTask
 from harness.results.sources import load_source
 from harness.run.regrade import Case, is_trial, run_case, trial_case
 from harness.run.repair import repair
-from harness.run.rescore import Scoring, rescore
 from harness.suite.load import load_tasks
 from locobench.shared.files import check_output
 
@@ -29,11 +28,6 @@ from locobench.shared.files import check_output
 @click.argument("source", type=PATH, metavar="JOB|RESULTS")
 @click.option("-t", "--tasks", help="Folder of the Harbor tasks, or a quoted glob of this harness's task files.")
 @click.option("-o", "--output", type=PATH, help="Results file to write. Default: NAME.graded.json here.")
-@click.option(
-    "--scoring",
-    type=click.Choice(["evidence", "published"]),
-    help="Score Harbor trials by this formula instead of by judges.",
-)
 @click.option("--only-errors", is_flag=True, help="Keep the verdicts that are there, ask where there is none.")
 @judge_options
 @click.pass_context
@@ -43,11 +37,10 @@ def grade(
     source: Path,
     tasks: str | None,
     output: Path | None,
-    scoring: Scoring | None,
     only_errors: bool,
     asking: JudgeOptions,
 ) -> None:
-    """Grade finished runs by judges or by another formula, without running the agent.
+    """Grade finished runs by judges, without running the agent.
 
     JOB is a Harbor job folder, RESULTS a results file or the journal of a matrix. Of a Harbor trial the answer is
     judged: the judges' median is its score, and the verifier's reward stays beside it. Of a run of this harness the
@@ -60,9 +53,6 @@ def grade(
     whole = source.resolve()
     output = output or Path(f"{whole.name if whole.is_dir() else whole.stem}.graded.json")
     check_output(output, [source])
-    if scoring is not None:
-        _rescore(results, scoring, tasks, output)
-        return
     cases = _cases(results, tasks, only_errors=only_errors)
     questions = [question for case in cases for question in case.questions]
     if asking.dry_run:
@@ -97,17 +87,6 @@ def _checked(result: EvalResult, files: Mapping[str, Task]) -> EvalResult:
     """Carry out the checks that failed to run in the original grading, if the run's files were kept."""
     task = files.get(result.task_id)
     return repair(result, task, CompositeGrader(), checks_only=True) if task and result.can_be_checked else result
-
-
-def _rescore(results: Sequence[EvalResult], scoring: Scoring, tasks: str | None, output: Path) -> None:
-    own = [result for result in results if not is_trial(result)]
-    if own:
-        raise InputError(f"{own[0].task_id}: no Harbor trial; --scoring is for those")
-    refuse_existing(output)
-    folder = _folder(tasks)
-    scored = [rescore(result, scoring, folder) for result in results]
-    _say_changes(results, scored)
-    save_results(scored, output)
 
 
 def _folder(tasks: str | None) -> Path | None:

@@ -11,15 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from harness.graders.judge_prompt import VERSION, build_prompt, digest
 from harness.graders.service import Question, Reply, Service, judged_grade
-from harness.models import (
-    LLM_WEIGHT_KEY,
-    PASS_SCORE,
-    CriterionScore,
-    ExecutionTrace,
-    GradeResult,
-    LLMAssertion,
-    Task,
-)
+from harness.models import LLM_WEIGHT_KEY, PASS_SCORE, CriterionScore, ExecutionTrace, GradeResult, LLMAssertion, Task
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from locobench.scoring.judge.judging import JudgeError
 from locobench.shared.validation import first_problem

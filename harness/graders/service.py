@@ -23,10 +23,7 @@ ATTEMPTS = 5
 MOST_UNUSABLE = 1
 """Unusable replies cost money too, so asking stops at the first; the caller decides whether to ask again."""
 
-DEFAULT_URLS: dict[asking.Api, str] = {
-    "anthropic": "https://api.anthropic.com",
-    "openai": "https://api.openai.com",
-}
+DEFAULT_URLS: dict[asking.Api, str] = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com"}
 KINDS = {
     401: ErrorKind.AUTH,
     402: ErrorKind.CREDIT,

@@ -17,16 +17,7 @@ from harness.models import FileChange
 from locobench.shared.files import opened_below
 
 IGNORED_DIRS = frozenset(
-    {
-        ".git",
-        "__pycache__",
-        "node_modules",
-        ".venv",
-        ".pytest_cache",
-        ".mypy_cache",
-        ".ruff_cache",
-        ".hypothesis",
-    }
+    {".git", "__pycache__", "node_modules", ".venv", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"}
 )
 """Folders that tools fill by themselves; their files are not the agent's work."""
 
@@ -130,10 +121,7 @@ def _entry(folder: int, name: str, *, whole: bool) -> Entry:
     if stat.S_ISLNK(status.st_mode):
         target = os.readlink(name, dir_fd=folder)
         return Entry(
-            0o120000,
-            len(target),
-            _sha256(target.encode(errors="surrogateescape")),
-            f"-> {_printable(target)}",
+            0o120000, len(target), _sha256(target.encode(errors="surrogateescape")), f"-> {_printable(target)}"
         )
     mode = 0o100755 if status.st_mode & stat.S_IXUSR else 0o100644
     if not stat.S_ISREG(status.st_mode):

@@ -153,11 +153,7 @@ class Command:
 
 
 def _wait(
-    process: Running,
-    pump: _Pump,
-    limits: Limits,
-    cancelled: threading.Event | None,
-    started: float,
+    process: Running, pump: _Pump, limits: Limits, cancelled: threading.Event | None, started: float
 ) -> StopCause:
     """Move bytes until the process ends or must be ended; return which."""
     exited_at: float | None = None

@@ -18,13 +18,7 @@ from harness.agents.claude.startup import Expected
 from harness.agents.claude.trace import trace_of
 from harness.agents.claude.user_files import user_files, with_config_folder
 from harness.host.processes import Command, Finished, Limits, LineVerdict, StopCause
-from harness.models import (
-    Config,
-    ErrorKind,
-    ExecutionTrace,
-    Outcome,
-    ToolCall,
-)
+from harness.models import Config, ErrorKind, ExecutionTrace, Outcome, ToolCall
 from harness.models.tools import mcp_name
 from harness.sandbox.place import Sandbox
 from harness.suite.resolved import resolve

@@ -118,11 +118,7 @@ def decide(
 
 
 def _ending_of_result(
-    result: Result,
-    messages: Sequence[Message],
-    cause: StopCause,
-    returncode: int | None,
-    wait: float | None,
+    result: Result, messages: Sequence[Message], cause: StopCause, returncode: int | None, wait: float | None
 ) -> Ending:
     status = result.api_error_status
     reason = result.terminal_reason or SUBTYPES.get(result.subtype, "error")

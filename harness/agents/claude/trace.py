@@ -11,13 +11,7 @@ from harness.models import Config, ConfigSnapshot, ErrorKind, ExecutionTrace, Ou
 
 
 def trace_of(
-    messages: list[Message],
-    end: Ending,
-    prompt: str,
-    config: Config | None,
-    *,
-    stderr: str = "",
-    seconds: float = 0.0,
+    messages: list[Message], end: Ending, prompt: str, config: Config | None, *, stderr: str = "", seconds: float = 0.0
 ) -> ExecutionTrace:
     """Build the trace of a run.
 
