@@ -153,30 +153,11 @@ class EvalRunner:
             write_whole(path.with_suffix(".debug.json"), files.debug_json(results))
         return path
 
-    @staticmethod
-    def load_results(path: Path | str) -> list[EvalResult]:
-        """Read a results file; InputError if it is not one."""
-        return files.load_results(path)
-
-    @staticmethod
-    def load_task(path: Path | str) -> Task:
-        """Read a task from a YAML file; InputError names the file, line and key of every mistake."""
-        return load.load_task(Path(path))
-
-    @staticmethod
-    def load_config(path: Path | str) -> Config:
-        """Read a config from a YAML file; InputError names the file, line and key of every mistake."""
-        return load.load_config(Path(path))
-
-    @staticmethod
-    def load_tasks_from_glob(pattern: str) -> list[Task]:
-        """Read all matching task files, sorted by path; the pattern may be absolute. InputError if none matches."""
-        return load.load_tasks(pattern)
-
-    @staticmethod
-    def load_configs_from_glob(pattern: str) -> list[Config]:
-        """Read all matching config files, sorted by path; the pattern may be absolute. InputError if none matches."""
-        return load.load_configs(pattern)
+    load_results = staticmethod(files.load_results)
+    load_task = staticmethod(load.load_task)
+    load_config = staticmethod(load.load_config)
+    load_tasks_from_glob = staticmethod(load.load_tasks)
+    load_configs_from_glob = staticmethod(load.load_configs)
 
     def _prepare(self, tasks: Collection[Task]) -> None:
         """Check the judge and the executor before anything costs money; InputError if one is not ready."""

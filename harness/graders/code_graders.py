@@ -14,7 +14,7 @@ from pathlib import Path
 
 from harness.errors import InputError
 from harness.graders import pattern_search
-from harness.graders.commands import DETAIL_LINES, NOT_FOUND, Commands, SetupError, output_of
+from harness.graders.commands import DETAIL_LINES, NOT_FOUND, Commands, Reference, SetupError, output_of
 from harness.host import trees
 from harness.host.processes import Command, Limits, StopCause
 from harness.models import CodeAssertion, CodeCheckType, GradeResult
@@ -146,7 +146,7 @@ class CodeGrader:
         self, check: CodeCheckType, env_path: Path, command: str, timeout_seconds: int | None
     ) -> GradeResult:
         limit = timeout_seconds or TIMEOUTS[check]
-        expected = self._commands.expected(command, limit)
+        expected = self._commands.prepare(command, limit) if self._commands.has_solution else Reference()
         try:
             finished, told = self._commands.carried_out(command, env_path, limit)
         except SetupError as error:

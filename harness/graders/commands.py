@@ -148,14 +148,6 @@ class Commands:
             )
         )
 
-    def expected(self, command: str, limit: int) -> Reference:
-        """Return what the command does on the reference solution; an empty Reference if the task has none.
-
-        Raises:
-            GraderError: see `prepare`.
-        """
-        return self.prepare(command, limit) if self._solution is not None else Reference()
-
     def prepare(self, command: str, limit: int) -> Reference:
         """Run the command once on the task's own work: the fixture, plus the solution if there is one.
 

@@ -77,23 +77,20 @@ def digest(root: Path) -> str:
 def diff(before: Mapping[str, str], root: Path, patterns: list[str] | None = None) -> list[FileChange]:
     """Return the changes since `before`, which is a Snapshot or any mapping of relative path to content."""
     old = before.entries if isinstance(before, Snapshot) else {p: _entry_of_text(t) for p, t in before.items()}
-    changes: list[tuple[str, FileChange | None]] = []
+    gone = dict(old)
+
+    def pairs() -> Iterator[tuple[str, Entry | None, Entry | None]]:
+        for path, new in _entries(root, patterns):  # one file at a time: all of them may not fit into memory
+            yield path, gone.pop(path, None), new
+        yield from ((path, gone[path], None) for path in sorted(gone))
+
+    changes: dict[str, FileChange] = {}
     left = MAX_TOTAL_CHARS
-    there = set()
-    for path, new in _entries(root, patterns):  # one file at a time: all of them may not fit into memory
-        there.add(path)
-        change = _change(_printable(path), old.get(path), new, min(left, MAX_DIFF_CHARS))
-        left -= _chars(change)
-        changes.append((path, change))
-    for path in sorted(old.keys() - there):
-        change = _change(_printable(path), old[path], None, min(left, MAX_DIFF_CHARS))
-        left -= _chars(change)
-        changes.append((path, change))
-    return [change for _, change in sorted(changes, key=lambda item: item[0]) if change is not None]
-
-
-def _chars(change: FileChange | None) -> int:
-    return len(change.diff or "") + len(change.content_after or "") if change else 0
+    for path, before_it, new in pairs():
+        if change := _change(_printable(path), before_it, new, min(left, MAX_DIFF_CHARS)):
+            left -= len(change.diff or "") + len(change.content_after or "")
+            changes[path] = change
+    return [changes[path] for path in sorted(changes)]
 
 
 def _entries(root: Path, patterns: list[str] | None, *, whole: bool = False) -> Iterator[tuple[str, Entry]]:

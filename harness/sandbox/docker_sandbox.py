@@ -10,7 +10,8 @@ import subprocess
 import sys
 import tarfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -20,7 +21,7 @@ from docker.errors import BuildError, ImageNotFound
 
 from harness.errors import InputError
 from harness.host import scratch
-from harness.host.processes import Command, Finished, Limits, Running
+from harness.host.processes import Command, Finished, Limits
 from harness.host.variables import passed_variables, tool_environment
 from harness.sandbox import reaper
 from harness.sandbox.container import ENGINE_ERRORS, LOST, Contained, one_line
@@ -100,13 +101,10 @@ class DockerSandbox(Sandbox):
         named = [Path(value) for value in command.env.values() if value.startswith("/") and Path(value).is_file()]
         client, labels = self._connected(), {LABEL: self._label}
 
-        def start(argv: Sequence[str], /, *, cwd: Path, env: Mapping[str, str]) -> Running:
-            mounts = {"writes": command.writes, "reads": [*command.reads, *named]}
-            return Contained(argv, cwd=cwd, env=env, client=client, image=self.image, labels=labels, **mounts)
-
         # `timeout` is the first process: it ends the container even if the harness, its reaper and the engine are gone.
         bound = ["timeout", "-k", "5", str(int(command.limits.wall) + SPARE_SECONDS)]
-        finished = command.run(bound, start)
+        bounded = replace(command, argv=[*bound, *command.argv], reads=[*command.reads, *named])
+        finished = bounded.run(lambda started: Contained(started, client, self.image, labels))
         if finished.returncode == LOST:
             raise SandboxError("the container was lost before its command ended")
         return finished

@@ -1,10 +1,6 @@
-"""Which environment variables does the CLI get? A few of the user's, the isolated ones, and the config's."""
+"""Which environment variables does the CLI get from the harness itself?"""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-
-from harness.suite.resolved import ResolvedConfig
 
 INSTRUCTIONS_LOG_VARIABLE = "HARNESS_INSTRUCTIONS_LOG"
 """Holds the path of the file in which the CLI's hook records the memory files that it loads."""
@@ -20,8 +16,4 @@ CLI_VARIABLES = {
     "MCP_CONNECTION_NONBLOCKING": "false",
     "MCP_TIMEOUT": "30000",
 }
-
-
-def agent_environment(config: ResolvedConfig, isolated: Mapping[str, str], users: Mapping[str, str]) -> dict[str, str]:
-    """Merge the CLI's variables: the config's override the isolated ones, which override the user's."""
-    return {**users, **CLI_VARIABLES, **isolated, **config.env}
+"""Variables of every run; the isolated ones and the config's override them."""

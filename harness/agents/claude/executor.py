@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.agents.base import ProcessExecutor, folders_of, mcp_file_of
 from harness.agents.claude import outcome, stream
-from harness.agents.claude.environment import INSTRUCTIONS_LOG_VARIABLE, agent_environment
+from harness.agents.claude.environment import CLI_VARIABLES, INSTRUCTIONS_LOG_VARIABLE
 from harness.agents.claude.layout import ambient_memory
 from harness.agents.claude.messages import Init, Message, Result, message_of
 from harness.agents.claude.outcome import Ending
@@ -87,7 +87,7 @@ class ClaudeExecutor(ProcessExecutor):
         """
         config, working_dir = self.resolve(config), Path(working_dir).absolute()
         isolated = with_config_folder(env_override or {})
-        env = agent_environment(config, isolated, self.sandbox.agent_variables())
+        env = {**self.sandbox.agent_variables(), **CLI_VARIABLES, **isolated, **config.env}
         log = env.get(INSTRUCTIONS_LOG_VARIABLE)
         user = user_files(isolated)
         expected = Expected.of(config, user, working_dir)
