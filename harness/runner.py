@@ -229,24 +229,9 @@ class EvalRunner:
     def _grade(self, run: PlannedRun, result: EvalResult) -> EvalResult:
         """Add the missing grades to a finished run."""
         _refuse_changed(run)
-        first = all(grade.status != "graded" and grade.judge is None for grade in result.grades)
-        if first and result.can_be_checked:
-            graded = self._graded(run.task, result)
-        else:
-            graded = repair(result, run.task, self.grader)
+        graded = repair(result, run.task, self.grader)
         servers = server_secrets(run.config.servers)
         return files.grades_without_secrets(graded, Redactor(os.environ, run.config.env, values=servers))
-
-    def _graded(self, task: Task, result: EvalResult) -> EvalResult:
-        """Grade a run, whatever the agent's files do to the grader; keep them if a check could not be carried out."""
-        assert result.kept_project is not None
-        try:
-            grades, score, passed = self.grader.grade(task, result.trace, result.kept_project)
-        except Exception as error:  # the run has cost money: keep it
-            grades, score, passed = ungraded(task, error), 0.0, False
-        kept = result.kept_project if any(grade.status == "grading_error" for grade in grades) else None
-        update = {"grades": grades, "overall_score": score, "passed": passed, "kept_project": kept}
-        return result.model_copy(update=update)
 
 
 def keep(result: EvalResult) -> None:

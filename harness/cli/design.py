@@ -194,22 +194,19 @@ def plan(
         raise InputError(f"{source}: holds no run of the model {model}; leave --from out, or name other results")
     usd = earlier.usd if earlier else None
     attempts = choose_attempts(count, usd, budget_usd)
-    overlays = {"extra_docker_compose": [str(path) for path in extra_docker_compose]} if extra_docker_compose else {}
+    settings = {
+        "jobs_dir": str(jobs_dir),
+        "n_attempts": attempts,
+        "n_concurrent_trials": concurrency,
+        "retry": {"max_retries": RETRIES},
+        "environment": {"type": environment},
+    }
+    if extra_docker_compose:
+        settings["environment"] = {"type": environment, "extra_docker_compose": list(map(str, extra_docker_compose))}
     files = {name: output_dir / f"{name}.yaml" for name in ("without", "with")}
     for name, path in files.items():
-        job = job_yaml(
-            name,
-            tasks,
-            servers if name == "with" else (),
-            agent=agent,
-            model=model,
-            environment={"type": environment, **overlays},
-            jobs_dir=str(jobs_dir),
-            n_attempts=attempts,
-            n_concurrent_trials=concurrency,
-            retry={"max_retries": RETRIES},
-        )
-        write_whole(path, job)
+        given = servers if name == "with" else ()
+        write_whole(path, job_yaml({"job_name": name, **settings}, tasks, agent, model, given))
     say(f"wrote {files['without']} and {files['with']}")
     if environment == "docker" and concurrency > BRIDGE_NETWORKS and not extra_docker_compose:
         say(

@@ -59,7 +59,7 @@ def grade(
         asking.estimate(questions, output)
         return
     panel, stopped = asking.ask(questions, output)
-    graded = [case.graded(panel.judges, panel.replies) for case in cases]
+    graded = [case.graded(panel) for case in cases]
     say_verdicts(panel, questions)
     _say_changes(results, graded)
     save_results(graded, output, stopped)

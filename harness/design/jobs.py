@@ -93,55 +93,29 @@ def _of_arms(results: Sequence[EvalResult], value: Callable[[EvalResult], float 
 
 
 def job_yaml(
-    name: str,
-    tasks: Path,
-    servers: Sequence[McpServer],
-    *,
-    agent: str,
-    model: str | None,
-    environment: dict[str, Any],
-    **settings: Any,
+    settings: dict[str, Any], tasks: Path, agent: str, model: str | None, servers: Sequence[McpServer] = ()
 ) -> str:
     """Return a job for `harbor run -c`; paths in it are resolved against the folder that Harbor is started in.
 
-    Args:
-        name: the job's name.
-        tasks: folder of task folders.
-        servers: what the agent gets.
-        agent: a name that Harbor knows, or `module:Class`.
-        model: as Harbor wants it.
-        environment: Harbor's section of that name.
-        settings: further keys of the job, under Harbor's names.
+    `settings` are further keys of the job. `agent` is a name that Harbor knows, or `module:Class`.
     """
     given: dict[str, Any] = {"import_path" if ":" in agent else "name": agent}
     if model:
         given["model_name"] = model
     if servers:
         given["mcp_servers"] = [server.model_dump(mode="json", exclude_none=True) for server in servers]
-    job = {
-        "job_name": name,
-        **settings,
-        "environment": environment,
-        "agents": [given],
-        "datasets": [{"path": str(tasks)}],
-    }
     yaml = YAML()
     yaml.default_flow_style = False
     text = io.StringIO()
-    yaml.dump(job, text)
+    yaml.dump({**settings, "agents": [given], "datasets": [{"path": str(tasks)}]}, text)
     return text.getvalue()
 
 
 def choose_attempts(tasks: int, usd: tuple[float, float] | None, budget: float) -> int:
-    """Return how often each task is run in each arm: what the budget pays for, up to MOST_ATTEMPTS.
+    """Return how often each task is run in each arm: what the budget for both pays for, up to MOST_ATTEMPTS.
 
-    Args:
-        tasks: number of tasks.
-        usd: cost of one run without and one with a server; if None, the answer is one attempt.
-        budget: dollars for both arms together.
-
-    Raises:
-        InputError: the budget is too small.
+    `usd` is the cost of one run without and one with a server; if None, the answer is 1. InputError if the budget is
+    too small.
     """
     if not usd or not sum(usd):
         return 1 if usd is None else MOST_ATTEMPTS

@@ -45,18 +45,8 @@ def observed_noise(results: Sequence[EvalResult], choice: MetricChoice, run_sd: 
     """Estimate the mean over tasks, how much a task's runs vary, and how much the effect varies between tasks.
 
     Results of two arms show the spread of the paired differences, on which `compare` relies; the part that runs do
-    not explain is due to the effect. Results of one arm only show how much runs vary.
-
-    Args:
-        results: runs of any configs and models.
-        choice: the metric to look at.
-        run_sd: used instead of the estimate from the results, if given.
-
-    Returns:
-        None when neither the results nor `run_sd` say how much runs vary.
-
-    Raises:
-        InputError: nothing was measured.
+    not explain is due to the effect. Results of one arm only show how much runs vary. `run_sd` replaces that estimate;
+    None when neither tells. InputError if nothing was measured.
     """
     metric = resolve_metric(choice, results)
     arms = [

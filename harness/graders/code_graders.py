@@ -61,10 +61,7 @@ class CodeGrader:
         self._commands = Commands(hidden_path, fixture_path, solution_path, setup, sandbox)
 
     def one_copy(self, env_path: Path) -> AbstractContextManager[None]:
-        """Within the block, share one copy of this work, set up once, between all commands of a task with `setup`.
-
-        Without `setup`, every command gets its own copy, so that no check depends on another one.
-        """
+        """See `Commands.one_copy`."""
         return self._commands.one_copy(env_path)
 
     def prepare(self, assertion: CodeAssertion) -> bool:

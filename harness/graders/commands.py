@@ -81,17 +81,13 @@ class Commands:
             yield
 
     def carried_out(self, command: str, work: Path, limit: int, *, trusted: bool = False) -> tuple[Finished, Told]:
-        """Run a command on a copy of this work; return how it ended and what its Python programs reported.
+        """Run a bash command on a copy of this work, for at most `limit` seconds.
 
-        Args:
-            command: a bash command.
-            work: the tree, which is only read.
-            limit: time limit in seconds.
-            trusted: whether the work is the task's own.
+        Return how it ended and what its Python programs reported.
 
         Raises:
             SetupError: the task's setup fails.
-            GraderError: on trusted work, a program is not installed.
+            GraderError: on the task's own (`trusted`) work, a program is not installed.
             ValueError: the work corrupted the report.
         """
         with self._set_up_copy(work) as folder:

@@ -110,7 +110,7 @@ class CompositeGrader:
         return self._llm_grader.model if self._llm_grader is not None else self.llm_model
 
     def one_copy(self, task: Task, env_path: Path) -> AbstractContextManager[None]:
-        """Within the block, share one copy of this work, set up once, between all commands of a task with `setup`."""
+        """See `Commands.one_copy`."""
         return self._code_grader(task).one_copy(env_path)
 
     def _code_grader(self, task: Task) -> CodeGrader:

@@ -33,10 +33,7 @@ class JudgedTask:
     """A generated task on disk, or any folder of code: then a task without question and reference."""
 
     path: Path
-    id: str
-    instruction: str
-    criteria: str
-    reference: str
+    asked: Asked
 
     @classmethod
     def load(cls, path: Path) -> JudgedTask:
@@ -57,18 +54,8 @@ class JudgedTask:
             "reference": as_markdown(truth),
             **_json(path / "tests/judge.json"),
         }
-        return cls(
-            path=path,
-            id=str(metadata.get("id") or path.resolve().name),
-            instruction=str(words["instruction"]),
-            criteria=str(words["criteria"]),
-            reference=str(words["reference"]),
-        )
-
-    @property
-    def asked(self) -> Asked:
-        """The question, with the criteria and the reference to judge an answer by."""
-        return Asked(self.id, self.instruction, self.criteria, self.reference)
+        name = str(metadata.get("id") or path.resolve().name)
+        return cls(path, Asked(name, *(str(words[key]) for key in ("instruction", "criteria", "reference"))))
 
     @property
     def project(self) -> Path:
