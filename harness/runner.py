@@ -51,8 +51,7 @@ class EvalRunner:
     def run_single(self, task: Task, config: Config, run_index: int = 0) -> EvalResult:
         """Run a task once with a config and grade it. Failures are outcomes of the result, not exceptions.
 
-        Raises:
-            InputError: the config names skills, a variable or an MCP file that this host does not have.
+        InputError if the config names skills, a variable or an MCP file that this host does not have.
         """
         (run,) = self.plan([task], [config], None, 1)
         self._prepare([task])
@@ -72,8 +71,7 @@ class EvalRunner:
     ) -> list[PlannedRun]:
         """Return the runs that `run_matrix` would make.
 
-        Raises:
-            InputError: two runs have the same task, config and model, or a config names what this host does not have.
+        InputError if two runs have the same task, config and model, or a config names what this host does not have.
         """
         return plan(tasks, configs, models, runs_per_combo, self.executor.resolve, self.executor.identity)
 
@@ -94,10 +92,8 @@ class EvalRunner:
 
         Each finished run is written to `journal` at once (default: a new file in results_dir). Runs that the journal
         already holds are not repeated if their content is unchanged. `models` replaces the models of the configs. Once
-        `max_cost_usd` is spent, no further run starts; runs in progress still finish.
-
-        Raises:
-            MatrixStopped: the matrix ended early; carries the results so far.
+        `max_cost_usd` is spent, no further run starts; runs in progress still finish. MatrixStopped if the matrix ended
+        early; carries the results so far.
         """
         runs = self.plan(tasks, configs, models, runs_per_combo)
         path = Path(journal) if journal else files.unused(self.results_dir, "matrix", ".journal.jsonl")
@@ -118,20 +114,19 @@ class EvalRunner:
                 self._run,
                 self._grade,
                 open_journal,
-                workers=workers,
-                retry=retry,
-                max_cost_usd=max_cost_usd,
-                cancel=self.executor.cancel,
-                keep=keep,
-                release=release,
+                self.executor.cancel,
+                keep,
+                release,
+                workers,
+                retry or RetryPolicy(),
+                max_cost_usd,
             )
             return matrix.run(runs, callback)
 
     def refuse_other_experiment(self, journal: Path, earlier: Sequence[EvalResult], runs: Sequence[PlannedRun]) -> None:
         """Refuse to mix the runs of two experiments in one journal.
 
-        Raises:
-            InputError: the journal was started with another judge, --mcp-config or snapshot.
+        InputError if the journal was started with another judge, --mcp-config or snapshot.
         """
         refuse_other_experiment(journal, earlier, runs, self.grader.judge_model)
 

@@ -30,8 +30,7 @@ ARMS = 2
 def count_tasks(path: Path) -> int:
     """Return how many whole tasks a folder holds; Harbor skips the others.
 
-    Raises:
-        InputError: there are none, one cannot be read, or one has its own MCP servers, which both arms would get.
+    InputError if there are none, one cannot be read, or one has its own MCP servers, which both arms would get.
     """
     folders = task_folders(path)
     if folders == [path]:

@@ -67,8 +67,7 @@ class CodeGrader:
     def prepare(self, assertion: CodeAssertion) -> bool:
         """Run a command on the task's own work; return whether passing takes more than exit code 0.
 
-        Raises:
-            GraderError: the check could not tell anything about an agent.
+        GraderError if the check could not tell anything about an agent.
         """
         if assertion.check not in TIMEOUTS:
             return True
@@ -79,8 +78,7 @@ class CodeGrader:
     def grade(self, assertion: CodeAssertion, env_path: Path) -> GradeResult:
         """Grade one assertion on the project at `env_path`; a check that the work makes impossible fails.
 
-        Raises:
-            OSError: this machine makes the check impossible, for example with a full disk.
+        OSError if this machine makes the check impossible, for example with a full disk.
         """
         started = time.monotonic()
         grade = self._grade(assertion, env_path)
@@ -124,18 +122,15 @@ class CodeGrader:
     def grade_file_contains(self, env_path: Path, file: str, pattern: str) -> GradeResult:
         """Pass if the regular expression is found in `file`; ^ and $ match at line boundaries.
 
-        Raises:
-            InputError: `pattern` is not a regular expression, which is a mistake in the task.
+        InputError if `pattern` is not a regular expression, which is a mistake in the task.
         """
         return _grade_pattern(CodeCheckType.FILE_CONTAINS, env_path, file, pattern)
 
     def grade_file_not_contains(self, env_path: Path, file: str, pattern: str) -> GradeResult:
         """Pass if `file` exists and the regular expression is not found in it.
 
-        A deleted file fails: otherwise deleting it would be the cheapest way to pass.
-
-        Raises:
-            InputError: `pattern` is not a regular expression, which is a mistake in the task.
+        A deleted file fails: otherwise deleting it would be the cheapest way to pass. InputError if `pattern` is not a
+        regular expression, which is a mistake in the task.
         """
         return _grade_pattern(CodeCheckType.FILE_NOT_CONTAINS, env_path, file, pattern)
 

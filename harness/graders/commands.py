@@ -147,9 +147,8 @@ class Commands:
     def prepare(self, command: str, limit: int) -> Reference:
         """Run the command once on the task's own work: the fixture, plus the solution if there is one.
 
-        Raises:
-            GraderError: a program is not installed, or the solution does not pass; the check could then tell nothing
-                about an agent.
+        GraderError if a program is not installed, or the solution does not pass; the check could then tell nothing
+        about an agent.
         """
         with self._reference_lock:
             if command not in self._reference:
@@ -170,11 +169,7 @@ class Commands:
             return self._reference[command]
 
     def refuse_setup_that_never_works(self) -> None:
-        """Raise if `setup` fails on the task's own work, too: the fixture, plus the solution if there is one.
-
-        Raises:
-            GraderError: it fails there, so its failure says nothing about an agent.
-        """
+        """Raise GraderError if `setup` fails on the task's own work, too, and so says nothing about an agent."""
         with self._reference_work() as work, self._copy(work) as folder:
             try:
                 self._set_up(folder)

@@ -79,11 +79,8 @@ class Service:
     def of_environment(cls, api: str = "anthropic", base_url: str | None = None, key: str | None = None) -> Service:
         """Read the service from JUDGE_BASE_URL and JUDGE_API_KEY, or else from the provider's own variables.
 
-        Those are ANTHROPIC_BASE_URL and ANTHROPIC_API_KEY, or OPENAI_BASE_URL and OPENAI_API_KEY. A key is only
-        needed to ask.
-
-        Raises:
-            InputError: `api` is unknown.
+        Those are ANTHROPIC_BASE_URL and ANTHROPIC_API_KEY, or OPENAI_BASE_URL and OPENAI_API_KEY. A key is only needed
+        to ask. InputError if `api` is unknown.
         """
         if api not in DEFAULT_URLS:
             raise InputError(f"unknown kind of API {api!r}; name {' or '.join(DEFAULT_URLS)}")

@@ -115,9 +115,8 @@ class Panel:
     def ask(self, questions: Iterable[Question], callback: Callback | None = None) -> None:
         """Ask every question that has no verdict in the journal.
 
-        Raises:
-            PanelStopped: the budget is used up, further requests would be refused, or MOST_FAILURES requests in a row
-                failed.
+        PanelStopped if the budget is used up, further requests would be refused, or MOST_FAILURES requests in a row
+        failed.
         """
         different = _different(questions)
         total = len(different) * len(self.judges) * self.repeats

@@ -42,10 +42,8 @@ def plan(
     """Return all runs, ordered so that the configs of one task run close together in time.
 
     `look_up` resolves a config, including what the executor gives to every run. `identity` is the executor's: runs of
-    another agent or in a container do not count as runs of Claude Code on this machine.
-
-    Raises:
-        InputError: two runs have the same task, config and model, or a config names what this host does not have.
+    another agent or in a container do not count as runs of Claude Code on this machine. InputError if two runs have the
+    same task, config and model, or a config names what this host does not have.
     """
     tasks = list(tasks)
     model_list = list(models or [])
@@ -91,8 +89,7 @@ def refuse_other_experiment(
 ) -> None:
     """Refuse to mix the runs of two experiments in one journal.
 
-    Raises:
-        InputError: the journal was started with another judge, or other content of --mcp-config or of a snapshot.
+    InputError if the journal was started with another judge, or other content of --mcp-config or of a snapshot.
     """
     planned = {run.config.name: run.fingerprints.user_level for run in runs}
     for result in earlier:

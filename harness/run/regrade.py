@@ -44,10 +44,8 @@ def is_trial(result: EvalResult) -> bool:
 def trial_case(result: EvalResult, tasks_dir: Path | None, *, only_errors: bool = False) -> Case:
     """Turn a Harbor trial into a case: the judges' median is its score, the verifier's reward stays with weight 0.
 
-    A trial whose verifier failed still has an answer, and is graded.
-
-    Raises:
-        InputError: the trial's task or answer cannot be read.
+    A trial whose verifier failed still has an answer, and is graded. InputError if the trial's task or answer cannot be
+    read.
     """
     judged = [grade for grade in result.grades if grade.assertion_id == JUDGE_ID]
     if not result.has_answer or (only_errors and judged and judged[0].status == "graded"):
@@ -67,10 +65,8 @@ def trial_case(result: EvalResult, tasks_dir: Path | None, *, only_errors: bool 
 def run_case(result: EvalResult, tasks: Mapping[str, Task], *, only_errors: bool = False) -> Case:
     """Turn a run of this harness into a case: its LLM assertions are judged again, its checks keep their grades.
 
-    It is scored with the task's current weights. `only_errors` keeps existing verdicts.
-
-    Raises:
-        InputError: the task is missing, or has a code check that the run was not graded by.
+    It is scored with the task's current weights. `only_errors` keeps existing verdicts. InputError if the task is
+    missing, or has a code check that the run was not graded by.
     """
     if not result.outcome.measured:
         return Case([], lambda _panel: result)

@@ -34,8 +34,7 @@ class Contained:
     def __init__(self, command: Command, client: DockerClient, image: str, labels: Mapping[str, str]) -> None:
         """Start it with `cwd` and `writes` mounted at their own paths, and `reads` mounted read-only.
 
-        Raises:
-            SandboxError: the engine cannot start it.
+        SandboxError if the engine cannot start it.
         """
         self.returncode: int | None = None
         """Exit code once it has ended, or LOST; None before."""

@@ -76,8 +76,7 @@ class DockerSandbox(Sandbox):
     def prepare(self, program: str) -> None:
         """Connect, build the image if it is missing, and check that the program runs in it.
 
-        Raises:
-            InputError: there is no engine, no image or no such program in it, or the engine does not see our files.
+        InputError if there is no engine, no image or no such program in it, or the engine does not see our files.
         """
         with self._lock:
             if program in self._ready:

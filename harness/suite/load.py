@@ -195,8 +195,7 @@ def _parse(path: Path) -> Any:
 def _plain(data: Any, path: Path) -> Any:
     """Return parsed YAML without positions and comments.
 
-    Raises:
-        InputError: with its aliases expanded, it has more values than LARGEST_DEFINITION.
+    InputError if it has more values than LARGEST_DEFINITION with its aliases expanded.
     """
     left = [LARGEST_DEFINITION]
 

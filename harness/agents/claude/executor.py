@@ -79,11 +79,8 @@ class ClaudeExecutor(ProcessExecutor):
         """Run the CLI once.
 
         If `env_override` sets CLAUDE_CONFIG_DIR, or else CLAUDE_HOME, the agent gets the memory, settings, skills,
-        subagents and servers of that folder.
-
-        Raises:
-            InputError: an unresolved config names what this host does not have, or its tool lists name a server that
-                the run does not have.
+        subagents and servers of that folder. InputError if an unresolved config names what this host does not have, or
+        its tool lists name a server that the run does not have.
         """
         config, working_dir = self.resolve(config), Path(working_dir).absolute()
         isolated = with_config_folder(env_override or {})
