@@ -91,16 +91,11 @@ class LLMGrader:
 
 def rubric_question(assertion: LLMAssertion, task: Task, trace: ExecutionTrace) -> Question:
     """Build the judges' question about a run and one assertion of its task."""
-
-    def texts() -> tuple[str, str]:
-        prompt = build_prompt(assertion, task, trace)
-        return prompt.system, prompt.user
-
     return Question(
         task=task.id,
         version=VERSION,
         digest=digest(assertion, task, trace),
-        texts=texts,
+        texts=lambda: build_prompt(assertion, task, trace)[:2],
         schema=VERDICT_SCHEMA,
         read=_read,
         score=lambda verdict: float(verdict["overall_score"]),

@@ -103,10 +103,8 @@ class Offered(Record):
     agents: list[str] | None = None
 
     @staticmethod
-    def of_init(init: object) -> Offered:
+    def of_init(init: Mapping[str, object]) -> Offered:
         """Read the init line of the CLI; malformed parts count as not recorded."""
-        if not isinstance(init, Mapping):
-            return Offered()
         servers = init.get("mcp_servers")
         return Offered(
             tools=_names(init.get("tools")),
@@ -148,8 +146,8 @@ class ExecutionTrace(Record):
 
     All other messages are under `messages`, in order. Saved results hold it without secrets.
     """
-    offered: Offered = Field(default_factory=lambda data: Offered.of_init(data["raw_output"].get("init")))
-    """What the agent had when it started. Older files have it only in the init line of `raw_output`."""
+    offered: Offered = Field(default_factory=Offered)
+    """What the agent had when it started."""
     file_changes: list[FileChange] = []
     claude_prompt: str = ""
     claude_response: str = ""
@@ -177,8 +175,7 @@ class ExecutionTrace(Record):
     @property
     def tool_count(self) -> int | None:
         """Number of tool calls; None when they were not recorded."""
-        # Older files have no has_transcript; where turns are unknown, so are calls.
-        known = self.has_transcript and self.num_turns is not None
+        known = self.has_transcript and self.num_turns is not None  # where turns are unknown, so are calls
         return len(self.tool_calls) if known or self.tool_calls else None
 
     @property
