@@ -10,8 +10,7 @@ from typing import Any
 
 from harness.agents.base import ProcessExecutor, folders_of, mcp_file_of
 from harness.agents.claude import outcome, stream
-from harness.agents.claude.environment import CLI_VARIABLES, INSTRUCTIONS_LOG_VARIABLE
-from harness.agents.claude.layout import ambient_memory
+from harness.agents.claude.layout import CLI_VARIABLES, INSTRUCTIONS_LOG_VARIABLE, ambient_memory
 from harness.agents.claude.messages import Init, Message, Result, message_of
 from harness.agents.claude.outcome import Ending
 from harness.agents.claude.startup import Expected
