@@ -103,8 +103,10 @@ class Offered(Record):
     agents: list[str] | None = None
 
     @staticmethod
-    def of_init(init: Mapping[str, object]) -> Offered:
+    def of_init(init: object) -> Offered:
         """Read the init line of the CLI; malformed parts count as not recorded."""
+        if not isinstance(init, Mapping):
+            return Offered()
         servers = init.get("mcp_servers")
         return Offered(
             tools=_names(init.get("tools")),
@@ -146,8 +148,8 @@ class ExecutionTrace(Record):
 
     All other messages are under `messages`, in order. Saved results hold it without secrets.
     """
-    offered: Offered = Field(default_factory=Offered)
-    """What the agent had when it started."""
+    offered: Offered = Field(default_factory=lambda data: Offered.of_init(data["raw_output"].get("init")))
+    """What the agent had when it started. Older files have it only in the init line of `raw_output`."""
     file_changes: list[FileChange] = []
     claude_prompt: str = ""
     claude_response: str = ""
