@@ -12,6 +12,7 @@ from typing import Any
 
 from harness.errors import InputError
 from harness.models import AssertionType, CriterionScore, ErrorKind, GradeResult, JudgeRecord, TokenUsage
+from harness.models.outcomes import KIND_OF_STATUS
 from harness.models.traces import Record
 from locobench.scoring.judge import asking, judging
 from locobench.scoring.judge.prices import price_of
@@ -24,15 +25,6 @@ MOST_UNUSABLE = 1
 """Unusable replies cost money too, so asking stops at the first; the caller decides whether to ask again."""
 
 DEFAULT_URLS: dict[asking.Api, str] = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com"}
-KINDS = {
-    401: ErrorKind.AUTH,
-    402: ErrorKind.CREDIT,
-    403: ErrorKind.AUTH,
-    404: ErrorKind.MODEL_NOT_FOUND,
-    429: ErrorKind.RATE_LIMIT,
-    529: ErrorKind.OVERLOADED,
-}
-"""Error kind by HTTP status; any other status is an API error."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +122,7 @@ class Service:
 def _kind(failure: judging.JudgeError) -> ErrorKind:
     if failure.status == 400 and "credit balance" in str(failure):
         return ErrorKind.CREDIT
-    return KINDS.get(failure.status, ErrorKind.API_ERROR)
+    return KIND_OF_STATUS.get(failure.status, ErrorKind.API_ERROR)
 
 
 def judged_grade(

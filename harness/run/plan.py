@@ -55,14 +55,16 @@ def plan(
     twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
     if twice:
         raise InputError(f"task / config / model is given twice: {twice[0]}; rename one of them")
-    task_hashes = [fingerprint.of_task(task) for task in tasks]
-    hashes = [fingerprint.of_data([c.fingerprint, identity]) if identity else c.fingerprint for c in variants]
-    config_hashes = [(digest, config.user_level) for digest, config in zip(hashes, variants, strict=True)]
+    task_hashes = [(task, fingerprint.of_task(task)) for task in tasks]
+    cells = []
+    for config in variants:
+        digest = fingerprint.of_data([config.fingerprint, identity]) if identity else config.fingerprint
+        cells.append((config, Fingerprints(config=digest, user_level=config.user_level)))
     return [
-        PlannedRun(task, config, run_index, Fingerprints(task=task_hash, config=config_hash, user_level=user_level))
+        PlannedRun(task, config, run_index, hashes.model_copy(update={"task": task_hash}))
         for run_index in range(runs_per_combo)
-        for task, task_hash in zip(tasks, task_hashes, strict=True)
-        for config, (config_hash, user_level) in zip(variants, config_hashes, strict=True)
+        for task, task_hash in task_hashes
+        for config, hashes in cells
     ]
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import ipaddress
 import secrets
 import subprocess
 import sys
-import tarfile
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -137,14 +135,9 @@ class DockerSandbox(Sandbox):
             return
         self._say(f"building the sandbox's image {self.image} on {self.base_image}; this takes minutes, and once only")
         try:
-            client.images.build(
-                fileobj=_context(),
-                custom_context=True,
-                tag=self.image,
-                buildargs={"BASE_IMAGE": self.base_image, "CLAUDE_VERSION": self.claude_version},
-                rm=True,
-                forcerm=True,
-            )
+            versions = {"BASE_IMAGE": self.base_image, "CLAUDE_VERSION": self.claude_version}
+            with DOCKERFILE.open("rb") as file:
+                client.images.build(fileobj=file, tag=self.image, buildargs=versions, rm=True, forcerm=True)
         except BuildError as error:
             said = "".join(str(part.get("stream") or part.get("error") or "") for part in error.build_log)
             last = said.strip().splitlines()[-8:]
@@ -172,15 +165,6 @@ class DockerSandbox(Sandbox):
 def _digest(base_image: str, claude_version: str) -> str:
     chosen = base_image if claude_version == NEWEST else f"{base_image} {claude_version}"
     return hashlib.sha256(DOCKERFILE.read_bytes() + chosen.encode()).hexdigest()[:12]
-
-
-def _context() -> io.BytesIO:
-    """Return a build context that holds only the Dockerfile."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        archive.add(DOCKERFILE, "Dockerfile")
-    buffer.seek(0)
-    return buffer
 
 
 def _without_machine(variables: Mapping[str, str]) -> dict[str, str]:
