@@ -39,12 +39,9 @@ class ConfigExporter:
     def export_snapshot(self) -> ClaudeConfigSnapshot:
         """Return the configuration without secrets.
 
-        `redacted` names what was removed; `left_out` names links that lead out of the configuration. Secret
-        entries of settings.json are dropped, so that they cannot shadow the real ones where the snapshot is
-        used; elsewhere a placeholder replaces the secret.
-
-        Raises:
-            InputError: a file is unreadable or malformed.
+        `redacted` names what was removed; `left_out` names links that lead out of the configuration. Secret entries of
+        settings.json are dropped, so that they cannot shadow the real ones where the snapshot is used; elsewhere a
+        placeholder replaces the secret. InputError if a file is unreadable or malformed.
         """
         if not self.claude_home.is_dir():
             raise InputError(f"{self.claude_home}: no such folder; name the configuration with --claude-home")

@@ -33,11 +33,8 @@ class ConfigImporter:
         """Write `temp_dir`/.claude and return the environment variables that make the CLI use it.
 
         HOME, CLAUDE_CONFIG_DIR and CLAUDE_HOME point to it. Telemetry and updates are off, in the settings too. MCP
-        servers are left out unless `disable_mcp` is False. The folder is written atomically.
-
-        Raises:
-            InputError: a path in the snapshot leads outside, which is checked before anything is written; or the
-                folder exists.
+        servers are left out unless `disable_mcp` is False. The folder is written atomically. InputError if a path in
+        the snapshot leads outside, which is checked before anything is written; or the folder exists.
         """
         contents = _contents(snapshot, disable_mcp)
         temp_dir = Path(temp_dir)

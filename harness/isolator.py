@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
-from harness.agents.claude.environment import INSTRUCTIONS_LOG_VARIABLE
-from harness.agents.claude.layout import AGENTS_MD_RULE
+from harness.agents.claude.layout import AGENTS_MD_RULE, INSTRUCTIONS_LOG_VARIABLE
 from harness.errors import IsolationError
 from harness.host import directory, scratch, trees
 from harness.models import FileChange
@@ -43,10 +42,7 @@ class IsolatedEnv:
         return self
 
     def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_val: BaseException | None,
-        exc_tb: TracebackType | None,
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
     ) -> None:
         self.cleanup()
 

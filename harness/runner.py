@@ -51,8 +51,7 @@ class EvalRunner:
     def run_single(self, task: Task, config: Config, run_index: int = 0) -> EvalResult:
         """Run a task once with a config and grade it. Failures are outcomes of the result, not exceptions.
 
-        Raises:
-            InputError: the config names skills, a variable or an MCP file that this host does not have.
+        InputError if the config names skills, a variable or an MCP file that this host does not have.
         """
         (run,) = self.plan([task], [config], None, 1)
         self._prepare([task])
@@ -72,8 +71,7 @@ class EvalRunner:
     ) -> list[PlannedRun]:
         """Return the runs that `run_matrix` would make.
 
-        Raises:
-            InputError: two runs have the same task, config and model, or a config names what this host does not have.
+        InputError if two runs have the same task, config and model, or a config names what this host does not have.
         """
         return plan(tasks, configs, models, runs_per_combo, self.executor.resolve, self.executor.identity)
 
@@ -94,10 +92,8 @@ class EvalRunner:
 
         Each finished run is written to `journal` at once (default: a new file in results_dir). Runs that the journal
         already holds are not repeated if their content is unchanged. `models` replaces the models of the configs. Once
-        `max_cost_usd` is spent, no further run starts; runs in progress still finish.
-
-        Raises:
-            MatrixStopped: the matrix ended early; carries the results so far.
+        `max_cost_usd` is spent, no further run starts; runs in progress still finish. MatrixStopped if the matrix ended
+        early; carries the results so far.
         """
         runs = self.plan(tasks, configs, models, runs_per_combo)
         path = Path(journal) if journal else files.unused(self.results_dir, "matrix", ".journal.jsonl")
@@ -118,20 +114,19 @@ class EvalRunner:
                 self._run,
                 self._grade,
                 open_journal,
-                workers=workers,
-                retry=retry,
-                max_cost_usd=max_cost_usd,
-                cancel=self.executor.cancel,
-                keep=keep,
-                release=release,
+                self.executor.cancel,
+                keep,
+                release,
+                workers,
+                retry or RetryPolicy(),
+                max_cost_usd,
             )
             return matrix.run(runs, callback)
 
     def refuse_other_experiment(self, journal: Path, earlier: Sequence[EvalResult], runs: Sequence[PlannedRun]) -> None:
         """Refuse to mix the runs of two experiments in one journal.
 
-        Raises:
-            InputError: the journal was started with another judge, --mcp-config or snapshot.
+        InputError if the journal was started with another judge, --mcp-config or snapshot.
         """
         refuse_other_experiment(journal, earlier, runs, self.grader.judge_model)
 
@@ -153,30 +148,11 @@ class EvalRunner:
             write_whole(path.with_suffix(".debug.json"), files.debug_json(results))
         return path
 
-    @staticmethod
-    def load_results(path: Path | str) -> list[EvalResult]:
-        """Read a results file; InputError if it is not one."""
-        return files.load_results(path)
-
-    @staticmethod
-    def load_task(path: Path | str) -> Task:
-        """Read a task from a YAML file; InputError names the file, line and key of every mistake."""
-        return load.load_task(Path(path))
-
-    @staticmethod
-    def load_config(path: Path | str) -> Config:
-        """Read a config from a YAML file; InputError names the file, line and key of every mistake."""
-        return load.load_config(Path(path))
-
-    @staticmethod
-    def load_tasks_from_glob(pattern: str) -> list[Task]:
-        """Read all matching task files, sorted by path; the pattern may be absolute. InputError if none matches."""
-        return load.load_tasks(pattern)
-
-    @staticmethod
-    def load_configs_from_glob(pattern: str) -> list[Config]:
-        """Read all matching config files, sorted by path; the pattern may be absolute. InputError if none matches."""
-        return load.load_configs(pattern)
+    load_results = staticmethod(files.load_results)
+    load_task = staticmethod(load.load_task)
+    load_config = staticmethod(load.load_config)
+    load_tasks_from_glob = staticmethod(load.load_tasks)
+    load_configs_from_glob = staticmethod(load.load_configs)
 
     def _prepare(self, tasks: Collection[Task]) -> None:
         """Check the judge and the executor before anything costs money; InputError if one is not ready."""
@@ -248,24 +224,9 @@ class EvalRunner:
     def _grade(self, run: PlannedRun, result: EvalResult) -> EvalResult:
         """Add the missing grades to a finished run."""
         _refuse_changed(run)
-        first = all(grade.status != "graded" and grade.judge is None for grade in result.grades)
-        if first and result.can_be_checked:
-            graded = self._graded(run.task, result)
-        else:
-            graded = repair(result, run.task, self.grader)
+        graded = repair(result, run.task, self.grader)
         servers = server_secrets(run.config.servers)
         return files.grades_without_secrets(graded, Redactor(os.environ, run.config.env, values=servers))
-
-    def _graded(self, task: Task, result: EvalResult) -> EvalResult:
-        """Grade a run, whatever the agent's files do to the grader; keep them if a check could not be carried out."""
-        assert result.kept_project is not None
-        try:
-            grades, score, passed = self.grader.grade(task, result.trace, result.kept_project)
-        except Exception as error:  # the run has cost money: keep it
-            grades, score, passed = ungraded(task, error), 0.0, False
-        kept = result.kept_project if any(grade.status == "grading_error" for grade in grades) else None
-        update = {"grades": grades, "overall_score": score, "passed": passed, "kept_project": kept}
-        return result.model_copy(update=update)
 
 
 def keep(result: EvalResult) -> None:

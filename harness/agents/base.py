@@ -130,13 +130,9 @@ def folders_of(isolated: Mapping[str, str]) -> list[Path]:
 
 
 def executor_of(name: str) -> Executor:
-    """Import the class `module:Class` and call it without arguments.
+    """Import the class `module:Class` and call it without arguments; the module may be in the current folder.
 
-    Args:
-        name: the class. The module may also be in the current folder.
-
-    Raises:
-        InputError: there is no such class, it is not an Executor, or it cannot be instantiated.
+    InputError if there is no such class, it is not an Executor, or it cannot be instantiated.
     """
     module, _, attribute = name.partition(":")
     if not module or not attribute:

@@ -56,8 +56,7 @@ class CommandExecutor(ProcessExecutor):
     def resolve(self, config: Config) -> ResolvedConfig:
         """Look up everything that the config names on this host.
 
-        Raises:
-            InputError: see `ProcessExecutor.resolve`; or the config sets a field that only Claude Code supports.
+        InputError also if the config sets a field that only Claude Code supports.
         """
         for field in OF_CLAUDE_CODE:
             if getattr(config, field) != Config.model_fields[field].get_default():

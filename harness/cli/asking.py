@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -17,7 +16,7 @@ from harness.cli.progress import progress_bar
 from harness.compare.wording import cost_text, counted
 from harness.errors import InputError
 from harness.graders.service import Question, Reply, Service
-from harness.models.model_ids import DEFAULT_JUDGE_MODEL, retirement_warning
+from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.report.console import say
 from harness.results.journal import Journal, read_entries
 from harness.run.panel import EXPECTED_REPLY_TOKENS, Callback, Panel, PanelReply, PanelStopped
@@ -57,10 +56,6 @@ class JudgeOptions:
         Raises:
             InputError: `output` exists without a journal, so this command did not write it.
         """
-        for judge in self.judges:
-            warning = retirement_warning(judge, datetime.now(UTC).date())
-            if warning:
-                say(f"warning: {warning}", err=True)
         path = journal_of(output)
         if output.expanduser().exists() and not path.exists():
             raise InputError(f"{output} exists, and no journal of this command beside it; name another with -o")

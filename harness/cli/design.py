@@ -13,7 +13,7 @@ from harness import statistics
 from harness.cli.options import METRIC, PATH, RESULTS_HELP
 from harness.compare.verdicts import MetricChoice
 from harness.compare.wording import counted, metric_name
-from harness.design.jobs import ARMS, Earlier, TaskSet, choose_attempts, hours, job_yaml
+from harness.design.jobs import ARMS, Earlier, choose_attempts, count_tasks, hours, job_yaml
 from harness.design.jobs import power as power_of
 from harness.design.noise import Noise, observed_noise
 from harness.errors import InputError
@@ -28,7 +28,8 @@ RUNS = (1, 3, 5, 10)
 TASKS = (10, 20, 50, 100, 200)
 BRIDGE_NETWORKS = 30
 """User networks that fit into Docker's default address pools; each trial needs one unless an overlay says otherwise."""
-SHOWN_SKIPPED = 3
+RETRIES = 2
+"""How often Harbor repeats a trial that failed to start."""
 WITHOUT_SERVERS = ("oracle", "nop")
 """Agents that Harbor refuses to run with a server."""
 
@@ -149,23 +150,8 @@ def _needed_text(effect: float, sd: float) -> str:
 @click.option(
     "--budget-usd", required=True, type=click.FloatRange(0, min_open=True), help="Dollars for both jobs together."
 )
-@click.option(
-    "--attempts",
-    type=click.IntRange(1),
-    help="Runs of each task in each job.  [default: what the budget pays for, at most 10; 1 when costs are not known]",
-)
 @click.option("--from", "source", type=PATH, help=f"Take costs, times and spread from a {RESULTS_HELP}.")
-@click.option(
-    "--effect",
-    default=0.1,
-    show_default=True,
-    type=click.FloatRange(0, 1, min_open=True),
-    help="Difference of the mean score whose chance to be found is told, 0 to 1.",
-)
 @click.option("-n", "--concurrency", default=4, show_default=True, type=click.IntRange(1), help="Trials at a time.")
-@click.option(
-    "--retries", default=2, show_default=True, type=click.IntRange(0), help="Of a trial that failed to start."
-)
 @click.option("--env", "environment", default="docker", show_default=True, help="Harbor's environment type.")
 @click.option(
     "--extra-docker-compose", multiple=True, type=PATH, help="Compose overlay for both jobs; may be given repeatedly."
@@ -183,11 +169,8 @@ def plan(
     model: str | None,
     mcp_config: Path,
     budget_usd: float,
-    attempts: int | None,
     source: Path | None,
-    effect: float,
     concurrency: int,
-    retries: int,
     environment: str,
     extra_docker_compose: tuple[Path, ...],
     jobs_dir: Path,
@@ -195,7 +178,8 @@ def plan(
 ) -> None:
     """Write two Harbor jobs over TASKS, without and with MCP servers, and say what they will cost and find.
 
-    They differ in the servers alone. Nothing is run: the commands to run are printed. What no earlier result
+    They differ in the servers alone, and run each task as often as the budget pays for: at most 10 times, and once if
+    the cost of a run is not known. Nothing is run: the commands to run are printed. What no earlier result
     tells is said to be not known. The paths in the jobs are meant from the folder that this command is run in.
     """
     if agent in WITHOUT_SERVERS:
@@ -204,47 +188,41 @@ def plan(
     if not servers:
         raise InputError(f"{mcp_config}: holds no server, so both jobs would be the same")
     _refuse_existing(output_dir, jobs_dir)
-    found = TaskSet.read(tasks)
+    count = count_tasks(tasks)
     earlier = Earlier.of(load_source(source), model) if source else None
     if earlier is not None and not earlier.runs:
         raise InputError(f"{source}: holds no run of the model {model}; leave --from out, or name other results")
     usd = earlier.usd if earlier else None
-    chosen = choose_attempts(attempts, found.count, usd, budget_usd)
-    overlays = {"extra_docker_compose": [str(path) for path in extra_docker_compose]} if extra_docker_compose else {}
+    attempts = choose_attempts(count, usd, budget_usd)
+    settings = {
+        "jobs_dir": str(jobs_dir),
+        "n_attempts": attempts,
+        "n_concurrent_trials": concurrency,
+        "retry": {"max_retries": RETRIES},
+        "environment": {"type": environment},
+    }
+    if extra_docker_compose:
+        settings["environment"] = {"type": environment, "extra_docker_compose": list(map(str, extra_docker_compose))}
     files = {name: output_dir / f"{name}.yaml" for name in ("without", "with")}
     for name, path in files.items():
-        job = job_yaml(
-            name,
-            tasks,
-            servers if name == "with" else (),
-            agent=agent,
-            model=model,
-            environment={"type": environment, **overlays},
-            jobs_dir=str(jobs_dir),
-            n_attempts=chosen,
-            n_concurrent_trials=concurrency,
-            retry={"max_retries": retries},
-        )
-        write_whole(path, job)
+        given = servers if name == "with" else ()
+        write_whole(path, job_yaml({"job_name": name, **settings}, tasks, agent, model, given))
     say(f"wrote {files['without']} and {files['with']}")
-    if found.skipped:
-        names = ", ".join(found.skipped[:SHOWN_SKIPPED]) + (", ..." if len(found.skipped) > SHOWN_SKIPPED else "")
-        say(f"{counted(len(found.skipped), 'folder')} that Harbor will skip, no whole task: {names}", err=True)
     if environment == "docker" and concurrency > BRIDGE_NETWORKS and not extra_docker_compose:
         say(
             f"-n {concurrency}: Docker's default address pools hold about {BRIDGE_NETWORKS} networks, one a trial;"
             " docs/RUNNING_AT_SCALE.md says what to do",
             err=True,
         )
-    trials = ARMS * found.count * chosen
+    trials = ARMS * count * attempts
     basis = f", from {counted(earlier.runs, 'earlier run')} in {source}" if earlier else ""
-    dollars = "not known" if usd is None else f"about ${found.count * chosen * sum(usd):.2f}{basis}"
+    dollars = "not known" if usd is None else f"about ${count * attempts * sum(usd):.2f}{basis}"
     say_lines(
-        f"trials:  {trials} = {counted(found.count, 'task')} x {counted(chosen, 'attempt')} x {ARMS} jobs, "
+        f"trials:  {trials} = {counted(count, 'task')} x {counted(attempts, 'attempt')} x {ARMS} jobs, "
         f"{concurrency} at a time\n"
         f"dollars: {dollars}, of ${budget_usd:.2f}; Harbor itself stops at no budget\n"
-        f"hours:   {hours(earlier, found, chosen, concurrency)}\n"
-        f"power:   {power_of(earlier, found.count, chosen, effect)}\n"
+        f"hours:   {hours(earlier, count, attempts, concurrency)}\n"
+        f"power:   {power_of(earlier, count, attempts)}\n"
     )
     say("Run, from this folder:")
     for path in files.values():

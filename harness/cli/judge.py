@@ -1,4 +1,4 @@
-"""The commands about judges: grade runs, audit references, show the evidence, and compare a judge with people."""
+"""The commands about judges: grade runs, and show the evidence that a judge gets."""
 
 from __future__ import annotations
 
@@ -8,35 +8,26 @@ from typing import TextIO
 
 import click
 
-from harness.agreement import calibration
 from harness.cli.asking import JudgeOptions, judge_options, say_unfinished, say_verdicts
 from harness.cli.options import PATH
-from harness.cli.output import refuse_existing, save_results, write_text
-from harness.compare.wording import LEVEL, counted, percent, rate_interval
+from harness.cli.output import save_results
+from harness.compare.wording import counted
 from harness.errors import InputError
 from harness.graders.composite_grader import CompositeGrader
 from harness.models import EvalResult, Task
-from harness.report.console import plain, print_table, report_console, say, say_lines
-from harness.report.tables import new_table
-from harness.results.judged_task import JudgedTask, judged_tasks
+from harness.report.console import say, say_lines
+from harness.results.judged_task import JudgedTask
 from harness.results.sources import load_source
-from harness.run.audit import audit_lines, audit_questions
 from harness.run.regrade import Case, is_trial, run_case, trial_case
 from harness.run.repair import repair
-from harness.run.rescore import Scoring, rescore
 from harness.suite.load import load_tasks
-from locobench.shared.files import check_output, write_whole
+from locobench.shared.files import check_output
 
 
 @click.command()
 @click.argument("source", type=PATH, metavar="JOB|RESULTS")
 @click.option("-t", "--tasks", help="Folder of the Harbor tasks, or a quoted glob of this harness's task files.")
 @click.option("-o", "--output", type=PATH, help="Results file to write. Default: NAME.graded.json here.")
-@click.option(
-    "--scoring",
-    type=click.Choice(["evidence", "published"]),
-    help="Score Harbor trials by this formula instead of by judges.",
-)
 @click.option("--only-errors", is_flag=True, help="Keep the verdicts that are there, ask where there is none.")
 @judge_options
 @click.pass_context
@@ -46,11 +37,10 @@ def grade(
     source: Path,
     tasks: str | None,
     output: Path | None,
-    scoring: Scoring | None,
     only_errors: bool,
     asking: JudgeOptions,
 ) -> None:
-    """Grade finished runs by judges or by another formula, without running the agent.
+    """Grade finished runs by judges, without running the agent.
 
     JOB is a Harbor job folder, RESULTS a results file or the journal of a matrix. Of a Harbor trial the answer is
     judged: the judges' median is its score, and the verifier's reward stays beside it. Of a run of this harness the
@@ -63,16 +53,13 @@ def grade(
     whole = source.resolve()
     output = output or Path(f"{whole.name if whole.is_dir() else whole.stem}.graded.json")
     check_output(output, [source])
-    if scoring is not None:
-        _rescore(results, scoring, tasks, output)
-        return
     cases = _cases(results, tasks, only_errors=only_errors)
     questions = [question for case in cases for question in case.questions]
     if asking.dry_run:
         asking.estimate(questions, output)
         return
     panel, stopped = asking.ask(questions, output)
-    graded = [case.graded(panel.judges, panel.replies) for case in cases]
+    graded = [case.graded(panel) for case in cases]
     say_verdicts(panel, questions)
     _say_changes(results, graded)
     save_results(graded, output, stopped)
@@ -102,17 +89,6 @@ def _checked(result: EvalResult, files: Mapping[str, Task]) -> EvalResult:
     return repair(result, task, CompositeGrader(), checks_only=True) if task and result.can_be_checked else result
 
 
-def _rescore(results: Sequence[EvalResult], scoring: Scoring, tasks: str | None, output: Path) -> None:
-    own = [result for result in results if not is_trial(result)]
-    if own:
-        raise InputError(f"{own[0].task_id}: no Harbor trial; --scoring is for those")
-    refuse_existing(output)
-    folder = _folder(tasks)
-    scored = [rescore(result, scoring, folder) for result in results]
-    _say_changes(results, scored)
-    save_results(scored, output)
-
-
 def _folder(tasks: str | None) -> Path | None:
     if tasks is not None and not Path(tasks).is_dir():
         raise InputError(f"{tasks}: no such folder; name the folder of the Harbor tasks")
@@ -124,69 +100,6 @@ def _say_changes(before: Sequence[EvalResult], after: Sequence[EvalResult]) -> N
     measured = [result for result in after if result.measured]
     mean = f", mean score {sum(r.overall_score for r in measured) / len(measured):.3f}" if measured else ""
     say(f"{counted(len(after), 'run')}, {len(measured)} measured, {changed} with another verdict{mean}")
-
-
-@click.command()
-@click.argument("source", type=PATH)
-@click.argument("labels", type=PATH, required=False)
-@click.option("--template", "template_path", type=PATH, help="Write the CSV to fill in, with every judged assertion.")
-def calibrate(source: Path, labels: Path | None, template_path: Path | None) -> None:
-    """How far does the judge agree with people?
-
-    SOURCE is a results file whose judge is to be checked, LABELS a CSV with the columns task_id, config_name,
-    model, run_index, assertion_id, passed. Judge with another model by `grade` first.
-    """
-    results = load_source(source)
-    write_text(template_path, lambda: calibration.template(results))
-    if labels is None:
-        if template_path is None:
-            raise InputError("name a CSV with labels, or --template to make one")
-        return
-    found = calibration.calibrate(results, calibration.read_labels(labels))
-    console = report_console()
-    table = new_table("Verdicts", "", "human: pass", "human: fail")
-    table.add_row("judge: pass", str(found.both_pass), str(found.only_judge_passes))
-    table.add_row("judge: fail", str(found.only_human_passes), str(found.both_fail))
-    print_table(console, table)
-    if found.agreement:
-        same = found.both_pass + found.both_fail
-        share = percent(same / found.compared)
-        console.print(
-            f"agreement {same}/{found.compared} = {share} ({LEVEL} interval {rate_interval(found.agreement)})"
-        )
-    kappa = "undefined, since only one label occurs" if found.kappa is None else f"{found.kappa:.2f}"
-    console.print(f"Cohen's kappa {kappa}; {counted(found.judge_errors, 'labelled assertion')} without a verdict")
-    for verdict in found.disagreements:
-        console.print(plain(f"  disagree: {' | '.join(map(str, verdict))}"))
-
-
-@click.command()
-@click.argument("tasks", type=PATH)
-@click.option("-o", "--output", default="audit.jsonl", show_default=True, type=PATH, help="File to write.")
-@judge_options
-@click.pass_context
-def audit(ctx: click.Context, /, tasks: Path, output: Path, asking: JudgeOptions) -> None:
-    """Rate how true the reference of each task is of its code, claim by claim.
-
-    TASKS is a folder of generated tasks, or one of them. Each line of OUTPUT has the task's id, its truth from 0 to
-    100 and the checks behind it; the selection leaves out tasks by it (`--audit`). Every verdict is in OUTPUT's
-    journal before the next one is asked for; the same command goes on after a stop.
-
-    Exit code 0 when every task that has a reference has a line, else 2.
-    """
-    questions = audit_questions(judged_tasks(tasks))
-    if not questions:
-        raise InputError(f"{tasks}: no task there has a reference in tests/ground_truth.json")
-    if asking.dry_run:
-        asking.estimate(questions, output)
-        return
-    panel, stopped = asking.ask(questions, output)
-    failed = say_verdicts(panel, questions)
-    write_whole(output.expanduser(), audit_lines(questions, panel), durable=True)
-    say(f"wrote {output}")
-    if stopped:
-        say_unfinished(stopped, output)
-    ctx.exit(2 if stopped or failed else 0)
 
 
 @click.command()

@@ -16,21 +16,6 @@ from locobench.shared.files import check_output, write_whole
 from locobench.shared.installation import HARNESS
 
 
-def refuse_existing(*paths: Path | None, way_out: str = "name another with -o") -> None:
-    """Refuse to overwrite runs that cost money.
-
-    Args:
-        paths: the paths that the user named.
-        way_out: what the user can do instead.
-
-    Raises:
-        InputError: one of the paths exists.
-    """
-    for path in paths:
-        if path is not None and path.expanduser().exists():
-            raise InputError(f"{path} exists and holds paid runs; {way_out}")
-
-
 def refuse_unwritable(path: Path) -> None:
     """Check before the first run costs money that its result can be written.
 
@@ -66,8 +51,9 @@ def results_and_journal(output: Path | None, resume: bool) -> tuple[Path, Path]:
     journal = journal_of(path)
     if resume and not journal.exists():
         raise InputError(f"{journal}: no journal to resume; name the same -o as before, or drop --resume")
-    if not resume:
-        refuse_existing(journal, path, way_out="go on with it by --resume, or name another with -o")
+    for there in (journal, path):
+        if not resume and there.exists():
+            raise InputError(f"{there} exists and holds paid runs; go on with it by --resume, or name another with -o")
     return path, journal
 
 

@@ -1,15 +1,13 @@
-"""The commands that run agents: `run` once, `matrix` many times, `confirm` the suspects of a comparison."""
+"""The commands that run agents: `run` once, `matrix` many times."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
 from harness.cli import INTERRUPTED
-from harness.cli.arms import ArmOptions, arm_options, verdict_code
 from harness.cli.output import refuse_unwritable, results_and_journal, save_results, say_stopped
 from harness.cli.progress import counts_of, matrix_progress
 from harness.cli.run_options import (
@@ -20,13 +18,10 @@ from harness.cli.run_options import (
     run_options,
 )
 from harness.compare.metrics import by_arm
-from harness.compare.wording import counted
 from harness.models import EvalResult, Task
-from harness.models.model_ids import retirement_warning
 from harness.report.console import say
 from harness.reporter import Reporter
 from harness.results.journal import read_journal
-from harness.run.confirm import plan_confirmation
 from harness.run.estimate import estimate
 from harness.run.matrix import MatrixStopped
 from harness.run.plan import PlannedRun, finished_before
@@ -71,7 +66,7 @@ def run(
 
 
 @click.command()
-@batch_options(runs=3, fewest=1, output_required=False)
+@batch_options
 @click.option("-m", "--models", help="Models instead of the configs' own, separated by commas.")
 @run_options
 @click.pass_context
@@ -109,7 +104,6 @@ def _run_matrix(
     earlier = read_journal(journal)
     runner.refuse_other_experiment(journal, earlier, planned)
     kept = finished_before(planned, earlier)
-    _warn_retired(planned)
     _warn_of_snapshots(configs, models_chosen=models is not None)
     if batch.dry_run:
         _print_plan(planned, len(kept), path.parent)
@@ -142,42 +136,6 @@ def _run_matrix(
         say_stopped(len(results), len(planned), reason, [] if batch.output else ["-o", str(path)])
         ctx.exit(INTERRUPTED if stopped.interrupted else 2)
     return results
-
-
-@click.command()
-@arm_options
-@batch_options(runs=10, fewest=2, output_required=True)
-@run_options
-@click.pass_context
-def confirm(ctx: click.Context, /, arms: ArmOptions, batch: BatchOptions, options: RunOptions) -> None:
-    """Run the suspects of a comparison again, with fresh and more runs, and compare those alone.
-
-    Only tasks that looked changed are run. Where the arms have different configs or models both are run
-    again; otherwise B alone, against the runs of A that are there. Exit code 0 nothing confirmed as worse,
-    1 a regression is confirmed, 2 the data cannot tell or not all runs were made, 130 interrupted.
-    """
-    found, ((_, results_a), (_, results_b)) = arms.compare()
-    tasks, configs = load_tasks(batch.task_glob), batch.configs()
-    plan = plan_confirmation(found.comparisons[0], results_a, results_b, tasks, configs, batch.runs)
-    if plan is None:
-        say("no task looks changed: nothing to confirm")
-        return
-    names = ", ".join(task.id for task in plan.tasks)
-    say(f"{counted(len(plan.tasks), 'suspect')}, {counted(plan.fresh_runs, 'fresh run')}: {names}")
-    runner = options.runner()
-    resolved = [runner.executor.resolve(config) for config in plan.configs]
-    fresh = _run_matrix(ctx, runner, plan.tasks, resolved, None, batch, options)
-    comparison = plan.compare(fresh)
-    if not options.quiet:
-        Reporter().print_comparison(comparison, all_tasks=True)
-    ctx.exit(verdict_code(comparison))
-
-
-def _warn_retired(runs: list[PlannedRun]) -> None:
-    for model in sorted({run.config.model for run in runs}):
-        warning = retirement_warning(model, datetime.now(UTC).date())
-        if warning:
-            say(f"warning: {warning}", err=True)
 
 
 def _warn_of_snapshots(configs: Sequence[ResolvedConfig], *, models_chosen: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ import click
 from harness.agents.base import executor_of
 from harness.agents.command import CommandExecutor
 from harness.agents.echo import EchoExecutor
-from harness.cli.options import PATH, Function, gathered
+from harness.cli.options import PATH, gathered
 from harness.compare.wording import counted
 from harness.errors import InputError
 from harness.executor import ClaudeExecutor, Executor
@@ -186,40 +186,23 @@ class BatchOptions:
         return configs + [Config(name=path.stem, snapshot=path.expanduser().absolute()) for path in self.snapshots]
 
 
-def batch_options(*, runs: int, fewest: int, output_required: bool) -> Callable[[Function], Function]:
-    """Return the options of commands that make many runs.
-
-    Args:
-        runs: default of --runs.
-        fewest: smallest value of --runs.
-        output_required: whether --output must be given.
-    """
-    return gathered(
-        "batch",
-        BatchOptions,
-        click.option("-t", "--tasks", "task_glob", required=True, help="Glob of task files, quoted."),
-        click.option("-c", "--configs", "config_glob", help="Glob of config files, quoted."),
-        click.option(
-            "--snapshot",
-            "snapshots",
-            multiple=True,
-            type=PATH,
-            help="File of export-config that is run as a config of its own; may be repeated.",
-        ),
-        click.option(
-            "-r",
-            "--runs",
-            default=runs,
-            show_default=True,
-            type=click.IntRange(fewest),
-            help="Runs of each task with each config.",
-        ),
-        click.option("-o", "--output", required=output_required, type=PATH, help=OUTPUT_HELP),
-        click.option(
-            "-j", "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Runs at a time."
-        ),
-        click.option(
-            "--max-cost-usd", type=click.FloatRange(0, min_open=True), help="Start no run once this is spent."
-        ),
-        click.option("--dry-run", is_flag=True, help="Show what would be run and what it may cost, run nothing."),
-    )
+batch_options = gathered(
+    "batch",
+    BatchOptions,
+    click.option("-t", "--tasks", "task_glob", required=True, help="Glob of task files, quoted."),
+    click.option("-c", "--configs", "config_glob", help="Glob of config files, quoted."),
+    click.option(
+        "--snapshot",
+        "snapshots",
+        multiple=True,
+        type=PATH,
+        help="File of export-config that is run as a config of its own; may be repeated.",
+    ),
+    click.option(
+        "-r", "--runs", default=3, show_default=True, type=click.IntRange(1), help="Runs of each task with each config."
+    ),
+    click.option("-o", "--output", type=PATH, help=OUTPUT_HELP),
+    click.option("-j", "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Runs at a time."),
+    click.option("--max-cost-usd", type=click.FloatRange(0, min_open=True), help="Start no run once this is spent."),
+    click.option("--dry-run", is_flag=True, help="Show what would be run and what it may cost, run nothing."),
+)

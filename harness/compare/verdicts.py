@@ -22,7 +22,7 @@ from harness.compare.findings import (
 from harness.statistics import Interval, OneSided
 
 SUSPECT_P = 0.05
-"""A task with an unadjusted p-value up to this deserves more runs (`confirm`), though it proves nothing."""
+"""A task with an unadjusted p-value up to this deserves more runs, though it proves nothing."""
 
 PROJECTS = ("project", "project_id", "repository", "repo")
 """Groups that name a task's code base; tasks of one code base are not independent, so they are flipped together."""

@@ -21,57 +21,34 @@ from locobench.harbor.task import TASK_FILE, TaskToml, task_folders
 from locobench.shared.installation import GENERATE
 
 MOST_ATTEMPTS = 10
-"""Most attempts that a budget is spent on by default. Beyond ten, add tasks instead: they reduce the error faster."""
+"""Most attempts that a budget is spent on. Beyond ten, add tasks instead: they reduce the error faster."""
+EFFECT = 0.1
+"""Difference of the mean score, 0 to 1, whose chance to be found is told."""
 ARMS = 2
 
 
-@dataclass(frozen=True)
-class TaskSet:
-    """What a plan needs to know about a folder of tasks."""
+def count_tasks(path: Path) -> int:
+    """Return how many whole tasks a folder holds; Harbor skips the others.
 
-    path: Path
-    count: int
-    seconds: float | None
-    """Seconds that one trial of every task takes at most, one after the other; None when a task sets no limit."""
-    skipped: tuple[str, ...]
-    """Folders that Harbor would silently skip."""
-
-    @classmethod
-    def read(cls, path: Path) -> TaskSet:
-        """Read the task folders in `path`.
-
-        Raises:
-            InputError: there are none, one cannot be read, or one has its own MCP servers, which both arms would get.
-        """
-        folders = task_folders(path)
-        if folders == [path]:
-            raise InputError(f"{path}: a single task; name the folder that holds the tasks")
-        whole = [folder for folder in folders if _is_task(folder)]
-        if not whole:
-            raise InputError(f"{path}: holds no task; name the folder that {GENERATE} wrote")
-        seconds = [_longest_trial(folder) for folder in whole]
-        return cls(
-            path,
-            len(whole),
-            None if None in seconds else sum(value or 0.0 for value in seconds),
-            tuple(folder.name for folder in folders if folder not in set(whole)),
-        )
+    InputError if there are none, one cannot be read, or one has its own MCP servers, which both arms would get.
+    """
+    folders = task_folders(path)
+    if folders == [path]:
+        raise InputError(f"{path}: a single task; name the folder that holds the tasks")
+    whole = [folder for folder in folders if all((folder / needed).exists() for needed in NEEDED)]
+    if not whole:
+        raise InputError(f"{path}: holds no task; name the folder that {GENERATE} wrote")
+    for folder in whole:
+        if TaskToml.read(folder).environment.mcp_servers:
+            raise InputError(
+                f"{folder}: brings MCP servers of its own, so both jobs would have them;"
+                " generate the tasks without --mcp_config"
+            )
+    return len(whole)
 
 
-def _is_task(folder: Path) -> bool:
-    return all((folder / needed).exists() for needed in (TASK_FILE, "instruction.md", "environment", "tests/test.sh"))
-
-
-def _longest_trial(folder: Path) -> float | None:
-    """Return the seconds that a trial takes at most by the task's own limits; None if the agent has no limit."""
-    task = TaskToml.read(folder)
-    if task.environment.mcp_servers:
-        raise InputError(
-            f"{folder}: brings MCP servers of its own, so both jobs would have them;"
-            " generate the tasks without --mcp_config"
-        )
-    agent = task.agent.timeout_sec
-    return None if agent is None else agent + task.verifier.timeout_sec + task.environment.build_timeout_sec
+NEEDED = (TASK_FILE, "instruction.md", "environment", "tests/test.sh")
+"""What a folder must have for Harbor to run it."""
 
 
 @dataclass(frozen=True)
@@ -115,85 +92,54 @@ def _of_arms(results: Sequence[EvalResult], value: Callable[[EvalResult], float 
 
 
 def job_yaml(
-    name: str,
-    tasks: Path,
-    servers: Sequence[McpServer],
-    *,
-    agent: str,
-    model: str | None,
-    environment: dict[str, Any],
-    **settings: Any,
+    settings: dict[str, Any], tasks: Path, agent: str, model: str | None, servers: Sequence[McpServer] = ()
 ) -> str:
     """Return a job for `harbor run -c`; paths in it are resolved against the folder that Harbor is started in.
 
-    Args:
-        name: the job's name.
-        tasks: folder of task folders.
-        servers: what the agent gets.
-        agent: a name that Harbor knows, or `module:Class`.
-        model: as Harbor wants it.
-        environment: Harbor's section of that name.
-        settings: further keys of the job, under Harbor's names.
+    `settings` are further keys of the job. `agent` is a name that Harbor knows, or `module:Class`.
     """
     given: dict[str, Any] = {"import_path" if ":" in agent else "name": agent}
     if model:
         given["model_name"] = model
     if servers:
         given["mcp_servers"] = [server.model_dump(mode="json", exclude_none=True) for server in servers]
-    job = {
-        "job_name": name,
-        **settings,
-        "environment": environment,
-        "agents": [given],
-        "datasets": [{"path": str(tasks)}],
-    }
     yaml = YAML()
     yaml.default_flow_style = False
     text = io.StringIO()
-    yaml.dump(job, text)
+    yaml.dump({**settings, "agents": [given], "datasets": [{"path": str(tasks)}]}, text)
     return text.getvalue()
 
 
-def choose_attempts(asked: int | None, tasks: int, usd: tuple[float, float] | None, budget: float) -> int:
-    """Return how often each task is run in each arm: as asked, else what the budget pays for, up to MOST_ATTEMPTS.
+def choose_attempts(tasks: int, usd: tuple[float, float] | None, budget: float) -> int:
+    """Return how often each task is run in each arm: what the budget for both pays for, up to MOST_ATTEMPTS.
 
-    Args:
-        usd: cost of one run without and one with a server; if None, the default is one attempt.
-        budget: dollars for both arms together.
-
-    Raises:
-        InputError: the budget is too small.
+    `usd` is the cost of one run without and one with a server; if None, the answer is 1. InputError if the budget is
+    too small.
     """
-    if usd is None:
-        return asked or 1
+    if not usd or not sum(usd):
+        return 1 if usd is None else MOST_ATTEMPTS
     once = tasks * sum(usd)
-    paid = math.floor(budget / once) if once > 0 else MOST_ATTEMPTS
-    if paid < (asked or 1):
-        needed = once * (asked or 1)
-        way_out = f"--attempts {paid}" if paid else f"{math.floor(budget / sum(usd))} of the {tasks} tasks"
-        raise InputError(f"--budget-usd {budget:g}: it takes about ${needed:.2f}; it pays for {way_out}")
-    return asked or min(paid, MOST_ATTEMPTS)
+    paid = math.floor(budget / once)
+    if not paid:
+        fewer = f"{math.floor(budget / sum(usd))} of the {tasks} tasks"
+        raise InputError(f"--budget-usd {budget:g}: it takes about ${once:.2f}; it pays for {fewer}")
+    return min(paid, MOST_ATTEMPTS)
 
 
-def hours(earlier: Earlier | None, tasks: TaskSet, attempts: int, concurrency: int) -> str:
+def hours(earlier: Earlier | None, tasks: int, attempts: int, concurrency: int) -> str:
     """Say how many hours both jobs take, one after the other."""
-    trials = tasks.count * attempts
-    most = ""
-    if tasks.seconds is not None:
-        longest = ARMS * attempts * tasks.seconds / concurrency / 3600
-        most = f"; at most {longest:.1f} by the tasks' own limits for build, agent and verifier"
     if earlier is None or earlier.seconds is None:
-        return f"not known{most}"
-    return f"about {trials * sum(earlier.seconds) / concurrency / 3600:.1f}{most}"
+        return "not known"
+    return f"about {tasks * attempts * sum(earlier.seconds) / concurrency / 3600:.1f}"
 
 
-def power(earlier: Earlier | None, tasks: int, attempts: int, effect: float) -> str:
-    """Say which difference of the mean score the two jobs will find, and how likely they find `effect` (0 to 1)."""
+def power(earlier: Earlier | None, tasks: int, attempts: int) -> str:
+    """Say which difference of the mean score the two jobs will find, and how likely they find EFFECT."""
     if earlier is None or earlier.noise is None:
         reason = "" if earlier is None else " (the earlier results hold no two measured runs of a task)"
         return f"not known{reason}"
-    sd = earlier.noise.sd(effect, attempts)
-    share = statistics.paired_power(effect, sd, tasks)
+    sd = earlier.noise.sd(EFFECT, attempts)
+    share = statistics.paired_power(EFFECT, sd, tasks)
     least = statistics.minimal_detectable_effect(sd / math.sqrt(tasks), tasks)
     found = "" if least is None else f"; in 80 % of cases one of {100 * least:.1f} points is found"
-    return f"{100 * share:.0f} % to find a difference of {100 * effect:g} points of the mean score{found}"
+    return f"{100 * share:.0f} % to find a difference of {100 * EFFECT:g} points of the mean score{found}"

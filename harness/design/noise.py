@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, pvariance, variance
 
@@ -35,28 +35,12 @@ class Noise:
         return statistics.difference_sd(sd_a, sd_b, runs, self.effect_sd)
 
 
-def spread_of_runs(tasks: Iterable[Sequence[float]]) -> float | None:
-    """Return the standard deviation over runs of one task, pooled over tasks; None if no task was run twice."""
-    repeated = [variance(values) for values in tasks if len(values) > 1]
-    return fmean(repeated) ** 0.5 if repeated else None
-
-
 def observed_noise(results: Sequence[EvalResult], choice: MetricChoice, run_sd: float | None = None) -> Noise | None:
     """Estimate the mean over tasks, how much a task's runs vary, and how much the effect varies between tasks.
 
     Results of two arms show the spread of the paired differences, on which `compare` relies; the part that runs do
-    not explain is due to the effect. Results of one arm only show how much runs vary.
-
-    Args:
-        results: runs of any configs and models.
-        choice: the metric to look at.
-        run_sd: used instead of the estimate from the results, if given.
-
-    Returns:
-        None when neither the results nor `run_sd` say how much runs vary.
-
-    Raises:
-        InputError: nothing was measured.
+    not explain is due to the effect. Results of one arm only show how much runs vary. `run_sd` replaces that estimate;
+    None when neither tells. InputError if nothing was measured.
     """
     metric = resolve_metric(choice, results)
     arms = [
@@ -67,7 +51,8 @@ def observed_noise(results: Sequence[EvalResult], choice: MetricChoice, run_sd: 
     if not tasks:
         raise InputError("no run was measured")
     mean = fmean(fmean(values) for values in tasks)
-    within = spread_of_runs(tasks) if run_sd is None else run_sd
+    repeated = [values for values in tasks if len(values) > 1]
+    within = fmean(map(variance, repeated)) ** 0.5 if repeated and run_sd is None else run_sd
     both = sorted(arms[0].keys() & arms[1].keys()) if len(arms) == 2 else []
     if len(both) > 1:
         spread = variance(fmean(arms[1][task]) - fmean(arms[0][task]) for task in both)
@@ -79,6 +64,5 @@ def observed_noise(results: Sequence[EvalResult], choice: MetricChoice, run_sd: 
         return None
     if metric == "score" or run_sd is not None:
         return Noise(metric, mean, within)
-    repeated = [values for values in tasks if len(values) > 1]
     noise = fmean(fmean(values) * (1 - fmean(values)) / (len(values) - 1) for values in repeated)
     return Noise(metric, mean, task_sd=max(0.0, pvariance([fmean(values) for values in repeated]) - noise) ** 0.5)

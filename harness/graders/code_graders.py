@@ -14,7 +14,7 @@ from pathlib import Path
 
 from harness.errors import InputError
 from harness.graders import pattern_search
-from harness.graders.commands import DETAIL_LINES, NOT_FOUND, Commands, SetupError, output_of
+from harness.graders.commands import DETAIL_LINES, NOT_FOUND, Commands, Reference, SetupError, output_of
 from harness.host import trees
 from harness.host.processes import Command, Limits, StopCause
 from harness.models import CodeAssertion, CodeCheckType, GradeResult
@@ -61,17 +61,13 @@ class CodeGrader:
         self._commands = Commands(hidden_path, fixture_path, solution_path, setup, sandbox)
 
     def one_copy(self, env_path: Path) -> AbstractContextManager[None]:
-        """Within the block, share one copy of this work, set up once, between all commands of a task with `setup`.
-
-        Without `setup`, every command gets its own copy, so that no check depends on another one.
-        """
+        """See `Commands.one_copy`."""
         return self._commands.one_copy(env_path)
 
     def prepare(self, assertion: CodeAssertion) -> bool:
         """Run a command on the task's own work; return whether passing takes more than exit code 0.
 
-        Raises:
-            GraderError: the check could not tell anything about an agent.
+        GraderError if the check could not tell anything about an agent.
         """
         if assertion.check not in TIMEOUTS:
             return True
@@ -82,8 +78,7 @@ class CodeGrader:
     def grade(self, assertion: CodeAssertion, env_path: Path) -> GradeResult:
         """Grade one assertion on the project at `env_path`; a check that the work makes impossible fails.
 
-        Raises:
-            OSError: this machine makes the check impossible, for example with a full disk.
+        OSError if this machine makes the check impossible, for example with a full disk.
         """
         started = time.monotonic()
         grade = self._grade(assertion, env_path)
@@ -127,18 +122,15 @@ class CodeGrader:
     def grade_file_contains(self, env_path: Path, file: str, pattern: str) -> GradeResult:
         """Pass if the regular expression is found in `file`; ^ and $ match at line boundaries.
 
-        Raises:
-            InputError: `pattern` is not a regular expression, which is a mistake in the task.
+        InputError if `pattern` is not a regular expression, which is a mistake in the task.
         """
         return _grade_pattern(CodeCheckType.FILE_CONTAINS, env_path, file, pattern)
 
     def grade_file_not_contains(self, env_path: Path, file: str, pattern: str) -> GradeResult:
         """Pass if `file` exists and the regular expression is not found in it.
 
-        A deleted file fails: otherwise deleting it would be the cheapest way to pass.
-
-        Raises:
-            InputError: `pattern` is not a regular expression, which is a mistake in the task.
+        A deleted file fails: otherwise deleting it would be the cheapest way to pass. InputError if `pattern` is not a
+        regular expression, which is a mistake in the task.
         """
         return _grade_pattern(CodeCheckType.FILE_NOT_CONTAINS, env_path, file, pattern)
 
@@ -146,7 +138,7 @@ class CodeGrader:
         self, check: CodeCheckType, env_path: Path, command: str, timeout_seconds: int | None
     ) -> GradeResult:
         limit = timeout_seconds or TIMEOUTS[check]
-        expected = self._commands.expected(command, limit)
+        expected = self._commands.prepare(command, limit) if self._commands.has_solution else Reference()
         try:
             finished, told = self._commands.carried_out(command, env_path, limit)
         except SetupError as error:

@@ -81,17 +81,13 @@ class Commands:
             yield
 
     def carried_out(self, command: str, work: Path, limit: int, *, trusted: bool = False) -> tuple[Finished, Told]:
-        """Run a command on a copy of this work; return how it ended and what its Python programs reported.
+        """Run a bash command on a copy of this work, for at most `limit` seconds.
 
-        Args:
-            command: a bash command.
-            work: the tree, which is only read.
-            limit: time limit in seconds.
-            trusted: whether the work is the task's own.
+        Return how it ended and what its Python programs reported.
 
         Raises:
             SetupError: the task's setup fails.
-            GraderError: on trusted work, a program is not installed.
+            GraderError: on the task's own (`trusted`) work, a program is not installed.
             ValueError: the work corrupted the report.
         """
         with self._set_up_copy(work) as folder:
@@ -148,20 +144,11 @@ class Commands:
             )
         )
 
-    def expected(self, command: str, limit: int) -> Reference:
-        """Return what the command does on the reference solution; an empty Reference if the task has none.
-
-        Raises:
-            GraderError: see `prepare`.
-        """
-        return self.prepare(command, limit) if self._solution is not None else Reference()
-
     def prepare(self, command: str, limit: int) -> Reference:
         """Run the command once on the task's own work: the fixture, plus the solution if there is one.
 
-        Raises:
-            GraderError: a program is not installed, or the solution does not pass; the check could then tell nothing
-                about an agent.
+        GraderError if a program is not installed, or the solution does not pass; the check could then tell nothing
+        about an agent.
         """
         with self._reference_lock:
             if command not in self._reference:
@@ -182,11 +169,7 @@ class Commands:
             return self._reference[command]
 
     def refuse_setup_that_never_works(self) -> None:
-        """Raise if `setup` fails on the task's own work, too: the fixture, plus the solution if there is one.
-
-        Raises:
-            GraderError: it fails there, so its failure says nothing about an agent.
-        """
+        """Raise GraderError if `setup` fails on the task's own work, too, and so says nothing about an agent."""
         with self._reference_work() as work, self._copy(work) as folder:
             try:
                 self._set_up(folder)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -55,17 +55,14 @@ class CompositeGrader:
         """
         if not trace.outcome.measured:
             return [], 0.0, False
-        grades = []
-        with self._code_grader(task).one_copy(env_path):
+        grades = {}
+        with self.one_copy(task, env_path):
             for name, assertion in zip(assertion_ids(task.assertions), task.assertions, strict=True):
                 try:
-                    grade = self.grade_single_assertion(assertion, task, trace, env_path)
+                    grades[name] = self.grade_single_assertion(assertion, task, trace, env_path)
                 except Exception as error:  # the run has cost money: grade it later instead of losing it
-                    grade = not_graded(name, assertion, error)
-                grade = grade.model_copy(update={"assertion_id": name})
-                grades.append(grade.model_copy(update={"weight": grade.resolve_weight(task.scoring)}))
-        score = weighted_score(grades, task.scoring)
-        return grades, score, has_passed(trace, grades, score)
+                    grades[name] = not_graded(name, assertion, error)
+        return scored(task, trace, grades)
 
     def grade_single_assertion(
         self, assertion: CodeAssertion | LLMAssertion, task: Task, trace: ExecutionTrace, env_path: Path | None
@@ -110,7 +107,7 @@ class CompositeGrader:
         return self._llm_grader.model if self._llm_grader is not None else self.llm_model
 
     def one_copy(self, task: Task, env_path: Path) -> AbstractContextManager[None]:
-        """Within the block, share one copy of this work, set up once, between all commands of a task with `setup`."""
+        """See `Commands.one_copy`."""
         return self._code_grader(task).one_copy(env_path)
 
     def _code_grader(self, task: Task) -> CodeGrader:
@@ -150,6 +147,16 @@ def ungraded(task: Task, error: BaseException | None = None) -> list[GradeResult
     """Return `not_graded` for every assertion of a task."""
     named = zip(assertion_ids(task.assertions), task.assertions, strict=True)
     return [not_graded(name, assertion, error) for name, assertion in named]
+
+
+def scored(
+    task: Task, trace: ExecutionTrace, grades: Mapping[str, GradeResult]
+) -> tuple[list[GradeResult], float, bool]:
+    """Return grades, which come by assertion id, with id and weight; then the score and whether the run passed."""
+    named = [grade.model_copy(update={"assertion_id": name}) for name, grade in grades.items()]
+    named = [grade.model_copy(update={"weight": grade.resolve_weight(task.scoring)}) for grade in named]
+    score = weighted_score(named, task.scoring)
+    return named, score, has_passed(trace, named, score)
 
 
 def has_passed(trace: ExecutionTrace, grades: list[GradeResult], score: float) -> bool:

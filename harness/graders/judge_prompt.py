@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from harness.models import ExecutionTrace, FileChange, LLMAssertion, Task, ToolCall
 
@@ -46,8 +46,7 @@ USER = """\
 Grade the work above against the rubric."""
 
 
-@dataclass(frozen=True)
-class JudgePrompt:
+class JudgePrompt(NamedTuple):
     """The two texts of a request."""
 
     system: str

@@ -11,15 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from harness.graders.judge_prompt import VERSION, build_prompt, digest
 from harness.graders.service import Question, Reply, Service, judged_grade
-from harness.models import (
-    LLM_WEIGHT_KEY,
-    PASS_SCORE,
-    CriterionScore,
-    ExecutionTrace,
-    GradeResult,
-    LLMAssertion,
-    Task,
-)
+from harness.models import LLM_WEIGHT_KEY, PASS_SCORE, CriterionScore, ExecutionTrace, GradeResult, LLMAssertion, Task
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from locobench.scoring.judge.judging import JudgeError
 from locobench.shared.validation import first_problem
@@ -99,16 +91,11 @@ class LLMGrader:
 
 def rubric_question(assertion: LLMAssertion, task: Task, trace: ExecutionTrace) -> Question:
     """Build the judges' question about a run and one assertion of its task."""
-
-    def texts() -> tuple[str, str]:
-        prompt = build_prompt(assertion, task, trace)
-        return prompt.system, prompt.user
-
     return Question(
         task=task.id,
         version=VERSION,
         digest=digest(assertion, task, trace),
-        texts=texts,
+        texts=lambda: build_prompt(assertion, task, trace)[:2],
         schema=VERDICT_SCHEMA,
         read=_read,
         score=lambda verdict: float(verdict["overall_score"]),

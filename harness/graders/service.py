@@ -12,6 +12,7 @@ from typing import Any
 
 from harness.errors import InputError
 from harness.models import AssertionType, CriterionScore, ErrorKind, GradeResult, JudgeRecord, TokenUsage
+from harness.models.outcomes import KIND_OF_STATUS
 from harness.models.traces import Record
 from locobench.scoring.judge import asking, judging
 from locobench.scoring.judge.prices import price_of
@@ -23,19 +24,7 @@ ATTEMPTS = 5
 MOST_UNUSABLE = 1
 """Unusable replies cost money too, so asking stops at the first; the caller decides whether to ask again."""
 
-DEFAULT_URLS: dict[asking.Api, str] = {
-    "anthropic": "https://api.anthropic.com",
-    "openai": "https://api.openai.com",
-}
-KINDS = {
-    401: ErrorKind.AUTH,
-    402: ErrorKind.CREDIT,
-    403: ErrorKind.AUTH,
-    404: ErrorKind.MODEL_NOT_FOUND,
-    429: ErrorKind.RATE_LIMIT,
-    529: ErrorKind.OVERLOADED,
-}
-"""Error kind by HTTP status; any other status is an API error."""
+DEFAULT_URLS: dict[asking.Api, str] = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com"}
 
 
 @dataclass(frozen=True)
@@ -82,11 +71,8 @@ class Service:
     def of_environment(cls, api: str = "anthropic", base_url: str | None = None, key: str | None = None) -> Service:
         """Read the service from JUDGE_BASE_URL and JUDGE_API_KEY, or else from the provider's own variables.
 
-        Those are ANTHROPIC_BASE_URL and ANTHROPIC_API_KEY, or OPENAI_BASE_URL and OPENAI_API_KEY. A key is only
-        needed to ask.
-
-        Raises:
-            InputError: `api` is unknown.
+        Those are ANTHROPIC_BASE_URL and ANTHROPIC_API_KEY, or OPENAI_BASE_URL and OPENAI_API_KEY. A key is only needed
+        to ask. InputError if `api` is unknown.
         """
         if api not in DEFAULT_URLS:
             raise InputError(f"unknown kind of API {api!r}; name {' or '.join(DEFAULT_URLS)}")
@@ -136,7 +122,7 @@ class Service:
 def _kind(failure: judging.JudgeError) -> ErrorKind:
     if failure.status == 400 and "credit balance" in str(failure):
         return ErrorKind.CREDIT
-    return KINDS.get(failure.status, ErrorKind.API_ERROR)
+    return KIND_OF_STATUS.get(failure.status, ErrorKind.API_ERROR)
 
 
 def judged_grade(
@@ -165,7 +151,7 @@ def judged_grade(
         "assertion_id": assertion_id,
         "assertion_type": AssertionType.LLM.value,
         "assertion_name": name,
-        "grading_prompt": "\n\n".join(question.texts()),
+        "grading_prompt": _prompt(question),
         "judge": record,
         "duration_seconds": sum(reply.seconds for reply in replies),
     }
@@ -186,6 +172,14 @@ def judged_grade(
         criteria_scores=criteria(shown, usable),
         **base,
     )
+
+
+def _prompt(question: Question) -> str:
+    """Return what a judge is sent; empty if it cannot be made, so that nobody was asked either."""
+    try:
+        return "\n\n".join(question.texts())
+    except InputError:
+        return ""
 
 
 def _record(judges: Sequence[str], version: str, replies: Sequence[Reply], scores: list[float]) -> JudgeRecord:

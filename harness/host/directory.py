@@ -17,16 +17,7 @@ from harness.models import FileChange
 from locobench.shared.files import opened_below
 
 IGNORED_DIRS = frozenset(
-    {
-        ".git",
-        "__pycache__",
-        "node_modules",
-        ".venv",
-        ".pytest_cache",
-        ".mypy_cache",
-        ".ruff_cache",
-        ".hypothesis",
-    }
+    {".git", "__pycache__", "node_modules", ".venv", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"}
 )
 """Folders that tools fill by themselves; their files are not the agent's work."""
 
@@ -86,23 +77,20 @@ def digest(root: Path) -> str:
 def diff(before: Mapping[str, str], root: Path, patterns: list[str] | None = None) -> list[FileChange]:
     """Return the changes since `before`, which is a Snapshot or any mapping of relative path to content."""
     old = before.entries if isinstance(before, Snapshot) else {p: _entry_of_text(t) for p, t in before.items()}
-    changes: list[tuple[str, FileChange | None]] = []
+    gone = dict(old)
+
+    def pairs() -> Iterator[tuple[str, Entry | None, Entry | None]]:
+        for path, new in _entries(root, patterns):  # one file at a time: all of them may not fit into memory
+            yield path, gone.pop(path, None), new
+        yield from ((path, gone[path], None) for path in sorted(gone))
+
+    changes: dict[str, FileChange] = {}
     left = MAX_TOTAL_CHARS
-    there = set()
-    for path, new in _entries(root, patterns):  # one file at a time: all of them may not fit into memory
-        there.add(path)
-        change = _change(_printable(path), old.get(path), new, min(left, MAX_DIFF_CHARS))
-        left -= _chars(change)
-        changes.append((path, change))
-    for path in sorted(old.keys() - there):
-        change = _change(_printable(path), old[path], None, min(left, MAX_DIFF_CHARS))
-        left -= _chars(change)
-        changes.append((path, change))
-    return [change for _, change in sorted(changes, key=lambda item: item[0]) if change is not None]
-
-
-def _chars(change: FileChange | None) -> int:
-    return len(change.diff or "") + len(change.content_after or "") if change else 0
+    for path, before_it, new in pairs():
+        if change := _change(_printable(path), before_it, new, min(left, MAX_DIFF_CHARS)):
+            left -= len(change.diff or "") + len(change.content_after or "")
+            changes[path] = change
+    return [changes[path] for path in sorted(changes)]
 
 
 def _entries(root: Path, patterns: list[str] | None, *, whole: bool = False) -> Iterator[tuple[str, Entry]]:
@@ -130,10 +118,7 @@ def _entry(folder: int, name: str, *, whole: bool) -> Entry:
     if stat.S_ISLNK(status.st_mode):
         target = os.readlink(name, dir_fd=folder)
         return Entry(
-            0o120000,
-            len(target),
-            _sha256(target.encode(errors="surrogateescape")),
-            f"-> {_printable(target)}",
+            0o120000, len(target), _sha256(target.encode(errors="surrogateescape")), f"-> {_printable(target)}"
         )
     mode = 0o100755 if status.st_mode & stat.S_IXUSR else 0o100644
     if not stat.S_ISREG(status.st_mode):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import selectors
 import threading
@@ -98,14 +97,6 @@ class Running(Protocol):
         ...
 
 
-class Start(Protocol):
-    """Starts a command."""
-
-    def __call__(self, argv: Sequence[str], /, *, cwd: Path, env: Mapping[str, str]) -> Running:
-        """Start the command; OSError or SandboxError if it cannot be started."""
-        ...
-
-
 @dataclass(frozen=True)
 class Command:
     """A command and what it needs."""
@@ -124,17 +115,12 @@ class Command:
     reads: Sequence[Path] = ()
     """Files and folders that it needs to read."""
 
-    def run(self, before: Sequence[str] = (), start: Start = Guarded) -> Finished:
+    def run(self, start: Callable[[Command], Running] | None = None) -> Finished:
         """Run the command to its end or a limit, and end every process it started.
 
-        Args:
-            before: arguments to put before the command's own.
-            start: starts the command.
-
-        Raises:
-            OSError: the command cannot be started.
+        Without `start`, it runs on this machine; OSError if it cannot be started.
         """
-        process = start([*before, *self.argv], cwd=self.cwd, env=self.env)
+        process = start(self) if start else Guarded(self.argv, cwd=self.cwd, env=self.env)
         started = time.monotonic()  # only now: the second that a container takes to start is not the agent's time
         pump = None
         grace = 0.0
@@ -143,21 +129,17 @@ class Command:
             cause = _wait(process, pump, self.limits, self.cancelled, started)
             returncode = process.returncode if cause is StopCause.EXITED else None
             duration = time.monotonic() - started
+            silent = max(0.0, started + duration - pump.heard_at)
             grace = 0.0 if cause is StopCause.ABORTED else min(self.limits.grace, 2.0)
         finally:
             process.end(grace)
             if pump is not None:
                 pump.close()
-        silent = max(0.0, started + duration - pump.heard_at)
-        return Finished(returncode, pump.stdout, pump.stderr, cause, duration, silent)
+        return Finished(returncode, pump.out.content, pump.err.content, cause, duration, silent)
 
 
 def _wait(
-    process: Running,
-    pump: _Pump,
-    limits: Limits,
-    cancelled: threading.Event | None,
-    started: float,
+    process: Running, pump: _Pump, limits: Limits, cancelled: threading.Event | None, started: float
 ) -> StopCause:
     """Move bytes until the process ends or must be ended; return which."""
     exited_at: float | None = None
@@ -217,8 +199,7 @@ class _Pump:
     """
 
     def __init__(self, process: Running, stdin: bytes, on_line: Callable[[bytes], LineVerdict] | None) -> None:
-        self._kept_out = _Kept()
-        self._kept_err = _Kept()
+        self.out, self.err = _Kept(), _Kept()
         self._line = bytearray()
         self._too_long = False
         """Whether the current line is longer than LONGEST_LINE."""
@@ -230,22 +211,12 @@ class _Pump:
         self._pipes = (process.stdin, process.stdout, process.stderr)
         for pipe in self._pipes:
             os.set_blocking(pipe.fileno(), False)
-        self._selector.register(process.stdout, selectors.EVENT_READ, self._kept_out)
-        self._selector.register(process.stderr, selectors.EVENT_READ, self._kept_err)
+        self._selector.register(process.stdout, selectors.EVENT_READ, self.out)
+        self._selector.register(process.stderr, selectors.EVENT_READ, self.err)
         if stdin:
             self._selector.register(process.stdin, selectors.EVENT_WRITE)
         else:
             process.stdin.close()
-
-    @property
-    def stdout(self) -> bytes:
-        """The kept part of stdout."""
-        return self._kept_out.content
-
-    @property
-    def stderr(self) -> bytes:
-        """The kept part of stderr."""
-        return self._kept_err.content
 
     @property
     def at_end(self) -> bool:
@@ -273,17 +244,19 @@ class _Pump:
             self._selector.unregister(fd)
             self._pipes[0].close()
 
-    def _read(self, fd: int, buffer: _Kept) -> None:
+    def _read(self, fd: int, buffer: _Kept) -> bool:
+        """Read what is there; return whether there was anything."""
         try:
             chunk = os.read(fd, 1 << 20)
         except BlockingIOError:
-            return
+            return False
         self.heard_at = time.monotonic()
         buffer.add(chunk)
         if not chunk:
             self._selector.unregister(fd)
-        if buffer is self._kept_out and self._on_line is not None:
+        if buffer is self.out and self._on_line is not None:
             self._lines(chunk)
+        return bool(chunk)
 
     def _lines(self, chunk: bytes) -> None:
         """Judge the lines that a chunk completes; an empty chunk is the end of output, and completes the last line."""
@@ -312,12 +285,8 @@ class _Pump:
     def close(self) -> None:
         """Read the remaining output and close all pipes."""
         for key in list(self._selector.get_map().values()):
-            if key.data is not None:
-                with contextlib.suppress(BlockingIOError):
-                    while chunk := os.read(key.fd, 1 << 20):
-                        key.data.add(chunk)
-                        if key.data is self._kept_out and self._on_line is not None:
-                            self._lines(chunk)
+            while key.data is not None and self._read(key.fd, key.data):
+                pass
         if self._on_line is not None:
             self._lines(b"")
         self._selector.close()

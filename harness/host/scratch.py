@@ -24,11 +24,9 @@ _turn = threading.Lock()
 
 
 def new(name: str = "", base: Path | None = None) -> Path:
-    """Create a folder that only this user can read. The first call removes what killed processes left there.
+    """Create a folder that only this user can read; the first call removes what killed processes left there.
 
-    Args:
-        name: part of the folder's name.
-        base: where to create it; default the system's folder for temporary files.
+    `name` is part of its name. `base` is where it is created; default the system's folder for temporary files.
     """
     place = Path(base or tempfile.gettempdir())
     with _turn:

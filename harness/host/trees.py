@@ -37,8 +37,7 @@ class TooLarge(OSError):
 def copy(source: Path, target: Path) -> None:
     """Copy a tree with modes; symlinks stay symlinks; sockets, pipes and devices are left out.
 
-    Raises:
-        TooLarge: more than MAX_COPIED_BYTES on disk, MAX_COPIED_FILES entries or MAX_DEPTH nested folders.
+    TooLarge if it has more than MAX_COPIED_BYTES on disk, MAX_COPIED_FILES entries or MAX_DEPTH nested folders.
     """
     entries, size = 0, 0
     target.mkdir(parents=True)
@@ -115,8 +114,7 @@ def remove(root: Path) -> None:
 def restore(root: Path) -> None:
     """Make the folder that an agent worked in usable again: readable, and recreated empty if it is no longer a folder.
 
-    Raises:
-        OSError: something else is there and cannot be replaced.
+    OSError if something else is there and cannot be replaced.
     """
     _open_up(os.fspath(root.parent), None)
     if not os.path.lexists(root) or not stat.S_ISDIR(root.lstat().st_mode):
@@ -182,10 +180,8 @@ def _names(folder: int) -> tuple[list[str], list[str]]:
 def lay_over(source: Path, target: Path) -> None:
     """Copy the files of `source`, a tree of the task's, into `target`, and replace what is in the way.
 
-    It never writes through a symlink, whether inside `target` or `target` itself.
-
-    Raises:
-        OSError: `target` is no longer a folder, or the files cannot be written.
+    It never writes through a symlink, whether inside `target` or `target` itself. OSError if `target` is no longer a
+    folder, or the files cannot be written.
     """
     with opened_below(target, ".", FOLDER) as folder:
         _lay_over(source, folder)
@@ -219,8 +215,7 @@ def _clear(name: str, folder: int, *, but_folders: bool) -> None:
 def resolved(root: Path, path: str) -> str:
     """Return a path below a tree with its links resolved, without leaving the tree.
 
-    Raises:
-        OSError: nothing is there, or a link leads out of the tree or in circles.
+    OSError if nothing is there, or a link leads out of the tree or in circles.
     """
     left, done = path.split("/")[::-1], list[str]()
     for _ in range(MAX_DEPTH):

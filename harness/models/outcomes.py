@@ -79,3 +79,14 @@ class ErrorKind(StrEnum):
     def slows_all(self) -> bool:
         """Whether the service asks everybody to wait, so no other run should start in the meantime."""
         return self in (ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED)
+
+
+KIND_OF_STATUS = {
+    401: ErrorKind.AUTH,
+    402: ErrorKind.CREDIT,
+    403: ErrorKind.AUTH,
+    404: ErrorKind.MODEL_NOT_FOUND,
+    429: ErrorKind.RATE_LIMIT,
+    529: ErrorKind.OVERLOADED,
+}
+"""Error kind by HTTP status of the service; any other status is an API error."""

@@ -40,7 +40,7 @@ class JudgeRecord(Record):
 
     model: str
     version: str = ""
-    """Version of the prompt; empty where an older harness did not record it."""
+    """Version of the prompt."""
     usage: TokenUsage = Field(default_factory=TokenUsage)
     cost_usd: float | None = None
     samples: list[float] = []

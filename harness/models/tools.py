@@ -77,8 +77,7 @@ def canonical(name: str) -> str:
 def tool_rule(text: str) -> ToolRule:
     """Parse one entry of a list of tools.
 
-    Raises:
-        ValueError: the entry is neither Name nor Name(pattern), or no tool has that name.
+    ValueError if the entry is neither Name nor Name(pattern), or no tool has that name.
     """
     match = RULE.fullmatch(text.strip())
     if match is None:

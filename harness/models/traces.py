@@ -177,8 +177,7 @@ class ExecutionTrace(Record):
     @property
     def tool_count(self) -> int | None:
         """Number of tool calls; None when they were not recorded."""
-        # Older files have no has_transcript; where turns are unknown, so are calls.
-        known = self.has_transcript and self.num_turns is not None
+        known = self.has_transcript and self.num_turns is not None  # where turns are unknown, so are calls
         return len(self.tool_calls) if known or self.tool_calls else None
 
     @property

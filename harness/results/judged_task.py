@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -16,12 +15,10 @@ from harness.host.deadline import time_limit
 from harness.models import EvalResult
 from harness.results.harbor_trace import ANSWER, left_by_agent
 from locobench.harbor.files import read
-from locobench.harbor.task import TASK_FILE, task_folders
 from locobench.harbor.trial import Trial
 from locobench.scoring.judge import judging
 from locobench.scoring.judge.code_base import Code
 from locobench.scoring.judge.evidence import evidence
-from locobench.shared.installation import GENERATE
 from locobench.shared.markdown import as_markdown
 
 PROJECTS = ("environment/project", "tests/project")
@@ -36,10 +33,7 @@ class JudgedTask:
     """A generated task on disk, or any folder of code: then a task without question and reference."""
 
     path: Path
-    id: str
-    instruction: str
-    criteria: str
-    reference: str
+    asked: Asked
 
     @classmethod
     def load(cls, path: Path) -> JudgedTask:
@@ -60,18 +54,8 @@ class JudgedTask:
             "reference": as_markdown(truth),
             **_json(path / "tests/judge.json"),
         }
-        return cls(
-            path=path,
-            id=str(metadata.get("id") or path.resolve().name),
-            instruction=str(words["instruction"]),
-            criteria=str(words["criteria"]),
-            reference=str(words["reference"]),
-        )
-
-    @property
-    def asked(self) -> Asked:
-        """The question, with the criteria and the reference to judge an answer by."""
-        return Asked(self.id, self.instruction, self.criteria, self.reference)
+        name = str(metadata.get("id") or path.resolve().name)
+        return cls(path, Asked(name, *(str(words[key]) for key in ("instruction", "criteria", "reference"))))
 
     @property
     def project(self) -> Path:
@@ -85,19 +69,6 @@ class JudgedTask:
             InputError: this takes more than PACK_SECONDS.
         """
         return _pack(self.project.resolve(), judging.cut(text, judging.MOST_ANSWER))
-
-
-def judged_tasks(path: Path) -> Iterator[JudgedTask]:
-    """Yield the task in a folder, or all tasks in a folder of them, sorted by name.
-
-    Raises:
-        InputError: the folder holds no task.
-    """
-    folders = [folder for folder in task_folders(path) if (folder / TASK_FILE).is_file()]
-    if not folders:
-        raise InputError(f"{path}: holds no task; name the folder that {GENERATE} wrote")
-    for folder in folders:
-        yield JudgedTask.load(folder)
 
 
 def task_of(result: EvalResult, tasks_dir: Path | None = None) -> JudgedTask:

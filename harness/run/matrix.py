@@ -9,7 +9,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from harness.errors import StopMatrix
@@ -55,44 +55,28 @@ def spent_usd(results: Iterable[EvalResult]) -> float:
     return sum(result.spent_usd for result in {result.key: result for result in results}.values())
 
 
+@dataclass
 class Matrix:
     """Executes planned runs with several workers; every finished run is written to the journal at once."""
 
-    def __init__(
-        self,
-        run: Callable[[PlannedRun], EvalResult],
-        grade: Callable[[PlannedRun, EvalResult], EvalResult],
-        journal: Journal[EvalResult],
-        *,
-        workers: int = 1,
-        retry: RetryPolicy | None = None,
-        max_cost_usd: float | None = None,
-        cancel: Callable[[], None] = lambda: None,
-        keep: Callable[[EvalResult], None] = lambda _result: None,
-        release: Callable[[EvalResult], None] = lambda _result: None,
-    ) -> None:
-        """Set up the work.
+    attempt: Callable[[PlannedRun], EvalResult]
+    """Runs the agent once, which costs money; the result is not graded yet."""
+    grade: Callable[[PlannedRun, EvalResult], EvalResult]
+    """Adds the missing grades, or raises StopMatrix if it cannot."""
+    journal: Journal[EvalResult]
+    """Receives each run before it is graded, and again afterwards."""
+    cancel: Callable[[], None]
+    """Ends the attempts in progress."""
+    keep: Callable[[EvalResult], None]
+    """Called with a run whose files are needed later, once the journal tells where they are."""
+    release: Callable[[EvalResult], None]
+    """Called with a run whose files are no longer needed, once its grades are on disk."""
+    workers: int = 1
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+    max_cost_usd: float | None = None
+    """Once this is spent, no further run starts."""
 
-        Args:
-            run: makes one attempt, which costs money; the result is not graded yet.
-            grade: adds the missing grades, or raises StopMatrix if it cannot.
-            journal: receives each run before it is graded, and again afterwards.
-            workers: number of runs in parallel.
-            retry: how infrastructure errors are retried.
-            max_cost_usd: once this is spent, no further run starts.
-            cancel: ends the attempts in progress.
-            keep: called with a run whose files are needed later, once the journal tells where they are.
-            release: called with a run whose files are no longer needed, once its grades are on disk.
-        """
-        self._run = run
-        self._grade = grade
-        self._keep = keep
-        self._release = release
-        self._journal = journal
-        self._workers = workers
-        self._retry = retry or RetryPolicy()
-        self._max_cost_usd = max_cost_usd
-        self._cancel = cancel
+    def __post_init__(self) -> None:
         self._lock = threading.Lock()
         self._record_lock = threading.Lock()
         self._stopping = threading.Event()
@@ -113,19 +97,18 @@ class Matrix:
     def run(self, runs: list[PlannedRun], callback: Callback | None = None) -> list[EvalResult]:
         """Return the results of all runs in the plan's order; runs in the journal are not repeated.
 
-        Raises:
-            MatrixStopped: the matrix was interrupted, is out of budget, or met an error that would hit every run.
+        MatrixStopped if the matrix was interrupted, is out of budget, or met an error that would hit every run.
         """
-        entries = self._journal.entries
+        entries = self.journal.entries
         done = self._done = finished_before(runs, entries)
         for result in entries:  # a kill may have come between the grades of a run and the end of its files
             if result.kept_project is not None and result.key in done and done[result.key].kept_project is None:
-                self._release(result)
+                self.release(result)
         self._spent = spent_usd(entries)
         self._lost = {r.key: r.spent_usd for r in entries if r.key not in done}
         left = deque(run for run in runs if run.key not in done or done[run.key].is_ungraded)
         threads = [
-            threading.Thread(target=self._work, args=(left,), daemon=True) for _ in range(min(self._workers, len(left)))
+            threading.Thread(target=self._work, args=(left,), daemon=True) for _ in range(min(self.workers, len(left)))
         ]
         for thread in threads:
             thread.start()
@@ -136,7 +119,7 @@ class Matrix:
             if not self._interrupted:
                 self._fault = error
             self._stop("interrupted")
-            self._cancel()
+            self.cancel()
             with contextlib.suppress(KeyboardInterrupt):  # a second Ctrl-C means: do not wait
                 self._report(threads, len(runs), None, until=time.monotonic() + ENDS_WITHIN)
         with self._record_lock:  # from here on, workers that are still running change nothing
@@ -169,8 +152,8 @@ class Matrix:
         with self._record_lock:
             if self._closed:
                 return
-            self._journal.append(result)
-            self._keep(result)
+            self.journal.append(result)
+            self.keep(result)
             if finished:
                 self._done[run.key] = result
                 self._finished.put((result, len(self._done)))
@@ -188,7 +171,7 @@ class Matrix:
         except BaseException as error:  # must end the whole matrix, not just this thread
             self._fault = error
             self._stop(str(error))
-            self._cancel()
+            self.cancel()
         finally:
             self._finished.put(None)
 
@@ -196,8 +179,8 @@ class Matrix:
         while not self._stopping.is_set() and (hold := self._hold_until - time.monotonic()) > 0:
             self._stopping.wait(hold)
         with self._lock:
-            if self._max_cost_usd is not None and self._spent >= self._max_cost_usd and left:
-                self._stop(f"the budget of ${self._max_cost_usd:g} is used up (${self._spent:.2f} spent)")
+            if self.max_cost_usd is not None and self._spent >= self.max_cost_usd and left:
+                self._stop(f"the budget of ${self.max_cost_usd:g} is used up (${self._spent:.2f} spent)")
             return left.popleft() if left and not self._stopping.is_set() else None
 
     def _tried(self, run: PlannedRun) -> EvalResult | None:
@@ -211,32 +194,32 @@ class Matrix:
 
     def _finish(self, run: PlannedRun, result: EvalResult) -> None:
         """Add a run's missing grades, and record it."""
-        graded = self._grade(run, result) if result.is_ungraded else result
+        graded = self.grade(run, result) if result.is_ungraded else result
         with self._lock:
             self._spent += graded.spent_usd - result.spent_usd
         if graded.refused_judge:
             self._stop(graded.refused_judge)
         self._record(run, graded)
         if graded.kept_project is None:
-            self._release(result)
+            self.release(result)
 
     def _try(self, run: PlannedRun) -> EvalResult:
         """Make one run, with retries."""
         attempt, wasted = 1, self._lost.get(run.key, 0.0)
         while True:
-            result = self._run(run)
+            result = self.attempt(run)
             with self._lock:
                 self._spent += result.spent_usd
             result = result.model_copy(update={"attempts": attempt, "retry_cost_usd": wasted})
             trace = result.trace
             if trace.error_kind.stops_matrix:
                 self._stop(f"{trace.error_kind}: {trace.error}")
-            if not trace.may_be_retried or attempt >= self._retry.attempts or self._stopping.is_set():
+            if not trace.may_be_retried or attempt >= self.retry.attempts or self._stopping.is_set():
                 return result
             wait = trace.retry_after_seconds
             if wait is None:
-                wait = self._retry.wait(attempt)
-            elif wait > self._retry.longest_wait:
+                wait = self.retry.wait(attempt)
+            elif wait > self.retry.longest_wait:
                 until = datetime.now() + timedelta(seconds=wait)
                 self._stop(f"the usage limit resets at {until:%Y-%m-%d %H:%M}")
                 return result

@@ -56,44 +56,33 @@ class Estimate:
     """None if a judge's price is not known."""
 
 
+@dataclass
 class Panel:
-    """Asks judges, one request at a time. Each reply is on disk before the next request starts."""
+    """Asks judges, one request at a time. Each reply is on disk before the next request starts.
 
-    def __init__(
-        self,
-        service: Service,
-        judges: Sequence[str],
-        repeats: int,
-        earlier: Sequence[PanelReply],
-        append: Callable[[PanelReply], None],
-        *,
-        max_cost_usd: float | None = None,
-    ) -> None:
-        """Set up the judges.
+    InputError if `max_cost_usd` is set, but a judge's price is not known.
+    """
 
-        Args:
-            service: the endpoint for all judges.
-            judges: model ids.
-            repeats: verdicts per judge and question.
-            earlier: the replies in the journal.
-            append: writes a reply to the journal, and returns once it is on disk.
-            max_cost_usd: limit for the journal's total; no request is made that may exceed it.
+    service: Service
+    judges: Sequence[str]
+    repeats: int
+    """Verdicts per judge and question."""
+    earlier: Sequence[PanelReply]
+    """The replies in the journal."""
+    append: Callable[[PanelReply], None]
+    """Writes a reply to the journal, and returns once it is on disk."""
+    max_cost_usd: float | None = None
+    """Limit for the journal's total; no request is made that may exceed it."""
 
-        Raises:
-            InputError: `max_cost_usd` is set, but a judge's price is not known.
-        """
-        self.service = service
-        self.judges = list(dict.fromkeys(judges))
-        self.repeats = repeats
-        self._append = append
-        self._redactor = Redactor(os.environ, values=[service.key])
-        self._max_cost_usd = max_cost_usd
+    def __post_init__(self) -> None:
+        self.judges = list(dict.fromkeys(self.judges))
+        self._redactor = Redactor(os.environ, values=[self.service.key])
         # A later line replaces an earlier one with the same key, which had no verdict.
-        self._verdicts = {entry.key: entry for entry in earlier}
-        self.spent_usd = sum(entry.cost_usd or 0.0 for entry in earlier)
+        self._verdicts = {entry.key: entry for entry in self.earlier}
+        self.spent_usd = sum(entry.cost_usd or 0.0 for entry in self.earlier)
         """The known cost of all replies in the journal in US$, including those without a verdict."""
         unknown = [judge for judge in self.judges if price_of(judge) is None]
-        if max_cost_usd is not None and unknown:
+        if self.max_cost_usd is not None and unknown:
             raise InputError(f"the price of {unknown[0]} is not known, so that --max-cost-usd cannot be kept")
 
     def estimate(self, questions: Iterable[Question]) -> Estimate:
@@ -115,9 +104,8 @@ class Panel:
     def ask(self, questions: Iterable[Question], callback: Callback | None = None) -> None:
         """Ask every question that has no verdict in the journal.
 
-        Raises:
-            PanelStopped: the budget is used up, further requests would be refused, or MOST_FAILURES requests in a row
-                failed.
+        PanelStopped if the budget is used up, further requests would be refused, or MOST_FAILURES requests in a row
+        failed.
         """
         different = _different(questions)
         total = len(different) * len(self.judges) * self.repeats
@@ -138,7 +126,7 @@ class Panel:
                     repeat=repeat,
                     timestamp=datetime.now(UTC),
                 )
-                self._append(verdict)
+                self.append(verdict)
                 self._verdicts[verdict.key] = verdict
                 self.spent_usd += verdict.cost_usd or 0.0
                 if callback is not None:
@@ -177,14 +165,14 @@ class Panel:
         return verdict is not None and verdict.verdict is not None
 
     def _keep_budget(self, question: Question, judge: str) -> None:
-        if self._max_cost_usd is None:
+        if self.max_cost_usd is None:
             return
         prompt = _tokens(question)
         price = price_of(judge, prompt)
         next_one = price.of(prompt, EXPECTED_REPLY_TOKENS) if price else 0.0
-        if self.spent_usd + next_one > self._max_cost_usd:
+        if self.spent_usd + next_one > self.max_cost_usd:
             raise PanelStopped(
-                f"the budget of ${self._max_cost_usd:g} is used up: ${self.spent_usd:.4f} spent, the next verdict may"
+                f"the budget of ${self.max_cost_usd:g} is used up: ${self.spent_usd:.4f} spent, the next verdict may"
                 f" cost ${next_one:.4f}"
             )
 

@@ -42,10 +42,8 @@ def plan(
     """Return all runs, ordered so that the configs of one task run close together in time.
 
     `look_up` resolves a config, including what the executor gives to every run. `identity` is the executor's: runs of
-    another agent or in a container do not count as runs of Claude Code on this machine.
-
-    Raises:
-        InputError: two runs have the same task, config and model, or a config names what this host does not have.
+    another agent or in a container do not count as runs of Claude Code on this machine. InputError if two runs have the
+    same task, config and model, or a config names what this host does not have.
     """
     tasks = list(tasks)
     model_list = list(models or [])
@@ -57,14 +55,16 @@ def plan(
     twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
     if twice:
         raise InputError(f"task / config / model is given twice: {twice[0]}; rename one of them")
-    task_hashes = [fingerprint.of_task(task) for task in tasks]
-    hashes = [fingerprint.of_data([c.fingerprint, identity]) if identity else c.fingerprint for c in variants]
-    config_hashes = [(digest, config.user_level) for digest, config in zip(hashes, variants, strict=True)]
+    task_hashes = [(task, fingerprint.of_task(task)) for task in tasks]
+    cells = []
+    for config in variants:
+        digest = fingerprint.of_data([config.fingerprint, identity]) if identity else config.fingerprint
+        cells.append((config, Fingerprints(config=digest, user_level=config.user_level)))
     return [
-        PlannedRun(task, config, run_index, Fingerprints(task=task_hash, config=config_hash, user_level=user_level))
+        PlannedRun(task, config, run_index, hashes.model_copy(update={"task": task_hash}))
         for run_index in range(runs_per_combo)
-        for task, task_hash in zip(tasks, task_hashes, strict=True)
-        for config, (config_hash, user_level) in zip(variants, config_hashes, strict=True)
+        for task, task_hash in task_hashes
+        for config, hashes in cells
     ]
 
 
@@ -91,8 +91,7 @@ def refuse_other_experiment(
 ) -> None:
     """Refuse to mix the runs of two experiments in one journal.
 
-    Raises:
-        InputError: the journal was started with another judge, or other content of --mcp-config or of a snapshot.
+    InputError if the journal was started with another judge, or other content of --mcp-config or of a snapshot.
     """
     planned = {run.config.name: run.fingerprints.user_level for run in runs}
     for result in earlier:

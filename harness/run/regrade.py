@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import InputError
 from harness.graders.answer_judge import JUDGE_ID, answer_grade, answer_question, no_answer_grade
 from harness.graders.llm_graders import rubric_grade, rubric_question
-from harness.graders.service import Question, Reply
+from harness.graders.service import Question
 from harness.models import (
     PASS_SCORE,
     CodeAssertion,
@@ -22,10 +22,8 @@ from harness.models import (
     assertion_ids,
 )
 from harness.results.judged_task import answer_of, task_of
+from harness.run.panel import Panel
 from harness.run.repair import with_grades
-
-Replies = Callable[[Question], Sequence[Reply]]
-"""Returns the judges' replies to a question."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +32,8 @@ class Case:
 
     questions: list[Question]
     """None for a run that says nothing about the agent, or keeps its grades."""
-    graded: Callable[[Sequence[str], Replies], EvalResult]
-    """Returns the run, graded by the replies of these judges."""
+    graded: Callable[[Panel], EvalResult]
+    """Returns the run, graded by the replies of the judges."""
 
 
 def is_trial(result: EvalResult) -> bool:
@@ -46,22 +44,20 @@ def is_trial(result: EvalResult) -> bool:
 def trial_case(result: EvalResult, tasks_dir: Path | None, *, only_errors: bool = False) -> Case:
     """Turn a Harbor trial into a case: the judges' median is its score, the verifier's reward stays with weight 0.
 
-    A trial whose verifier failed still has an answer, and is graded.
-
-    Raises:
-        InputError: the trial's task or answer cannot be read.
+    A trial whose verifier failed still has an answer, and is graded. InputError if the trial's task or answer cannot be
+    read.
     """
     judged = [grade for grade in result.grades if grade.assertion_id == JUDGE_ID]
     if not result.has_answer or (only_errors and judged and judged[0].status == "graded"):
-        return Case([], lambda _judges, _replies: result)
+        return Case([], lambda _panel: result)
     answer = answer_of(result)
     if not answer.strip():
-        return Case([], lambda _judges, _replies: with_score(result, no_answer_grade()))
+        return Case([], lambda _panel: with_score(result, no_answer_grade()))
     task = task_of(result, tasks_dir)
     question = answer_question(task.asked, answer, lambda: task.pack(answer))
 
-    def graded(judges: Sequence[str], replies: Replies) -> EvalResult:
-        return with_score(result, answer_grade(question, judges, replies(question), PASS_SCORE))
+    def graded(panel: Panel) -> EvalResult:
+        return with_score(result, answer_grade(question, panel.judges, panel.replies(question), PASS_SCORE))
 
     return Case([question], graded)
 
@@ -69,13 +65,11 @@ def trial_case(result: EvalResult, tasks_dir: Path | None, *, only_errors: bool 
 def run_case(result: EvalResult, tasks: Mapping[str, Task], *, only_errors: bool = False) -> Case:
     """Turn a run of this harness into a case: its LLM assertions are judged again, its checks keep their grades.
 
-    It is scored with the task's current weights. `only_errors` keeps existing verdicts.
-
-    Raises:
-        InputError: the task is missing, or has a code check that the run was not graded by.
+    It is scored with the task's current weights. `only_errors` keeps existing verdicts. InputError if the task is
+    missing, or has a code check that the run was not graded by.
     """
     if not result.outcome.measured:
-        return Case([], lambda _judges, _replies: result)
+        return Case([], lambda _panel: result)
     task = tasks.get(result.task_id)
     if task is None:
         raise InputError(f"no task file has the id {result.task_id}; widen the glob of --tasks")
@@ -89,10 +83,10 @@ def run_case(result: EvalResult, tasks: Mapping[str, Task], *, only_errors: bool
         elif grade is None or not only_errors or grade.status != "graded":
             asked[name] = (assertion, rubric_question(assertion, task, result.trace))
 
-    def graded(judges: Sequence[str], replies: Replies) -> EvalResult:
+    def graded(panel: Panel) -> EvalResult:
         grades = {name: saved[name] for name in assertion_ids(task.assertions) if name not in asked}
         for name, (assertion, question) in asked.items():
-            grades[name] = rubric_grade(assertion, task, result.trace, judges, replies(question))
+            grades[name] = rubric_grade(assertion, task, result.trace, panel.judges, panel.replies(question))
         return with_grades(result, task, {name: grades[name] for name in assertion_ids(task.assertions)})
 
     return Case([question for _, question in asked.values()], graded)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import ExitStack
 
-from harness.graders.composite_grader import CompositeGrader, has_passed, not_graded
-from harness.models import CodeAssertion, EvalResult, GradeResult, Task, assertion_ids, weighted_score
+from harness.graders.composite_grader import CompositeGrader, not_graded, scored
+from harness.models import CodeAssertion, EvalResult, GradeResult, Task, assertion_ids
 
 
 def repair(result: EvalResult, task: Task, grader: CompositeGrader, *, checks_only: bool = False) -> EvalResult:
@@ -45,8 +45,5 @@ def repair(result: EvalResult, task: Task, grader: CompositeGrader, *, checks_on
 
 def with_grades(result: EvalResult, task: Task, grades: Mapping[str, GradeResult]) -> EvalResult:
     """Return the result with these grades by assertion id, scored by the weights of its task."""
-    named = [grade.model_copy(update={"assertion_id": name}) for name, grade in grades.items()]
-    named = [grade.model_copy(update={"weight": grade.resolve_weight(task.scoring)}) for grade in named]
-    score = weighted_score(named, task.scoring)
-    passed = has_passed(result.trace, named, score)
+    named, score, passed = scored(task, result.trace, grades)
     return result.model_copy(update={"grades": named, "overall_score": score, "passed": passed})

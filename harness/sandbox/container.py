@@ -8,8 +8,7 @@ import select
 import signal
 import socket
 import threading
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import requests
@@ -19,6 +18,7 @@ from docker.errors import APIError, DockerException
 from docker.types import LogConfig, Mount
 from docker.utils.socket import STDERR, frames_iter
 
+from harness.host.processes import Command
 from harness.sandbox.place import CAPABILITIES, SandboxError, outermost
 
 ENGINE_ERRORS = (DockerException, requests.RequestException, urllib3.exceptions.HTTPError, OSError)
@@ -31,37 +31,25 @@ LOST = -signal.SIGKILL
 class Contained:
     """A running container that sees only the folders of this machine that it is given."""
 
-    def __init__(
-        self,
-        argv: Sequence[str],
-        *,
-        cwd: Path,
-        env: Mapping[str, str],
-        client: DockerClient,
-        image: str,
-        labels: Mapping[str, str],
-        writes: Sequence[Path] = (),
-        reads: Sequence[Path] = (),
-    ) -> None:
+    def __init__(self, command: Command, client: DockerClient, image: str, labels: Mapping[str, str]) -> None:
         """Start it with `cwd` and `writes` mounted at their own paths, and `reads` mounted read-only.
 
-        Raises:
-            SandboxError: the engine cannot start it.
+        SandboxError if the engine cannot start it.
         """
         self.returncode: int | None = None
         """Exit code once it has ended, or LOST; None before."""
         self._ended = threading.Event()
         self._ending = threading.Event()
-        folders = outermost([cwd, *writes])
+        folders = outermost([command.cwd, *command.writes])
         mounts = [Mount(str(path), str(path), "bind") for path in folders]
-        mounts += [Mount(str(path), str(path), "bind", read_only=True) for path in outermost(reads, folders)]
+        mounts += [Mount(str(path), str(path), "bind", read_only=True) for path in outermost(command.reads, folders)]
         try:
             self._container = client.containers.create(
                 image,
-                list(argv),
+                list(command.argv),
                 entrypoint=[],
-                working_dir=str(cwd),
-                environment=dict(env),
+                working_dir=str(command.cwd),
+                environment=dict(command.env),
                 user=f"{os.getuid()}:{os.getgid()}",
                 mounts=mounts,
                 labels=dict(labels),

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import ipaddress
 import secrets
 import subprocess
 import sys
-import tarfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -20,7 +19,7 @@ from docker.errors import BuildError, ImageNotFound
 
 from harness.errors import InputError
 from harness.host import scratch
-from harness.host.processes import Command, Finished, Limits, Running
+from harness.host.processes import Command, Finished, Limits
 from harness.host.variables import passed_variables, tool_environment
 from harness.sandbox import reaper
 from harness.sandbox.container import ENGINE_ERRORS, LOST, Contained, one_line
@@ -75,8 +74,7 @@ class DockerSandbox(Sandbox):
     def prepare(self, program: str) -> None:
         """Connect, build the image if it is missing, and check that the program runs in it.
 
-        Raises:
-            InputError: there is no engine, no image or no such program in it, or the engine does not see our files.
+        InputError if there is no engine, no image or no such program in it, or the engine does not see our files.
         """
         with self._lock:
             if program in self._ready:
@@ -100,13 +98,10 @@ class DockerSandbox(Sandbox):
         named = [Path(value) for value in command.env.values() if value.startswith("/") and Path(value).is_file()]
         client, labels = self._connected(), {LABEL: self._label}
 
-        def start(argv: Sequence[str], /, *, cwd: Path, env: Mapping[str, str]) -> Running:
-            mounts = {"writes": command.writes, "reads": [*command.reads, *named]}
-            return Contained(argv, cwd=cwd, env=env, client=client, image=self.image, labels=labels, **mounts)
-
         # `timeout` is the first process: it ends the container even if the harness, its reaper and the engine are gone.
         bound = ["timeout", "-k", "5", str(int(command.limits.wall) + SPARE_SECONDS)]
-        finished = command.run(bound, start)
+        bounded = replace(command, argv=[*bound, *command.argv], reads=[*command.reads, *named])
+        finished = bounded.run(lambda started: Contained(started, client, self.image, labels))
         if finished.returncode == LOST:
             raise SandboxError("the container was lost before its command ended")
         return finished
@@ -140,14 +135,9 @@ class DockerSandbox(Sandbox):
             return
         self._say(f"building the sandbox's image {self.image} on {self.base_image}; this takes minutes, and once only")
         try:
-            client.images.build(
-                fileobj=_context(),
-                custom_context=True,
-                tag=self.image,
-                buildargs={"BASE_IMAGE": self.base_image, "CLAUDE_VERSION": self.claude_version},
-                rm=True,
-                forcerm=True,
-            )
+            versions = {"BASE_IMAGE": self.base_image, "CLAUDE_VERSION": self.claude_version}
+            with DOCKERFILE.open("rb") as file:
+                client.images.build(fileobj=file, tag=self.image, buildargs=versions, rm=True, forcerm=True)
         except BuildError as error:
             said = "".join(str(part.get("stream") or part.get("error") or "") for part in error.build_log)
             last = said.strip().splitlines()[-8:]
@@ -175,15 +165,6 @@ class DockerSandbox(Sandbox):
 def _digest(base_image: str, claude_version: str) -> str:
     chosen = base_image if claude_version == NEWEST else f"{base_image} {claude_version}"
     return hashlib.sha256(DOCKERFILE.read_bytes() + chosen.encode()).hexdigest()[:12]
-
-
-def _context() -> io.BytesIO:
-    """Return a build context that holds only the Dockerfile."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        archive.add(DOCKERFILE, "Dockerfile")
-    buffer.seek(0)
-    return buffer
 
 
 def _without_machine(variables: Mapping[str, str]) -> dict[str, str]:

@@ -18,7 +18,6 @@ from harness.statistics.power import minimal_detectable_effect as minimal_detect
 from harness.statistics.power import paired_power as paired_power
 from harness.statistics.power import pass_sd as pass_sd
 from harness.statistics.power import tasks_needed as tasks_needed
-from harness.statistics.rates import cohen_kappa as cohen_kappa
 from harness.statistics.rates import pass_at_k as pass_at_k
 from harness.statistics.rates import pass_hat_k as pass_hat_k
 from harness.statistics.rates import rank_correlation as rank_correlation

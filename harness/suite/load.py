@@ -31,8 +31,12 @@ LARGEST_DEFINITION = 1 << 20
 """Limit for the characters of a task or config file, and for its values with aliases expanded: YAML is slow to read."""
 
 
-def load_task(path: Path) -> Task:
-    """Load a task from YAML or JSON, with absolute paths; InputError if invalid or a path is missing."""
+def load_task(path: Path | str) -> Task:
+    """Load a task from YAML or JSON, with absolute paths.
+
+    InputError names the file, line and key of every mistake, or a path that is missing.
+    """
+    path = Path(path)
     task = _load(path, Task)
     return task.model_copy(
         update={
@@ -42,8 +46,9 @@ def load_task(path: Path) -> Task:
     )
 
 
-def load_config(path: Path) -> Config:
+def load_config(path: Path | str) -> Config:
     """Load a config from YAML or JSON, as `load_task` does."""
+    path = Path(path)
     config = _load(path, Config)
     for name in ("claude_md", "agents_md"):
         _warn_of_lost_text(path, name, getattr(config, name))
@@ -190,8 +195,7 @@ def _parse(path: Path) -> Any:
 def _plain(data: Any, path: Path) -> Any:
     """Return parsed YAML without positions and comments.
 
-    Raises:
-        InputError: with its aliases expanded, it has more values than LARGEST_DEFINITION.
+    InputError if it has more values than LARGEST_DEFINITION with its aliases expanded.
     """
     left = [LARGEST_DEFINITION]
 

@@ -107,12 +107,9 @@ NOTES_OF_A_SNAPSHOT = {
 def resolve(config: Config) -> ResolvedConfig:
     """Look up everything that a config names on this host; a resolved config is returned as it is.
 
-    Resolve a config once before its runs, so that all of them see the same servers, skills and variables.
-    Only the model of a resolved config may be replaced.
-
-    Raises:
-        InputError: the folder of skills is missing, the MCP file or snapshot is invalid, or a variable of `env` is
-            not set.
+    Resolve a config once before its runs, so that all of them see the same servers, skills and variables. Only the
+    model of a resolved config may be replaced. InputError if the folder of skills is missing, the MCP file or snapshot
+    is invalid, or a variable of `env` is not set.
     """
     if isinstance(config, ResolvedConfig):
         return config
@@ -157,11 +154,7 @@ def _mcp_config(config: Config) -> dict[str, Any] | None:
 
 
 def read_servers(path: Path) -> dict[str, Any]:
-    """Read the MCP servers of a file, by name.
-
-    Raises:
-        InputError: the file cannot be read or does not have that form.
-    """
+    """Read the MCP servers of a file, by name; InputError if the file cannot be read or does not have that form."""
     try:
         source = json.loads(path.expanduser().read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -193,11 +186,7 @@ def _snapshot(config: Config) -> ClaudeConfigSnapshot | None:
 
 
 def load_snapshot(path: Path) -> ClaudeConfigSnapshot:
-    """Load a snapshot from its JSON file.
-
-    Raises:
-        InputError: the file is unreadable, no snapshot, or of a newer version.
-    """
+    """Load a snapshot from its JSON file; InputError if the file is unreadable, no snapshot, or of a newer version."""
     try:
         snapshot = ClaudeConfigSnapshot.model_validate_json(path.expanduser().read_bytes())
     except OSError as error:

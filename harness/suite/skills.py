@@ -30,10 +30,8 @@ class Skill:
 def find_skills(skills_path: Path) -> tuple[Skill, ...]:
     """Find the skills at a path: itself if it has a SKILL.md, else its subfolders that do, sorted by name.
 
-    A folder without skills gets a warning, since nothing in it reaches the agent.
-
-    Raises:
-        IsolationError: there is no such folder, or a SKILL.md cannot be read.
+    A folder without skills gets a warning, since nothing in it reaches the agent. IsolationError if there is no such
+    folder, or a SKILL.md cannot be read.
     """
     path = skills_path.expanduser()
     if (path / "SKILL.md").is_file():

@@ -16,7 +16,7 @@ from locobench.dataset.catalog import DIFFICULTIES, LANGUAGES
 from locobench.selection.criteria import SCORE_PARTS, Candidate, Criteria
 from locobench.selection.select import SCORE_DIGITS, Selection, select
 from locobench.shared.errors import InputError
-from locobench.shared.installation import EXTRACT, GENERATE, HARNESS
+from locobench.shared.installation import EXTRACT, GENERATE
 
 
 def print_summary(selection: Selection) -> None:
@@ -64,7 +64,7 @@ def build_parser() -> cli.Parser:
     parser.flag("closed_book", type=Path, metavar="JOB", help=closed_book)
     parser.flag("max_closed", type=float, help="with --closed_book: leave out tasks that earn more than this (0 to 1)")
     parser.flag("open_book", type=Path, metavar="JOB", help="job folder of the same tasks with the code, to be shown")
-    parser.flag("audit", type=Path, metavar="FILE", help=f"audit.jsonl of `{HARNESS} audit`")
+    parser.flag("audit", type=Path, metavar="FILE", help="JSONL with id and truth (0 to 100) of each audited task")
     parser.flag("min_truth", type=float, help="with --audit: leave out tasks with a lower truth than this (0 to 100)")
     parser.flag("report", type=Path, metavar="FILE", help="HTML page to write as well")
     parser.flag("quiet", action="store_true", help="no summary")

@@ -14,7 +14,6 @@ from locobench.harbor.task import TaskToml
 from locobench.harbor.trial import Trial, reward_of, trials
 from locobench.selection.criteria import Candidate
 from locobench.shared.errors import InputError
-from locobench.shared.installation import HARNESS
 
 
 def with_measures(
@@ -107,5 +106,5 @@ def read_audit(path: Path) -> dict[str, float]:
             truths[str(entry["id"])] = float(truth)
         except (KeyError, ValueError) as error:
             what = f"{error} missing" if isinstance(error, KeyError) else error
-            raise InputError(f"{path}:{number}: {what}; write it again with `{HARNESS} audit`") from None
+            raise InputError(f"{path}:{number}: {what}; write an id and a truth (0 to 100)") from None
     return truths

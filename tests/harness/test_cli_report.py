@@ -331,48 +331,6 @@ def test_grade_refuses_a_task_with_a_check_the_run_never_had(tmp_path: Path, tas
     assert "code_0_file_exists was not checked" in message
 
 
-def test_calibrate_counts_agreement_with_labels(tmp_path: Path) -> None:
-    results = [judged("a", index % 2 == 0, index) for index in range(8)]
-    source = save(tmp_path / "r.json", [*results, judged("a", True, 8, "judge_error")])
-    labels = tmp_path / "labels.csv"
-    assert call("calibrate", source, "--template", labels).exit_code == 0
-    human = ["pass", "0", "yes", "fail", "1", "false", "0", "true", "pass"]
-    lines = labels.read_text().splitlines()
-    labels.write_text("\n".join([lines[0], *(line + said for line, said in zip(lines[1:], human, strict=True))]))
-    result = call("calibrate", source, labels)
-    assert "agreement 6/8 = 75.0 %" in result.output
-    assert "kappa 0.50; 1 labelled assertion without a verdict" in result.output
-    assert result.output.count("disagree:") == 2
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("task_id,passed\na,1\n", "column config_name is missing"),
-        (
-            "task_id,config_name,model,run_index,assertion_id,passed\na,base,m,0,llm_0,maybe\n",
-            ":2: passed must be",
-        ),
-        (
-            "task_id,config_name,model,run_index,assertion_id,passed\na,base,m,7,llm_0,1\n",
-            "no judged assertion",
-        ),
-        (
-            "task_id,config_name,model,run_index,assertion_id,passed\na,base,m,0,llm_0,\n",
-            "no line has a label",
-        ),
-        (
-            "task_id,config_name,model,run_index,assertion_id,passed\n" + "a,base,m,0,llm_0,1\n" * 2,
-            "labelled twice",
-        ),
-    ],
-)
-def test_wrong_labels_are_one_line(tmp_path: Path, text: str, said: str) -> None:
-    source = save(tmp_path / "r.json", [judged("a", True)])
-    (tmp_path / "l.csv").write_text(text)
-    assert said in one_line(call("calibrate", source, tmp_path / "l.csv"))
-
-
 def test_a_configuration_travels_through_export_and_import(tmp_path: Path) -> None:
     (tmp_path / ".claude").mkdir()
     (tmp_path / ".claude" / "CLAUDE.md").write_text("# Mine\n")
@@ -390,7 +348,6 @@ def test_a_configuration_travels_through_export_and_import(tmp_path: Path) -> No
     [
         ("report", "steady.json", "--html", "steady.json/x"),
         ("compare", "steady.json", "steady.json", "--label-b", "again", "--markdown", "steady.json/x"),
-        ("calibrate", "steady.json", "--template", "steady.json/x"),
     ],
     ids=lambda arguments: arguments[0],
 )

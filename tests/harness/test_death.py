@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import resource
 import signal
 import subprocess
@@ -24,15 +23,11 @@ from tests.support.suite import environment, harness, make_suite
 COMMANDS = {
     "run": ["run", "-t", "tasks/t0.task.yaml", "-c", "configs/c0/config.yaml", "-o", "out.json"],
     "matrix": ["matrix", "-t", "tasks/*.yaml", "-c", "configs/*/config.yaml", "-j", "2", "-o", "out.json"],
-    "confirm": ["confirm", "a.json", "b.json", "-t", "tasks/*.yaml", "-c", "configs/*/config.yaml", "-o", "out.json"],
 }
 
 
 def suite(tmp_path: Path, fake: FakeClaude) -> Path:
-    root = make_suite(tmp_path / "s", fake=fake)
-    (root / "a.json").write_text(results_json(arm({"t0": 5}, 5, config="c0")))
-    (root / "b.json").write_text(results_json(arm({"t0": 0}, 5, config="c1")))
-    return root
+    return make_suite(tmp_path / "s", fake=fake)
 
 
 def started(root: Path, command: str) -> tuple[subprocess.Popen[str], list[int]]:
@@ -57,7 +52,7 @@ def started(root: Path, command: str) -> tuple[subprocess.Popen[str], list[int]]
         ("run", signal.SIGKILL),
         ("matrix", signal.SIGINT),
         ("matrix", signal.SIGKILL),
-        ("confirm", signal.SIGHUP),
+        ("matrix", signal.SIGHUP),
     ],
 )
 def test_the_agent_ends_with_the_command_that_started_it(tmp_path: Path, command: str, number: signal.Signals) -> None:
@@ -69,23 +64,6 @@ def test_the_agent_ends_with_the_command_that_started_it(tmp_path: Path, command
     process.communicate(timeout=30)
     assert ends_within(2, agents)
     assert process.returncode == (-signal.SIGKILL if number is signal.SIGKILL else 130)
-
-
-@pytest.mark.slow
-def test_an_interrupted_confirmation_has_no_verdict_and_goes_on(tmp_path: Path) -> None:
-    agent = FakeClaude(writes={"answer.txt": "right"}, own_session=True)
-    root = suite(tmp_path, dataclasses.replace(agent, delay=0.2))
-    process, _ = started(root, "confirm")
-    process.send_signal(signal.SIGTERM)
-    stdout, stderr = process.communicate(timeout=30)
-    assert process.returncode == 130
-    assert "verdict" not in stdout.lower()
-    assert "no evidence" not in stdout
-    assert "--resume" in stderr
-    agent.install(root / "bin")
-    shown = harness(root, *COMMANDS["confirm"], "--claude", str(root / "bin/claude"), "--resume")
-    assert shown.returncode == 0, shown.stderr
-    assert load_results_file(root / "out.json").num_results == 20
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -16,8 +16,6 @@ from harness.cli import cli
 from harness.graders import service
 from harness.models import EvalResult, Outcome
 from harness.results.files import load_results, load_results_file
-from tests.pipeline.test_adapter import generate
-from tests.support.data_builder import Data
 from tests.support.judged_job import make_job, reply
 from tests.support.stand_in.messages_api import (
     AUTH,
@@ -290,29 +288,6 @@ def test_graded_results_can_be_graded_again_where_there_was_no_verdict(tmp_path:
     assert [g.assertion_id for g in graded(tmp_path)[1].grades] == ["reward", "judge"]
 
 
-def test_another_formula_scores_the_answers_without_a_model(tmp_path: Path) -> None:
-    make_job(tmp_path, trials=2)
-    result, api = grade(tmp_path, reply(), arguments=("--scoring", "published"))
-    assert (result.exit_code, api.requests) == (0, []), result.output
-    for run in graded(tmp_path):
-        reward, published = run.grades
-        assert (reward.weight, published.assertion_id, published.weight) == (0.0, "published", 1.0)
-        components = {c.criterion: c.score for c in published.criteria_scores}
-        assert components["file_references"] == 1.0
-        assert run.overall_score == published.score > 0.3
-
-
-def test_the_evidence_formula_gives_a_generated_task_s_oracle_1(data: Data, tmp_path: Path) -> None:
-    data.project()
-    data.scenario()
-    task = generate(data, tmp_path / "made")
-    oracle = (task / "solution/solution.md").read_text().replace("{", "{{").replace("}", "}}")
-    make_job(tmp_path, answer=oracle, task=task.name, task_id={"path": str(task)})
-    grade(tmp_path, reply(), arguments=("--scoring", "evidence"))
-    (run,) = graded(tmp_path)
-    assert (run.overall_score, run.passed, run.grades[-1].assertion_id) == (1.0, True, "evidence")
-
-
 def test_a_service_that_speaks_chat_completions_is_asked_in_its_way(tmp_path: Path) -> None:
     make_job(tmp_path)
     result, api = grade(tmp_path, reply(70), arguments=("--api", "openai", "--judge", "somebody-elses"))
@@ -322,13 +297,6 @@ def test_a_service_that_speaks_chat_completions_is_asked_in_its_way(tmp_path: Pa
     judge = graded(tmp_path)[0].grades[-1].judge
     assert judge is not None
     assert (judge.model, judge.cost_usd) == ("somebody-elses", None)
-
-
-def test_a_formula_that_the_task_has_no_key_for_is_one_line(tmp_path: Path) -> None:
-    make_job(tmp_path)
-    result, _ = grade(tmp_path, reply(), arguments=("--scoring", "evidence"))
-    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
-    assert "has no key for the scoring evidence" in result.stderr
 
 
 @pytest.mark.slow

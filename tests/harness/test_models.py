@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 
 import pytest
 from pydantic import ValidationError
@@ -20,7 +20,6 @@ from harness.models import (
     TokenUsage,
     assertion_ids,
 )
-from harness.models.model_ids import DEFAULT_AGENT_MODEL, DEFAULT_JUDGE_MODEL, retirement_warning
 
 
 def grade(name: str, score: float, kind: str = "code", **more: object) -> GradeResult:
@@ -221,18 +220,6 @@ def test_skills_without_the_skill_tool_are_refused() -> None:
     """The CLI lists such a skill as loaded, and the model never hears of it."""
     with pytest.raises(ValidationError, match="add Skill"):
         Config.model_validate({"name": "c", "skills_path": "skills", "allowed_tools": ["Read"]})
-
-
-@pytest.mark.parametrize("model", [DEFAULT_AGENT_MODEL, DEFAULT_JUDGE_MODEL])
-def test_default_models_are_in_service(model: str) -> None:
-    """The documented defaults are past their end of life."""
-    assert retirement_warning(model, date(2026, 11, 21)) is None
-
-
-def test_retired_models_are_warned_about() -> None:
-    warning = retirement_warning("claude-sonnet-4-20250514", date(2026, 11, 21))
-    assert warning is not None
-    assert "was retired on 2026-06-15" in warning
 
 
 def test_results_may_be_changed_and_what_a_user_wrote_may_not() -> None:

@@ -260,15 +260,3 @@ def test_design_sd_is_the_spread_of_simulated_differences() -> None:
     assert statistics.difference_sd(statistics.pass_sd(0.8), statistics.pass_sd(0.7), runs) == pytest.approx(
         differences.std(), rel=0.01
     )
-
-
-def test_kappa_has_the_textbook_value() -> None:
-    # 20 yes-yes, 5 yes-no, 10 no-yes, 15 no-no: (0.7 - 0.5) / (1 - 0.5)
-    a = [True] * 25 + [False] * 25
-    b = [True] * 20 + [False] * 5 + [True] * 10 + [False] * 15
-    assert statistics.cohen_kappa(a, b) == pytest.approx(0.4)
-
-
-def test_kappa_of_one_label_only_is_undefined() -> None:
-    assert statistics.cohen_kappa([True, True], [True, True]) is None
-    assert statistics.cohen_kappa([], []) is None

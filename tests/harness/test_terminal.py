@@ -127,7 +127,6 @@ COMMANDS: dict[str, Callable[[Path], list[object]]] = {
     "compare a table": lambda f: ["compare", f / "table.csv", "--all-tasks"],
     "regression": lambda f: ["compare", f / "b.json", f / "a.json", "--regression"],
     "power": lambda f: ["power", "--from", f / "a.json"],
-    "calibrate": lambda f: ["calibrate", f / "a.json", f / "labels.csv"],
     "validate --static": lambda f: ["validate", "--static", "-t", f / "task.yaml"],
     "validate": lambda f: ["validate", "-t", f / "task.yaml"],
     "ls": lambda f: ["ls", "--path", f / "task.yaml"],
@@ -148,7 +147,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     results(folder, "b.json", passed=True)
     (folder / f"{HOSTILE.replace('/', '')}.json").write_bytes(worse.read_bytes())
     table(folder, "table.csv")
-    (folder / "labels.csv").write_text("task_id,config_name,model,run_index,assertion_id,passed\n")
     task = f"id: t\ncategory: coding\nprompt: p\ndescription: {quoted}\n"
     check = f"assertions:\n  - {{type: code, check: file_exists, file: {quoted}}}\n"
     (folder / "task.yaml").write_text(task + check)

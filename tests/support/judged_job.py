@@ -25,12 +25,6 @@ def reply(overall: int = 80, **changed: Any) -> Text:
     return Text(json.dumps({**grade, **changed}))
 
 
-def audit_reply(truth: int = 40, verdict: str = "true") -> Text:
-    """A judge's reply about a reference."""
-    check = {"claim": "charge refuses", "verdict": verdict, "evidence": "pay.py:2"}
-    return Text(json.dumps({"checks": [check], "truth": truth, "reason": "Half of it."}))
-
-
 def make_task(root: Path, name: str) -> Path:
     """A task folder with project, question, reference and the real verifier with a key for the published formula."""
     task = root / "tasks" / name

@@ -10,21 +10,14 @@ from typing import Any
 
 from harness.agents.base import ProcessExecutor, folders_of, mcp_file_of
 from harness.agents.claude import outcome, stream
-from harness.agents.claude.environment import INSTRUCTIONS_LOG_VARIABLE, agent_environment
-from harness.agents.claude.layout import ambient_memory
+from harness.agents.claude.layout import CLI_VARIABLES, INSTRUCTIONS_LOG_VARIABLE, ambient_memory
 from harness.agents.claude.messages import Init, Message, Result, message_of
 from harness.agents.claude.outcome import Ending
 from harness.agents.claude.startup import Expected
 from harness.agents.claude.trace import trace_of
 from harness.agents.claude.user_files import user_files, with_config_folder
 from harness.host.processes import Command, Finished, Limits, LineVerdict, StopCause
-from harness.models import (
-    Config,
-    ErrorKind,
-    ExecutionTrace,
-    Outcome,
-    ToolCall,
-)
+from harness.models import Config, ErrorKind, ExecutionTrace, Outcome, ToolCall
 from harness.models.tools import mcp_name
 from harness.sandbox.place import Sandbox
 from harness.suite.resolved import resolve
@@ -85,15 +78,12 @@ class ClaudeExecutor(ProcessExecutor):
         """Run the CLI once.
 
         If `env_override` sets CLAUDE_CONFIG_DIR, or else CLAUDE_HOME, the agent gets the memory, settings, skills,
-        subagents and servers of that folder.
-
-        Raises:
-            InputError: an unresolved config names what this host does not have, or its tool lists name a server that
-                the run does not have.
+        subagents and servers of that folder. InputError if an unresolved config names what this host does not have, or
+        its tool lists name a server that the run does not have.
         """
         config, working_dir = self.resolve(config), Path(working_dir).absolute()
         isolated = with_config_folder(env_override or {})
-        env = agent_environment(config, isolated, self.sandbox.agent_variables())
+        env = {**self.sandbox.agent_variables(), **CLI_VARIABLES, **isolated, **config.env}
         log = env.get(INSTRUCTIONS_LOG_VARIABLE)
         user = user_files(isolated)
         expected = Expected.of(config, user, working_dir)

@@ -1,4 +1,4 @@
-"""Which Claude Code is here, where does it keep its configuration, and what of it does a snapshot include?"""
+"""Which Claude Code is here, where does it keep its configuration, and with which variables does it run?"""
 
 from __future__ import annotations
 
@@ -27,6 +27,22 @@ AGENTS_MD_RULE = ".claude/rules/agents-md.md"
 
 MEMORY_NAMES = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", ".claude/CLAUDE.md", ".claude/rules")
 """What Claude Code reads in each parent of its working folder, up to the root of the file system."""
+
+INSTRUCTIONS_LOG_VARIABLE = "HARNESS_INSTRUCTIONS_LOG"
+"""Holds the path of the file in which the CLI's hook records the memory files that it loads."""
+
+CLI_VARIABLES = {
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "ENABLE_CLAUDEAI_MCP_SERVERS": "false",
+    # The harness retries whole runs; ten growing delays inside one run would eat the task's time.
+    "CLAUDE_CODE_MAX_RETRIES": "3",
+    # Otherwise the first model call may happen before the MCP tools exist.
+    "MCP_CONNECTION_NONBLOCKING": "false",
+    "MCP_TIMEOUT": "30000",
+}
+"""Variables of every run; the isolated ones and the config's override them."""
 
 TELEMETRY_OFF = {
     "DISABLE_TELEMETRY": "1",

@@ -10,6 +10,7 @@ from harness.agents.claude.messages import ApiRetry, Message, RateLimitEvent, Re
 from harness.agents.claude.stream import result_message
 from harness.host.processes import StopCause
 from harness.models import ErrorKind, Outcome
+from harness.models.outcomes import KIND_OF_STATUS
 
 
 @dataclass(frozen=True)
@@ -51,15 +52,6 @@ ASSISTANT_ERRORS: dict[str, ErrorKind] = {
     "overloaded": ErrorKind.OVERLOADED,
 }
 """Error kinds by the `error` of an assistant or api_retry line."""
-
-STATUSES: dict[int, ErrorKind] = {
-    401: ErrorKind.AUTH,
-    403: ErrorKind.AUTH,
-    404: ErrorKind.MODEL_NOT_FOUND,
-    429: ErrorKind.RATE_LIMIT,
-    529: ErrorKind.OVERLOADED,
-}
-
 
 CURES: dict[str, str] = {
     "root/sudo": "set IS_SANDBOX=1 if this machine is a sandbox",
@@ -118,11 +110,7 @@ def decide(
 
 
 def _ending_of_result(
-    result: Result,
-    messages: Sequence[Message],
-    cause: StopCause,
-    returncode: int | None,
-    wait: float | None,
+    result: Result, messages: Sequence[Message], cause: StopCause, returncode: int | None, wait: float | None
 ) -> Ending:
     status = result.api_error_status
     reason = result.terminal_reason or SUBTYPES.get(result.subtype, "error")
@@ -145,7 +133,7 @@ def _with_cure(error: str) -> str:
 
 
 def _api_kind(error: str, status: int | None) -> ErrorKind:
-    return ASSISTANT_ERRORS.get(error) or (STATUSES.get(status) if status else None) or ErrorKind.API_ERROR
+    return ASSISTANT_ERRORS.get(error) or KIND_OF_STATUS.get(status or 0, ErrorKind.API_ERROR)
 
 
 def _tool_runs(messages: Sequence[Message]) -> bool:

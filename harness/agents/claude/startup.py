@@ -91,8 +91,7 @@ class Expected:
     def missing_memory(self, init: Init, log: Path, root: Path) -> list[str]:
         """Compare the CLI's log of loaded memory files: return expected files it lacks, and files from outside `root`.
 
-        Raises:
-            OSError: the agent replaced the log with something unreadable.
+        OSError if the agent replaced the log with something unreadable.
         """
         version = tuple(int(n) for n in re.findall(r"\d+", init.claude_code_version)[:3])
         if version < INSTRUCTIONS_HOOK_SINCE or not self.memory_is_told:

@@ -11,24 +11,9 @@ from harness.models import Config, ConfigSnapshot, ErrorKind, ExecutionTrace, Ou
 
 
 def trace_of(
-    messages: list[Message],
-    end: Ending,
-    prompt: str,
-    config: Config | None,
-    *,
-    stderr: str = "",
-    seconds: float = 0.0,
+    messages: list[Message], end: Ending, prompt: str, config: Config | None, *, stderr: str = "", seconds: float = 0.0
 ) -> ExecutionTrace:
-    """Build the trace of a run.
-
-    Args:
-        messages: the CLI's messages, in the order they were printed.
-        end: how the run ended.
-        prompt: the prompt that the agent got.
-        config: the run's config; None if it is not known.
-        stderr: the CLI's standard error.
-        seconds: the run's duration; 0 uses the CLI's own figure.
-    """
+    """Build the trace of a run. `seconds` is its duration; 0 uses the CLI's own figure."""
     init = stream.init_message(messages) or Init()
     result = stream.result_message(messages) or Result()
     return ExecutionTrace(

@@ -42,8 +42,7 @@ def with_config_folder(variables: Mapping[str, str]) -> dict[str, str]:
 def user_files(variables: Mapping[str, str]) -> UserFiles:
     """Read the configuration folder that a run's variables name; empty if they name none.
 
-    Raises:
-        InputError: the folder's settings.json or .claude.json cannot be read.
+    InputError if the folder's settings.json or .claude.json cannot be read.
     """
     named = variables.get(CONFIG_FOLDER_VARIABLE)
     folder = Path(named).absolute() if named else None

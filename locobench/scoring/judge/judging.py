@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from typing import Any
 
 VERSION = "2"
@@ -154,18 +153,6 @@ def parse(text: str) -> dict[str, Any]:
     Raises:
         JudgeError: it is not exactly one such object, or its scores contradict each other.
     """
-    reply = checked(text, SCHEMA["required"], SCORES)
-    if reply["overall"] > max(reply["code_truth"], reply["task_points"]) + MOST_ABOVE_PARTS:
-        raise JudgeError("overall: far above both code_truth and task_points")
-    return reply
-
-
-def checked(text: str, keys: Sequence[str], scores: Sequence[str]) -> dict[str, Any]:
-    """Return the JSON object in a reply with exactly these keys: `checks`, `reason`, and `scores` from 0 to 100.
-
-    Raises:
-        JudgeError: the reply is not such an object.
-    """
     text = text.strip()
     if text.startswith("```") and text.endswith("```"):
         text = text[3:-3].removeprefix("json").strip()
@@ -173,9 +160,9 @@ def checked(text: str, keys: Sequence[str], scores: Sequence[str]) -> dict[str, 
         reply = json.loads(text)
     except (ValueError, RecursionError):
         raise JudgeError("the reply is no JSON object") from None
-    if not isinstance(reply, dict) or set(reply) != set(keys):
-        raise JudgeError("the reply has not exactly the keys " + ", ".join(keys))
-    for name in scores:
+    if not isinstance(reply, dict) or set(reply) != set(SCHEMA["required"]):
+        raise JudgeError("the reply has not exactly the keys " + ", ".join(SCHEMA["required"]))
+    for name in SCORES:
         value = reply[name]
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 100:
             raise JudgeError(f"{name}: not a number from 0 to 100")
@@ -190,4 +177,6 @@ def checked(text: str, keys: Sequence[str], scores: Sequence[str]) -> dict[str, 
             raise JudgeError("checks: an entry without claim, verdict and evidence")
     if not isinstance(reply["reason"], str) or not reply["reason"].strip():
         raise JudgeError("reason: missing")
+    if reply["overall"] > max(reply["code_truth"], reply["task_points"]) + MOST_ABOVE_PARTS:
+        raise JudgeError("overall: far above both code_truth and task_points")
     return reply

@@ -32,7 +32,7 @@ class Ended:
 
 
 def tried_kills(kills: int, rng: random.Random, place: Path, claude: Path | None) -> list[Fault]:
-    """End `run`, and in turn `matrix`, `confirm` and `grade`, `kills` times each way; a row a command."""
+    """End `run`, and in turn `matrix` and `grade`, `kills` times each way; a row a command."""
     found = []
     for number, make in enumerate(SCENES):
         name = make.__name__.lower()

@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import ClassVar
 
 from harness.models import EvalResult
-from harness.results.files import load_results_file, results_json
+from harness.results.files import load_results_file
 from harness.results.journal import read_journal
 from tests.support.fake_claude import FakeClaude, calls
 from tests.support.judged_job import make_job, reply
-from tests.support.results import arm
 from tests.support.stand_in.messages_api import MessagesAPI, Reply, Request, Text, ToolUse
 from tests.support.suite import REPOSITORY, environment, make_suite
 
@@ -97,8 +96,6 @@ class AgentScene(Scene):
         for number in range(2):
             header = f"env: {{CONFIG_NAME: c{number}, ANTHROPIC_CUSTOM_HEADERS: 'x-config: c{number}'}}"
             (self.root / f"configs/c{number}/config.yaml").write_text(f"name: c{number}\n{header}\n")
-        (self.root / "a.json").write_text(results_json(arm({"t0": 5}, 5, config="c0")))
-        (self.root / "b.json").write_text(results_json(arm({"t0": 0}, 5, config="c1")))
 
     def _respond(self, request: Request) -> Reply:
         if not request.is_main:
@@ -142,15 +139,6 @@ class Matrix(AgentScene):
     expected: ClassVar[Counter[str]] = Counter({"t0 c0": 1, "t0 c1": 1, "t1 c0": 1, "t1 c1": 1})
 
 
-class Confirm(AgentScene):
-    """`confirm`: the one task that looks changed, twice with both configs."""
-
-    arguments = (
-        "confirm", "a.json", "b.json", "-t", "tasks/*.yaml", "-c", "configs/*/config.yaml", "-r", "2"
-    )  # fmt: skip
-    expected: ClassVar[Counter[str]] = Counter({"t0 c0": 2, "t0 c1": 2})
-
-
 class Grade(Scene):
     """`grade`: six verdicts, each on disk before the next one is asked for."""
 
@@ -179,7 +167,7 @@ class Grade(Scene):
         return [] if file.complete and len(graded) == TRIALS else [f"{len(graded)} of {TRIALS} graded"]
 
 
-SCENES: tuple[Callable[[Path, Path | None], Scene], ...] = (Run, Matrix, Confirm, Grade)
+SCENES: tuple[Callable[[Path, Path | None], Scene], ...] = (Run, Matrix, Grade)
 
 
 def installed_claude() -> Path | None:
