@@ -12,7 +12,6 @@ from rich.console import Console
 from harness.compare.comparison import compare
 from harness.compare.metrics import AggregatedMetrics, aggregate
 from harness.compare.sentences import (
-    association_sentence,
     cost_sentence,
     loss_sentence,
     shares_sentence,
@@ -130,7 +129,7 @@ class Reporter:
         self.console.print(plain(verdict_sentence(comparison)))
         print_table(self.console, metrics_table(comparison))
         if comparison.decision.units:
-            sentences = (loss_sentence, shares_sentence, cost_sentence, tools_sentence, association_sentence)
+            sentences = (loss_sentence, shares_sentence, cost_sentence, tools_sentence)
             for text in filter(None, (sentence(comparison) for sentence in sentences)):
                 self.console.print(plain(text))
         if comparison.slices:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -55,8 +54,6 @@ WITHOUT_SERVERS = ("oracle", "nop")
     type=click.FloatRange(0, 1),
     help="How much the effect differs by task.  [default: 0, or that of --from where it has two arms]",
 )
-@click.option("--tasks", type=click.IntRange(2), help="Also tell what this many tasks find.")
-@click.option("--runs", default=3, show_default=True, type=click.IntRange(1), help="With this many runs of each.")
 def power(
     *,
     effect: float,
@@ -65,8 +62,6 @@ def power(
     metric: MetricChoice,
     run_sd: float | None,
     effect_sd: float | None,
-    tasks: int | None,
-    runs: int,
 ) -> None:
     """How many tasks and runs does it take to find a difference of pass rate or score?
 
@@ -110,15 +105,6 @@ def power(
             f"{varying}:"
         )
         print_table(console, table)
-        if tasks:
-            sd = noise.sd(change, runs)
-            share = statistics.paired_power(effect, sd, tasks)
-            detectable = statistics.minimal_detectable_effect(sd / math.sqrt(tasks), tasks) or 1.0
-            console.print(
-                f"{tasks} tasks with {counted(runs, 'run')} in each arm find it in {100 * share:.0f} % of cases; "
-                f"in {100 * statistics.TARGET_POWER:.0f} % of cases they find a {words[sign].split(',')[0]} of "
-                f"{100 * detectable:.1f} points."
-            )
 
 
 def _noise_of(source: Path, metric: MetricChoice, run_sd: float | None) -> Noise:

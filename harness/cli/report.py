@@ -24,28 +24,18 @@ from locobench.shared.installation import HARNESS
 @click.command()
 @click.argument("source", type=PATH)
 @click.option("--html", type=PATH, help="Also write an HTML report.")
-@click.option("--markdown", type=PATH, help="Also write a Markdown table.")
-@click.option("--csv", type=PATH, help="Also write one line a run.")
 @click.option("--json", "json_path", type=PATH, help="Also write a results file, with a summary in front.")
-def report(
-    source: Path,
-    html: Path | None,
-    markdown: Path | None,
-    csv: Path | None,
-    json_path: Path | None,
-) -> None:
+def report(source: Path, html: Path | None, json_path: Path | None) -> None:
     """Summary of a set of results: rates with intervals, pass@k, cost, lost runs.
 
     SOURCE is a results file, the journal of a matrix, a Harbor job folder or a folder of them, or a CSV table. Trials
     that say nothing about the agent (build, API or verifier errors) are kept and count in no rate; Harbor's own mean
     counts them as 0.
     """
-    keep_sources([source], html, markdown, csv, json_path)
+    keep_sources([source], html, json_path)
     results = load_source(source)
     Reporter().print_summary(results)
     write_text(html, lambda: html_page([(source.stem, results)], None, source.stem))
-    write_text(markdown, lambda: exports.results_markdown(results))
-    write_text(csv, lambda: exports.results_csv(results))
     write_text(json_path, lambda: exports.results_json(results))
 
 
@@ -109,7 +99,7 @@ def compare(
 
 def html_page(arms: Sequence[tuple[str, list[EvalResult]]], comparison: ArmsComparison | None, title: str) -> str:
     """Render the HTML report of labelled arms and their comparison."""
-    from harness.report import html  # imports matplotlib, which takes half a second
+    from harness.report import html  # imports jinja
     from harness.results.judged_task import pack_for
 
     return html.render([html.Arm(label, results) for label, results in arms], comparison, title, pack_for)

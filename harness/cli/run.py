@@ -104,7 +104,6 @@ def _run_matrix(
     earlier = read_journal(journal)
     runner.refuse_other_experiment(journal, earlier, planned)
     kept = finished_before(planned, earlier)
-    _warn_of_snapshots(configs, models_chosen=models is not None)
     if batch.dry_run:
         _print_plan(planned, len(kept), path.parent)
         ctx.exit(0)
@@ -136,21 +135,6 @@ def _run_matrix(
         say_stopped(len(results), len(planned), reason, [] if batch.output else ["-o", str(path)])
         ctx.exit(INTERRUPTED if stopped.interrupted else 2)
     return results
-
-
-def _warn_of_snapshots(configs: Sequence[ResolvedConfig], *, models_chosen: bool) -> None:
-    """Warn about parts of the snapshots that the runs lack."""
-    for config in configs:
-        snapshot = config.user_configuration
-        model = snapshot.settings.get("model") if snapshot else None
-        if model not in (None, config.model) and not models_chosen:
-            say(f"warning: {config.name}: runs with {config.model}, not with the snapshot's {model}", err=True)
-        if snapshot and snapshot.settings.get("enabledPlugins"):
-            say(f"warning: {config.name}: a snapshot holds no plugins; runs have none of them", err=True)
-        for place in snapshot.redacted if snapshot else []:
-            say(f"warning: {config.name}: was taken out as secret: {place}", err=True)
-        for link in snapshot.left_out if snapshot else []:
-            say(f"warning: {config.name}: was not followed: {link}", err=True)
 
 
 def _print_plan(runs: list[PlannedRun], kept: int, results_dir: Path) -> None:

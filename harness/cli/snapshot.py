@@ -43,7 +43,3 @@ def import_config(snapshot_file: Path, output: Path, enable_mcp: bool) -> None:
     snapshot = importer.load_snapshot(snapshot_file)
     for name, value in importer.setup_ci_environment(snapshot, output, disable_mcp=not enable_mcp).items():
         click.echo(f"export {name}={shlex.quote(value)}")  # for a shell to read, not for a person
-    for place in snapshot.redacted:
-        say(f"warning: was taken out as secret: {place}", err=True)
-    for link in snapshot.left_out:
-        say(f"warning: was not followed: {link}", err=True)

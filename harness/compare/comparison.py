@@ -10,12 +10,11 @@ from statistics import fmean
 from harness import statistics
 from harness.compare.decision import decide, per_task
 from harness.compare.doubts.loss import find_loss, hold_against_loss
-from harness.compare.doubts.treatment import treatment_tools
 from harness.compare.doubts.warnings import find_warnings
 from harness.compare.influence import find_influence, find_zero_clusters
 from harness.compare.metrics import by_task, count_errors, mean_of_known, metric_value, resolve_metric
 from harness.compare.slices import by_quartile, find_slices, task_shares, unit_groups
-from harness.compare.usage import cost_effect, tool_association, tool_use
+from harness.compare.usage import cost_effect, tool_use
 from harness.compare.verdicts import (
     ArmPoint,
     ArmsComparison,
@@ -138,7 +137,6 @@ def compare(
         ),
         tools_a=tool_use(results_a),
         tools_b=tool_use(results_b),
-        association=tool_association(runs_b, QUANTITIES[chosen][1], treatment_tools(results_a, results_b, treatment)),
         comparisons=comparisons,
     )
     warnings = find_warnings(comparison, results_a, results_b, treatment)

@@ -138,9 +138,6 @@ class CostEffect(Frozen):
     cost_a: float
     """US$ a run, mean over tasks."""
     cost_b: float
-    per_dollar_a: float | None
-    """Metric per US$: the mean of the metric (0 to 1) divided by the mean cost; None where the cost is 0."""
-    per_dollar_b: float | None
     per_point: float | None
     """US$ a run for each point of the metric that B gains over A; negative when B is better and cheaper, or worse
     and dearer. None where the difference of the metric is not clear of 0."""
@@ -164,16 +161,3 @@ class ToolUse(Frozen):
     calls: int
     tools: tuple[ToolCount, ...]
     """Most called first."""
-
-
-class ToolAssociation(Frozen):
-    """Whether the tasks of B with more tool calls have a higher metric; says nothing about cause and effect."""
-
-    tools: tuple[str, ...]
-    """Patterns of the tools counted; empty for all."""
-    points: tuple[tuple[float, float], ...]
-    """(calls a run, mean of the metric), one for each task."""
-    rho: float
-    """Spearman's rank correlation, -1 to 1."""
-    p: float
-    """Two-sided p-value of `rho`."""

@@ -19,9 +19,6 @@ from harness.compare.wording import (
     some,
 )
 
-ASSOCIATED_P = 0.05
-"""Largest two-sided p at which tool calls and the metric are said to go together."""
-
 
 def shares_sentence(comparison: Comparison) -> str:
     """Say how many tasks were better, the same and worse; empty without tasks."""
@@ -39,11 +36,10 @@ def cost_sentence(comparison: Comparison) -> str:
     effect = comparison.cost
     if effect is None:
         return "Cost: not recorded in both arms for any task."
-    name, a, b = metric_name(comparison.metric), comparison.label_a, comparison.label_b
-    text = f"Cost over {counted(effect.tasks, 'task')}: {cost_text(effect.cost_a)} a run in {a}, "
-    text += f"{cost_text(effect.cost_b)} in {b}"
-    if effect.per_dollar_a is not None and effect.per_dollar_b is not None:
-        text += f"; {name} per dollar {effect.per_dollar_a:.2f} and {effect.per_dollar_b:.2f}"
+    text = (
+        f"Cost over {counted(effect.tasks, 'task')}: {cost_text(effect.cost_a)} a run in {comparison.label_a}, "
+        f"{cost_text(effect.cost_b)} in {comparison.label_b}"
+    )
     price = _price(effect, cost_text)
     if price is None:
         return f"{text}. The price of a further point is not given: the difference is not clear of 0."
@@ -82,24 +78,6 @@ def tools_sentence(comparison: Comparison) -> str:
         told = f": {some(most)}" if most else ""
         parts.append(f"{label}: {use.calls / use.runs:.1f} a run over {counted(use.runs, 'run')}{told}")
     return f"Tool calls. {'. '.join(parts)}."
-
-
-def association_sentence(comparison: Comparison) -> str:
-    """Say how tool calls correlate with the metric in B; empty when unknown."""
-    found = comparison.association
-    if found is None:
-        return ""
-    which = f"calls of {some(found.tools)}" if found.tools else "tool calls"
-    more = "higher" if found.rho > 0 else "lower"
-    name = metric_name(comparison.metric)
-    text = f"Over {counted(len(found.points), 'task')} of {comparison.label_b}, Spearman's rank correlation of {which}"
-    text += f" with the {name} is {found.rho:+.2f} (two-sided p = {p_text(found.p)})"
-    if found.p > ASSOCIATED_P:
-        return f"{text}: no sign that they go together."
-    return (
-        f"{text}: tasks with more calls had a {more} {name}. That is an association, not an effect: what makes a task "
-        "hard also changes how much an agent searches."
-    )
 
 
 def influence_sentence(comparison: Comparison, group: Influence) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from fnmatch import fnmatchcase
 from statistics import fmean
 
 import numpy as np
 
 from harness import statistics
-from harness.compare.findings import CostEffect, ToolAssociation, ToolCount, ToolUse
+from harness.compare.findings import CostEffect, ToolCount, ToolUse
 from harness.compare.verdicts import UnitKey
 from harness.models import EvalResult, ToolCall
 
@@ -60,8 +59,6 @@ def cost_effect(
         tasks=len(table),
         cost_a=cost_a,
         cost_b=cost_b,
-        per_dollar_a=mean_a / cost_a if cost_a else None,
-        per_dollar_b=mean_b / cost_b if cost_b else None,
         per_point=(cost_b - cost_a) / (100 * (mean_b - mean_a)) if interval else None,
         per_point_interval=interval,
     )
@@ -87,30 +84,3 @@ def tool_use(results: Iterable[EvalResult]) -> ToolUse | None:
     return ToolUse(
         runs=len(recorded), calls=total.total(), tools=tuple(sorted(tools, key=lambda tool: (-tool.calls, tool.name)))
     )
-
-
-def tool_association(runs: Runs, value: Value, tools: Sequence[str] = ()) -> ToolAssociation | None:
-    """Correlate, over tasks, the ranks of tool calls per run and of the metric.
-
-    Points are tasks, since runs of a task share its difficulty.
-
-    Args:
-        runs: measured runs by task.
-        value: the metric of a run, 0 to 1.
-        tools: patterns of the tools that count; all when empty.
-
-    Returns:
-        None below five tasks with a transcript, or if the calls or the metric never vary.
-    """
-    by_task: dict[str, list[tuple[float, float]]] = {}
-    for key, of_unit in runs.items():
-        for run in of_unit:
-            calls = recorded_calls(run)
-            if calls is not None:
-                number = sum(not tools or any(fnmatchcase(c.name, pattern) for pattern in tools) for c in calls)
-                by_task.setdefault(key.task_id, []).append((float(number), value(run) or 0.0))
-    points = [(fmean(n for n, _ in of_task), fmean(v for _, v in of_task)) for _, of_task in sorted(by_task.items())]
-    found = statistics.rank_correlation([calls for calls, _ in points], [metric for _, metric in points])
-    if found is None:
-        return None
-    return ToolAssociation(tools=tuple(tools), points=tuple(points), rho=found[0], p=found[1])

@@ -15,7 +15,6 @@ from harness.compare.findings import (
     Loss,
     Slice,
     TaskShares,
-    ToolAssociation,
     ToolUse,
     ZeroCluster,
 )
@@ -212,7 +211,6 @@ class Comparison(Frozen):
     tools_a: ToolUse | None = None
     """None when no run of A recorded its tool calls."""
     tools_b: ToolUse | None = None
-    association: ToolAssociation | None = None
     comparisons: int = 1
     """Number of comparisons made with A; `confidence` is corrected for it."""
     warnings: tuple[str, ...] = ()

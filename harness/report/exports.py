@@ -1,48 +1,20 @@
-"""How do results and comparisons leave the harness? As JSON, CSV and Markdown text."""
+"""How do results and comparisons leave the harness? As JSON and Markdown text."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from harness.compare import sentences, wording
-from harness.compare.metrics import aggregate, by_arm
+from harness.compare.metrics import aggregate
 from harness.compare.verdicts import ArmsComparison, Comparison, Verdict
 from harness.models import SCHEMA_VERSION, EvalResult
 from locobench.shared.installation import HARNESS
-
-COLUMNS: dict[str, Callable[[EvalResult], object]] = {
-    "task_id": lambda r: r.task_id,
-    "config_name": lambda r: r.config_name,
-    "model": lambda r: r.model,
-    "run_index": lambda r: r.run_index,
-    "timestamp": lambda r: r.timestamp.isoformat(),
-    "outcome": lambda r: r.outcome,
-    "measured": lambda r: r.measured,
-    "passed": lambda r: r.passed,
-    "overall_score": lambda r: r.overall_score,
-    "category": lambda r: r.category,
-    "language": lambda r: r.language,
-    "difficulty": lambda r: r.difficulty,
-    "duration_seconds": lambda r: r.trace.duration_seconds,
-    "num_turns": lambda r: r.trace.num_turns,
-    "tool_calls": lambda r: r.trace.tool_count,
-    "input_tokens": lambda r: r.trace.usage and r.trace.usage.input_tokens,
-    "output_tokens": lambda r: r.trace.usage and r.trace.usage.output_tokens,
-    "cache_read_tokens": lambda r: r.trace.usage and r.trace.usage.cache_read_tokens,
-    "cache_creation_tokens": lambda r: r.trace.usage and r.trace.usage.cache_creation_tokens,
-    "cost_usd": lambda r: r.cost_usd,
-    "claude_code_version": lambda r: r.claude_code_version,
-    "error": lambda r: r.trace.error,
-}
-"""The columns of the CSV, with the value of each for a run."""
 
 MARKS = {
     Verdict.IMPROVEMENT: "🟢",
@@ -80,26 +52,13 @@ def results_json(results: Sequence[EvalResult]) -> str:
     )
 
 
-def results_csv(results: Iterable[EvalResult]) -> str:
-    """Return one line per run; unknown values are empty."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for result in results:
-        writer.writerow([_inert(value(result)) for value in COLUMNS.values()])
-    return text.getvalue()
-
-
 def comparison_markdown(comparison: Comparison) -> str:
     """Return a comment for a pull request: verdict, numbers, warnings, and the tasks that moved."""
     moved = [unit for unit in comparison.decision.units if unit.moved]
-    return _markdown("comparison.md.j2", comparison=comparison, moved=moved, mark=MARKS[comparison.verdict])
-
-
-def results_markdown(results: Sequence[EvalResult]) -> str:
-    """Return a table of all configs and models."""
-    rows = [(config, model, aggregate(runs)) for (config, model), runs in by_arm(results).items()]
-    return _markdown("results.md.j2", rows=rows)
+    environment = template_environment(is_page=False)
+    environment.filters["cell"] = _cell
+    template = environment.get_template("comparison.md.j2")
+    return template.render(comparison=comparison, moved=moved, mark=MARKS[comparison.verdict])
 
 
 def comparison_json(found: ArmsComparison) -> str:
@@ -145,17 +104,6 @@ def template_environment(*, is_page: bool) -> Environment:
     return environment
 
 
-def _markdown(template: str, **values: object) -> str:
-    environment = template_environment(is_page=False)
-    environment.filters["cell"] = _cell
-    return environment.get_template(template).render(**values)
-
-
 def _cell(text: str) -> str:
     """Escape text so that it cannot end a table cell or turn into markup."""
     return re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", " ".join(text.split()))
-
-
-def _inert(value: object) -> object:
-    """Keep a spreadsheet from taking a value for a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value

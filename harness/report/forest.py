@@ -6,8 +6,6 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Literal
 
-from matplotlib.ticker import MaxNLocator
-
 from harness.compare.findings import Slice
 from harness.compare.verdicts import Comparison, Verdict
 from harness.compare.wording import metric_name
@@ -17,7 +15,8 @@ ROOM = 3.0
 """Half the axis, in multiples of the farther end of the total's interval; what reaches further gets an arrow."""
 LEAST_REACH = 0.05
 """Half the axis is never shorter than this, so that noise of a point or two does not look like a landslide."""
-TICKS = 4
+STEPS = (0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
+"""Distances between two ticks; the axis has two ticks on either side of 0."""
 MOST_ROWS = 12
 """Rows shown per dimension; if there are more groups, those with the smallest p-values are shown."""
 
@@ -88,8 +87,6 @@ def forest(comparison: Comparison) -> Forest | None:
         if len(parts) > MOST_ROWS:
             hidden[name] = len(parts) - MOST_ROWS
     whole = primary.interval or Interval(primary.difference, primary.difference)
-    reach = min(1.0, max(LEAST_REACH, ROOM * max(abs(whole.low), abs(whole.high))))
-    ticks = [float(tick) / 100 for tick in MaxNLocator(TICKS, symmetric=True).tick_values(-100 * reach, 100 * reach)]
-    reach = min(1.0, max(ticks))
-    ticks = [tick for tick in ticks if abs(tick) <= reach + 1e-9]
-    return Forest(comparison, tuple(rows), reach, tuple(ticks), hidden)
+    reach = max(LEAST_REACH, ROOM * max(abs(whole.low), abs(whole.high)))
+    step = next((step for step in STEPS if 2 * step >= reach), STEPS[-1])
+    return Forest(comparison, tuple(rows), 2 * step, tuple(step * n for n in range(-2, 3)), hidden)

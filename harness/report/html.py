@@ -23,7 +23,6 @@ from harness.compare.verdicts import ArmsComparison, Comparison
 from harness.host.redaction import REDACTED
 from harness.host.secret_shapes import replace_shapes
 from harness.models import EvalResult, VerifierMetrics
-from harness.report import figures
 from harness.report.exports import template_environment
 from harness.report.forest import Forest, forest
 from harness.report.task_table import TaskTable, task_table
@@ -103,7 +102,6 @@ def render(
     found = [comparison] if isinstance(comparison, Comparison) else comparison.comparisons if comparison else []
     everything = [result for arm in arms for result in arm.results]
     metric = comparison.metric if comparison else resolve_metric("auto", everything)
-    names = _legend(arms)
     columns = [
         Column(
             arm.label if len(arms) > 1 else "",
@@ -115,7 +113,6 @@ def render(
         for arm in arms
         for (config, model), runs in by_arm(arm.results).items()
     ]
-    drawn = [figures.value_against_cost(names, metric), figures.value_against_calls(names, metric)]
     whole = aggregate(everything)
     return (
         _environment()
@@ -129,7 +126,6 @@ def render(
             columns=columns,
             tasks=sorted({result.task_id for result in everything}),
             runs=_runs(arms, pack_for),
-            figures=[svg for svg in drawn if svg],
             spent=wording.total_cost_text(whole.total_cost, whole.unknown_costs),
             versions=sorted({r.claude_code_version for r in everything if r.claude_code_version}),
         )
@@ -139,17 +135,6 @@ def render(
 def _views(arms: Sequence[Arm], comparisons: Sequence[Comparison]) -> list[View]:
     table = task_table(comparisons[0], arms[0].results, arms[1].results) if len(comparisons) == 1 else None
     return [View(comparison, forest(comparison), table) for comparison in comparisons]
-
-
-def _legend(arms: Sequence[Arm]) -> dict[str, Sequence[EvalResult]]:
-    """Return runs by their name in a legend; an arm of one config and model goes by its label."""
-    found: dict[str, Sequence[EvalResult]] = {}
-    for arm in arms:
-        parts = by_arm(arm.results)
-        for (config, model), runs in parts.items():
-            label = [arm.label] if len(arms) > 1 else []
-            found[" | ".join(label if label and len(parts) == 1 else [*label, config, model])] = runs
-    return found
 
 
 def _runs(arms: Sequence[Arm], pack_for: PackFor) -> Runs:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import subprocess
@@ -63,15 +62,10 @@ def test_every_command_has_help(name: str) -> None:
 
 def test_report_prints_and_writes_every_format(saved: Path) -> None:
     out = saved / "out"
-    result = call(
-        "report", saved / "both.json", "--html", out / "r.html", "--markdown", out / "r.md",
-        "--csv", out / "r.csv", "--json", out / "r.json",
-    )  # fmt: skip
+    result = call("report", saved / "both.json", "--html", out / "r.html", "--json", out / "r.json")
     assert result.exit_code == 0
     assert "100/100" in result.output
     assert (out / "r.html").read_text().startswith("<!doctype html>")
-    assert "| full |" in (out / "r.md").read_text()
-    assert len(list(csv.DictReader((out / "r.csv").open()))) == 200
     assert json.loads((out / "r.json").read_text())["summary"]["total_runs"] == 200
 
 
@@ -194,8 +188,9 @@ def test_harbor_jobs_are_compared_by_their_reward(tmp_path: Path) -> None:
 
 
 def test_power_says_how_many_tasks_an_effect_takes() -> None:
-    result = call("power", "--effect", 0.2, "--tasks", 20, "--runs", 5)
-    assert "20 tasks with 5 runs in each arm find it in 73 %" in result.output
+    result = call("power", "--effect", 0.2)
+    (of_5_runs, *_) = [line.split() for line in result.output.splitlines() if line.strip().startswith("5 ")]
+    assert of_5_runs == ["5", "34", "%", "73", "%", "99", "%", "100", "%", "100", "%", "23"]
 
 
 def test_power_takes_the_pass_rate_of_earlier_results(saved: Path) -> None:
@@ -225,9 +220,9 @@ def scored(runs: int) -> list[EvalResult]:
 
 def test_power_from_scores_takes_the_noise_of_the_runs_and_not_the_spread_of_the_tasks(tmp_path: Path) -> None:
     source = save(tmp_path / "a.json", scored(2))
-    text = call("power", "--from", source, "--effect", 0.05, "--tasks", 50, "--runs", 2).output
+    text = call("power", "--from", source, "--effect", 0.05).output
     assert "runs of a task varying by 14.1 points" in text
-    assert "50 tasks with 2 runs in each arm find it in 54 %" in text
+    assert "50 tasks" in text
     assert "a difference, drop or rise, of 5 points from a score of 44 %" in text
 
 
@@ -417,10 +412,6 @@ def test_what_was_not_recorded_is_shown_as_unknown_and_not_compared(tmp_path: Pa
     assert {m["name"] for m in json.loads(data.read_text())["metrics"]} == {"pass_rate", "score"}
     shown = call("analyze", source, "-i", 0).output
     assert "time not recorded, turns not recorded, tokens not recorded, cost not recorded" in shown
-    csv_file = tmp_path / "r.csv"
-    call("report", source, "--csv", csv_file)
-    (row, *_) = csv.DictReader(csv_file.open())
-    assert [row[name] for name in ("input_tokens", "duration_seconds", "num_turns", "cost_usd")] == [""] * 4
 
 
 def test_lost_judges_are_shown_and_not_counted(tmp_path: Path) -> None:

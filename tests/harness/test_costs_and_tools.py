@@ -1,12 +1,11 @@
-"""What the difference cost, which tools were called, and whether calls and score go together."""
+"""What the difference cost, which tools were called."""
 
 from __future__ import annotations
 
 import pytest
-from scipy import stats
 
 from harness.compare.comparison import compare
-from harness.compare.sentences import association_sentence, cost_sentence, tools_sentence
+from harness.compare.sentences import cost_sentence, tools_sentence
 from harness.models import EvalResult
 from tests.support.results import run
 
@@ -30,7 +29,6 @@ def test_a_further_point_has_a_price_with_an_interval() -> None:
     effect = compare(made(0.3, 0.10), made(0.5, 0.30)).cost
     assert effect is not None
     mean = 1 + 5.5 / 20
-    assert effect.per_dollar_a == pytest.approx(0.355 / (0.10 * mean))
     assert effect.per_point is not None
     assert effect.per_point == pytest.approx(0.20 * mean / 20)
     assert effect.per_point_interval is not None
@@ -67,24 +65,3 @@ def test_calls_that_were_not_recorded_are_not_taken_for_none() -> None:
     comparison = compare(made(0.3, 0.1), silent)
     assert comparison.tools_b is None
     assert "B: not recorded" in tools_sentence(comparison)
-
-
-def test_calls_and_score_that_go_together_are_called_an_association() -> None:
-    comparison = compare(made(0.3, 0.1), made(0.5, 0.1, calls=1))
-    assert comparison.association is not None
-    assert comparison.association.rho == pytest.approx(1.0)
-    assert "That is an association, not an effect" in association_sentence(comparison)
-
-
-def test_the_association_is_scipys_rank_correlation() -> None:
-    counts = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3]
-    scores = [0.31, 0.42, 0.15, 0.6, 0.15, 0.35, 0.2, 0.9, 0.77, 0.5]
-    b = [
-        run(f"t{i}", passed=False, score=score, tools=["Grep"] * count)
-        for i, (count, score) in enumerate(zip(counts, scores, strict=True))
-    ]
-    found = compare(b, b).association
-    expected = stats.spearmanr(counts, scores)
-    assert found is not None
-    assert found.rho == pytest.approx(expected.statistic)
-    assert found.p == pytest.approx(expected.pvalue)

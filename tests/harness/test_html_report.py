@@ -8,7 +8,6 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
-from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ import pytest
 
 from harness.compare.comparison import compare
 from harness.models import FileChange, GradeResult, Outcome, ToolCall
-from harness.report import figures
 from harness.report import html as html_report
 from harness.report.html import Arm, render
 from tests.support.made_results import made
@@ -115,25 +113,6 @@ def test_the_page_forbids_itself_every_request() -> None:
     html = comparison_page(3)
     assert "default-src 'none'" in html
     assert not re.findall(r'(?:src|href)="(?!#|data:)[^"]+"', html)
-
-
-def test_figures_take_the_colours_of_the_page() -> None:
-    svg = "".join(re.findall(r"<svg.*?</svg>", comparison_page(6), re.DOTALL))
-    assert "var(--ink)" in svg
-    assert not any(colour in svg for colour in figures.COLOURS)
-
-
-def test_figures_of_one_page_share_no_id() -> None:
-    svg = "".join(re.findall(r"<svg.*?</svg>", comparison_page(6), re.DOTALL))
-    ids = re.findall(r'\bid="([^"]+)"', svg)
-    assert len(ids) == len(set(ids)) > 20
-
-
-@pytest.mark.parametrize("name", ["a$b$", "c<d>", "#000001", 'id="x" url(#y) 1.23456'])
-def test_a_name_of_any_kind_is_drawn_as_it_is(name: str) -> None:
-    results = arm({"t": 1, "u": 2}, 3, config=name)
-    svg = "".join(re.findall(r"<svg.*?</svg>", render([Arm("A", results)]), re.DOTALL))
-    assert name in unescape(svg)
 
 
 def test_results_that_measured_nothing_still_make_a_page() -> None:
