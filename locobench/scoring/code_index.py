@@ -60,23 +60,30 @@ class CodeIndex:
         self.roots = sorted(roots)
         self.names: dict[str, str] = {}
         self.texts: dict[str, bytes] = {}
-        self._names_of: dict[str, list[str]] = {}
+        self._names_of: dict[str, set[str]] = {}
         # A cache for all tasks of the project, filled only for files that an oracle mentions.
         self._ranked: dict[str, list[str]] = {}
         numbers = {path: number for number, path in enumerate(self.files)}
         places: defaultdict[str, list[int]] = defaultdict(list)
-        sums: set[int] = set()
-        forms: dict[bytes, tuple[str, str]] = {}
+        lines: set[bytes] = set()
+        # Token -> folded identifier or "": the files of a project share most of their words.
+        folded: dict[bytes, str] = {}
         for path, content in texts:
             if path not in numbers or b"\0" in content[:8192]:
                 continue
             self.texts[path] = content
-            spellings = _names_in(content, forms)
-            self._names_of[path] = list(spellings)
-            for name, spelling in spellings.items():
-                self.names.setdefault(name, spelling)
+            found = dict.fromkeys(content.replace(b"(", b"( ").translate(_TO_NAMES).split())
+            for token in [token for token in found if token not in folded]:
+                word = token.lstrip(b"0123456789").rstrip(b"(").decode("ascii")
+                is_name = is_compound(word) or (token.endswith(b"(") and is_simple(word))
+                folded[token] = fold(word) if is_name else ""
+                if is_name:
+                    self.names.setdefault(folded[token], word)
+            self._names_of[path] = {*map(folded.__getitem__, found)} - {""}
+            for name in self._names_of[path]:
                 places[name].append(numbers[path])
-            sums.update([line_sum(words) for line in _as_words(content) if _is_long_enough(words := line.split())])
+            lines.update(_as_words(content))
+        sums = {line_sum(words) for line in lines if len(words := line.split()) >= SHORTEST_LINE}
         self.code = CodeBase(places, sums, Files(self.files, self.roots))
         rows = (f"{name} {' '.join(map(str, places[name]))}" for name in sorted(places))
         self.stored = {
@@ -102,29 +109,8 @@ class CodeIndex:
         """Yield the lines of a file that the verifier recognises in quotes."""
         content = self.texts.get(path, b"")
         for line, words in zip(content.split(b"\n"), _as_words(content), strict=True):
-            if _is_long_enough(words.split()):
+            if len(words.split()) >= SHORTEST_LINE:
                 yield line.decode("utf-8", "replace").rstrip()
-
-
-def _names_in(content: bytes, forms: dict[bytes, tuple[str, str]]) -> dict[str, str]:
-    """Map a file's folded identifiers to their first spellings: compound names, and names followed by `(`.
-
-    `forms` caches token -> (folded name or "", spelling), because a project's files share most words.
-    """
-    names: dict[str, str] = {}
-    for token in dict.fromkeys(content.replace(b"(", b"( ").translate(_TO_NAMES).split()):
-        form = forms.get(token)
-        if form is None:
-            word = token.lstrip(b"0123456789").rstrip(b"(").decode("ascii")
-            is_name = is_compound(word) or (token.endswith(b"(") and is_simple(word))
-            form = forms[token] = (fold(word) if is_name else "", word)
-        if form[0] and form[0] not in names:
-            names[form[0]] = form[1]
-    return names
-
-
-def _is_long_enough(words: list[bytes]) -> bool:
-    return len(words) >= SHORTEST_LINE
 
 
 def _as_words(content: bytes) -> list[bytes]:
