@@ -15,6 +15,7 @@ from locobench.reading import (
     is_compound,
     is_simple,
     line_sum,
+    names_in,
     pack,
     pack_lines,
 )
@@ -65,7 +66,7 @@ class CodeIndex:
         self._ranked: dict[str, list[str]] = {}
         numbers = {path: number for number, path in enumerate(self.files)}
         places: defaultdict[str, list[int]] = defaultdict(list)
-        lines: set[bytes] = set()
+        sums: set[int] = set()
         # Token -> folded identifier or "": the files of a project share most of their words.
         folded: dict[bytes, str] = {}
         for path, content in texts:
@@ -82,8 +83,9 @@ class CodeIndex:
             self._names_of[path] = {*map(folded.__getitem__, found)} - {""}
             for name in self._names_of[path]:
                 places[name].append(numbers[path])
-            lines.update(_as_words(content))
-        sums = {line_sum(words) for line in lines if len(words := line.split()) >= SHORTEST_LINE}
+            sums.update(
+                [line_sum(words) for line in _as_words(content) if len(words := line.split()) >= SHORTEST_LINE]
+            )
         self.code = CodeBase(places, sums, Files(self.files, self.roots))
         rows = (f"{name} {' '.join(map(str, places[name]))}" for name in sorted(places))
         self.stored = {
@@ -94,9 +96,10 @@ class CodeIndex:
         }
 
     @cached_property
-    def names_of_paths(self) -> frozenset[str]:
+    def names_of_paths(self) -> set[str]:
         """The folded identifiers in the paths: an agent learns these by listing the files."""
-        return compounds("\n".join((*self.roots, *self.files)))
+        paths = (*self.roots, *self.files)
+        return compounds("\n".join(paths)).union(*(names for path in paths for names in names_in(f"`{path}`")))
 
     def names_in(self, path: str) -> list[str]:
         """Return a file's identifiers: those in the fewest files first, ties in alphabetical order."""
@@ -117,9 +120,9 @@ def _as_words(content: bytes) -> list[bytes]:
     return content.translate(_TO_WORDS).split(b"\n")
 
 
-def compounds(text: str) -> frozenset[str]:
+def compounds(text: str) -> set[str]:
     """Return the folded compound identifiers in a text."""
-    return frozenset(fold(token) for token in set(WORD.findall(text)) if is_compound(token))
+    return {fold(token) for token in set(WORD.findall(text)) if is_compound(token)}
 
 
 def can_be_written(path: str) -> bool:

@@ -87,7 +87,7 @@ def grade_key(
     task: Scenario,
     index: CodeIndex,
     *,
-    context_files: Iterable[str],
+    context_files: Sequence[str],
     instruction: str,
     scoring: Scoring,
 ) -> Grading:
@@ -103,11 +103,11 @@ def grade_key(
     """
     key: dict[str, Any] = {
         "scoring": scoring.model_dump(),
-        "given": sorted(index.names_of_paths | _named_in(instruction)),
+        "given": sorted(index.names_of_paths | _named_in(instruction, context_files)),
         **index.stored,
     }
     text = as_markdown(task.ground_truth)
-    oracle = _oracle(text, index, key, list(context_files))
+    oracle = _oracle(text, index, key, context_files)
     if len(oracle.encode()) > MAX_ANSWER_BYTES:
         raise GradingError(f"ground_truth: more than {MAX_ANSWER_BYTES:,} bytes, which is all the verifier reads")
     full = verify.measure(oracle, key, index.code)["components"] if index.names else {}
@@ -121,13 +121,14 @@ def grade_key(
     return Grading({**key, "full": full}, oracle)
 
 
-def _named_in(instruction: str) -> frozenset[str]:
-    """Return the folded identifiers that the instruction gives away."""
-    blocks = (names_in(block.text) for block in read_blocks(instruction))
-    return compounds(instruction).union(*(names for kinds in blocks for names in kinds))
+def _named_in(instruction: str, context_files: Iterable[str]) -> set[str]:
+    """Return the folded identifiers that the instruction gives away, but for those in its list of files."""
+    listed = {f"- `{path}`" for path in context_files}
+    said = [block.text for block in read_blocks(instruction) if block.text not in listed]
+    return compounds("\n".join(said)).union(*(names for text in said for names in names_in(text)))
 
 
-def _oracle(truth: str, index: CodeIndex, key: dict[str, Any], context_files: list[str]) -> str:
+def _oracle(truth: str, index: CodeIndex, key: dict[str, Any], context_files: Iterable[str]) -> str:
     """Return the truth followed by evidence from the code base: identifiers with their files, and lines with them."""
     scoring, given = key["scoring"], set(key["given"])
     named = index.code.files.named_in(truth)
