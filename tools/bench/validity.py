@@ -279,9 +279,11 @@ def main() -> int:
     else:
         print("LOCOBENCH_REAL names no folder with real scenarios: the bundled sample only")
     kept = _worth(cases)
+    found = {name: graded(Case.reward) for name, graded in sets.items()}
+    _put("agreement", agreement.table(found))
+    kept &= all(promise(one) >= least for one in found.values() for _, promise, least in agreement.PROMISES)
     changes: dict[str, Changes] = {}
-    for name, graded in sets.items():
-        kept &= _agreement(name, graded(Case.reward))
+    for name in sets:
         changes[name] = changes_of(name, cases[name], kit)
         kept &= large_changes(changes[name]) <= SHARE_OF_LARGER
     _put("changes", change_table(changes))
@@ -289,9 +291,7 @@ def main() -> int:
         _put(name, make(sets))
     if len(sets) > 1:
         names = {"sample": "bundled sample", "real": "real scenarios"}
-        agreement.draw(
-            {names[name]: graded(Case.reward) for name, graded in sets.items()}, DOCS / "verifier_agreement.svg"
-        )
+        agreement.draw({names[name]: one for name, one in found.items()}, DOCS / "verifier_agreement.svg")
     return 0 if kept else 1
 
 
@@ -315,13 +315,6 @@ def _worth(cases: dict[str, list[Case]]) -> bool:
     if paying:
         print(f"earn more than is promised: {', '.join(sorted(paying))}")
     return not paying and all(set(scores["oracle"]) == {1.0} for scores in others.values())
-
-
-def _agreement(name: str, found: list[Graded]) -> bool:
-    halves = list(dict.fromkeys(answer.half for answer in found))
-    parts = {"all": found, **{half: [answer for answer in found if answer.half == half] for half in halves}}
-    _put(f"agreement {name}", agreement.table(parts))
-    return all(promise(found) >= least for _, promise, least in agreement.PROMISES)
 
 
 def changes_of(name: str, cases: list[Case], kit: Path | None) -> Changes:
