@@ -11,13 +11,22 @@ import tempfile
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from harness.agents.claude.layout import FOLDERS, REDACTIONS_FILE, TELEMETRY_OFF, without_telemetry
+from harness.agents.claude.layout import FOLDERS
 from harness.errors import InputError
 from harness.models import ClaudeConfigSnapshot
 from harness.suite.resolved import load_snapshot
 
 UNSAFE = re.compile(r"[\x00-\x1f\\:]")
 """Characters that have a special meaning on some file system."""
+
+TELEMETRY = re.compile(r"TELEMETRY|OTEL|BETA_TRACING")
+"""Matches variables of telemetry; those of settings.json override those of the process."""
+TELEMETRY_OFF = {
+    "DISABLE_TELEMETRY": "1",
+    "DISABLE_ERROR_REPORTING": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+}
 
 
 class ConfigImporter:
@@ -69,11 +78,11 @@ def _contents(snapshot: ClaudeConfigSnapshot, disable_mcp: bool) -> dict[str, by
         _check_inside(path, contents)
     if snapshot.global_claude_md is not None:
         contents["CLAUDE.md"] = snapshot.global_claude_md.encode()
-    contents["settings.json"] = _json(without_telemetry(snapshot.settings))
+    env = snapshot.settings.get("env")
+    kept = {n: value for n, value in env.items() if not TELEMETRY.search(n)} if isinstance(env, dict) else {}
+    contents["settings.json"] = _json({**snapshot.settings, "env": {**kept, **TELEMETRY_OFF}})
     if snapshot.mcp_servers and not disable_mcp:
         contents[".claude.json"] = _json({"mcpServers": snapshot.mcp_servers})
-    if snapshot.redacted or snapshot.left_out:
-        contents[REDACTIONS_FILE] = _json({"redacted": snapshot.redacted, "left_out": snapshot.left_out})
     return contents
 
 

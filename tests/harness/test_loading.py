@@ -45,7 +45,10 @@ def write(path: Path, text: str) -> Path:
         (TASK + "tags: " + "[" * 800, r"nested too deeply|not YAML"),
         (TASK + "  x\n", r":\d+: not YAML"),
         (TASK + "tags: [!mine a]\n", r":8: not YAML \(could not determine a constructor for the tag '!mine'\)"),
-        (TASK + "scoring: {!!python/object:os.system x: 1}\n", r":8: not YAML \(could not determine a constructor for the tag .*os.system"),
+        (
+            TASK + "scoring: {!!python/object:os.system x: 1}\n",
+            r":8: not YAML \(could not determine a constructor for the tag .*os.system",
+        ),
         (TASK.replace("coding", "cooking"), r":2: category: .*'coding'"),
         ("- a\n", r":1: must be a mapping"),
         ("id: a\n", r"category: required key is missing"),
