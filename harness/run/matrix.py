@@ -16,6 +16,7 @@ from harness.errors import StopMatrix
 from harness.models import ErrorKind, EvalResult
 from harness.results.journal import Journal
 from harness.run.plan import Key, PlannedRun, finished_before
+from harness.run.single import SingleRun, keep, release
 
 Callback = Callable[[EvalResult, int, int], None]
 """Called after every run with its result, the number of finished runs and the total number of runs."""
@@ -59,18 +60,9 @@ def spent_usd(results: Iterable[EvalResult]) -> float:
 class Matrix:
     """Executes planned runs with several workers; every finished run is written to the journal at once."""
 
-    attempt: Callable[[PlannedRun], EvalResult]
-    """Runs the agent once, which costs money; the result is not graded yet."""
-    grade: Callable[[PlannedRun, EvalResult], EvalResult]
-    """Adds the missing grades, or raises StopMatrix if it cannot."""
+    single: SingleRun
     journal: Journal[EvalResult]
     """Receives each run before it is graded, and again afterwards."""
-    cancel: Callable[[], None]
-    """Ends the attempts in progress."""
-    keep: Callable[[EvalResult], None]
-    """Called with a run whose files are needed later, once the journal tells where they are."""
-    release: Callable[[EvalResult], None]
-    """Called with a run whose files are no longer needed, once its grades are on disk."""
     workers: int = 1
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     max_cost_usd: float | None = None
@@ -78,7 +70,6 @@ class Matrix:
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
-        self._record_lock = threading.Lock()
         self._stopping = threading.Event()
         self._stop_reason = ""
         self._hold_until = 0.0
@@ -93,6 +84,8 @@ class Matrix:
         """What earlier calls spent, in US$, on runs that have to be repeated."""
         self._finished: queue.Queue[tuple[EvalResult, int] | None] = queue.Queue()
         """Results in the journal, each with the number of finished runs so far; None when a worker has ended."""
+        self._working = 0
+        """Workers that have not ended."""
 
     def run(self, runs: list[PlannedRun], callback: Callback | None = None) -> list[EvalResult]:
         """Return the results of all runs in the plan's order; runs in the journal are not repeated.
@@ -103,26 +96,24 @@ class Matrix:
         done = self._done = finished_before(runs, entries)
         for result in entries:  # a kill may have come between the grades of a run and the end of its files
             if result.kept_project is not None and result.key in done and done[result.key].kept_project is None:
-                self.release(result)
+                release(result)
         self._spent = spent_usd(entries)
         self._lost = {r.key: r.spent_usd for r in entries if r.key not in done}
         left = deque(run for run in runs if run.key not in done or done[run.key].is_ungraded)
-        threads = [
-            threading.Thread(target=self._work, args=(left,), daemon=True) for _ in range(min(self.workers, len(left)))
-        ]
-        for thread in threads:
-            thread.start()
+        self._working = min(self.workers, len(left))
+        for _ in range(self._working):
+            threading.Thread(target=self._work, args=(left,), daemon=True).start()
         try:
-            self._report(threads, len(runs), callback)
+            self._report(len(runs), callback)
         except BaseException as error:  # end the runs in progress, and journal those that finished
             self._interrupted = isinstance(error, KeyboardInterrupt)
             if not self._interrupted:
                 self._fault = error
             self._stop("interrupted")
-            self.cancel()
+            self.single.executor.cancel()
             with contextlib.suppress(KeyboardInterrupt):  # a second Ctrl-C means: do not wait
-                self._report(threads, len(runs), None, until=time.monotonic() + ENDS_WITHIN)
-        with self._record_lock:  # from here on, workers that are still running change nothing
+                self._report(len(runs), None, until=time.monotonic() + ENDS_WITHIN)
+        with self._lock:  # from here on, workers that are still running change nothing
             self._closed = True
         if self._fault is not None:
             raise self._fault
@@ -132,28 +123,25 @@ class Matrix:
             raise MatrixStopped(self._stop_reason, results, interrupted=self._interrupted)
         return results
 
-    def _report(
-        self, threads: list[threading.Thread], total: int, callback: Callback | None, until: float = float("inf")
-    ) -> None:
+    def _report(self, total: int, callback: Callback | None, until: float = float("inf")) -> None:
         """Report finished runs to the callback until all workers have ended or the time is up."""
-        while time.monotonic() < until:
-            ended = not any(thread.is_alive() for thread in threads)
+        while self._working and time.monotonic() < until:
             try:
-                item = self._finished.get(block=not ended, timeout=0.2)
+                item = self._finished.get(timeout=0.2)
             except queue.Empty:
-                if ended:
-                    return
                 continue
-            if item is not None and callback is not None:
+            if item is None:
+                self._working -= 1
+            elif callback is not None:
                 callback(item[0], item[1], total)
 
     def _record(self, run: PlannedRun, result: EvalResult, *, finished: bool = True) -> None:
         # Runs in the worker: Ctrl-C interrupts the main thread, and must not do so between journal and results.
-        with self._record_lock:
+        with self._lock:
             if self._closed:
                 return
             self.journal.append(result)
-            self.keep(result)
+            keep(result)
             if finished:
                 self._done[run.key] = result
                 self._finished.put((result, len(self._done)))
@@ -163,15 +151,21 @@ class Matrix:
     def _work(self, left: deque[PlannedRun]) -> None:
         try:
             while (run := self._next(left)) is not None:
-                result = self._done.get(run.key) or self._tried(run)
-                if result is not None and not self._interrupted:
+                result = self._done.get(run.key)
+                if result is None:
+                    result = self._try(run)
+                    if result.trace.error_kind is ErrorKind.INTERRUPTED:
+                        continue
+                    if result.is_ungraded:
+                        self._record(run, result, finished=False)
+                if not self._interrupted:
                     self._finish(run, result)
         except StopMatrix as error:
             self._stop(str(error))
         except BaseException as error:  # must end the whole matrix, not just this thread
             self._fault = error
             self._stop(str(error))
-            self.cancel()
+            self.single.executor.cancel()
         finally:
             self._finished.put(None)
 
@@ -183,31 +177,22 @@ class Matrix:
                 self._stop(f"the budget of ${self.max_cost_usd:g} is used up (${self._spent:.2f} spent)")
             return left.popleft() if left and not self._stopping.is_set() else None
 
-    def _tried(self, run: PlannedRun) -> EvalResult | None:
-        """Run the agent and save the result before it is graded; None if it was interrupted."""
-        result = self._try(run)
-        if result.trace.error_kind is ErrorKind.INTERRUPTED:
-            return None
-        if result.is_ungraded:
-            self._record(run, result, finished=False)
-        return result
-
     def _finish(self, run: PlannedRun, result: EvalResult) -> None:
         """Add a run's missing grades, and record it."""
-        graded = self.grade(run, result) if result.is_ungraded else result
+        graded = self.single.grade(run, result) if result.is_ungraded else result
         with self._lock:
             self._spent += graded.spent_usd - result.spent_usd
         if graded.refused_judge:
             self._stop(graded.refused_judge)
         self._record(run, graded)
         if graded.kept_project is None:
-            self.release(result)
+            release(result)
 
     def _try(self, run: PlannedRun) -> EvalResult:
         """Make one run, with retries."""
         attempt, wasted = 1, self._lost.get(run.key, 0.0)
         while True:
-            result = self.attempt(run)
+            result = self.single.attempt(run)
             with self._lock:
                 self._spent += result.spent_usd
             result = result.model_copy(update={"attempts": attempt, "retry_cost_usd": wasted})

@@ -34,47 +34,37 @@ def load_task(path: Path | str) -> Task:
 
     InputError names the file, line and key of every mistake, or a path that is missing.
     """
-    path = Path(path)
-    task = _load(path, Task)
-    return task.model_copy(
-        update={
-            name: _existing(path, name, getattr(task, name))
-            for name in ("fixture_path", "hidden_path", "solution_path")
-        }
-    )
+    return _with_paths(Path(path), _load(Path(path), Task))
 
 
 def load_config(path: Path | str) -> Config:
     """Load a config from YAML or JSON, as `load_task` does."""
-    path = Path(path)
-    config = _load(path, Config)
+    config = _load(Path(path), Config)
     for name in ("claude_md", "agents_md"):
-        _warn_of_lost_text(path, name, getattr(config, name))
-    updates: dict[str, Any] = {
-        name: _existing(path, name, getattr(config, name)) for name in ("skills_path", "snapshot")
-    }
-    if isinstance(config.mcp_config, Path):
-        updates["mcp_config"] = _existing(path, "mcp_config", config.mcp_config)
-    return config.model_copy(update=updates)
+        _warn_of_lost_text(Path(path), name, getattr(config, name))
+    return _with_paths(Path(path), config)
+
+
+def _with_paths(source: Path, model: Model) -> Model:
+    """Make the paths in a definition absolute: they are relative to its file, and ~ is expanded."""
+    paths = {name: (source.parent / value.expanduser()).resolve() for name, value in model if isinstance(value, Path)}
+    for key, path in paths.items():
+        if not path.exists():
+            raise InputError(f"{source}: {key}: {path} does not exist (paths are relative to the file that names them)")
+    return model.model_copy(update=paths)
 
 
 def _warn_of_lost_text(source: Path, key: str, text: str | None) -> None:
     """Warn of a text that the agent would not get: YAML reads it as a comment, or it is the name of a file."""
-    if text is not None:
-        if os.path.isfile(source.parent / text):  # noqa: PTH113 - a text may be too long for the name of a file
-            warnings.warn(
-                f"{source}: {key} is the text {text!r} itself, though there is a file of that name; write its content "
-                f"below `{key}: |`",
-                stacklevel=3,
-            )
-        return
-    comment = re.search(rf"^{key}:[ \t]*(?:\n[ \t]+)?(#.*)", read_text(source), re.MULTILINE)
-    if comment:
-        warnings.warn(
-            f"{source}: {key} is empty, since YAML takes {comment[1].rstrip()!r} for a comment; write the text below "
-            f"`{key}: |`",
-            stacklevel=3,
-        )
+    problem = ""
+    if text is None:
+        comment = re.search(rf"^{key}:[ \t]*(?:\n[ \t]+)?(#.*)", read_text(source), re.MULTILINE)
+        if comment:
+            problem = f"is empty, since YAML takes {comment[1].rstrip()!r} for a comment; write the text"
+    elif os.path.isfile(source.parent / text):  # noqa: PTH113 - a text may be too long for the name of a file
+        problem = f"is the text {text!r} itself, though there is a file of that name; write its content"
+    if problem:
+        warnings.warn(f"{source}: {key} {problem} below `{key}: |`", stacklevel=3)
 
 
 def load_tasks(pattern: str) -> list[Task]:
@@ -223,13 +213,3 @@ def _place(root: Node, parts: Sequence[str | int]) -> tuple[list[str | int], int
             where.append(part)
             line, node = found[0].start_mark.line, found[1]
     return where, line + 1
-
-
-def _existing(source: Path, key: str, value: Path | None) -> Path | None:
-    """Return the absolute path of what a definition file names, relative to that file and with ~ expanded."""
-    if value is None:
-        return None
-    path = (source.parent / value.expanduser()).resolve()
-    if not path.exists():
-        raise InputError(f"{source}: {key}: {path} does not exist (paths are relative to the file that names them)")
-    return path

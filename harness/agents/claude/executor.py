@@ -8,13 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.agents.base import ProcessExecutor, folders_of, mcp_file_of
+from harness.agents.base import Ending, ProcessExecutor, folders_of, mcp_file_of
 from harness.agents.claude.layout import CLI_VARIABLES, INSTRUCTIONS_LOG_VARIABLE, ambient_memory
 from harness.agents.claude.messages import Init, Message, Result, message_of, messages_in
-from harness.agents.claude.outcome import Ending, decide
-from harness.agents.claude.startup import Expected
+from harness.agents.claude.outcome import decide
+from harness.agents.claude.startup import Expected, with_config_folder
 from harness.agents.claude.trace import tool_calls, trace_of
-from harness.agents.claude.user_files import user_files, with_config_folder
 from harness.host.processes import Command, Finished, Limits, LineVerdict, StopCause
 from harness.models import Config, ErrorKind, ExecutionTrace, Outcome, ToolCall
 from harness.models.tools import mcp_name
@@ -52,11 +51,6 @@ class ClaudeExecutor(ProcessExecutor):
         self.silence_seconds = silence_seconds
 
     @property
-    def claude_path(self) -> str:
-        """The CLI's executable."""
-        return self.program
-
-    @property
     def agent(self) -> str:
         """The agent's name in Harbor."""
         return "claude-code"
@@ -84,13 +78,12 @@ class ClaudeExecutor(ProcessExecutor):
         isolated = with_config_folder(env_override or {})
         env = {**self.sandbox.agent_variables(), **CLI_VARIABLES, **isolated, **config.env}
         log = Path(env[INSTRUCTIONS_LOG_VARIABLE]) if INSTRUCTIONS_LOG_VARIABLE in env else None
-        user = user_files(isolated)
-        expected = Expected(config, user, working_dir)
+        expected = Expected(config, isolated, working_dir)
         config.refuse_unknown_servers(expected.servers)
         watch = _StreamWatch(expected)
         with mcp_file_of(expected.servers) as mcp_file:
             command = Command(
-                self._build_command(config, expected.servers, mcp_file, user.given, log),
+                self._build_command(config, expected.servers, mcp_file, expected.has_user_files, log),
                 cwd=working_dir,
                 env=env,
                 limits=Limits(wall=timeout, silence=self.silence_seconds, grace=self.grace_seconds),
@@ -102,7 +95,7 @@ class ClaudeExecutor(ProcessExecutor):
             )
             finished = self._finish(command)
         if not isinstance(finished, Finished):
-            return trace_of([], Ending(*finished), prompt, config, stderr=finished[2])
+            return trace_of([], finished, prompt, config, stderr=finished.error)
         stderr = finished.stderr.decode("utf-8", errors="replace")
         end = watch.ending or decide(
             watch.messages,
@@ -124,7 +117,7 @@ class ClaudeExecutor(ProcessExecutor):
         log: Path | None = None,
     ) -> list[str]:
         """Return the CLI's argument list, without the prompt, which goes to stdin."""
-        command = [self.claude_path, "-p", "--output-format", "stream-json", "--verbose"]
+        command = [self.program, "-p", "--output-format", "stream-json", "--verbose"]
         command += ["--model", config.model, "--max-turns", str(config.max_turns)]
         command += ["--setting-sources", "user,project" if has_user_files else "project", "--strict-mcp-config"]
         if mcp_file:

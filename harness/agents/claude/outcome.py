@@ -4,24 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from harness.agents.base import Ending
 from harness.agents.claude.messages import Message, RateLimitEvent, Result, Turn
 from harness.host.processes import StopCause
 from harness.models import ErrorKind, Outcome
 from harness.models.outcomes import KIND_OF_STATUS
-
-
-@dataclass(frozen=True)
-class Ending:
-    """How a run ended and why."""
-
-    outcome: Outcome
-    kind: ErrorKind = ErrorKind.NONE
-    error: str = ""
-    status: int | None = None
-    retry_after_seconds: float | None = None
-
 
 TERMINAL_REASONS: dict[str, tuple[Outcome, ErrorKind]] = {
     "completed": (Outcome.COMPLETED, ErrorKind.NONE),

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from harness.agents.claude.layout import AGENTS_MD_RULE, ambient_memory
 from harness.agents.claude.messages import Init
-from harness.agents.claude.user_files import UserFiles
+from harness.errors import InputError
 from harness.models.tools import canonical
-from harness.suite.resolved import ResolvedConfig
+from harness.suite.load import read_object
+from harness.suite.resolved import ResolvedConfig, agent_name
+from harness.suite.skills import Skill, skills_in
 from locobench.shared.files import read_below
 
 MOST_LOG_BYTES = 4_000_000
@@ -19,25 +23,64 @@ AGENTS_MD_PLUGIN = "cc-plugin-agents-md"
 """The CLI's built-in plugin that reads AGENTS.md if there is no CLAUDE.md."""
 
 
-class Expected:
-    """What a run must start with."""
+CONFIG_FOLDER_VARIABLE = "CLAUDE_CONFIG_DIR"
+CLAUDE_HOME_VARIABLE = "CLAUDE_HOME"
+"""Another name for CLAUDE_CONFIG_DIR, which the CLI does not read."""
 
-    def __init__(self, config: ResolvedConfig, user: UserFiles, project: Path) -> None:
-        """Take together what the config and the user's files provide to a run in `project`."""
-        self.servers = {**user.servers, **config.servers}
-        self._skills = [*user.skills, *config.skills]
-        self._agents = [*user.agents, *([config.subagent] if config.subagent else [])]
+
+def with_config_folder(variables: Mapping[str, str]) -> dict[str, str]:
+    """Add CLAUDE_CONFIG_DIR to a run's variables if they only have CLAUDE_HOME."""
+    named = {CONFIG_FOLDER_VARIABLE: variables[CLAUDE_HOME_VARIABLE]} if CLAUDE_HOME_VARIABLE in variables else {}
+    return {**named, **variables}
+
+
+class Expected:
+    """What a run must start with: what its config and its user's configuration folder provide."""
+
+    def __init__(self, config: ResolvedConfig, variables: Mapping[str, str], project: Path) -> None:
+        """Collect it for a run in `project`, whose variables may name the folder.
+
+        InputError if the folder's settings.json or .claude.json cannot be read.
+        """
+        self.servers: dict[str, Any] = {}
+        """MCP servers by name; the config's own override the user's."""
+        self.has_user_files = False
+        """Whether the CLI has to load files of the user."""
+        self._skills: list[Skill] = []
+        self._agents: list[str] = []
+        self._memory: list[Path] = []
+        self._memory_is_told = True
+        named = variables.get(CONFIG_FOLDER_VARIABLE)
+        if named and Path(named).is_dir() and any(Path(named).iterdir()):
+            self._add_user_files(Path(named).absolute())
+        self.servers |= config.servers
+        self._skills += config.skills
+        self._agents += [config.subagent] if config.subagent else []
         rules = [rule for rule in config.allowed_rules or [] if "*" not in rule.name]
         self._tools = [rule.name for rule in rules if not rule.is_mcp or rule.is_partial]
         has_agents_md = config.agents_md is not None and config.subagent is None
         by_rule = has_agents_md and (project / AGENTS_MD_RULE).is_file()
         self._by_plugin = has_agents_md and not by_rule and not config.claude_md
-        self._memory = [
-            *([user.memory] if user.memory else []),
-            *([project / "CLAUDE.md"] if (config.claude_md or "").strip() else []),
-            *([project / "AGENTS.md"] if by_rule else []),
-        ]
-        self._memory_is_told = not user.hooks_disabled
+        self._memory += [project / "CLAUDE.md"] if (config.claude_md or "").strip() else []
+        self._memory += [project / "AGENTS.md"] if by_rule else []
+
+    def _add_user_files(self, folder: Path) -> None:
+        self.has_user_files = True
+        memory = folder / "CLAUDE.md"
+        if memory.is_file() and memory.read_text(encoding="utf-8", errors="replace").strip():
+            self._memory.append(memory)
+        texts = [path.read_text(encoding="utf-8", errors="replace") for path in sorted(folder.glob("agents/**/*.md"))]
+        # The CLI ignores subagents without a description.
+        self._agents += [name for text in texts if (name := agent_name(text)) and "\ndescription:" in text]
+        settings = read_object(folder / "settings.json")
+        changed = settings.get("skillOverrides")
+        turned_off = {name for name, state in changed.items() if state == "off"} if isinstance(changed, dict) else set()
+        self._skills += [skill for skill in skills_in(folder / "skills") if not skill.names & turned_off]
+        self._memory_is_told = settings.get("disableAllHooks") is not True  # one of them tells it
+        servers = read_object(folder / ".claude.json").get("mcpServers", {})
+        if not isinstance(servers, dict):
+            raise InputError(f"{folder / '.claude.json'}: mcpServers must be an object with one entry per server")
+        self.servers |= servers
 
     def missing_in(self, init: Init) -> list[str]:
         """Return what is missing from the CLI's init line, one phrase each."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from harness.agents.base import Ending
 from harness.agents.claude.messages import Block, Init, Message, Result, Turn, Usage
-from harness.agents.claude.outcome import Ending
 from harness.models import Config, ConfigSnapshot, ErrorKind, ExecutionTrace, Outcome, TokenUsage, ToolCall
 
 
