@@ -14,7 +14,7 @@ from harness.models import Config, EvalResult, Task
 from harness.results import files
 from harness.results.journal import Journal, read_journal
 from harness.run.matrix import Callback, Matrix, RetryPolicy
-from harness.run.plan import PlannedRun, finished_before, plan, refuse_other_experiment
+from harness.run.plan import finished_before, plan, refuse_other_experiment
 from harness.run.single import SingleRun, keep, release
 from harness.suite import load
 from locobench.scoring.judge.prices import price_of
@@ -42,7 +42,7 @@ class EvalRunner:
 
         InputError if the config names skills, a variable or an MCP file that this host does not have.
         """
-        (run,) = self.plan([task], [config], None, 1)
+        (run,) = plan([task], [config], None, 1, self.executor)
         self._prepare([task])
         self.grader.prepare(task)
         single, run = self._single(), replace(run, run_index=run_index)
@@ -52,15 +52,6 @@ class EvalRunner:
         if graded.kept_project is None:
             release(result)
         return graded
-
-    def plan(
-        self, tasks: Iterable[Task], configs: Iterable[Config], models: Iterable[str] | None, runs_per_combo: int
-    ) -> list[PlannedRun]:
-        """Return the runs that `run_matrix` would make.
-
-        InputError if two runs have the same task, config and model, or a config names what this host does not have.
-        """
-        return plan(tasks, configs, models, runs_per_combo, self.executor.resolve, self.executor.identity)
 
     def run_matrix(
         self,
@@ -82,7 +73,7 @@ class EvalRunner:
         `max_cost_usd` is spent, no further run starts; runs in progress still finish. MatrixStopped if the matrix ended
         early; carries the results so far.
         """
-        runs = self.plan(tasks, configs, models, runs_per_combo)
+        runs = plan(tasks, configs, models, runs_per_combo, self.executor)
         path = Path(journal) if journal else files.unused(self.results_dir, "matrix", ".journal.jsonl")
         earlier = read_journal(path)
         for result in earlier:

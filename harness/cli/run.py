@@ -23,7 +23,7 @@ from harness.report.console import say
 from harness.reporter import Reporter
 from harness.results.journal import read_journal
 from harness.run.matrix import MatrixStopped
-from harness.run.plan import PlannedRun, finished_before, refuse_other_experiment
+from harness.run.plan import PlannedRun, finished_before, plan, refuse_other_experiment
 from harness.runner import EvalRunner
 from harness.suite.load import load_tasks
 from harness.suite.resolved import ResolvedConfig
@@ -98,7 +98,7 @@ def _run_matrix(
     options: RunOptions,
 ) -> list[EvalResult]:
     """Make the runs and save them. Exits the command if they stop early, or after a dry run."""
-    planned = runner.plan(tasks, configs, models, batch.runs)
+    planned = plan(tasks, configs, models, batch.runs, runner.executor)
     path, journal = results_and_journal(batch.output, options.resume)
     earlier = read_journal(journal)
     refuse_other_experiment(journal, earlier, planned, runner.grader.judge_model)

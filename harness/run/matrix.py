@@ -135,11 +135,12 @@ class Matrix:
             elif callback is not None:
                 callback(item[0], item[1], total)
 
-    def _record(self, run: PlannedRun, result: EvalResult, *, finished: bool = True) -> None:
+    def _record(self, run: PlannedRun, result: EvalResult, *, finished: bool = True) -> bool:
+        """Write a result to the journal; return False if the matrix ended before."""
         # Runs in the worker: Ctrl-C interrupts the main thread, and must not do so between journal and results.
         with self._lock:
             if self._closed:
-                return
+                return False
             self.journal.append(result)
             keep(result)
             if finished:
@@ -147,6 +148,7 @@ class Matrix:
                 self._finished.put((result, len(self._done)))
             else:
                 self._waiting[run.key] = result
+            return True
 
     def _work(self, left: deque[PlannedRun]) -> None:
         try:
@@ -184,8 +186,7 @@ class Matrix:
             self._spent += graded.spent_usd - result.spent_usd
         if graded.refused_judge:
             self._stop(graded.refused_judge)
-        self._record(run, graded)
-        if graded.kept_project is None:
+        if self._record(run, graded) and graded.kept_project is None:
             release(result)
 
     def _try(self, run: PlannedRun) -> EvalResult:

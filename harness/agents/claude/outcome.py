@@ -20,16 +20,13 @@ TERMINAL_REASONS: dict[str, tuple[Outcome, ErrorKind]] = {
     "hook_stopped": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
     "stop_hook_prevented": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
     "blocking_limit": (Outcome.INFRA_ERROR, ErrorKind.RATE_LIMIT),
+    # Subtypes, for CLI versions that do not print a reason. `success` counts only without an error.
+    "success": (Outcome.COMPLETED, ErrorKind.NONE),
+    "error_max_turns": (Outcome.AGENT_ERROR, ErrorKind.MAX_TURNS),
+    "error_max_budget_usd": (Outcome.AGENT_ERROR, ErrorKind.MAX_BUDGET),
+    "error_max_structured_output_retries": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
 }
 """Outcomes by the CLI's terminal_reason; any other reason is an infrastructure error."""
-
-SUBTYPES: dict[str, str] = {
-    "success": "completed",
-    "error_max_turns": "max_turns",
-    "error_max_budget_usd": "budget_exhausted",
-    "error_max_structured_output_retries": "structured_output_retry_exhausted",
-}
-"""The terminal_reason by subtype, for CLI versions that do not print one. `success` counts only without an error."""
 
 ASSISTANT_ERRORS: dict[str, ErrorKind] = {
     "authentication_failed": ErrorKind.AUTH,
@@ -92,7 +89,7 @@ def decide(
 
 def _ending_of_result(result: Result, messages: Sequence[Message], returncode: int | None) -> Ending:
     status = result.api_error_status
-    reason = result.terminal_reason or SUBTYPES.get(result.subtype, "error")
+    reason = result.terminal_reason or result.subtype
     outcome, kind = TERMINAL_REASONS.get(reason, (Outcome.INFRA_ERROR, ErrorKind.API_ERROR))
     if outcome is Outcome.COMPLETED and (result.is_error or status is not None):
         outcome, kind = Outcome.INFRA_ERROR, ErrorKind.API_ERROR
