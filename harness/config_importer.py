@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import posixpath
 import re
 import shutil
 import tempfile
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from harness.agents.claude.layout import FOLDERS
@@ -75,7 +76,13 @@ def _contents(snapshot: ClaudeConfigSnapshot, disable_mcp: bool) -> dict[str, by
     contents |= {path: text.encode() for path, text in snapshot.files.items()}
     contents |= {path: _decoded(path, text) for path, text in snapshot.files_binary.items()}
     for path in contents:
-        _check_inside(path, contents)
+        parts = path.split("/")
+        inside = parts[0] in ("skills", *FOLDERS) and len(parts) > 1 and posixpath.normpath(path) == path
+        if not inside or UNSAFE.search(path):
+            raise InputError(
+                f"snapshot: {path!r} is no path inside skills/ or another folder of .claude; the snapshot was not "
+                "imported"
+            )
     if snapshot.global_claude_md is not None:
         contents["CLAUDE.md"] = snapshot.global_claude_md.encode()
     env = snapshot.settings.get("env")
@@ -84,18 +91,6 @@ def _contents(snapshot: ClaudeConfigSnapshot, disable_mcp: bool) -> dict[str, by
     if snapshot.mcp_servers and not disable_mcp:
         contents[".claude.json"] = _json({"mcpServers": snapshot.mcp_servers})
     return contents
-
-
-def _check_inside(path: str, contents: dict[str, bytes]) -> None:
-    parts = path.split("/")
-    parents = {str(parent) for parent in PurePosixPath(path).parents} - {"."}
-    known = parts[0] in ("skills", *FOLDERS) and len(parts) > 1
-    if not known or UNSAFE.search(path) or any(part in ("", ".", "..") for part in parts):
-        raise InputError(
-            f"snapshot: {path!r} is no path inside skills/ or another folder of .claude; the snapshot was not imported"
-        )
-    if parents & contents.keys():
-        raise InputError(f"snapshot: {path!r} lies below another file; the snapshot was not imported")
 
 
 def _decoded(path: str, text: str) -> bytes:

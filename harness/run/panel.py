@@ -103,9 +103,11 @@ class Panel:
         failures = 0
         for number, (question, judge, repeat) in enumerate(left, start=total - len(left) + 1):
             self._keep_budget(question, judge)
-            reply = self._without_secrets(self.service.ask(question, judge))
-            verdict = PanelReply(
-                **dict(reply),
+            said = self.service.ask(question, judge)
+            # A judge may quote secrets from an answer or from the code.
+            clean = {"verdict": self._redactor.json(said.verdict), "error": self._redactor(said.error)}
+            reply = PanelReply(
+                **{**dict(said), **clean},
                 task=question.task,
                 digest=question.digest,
                 version=question.version,
@@ -113,11 +115,11 @@ class Panel:
                 repeat=repeat,
                 timestamp=datetime.now(UTC),
             )
-            self.append(verdict)
-            self._verdicts[verdict.key] = verdict
-            self.spent_usd += verdict.cost_usd or 0.0
+            self.append(reply)
+            self._verdicts[reply.key] = reply
+            self.spent_usd += reply.cost_usd or 0.0
             if callback is not None:
-                callback(verdict, number, total)
+                callback(reply, number, total)
             failures = 0 if reply.verdict is not None else failures + 1
             if reply.error_kind.stops_matrix:
                 raise PanelStopped(f"{judge}: {reply.error}")
@@ -140,12 +142,6 @@ class Panel:
     def _reply(self, question: Question, judge: str, repeat: int) -> Reply:
         key = (question.digest, question.version, judge, repeat)
         return self._verdicts.get(key) or Reply(error="not asked")
-
-    def _without_secrets(self, reply: Reply) -> Reply:
-        """Redact secrets that a judge quotes from an answer or from the code."""
-        return reply.model_copy(
-            update={"verdict": self._redactor.json(reply.verdict), "error": self._redactor(reply.error)}
-        )
 
     def _keep_budget(self, question: Question, judge: str) -> None:
         if self.max_cost_usd is None:

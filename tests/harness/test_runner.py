@@ -456,5 +456,6 @@ def test_the_bundled_suite_has_solutions_that_pass_and_fixtures_that_fail() -> N
     tasks = EvalRunner.load_tasks_from_glob(str(REPOSITORY / "evals/tasks/**/*.task.yaml"))
     assert len(tasks) == 8
     assert {str(t.category) for t in tasks} == {"coding", "refactoring", "exploration"}
-    wrong = [check for t in tasks for check in (oracle(t), nop(t)) if not check.as_expected]
+    grader = CompositeGrader()
+    wrong = [check for t in tasks for check in (oracle(t, grader), nop(t, grader)) if not check.as_expected]
     assert wrong == []

@@ -24,13 +24,11 @@ AGENTS_MD_PLUGIN = "cc-plugin-agents-md"
 
 
 CONFIG_FOLDER_VARIABLE = "CLAUDE_CONFIG_DIR"
-CLAUDE_HOME_VARIABLE = "CLAUDE_HOME"
-"""Another name for CLAUDE_CONFIG_DIR, which the CLI does not read."""
 
 
 def with_config_folder(variables: Mapping[str, str]) -> dict[str, str]:
-    """Add CLAUDE_CONFIG_DIR to a run's variables if they only have CLAUDE_HOME."""
-    named = {CONFIG_FOLDER_VARIABLE: variables[CLAUDE_HOME_VARIABLE]} if CLAUDE_HOME_VARIABLE in variables else {}
+    """Add CLAUDE_CONFIG_DIR to a run's variables if they only have CLAUDE_HOME, which the CLI does not read."""
+    named = {CONFIG_FOLDER_VARIABLE: variables["CLAUDE_HOME"]} if "CLAUDE_HOME" in variables else {}
     return {**named, **variables}
 
 
