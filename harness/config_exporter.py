@@ -48,7 +48,10 @@ class ConfigExporter:
         settings, found = redact(read_object(self.claude_home / "settings.json"), "settings", omit=True)
         servers, in_servers = redact(self._servers(), "mcp_servers")
         found += in_servers
-        memory = self._memory(found)
+        memory = self.claude_home / "CLAUDE.md"
+        text = _bytes(memory).decode("utf-8", errors="replace") if memory.is_file() else None
+        clean = None if text is None else redact_text(text)
+        found += ["CLAUDE.md"] if clean != text else []
         if (self.claude_home / "skills").is_dir():
             find_skills(self.claude_home / "skills")  # warns when there is none
         left_out: list[str] = []
@@ -56,7 +59,7 @@ class ConfigExporter:
         return ClaudeConfigSnapshot(
             claude_version=installed_version(),
             snapshot_timestamp=datetime.now(UTC),
-            global_claude_md=memory,
+            global_claude_md=clean,
             settings=settings,
             mcp_servers=servers,
             source_machine=platform.node(),
@@ -84,15 +87,6 @@ class ConfigExporter:
                 raise InputError(f"{path}: mcpServers must be an object with one entry per server")
             servers |= found
         return servers
-
-    def _memory(self, found: list[str]) -> str | None:
-        path = self.claude_home / "CLAUDE.md"
-        if not path.is_file():
-            return None
-        text = _bytes(path).decode("utf-8", errors="replace")
-        clean = redact_text(text)
-        found += ["CLAUDE.md"] if clean != text else []
-        return clean
 
     def _files(self, found: list[str], left_out: list[str]) -> dict[str, Any]:
         """Return the fields of a snapshot that hold files: text as it is, others as base64."""

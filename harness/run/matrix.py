@@ -77,9 +77,10 @@ class Matrix:
         self._fault: BaseException | None = None
         self._interrupted = False
         self._closed = False
-        self._done: dict[Key, EvalResult] = {}
-        self._waiting: dict[Key, EvalResult] = {}
-        """Runs that are not graded yet."""
+        self._known: dict[Key, EvalResult] = {}
+        """The last result of each run, graded or not."""
+        self._number = 0
+        """Number of finished runs."""
         self._lost: dict[Key, float] = {}
         """What earlier calls spent, in US$, on runs that have to be repeated."""
         self._finished: queue.Queue[tuple[EvalResult, int] | None] = queue.Queue()
@@ -93,13 +94,14 @@ class Matrix:
         MatrixStopped if the matrix was interrupted, is out of budget, or met an error that would hit every run.
         """
         entries = self.journal.entries
-        done = self._done = finished_before(runs, entries)
+        done = finished_before(runs, entries)
         for result in entries:  # a kill may have come between the grades of a run and the end of its files
             if result.kept_project is not None and result.key in done and done[result.key].kept_project is None:
                 release(result)
         self._spent = spent_usd(entries)
         self._lost = {r.key: r.spent_usd for r in entries if r.key not in done}
         left = deque(run for run in runs if run.key not in done or done[run.key].is_ungraded)
+        self._known, self._number = dict(done), len(runs) - len(left)
         self._working = min(self.workers, len(left))
         for _ in range(self._working):
             threading.Thread(target=self._work, args=(left,), daemon=True).start()
@@ -117,8 +119,7 @@ class Matrix:
             self._closed = True
         if self._fault is not None:
             raise self._fault
-        known = self._waiting | done
-        results = [known[run.key] for run in runs if run.key in known]
+        results = [self._known[run.key] for run in runs if run.key in self._known]
         if self._stop_reason:
             raise MatrixStopped(self._stop_reason, results, interrupted=self._interrupted)
         return results
@@ -143,17 +144,16 @@ class Matrix:
                 return False
             self.journal.append(result)
             keep(result)
+            self._known[run.key] = result
             if finished:
-                self._done[run.key] = result
-                self._finished.put((result, len(self._done)))
-            else:
-                self._waiting[run.key] = result
+                self._number += 1
+                self._finished.put((result, self._number))
             return True
 
     def _work(self, left: deque[PlannedRun]) -> None:
         try:
             while (run := self._next(left)) is not None:
-                result = self._done.get(run.key)
+                result = self._known.get(run.key)
                 if result is None:
                     result = self._try(run)
                     if result.trace.error_kind is ErrorKind.INTERRUPTED:

@@ -43,20 +43,20 @@ class Told(BaseModel):
             return cls.model_fields[info.field_name].get_default(call_default_factory=True)
 
 
+def _named(*names: str) -> Any:
+    return Field(default=0, validation_alias=AliasChoices(*names))
+
+
 class Usage(BaseModel):
     """Token counts of one request, the main loop or one model, under the API's names or those of `modelUsage`.
 
     A single malformed count invalidates all of them.
     """
 
-    input_tokens: Count = Field(default=0, validation_alias=AliasChoices("input_tokens", "inputTokens"))
-    output_tokens: Count = Field(default=0, validation_alias=AliasChoices("output_tokens", "outputTokens"))
-    cache_read_tokens: Count = Field(
-        default=0, validation_alias=AliasChoices("cache_read_input_tokens", "cacheReadInputTokens")
-    )
-    cache_creation_tokens: Count = Field(
-        default=0, validation_alias=AliasChoices("cache_creation_input_tokens", "cacheCreationInputTokens")
-    )
+    input_tokens: Count = _named("input_tokens", "inputTokens")
+    output_tokens: Count = _named("output_tokens", "outputTokens")
+    cache_read_tokens: Count = _named("cache_read_input_tokens", "cacheReadInputTokens")
+    cache_creation_tokens: Count = _named("cache_creation_input_tokens", "cacheCreationInputTokens")
 
 
 class Block(Told):
