@@ -13,7 +13,7 @@ from harness.isolator import EnvironmentIsolator
 from harness.models import Config, EvalResult, Task
 from harness.results import files
 from harness.results.journal import Journal, read_journal
-from harness.run.matrix import Callback, Matrix, RetryPolicy
+from harness.run.matrix import Callback, Matrix
 from harness.run.plan import finished_before, plan, refuse_other_experiment
 from harness.run.single import SingleRun, keep, release
 from harness.suite import load
@@ -63,7 +63,6 @@ class EvalRunner:
         *,
         workers: int = 1,
         journal: Path | str | None = None,
-        retry: RetryPolicy | None = None,
         max_cost_usd: float | None = None,
     ) -> list[EvalResult]:
         """Run every task with every config and model, `runs_per_combo` times each, in the plan's order.
@@ -88,7 +87,7 @@ class EvalRunner:
         if left:
             self._prepare(left.values())
         with Journal(path, EvalResult) as open_journal:
-            matrix = Matrix(self._single(), open_journal, workers, retry or RetryPolicy(), max_cost_usd)
+            matrix = Matrix(self._single(), open_journal, workers, max_cost_usd)
             return matrix.run(runs, callback)
 
     def save_results(

@@ -9,7 +9,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from harness.errors import StopMatrix
@@ -20,6 +20,13 @@ from harness.run.single import SingleRun, keep, release
 
 Callback = Callable[[EvalResult, int, int], None]
 """Called after every run with its result, the number of finished runs and the total number of runs."""
+
+ATTEMPTS = 3
+"""How often a run is tried whose service fails."""
+FIRST_WAIT_SECONDS = 5.0
+"""Wait before the second attempt; triples with every attempt, with a jitter of 25%."""
+LONGEST_WAIT_SECONDS = 300.0
+"""If a usage limit resets later than this, the matrix stops instead."""
 
 ENDS_WITHIN = 3.5
 """Seconds that an interrupted matrix waits for its workers. A grading that takes longer is left for the next call."""
@@ -35,22 +42,6 @@ class MatrixStopped(Exception):
         self.interrupted = interrupted
 
 
-@dataclass(frozen=True)
-class RetryPolicy:
-    """How often, and after how many seconds, a run is retried after an infrastructure error."""
-
-    attempts: int = 3
-    first_wait: float = 5.0
-    """Triples with every attempt."""
-    longest_wait: float = 300.0
-    """If a usage limit resets later than this, the matrix stops instead."""
-
-    def wait(self, attempt: int) -> float:
-        """Return the seconds to wait after the given attempt (counted from 1), with a jitter of 25%."""
-        seconds: float = min(self.longest_wait, self.first_wait * 3.0 ** (attempt - 1))
-        return seconds * random.uniform(0.75, 1.25)
-
-
 def spent_usd(results: Iterable[EvalResult]) -> float:
     """Return the known cost of a journal in US$; the last result of a run includes the cost of its earlier ones."""
     return sum(result.spent_usd for result in {result.key: result for result in results}.values())
@@ -64,7 +55,6 @@ class Matrix:
     journal: Journal[EvalResult]
     """Receives each run before it is graded, and again afterwards."""
     workers: int = 1
-    retry: RetryPolicy = field(default_factory=RetryPolicy)
     max_cost_usd: float | None = None
     """Once this is spent, no further run starts."""
 
@@ -200,12 +190,13 @@ class Matrix:
             trace = result.trace
             if trace.error_kind.stops_matrix:
                 self._stop(f"{trace.error_kind}: {trace.error}")
-            if not trace.may_be_retried or attempt >= self.retry.attempts or self._stopping.is_set():
+            if not trace.may_be_retried or attempt >= ATTEMPTS or self._stopping.is_set():
                 return result
             wait = trace.retry_after_seconds
             if wait is None:
-                wait = self.retry.wait(attempt)
-            elif wait > self.retry.longest_wait:
+                seconds = FIRST_WAIT_SECONDS * 3.0 ** (attempt - 1)
+                wait = min(LONGEST_WAIT_SECONDS, seconds) * random.uniform(0.75, 1.25)
+            elif wait > LONGEST_WAIT_SECONDS:
                 until = datetime.now() + timedelta(seconds=wait)
                 self._stop(f"the usage limit resets at {until:%Y-%m-%d %H:%M}")
                 return result
