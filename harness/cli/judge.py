@@ -1,10 +1,9 @@
-"""The commands about judges: grade runs, and show the evidence that a judge gets."""
+"""The command that grades finished runs by judges."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TextIO
 
 import click
 
@@ -15,8 +14,7 @@ from harness.compare.wording import counted
 from harness.errors import InputError
 from harness.graders.composite_grader import CompositeGrader
 from harness.models import EvalResult, Task
-from harness.report.console import say, say_lines
-from harness.results.judged_task import JudgedTask
+from harness.report.console import say
 from harness.results.sources import load_source
 from harness.run.regrade import Case, is_trial, run_case, trial_case
 from harness.run.repair import repair
@@ -100,14 +98,3 @@ def _say_changes(before: Sequence[EvalResult], after: Sequence[EvalResult]) -> N
     measured = [result for result in after if result.measured]
     mean = f", mean score {sum(r.overall_score for r in measured) / len(measured):.3f}" if measured else ""
     say(f"{counted(len(after), 'run')}, {len(measured)} measured, {changed} with another verdict{mean}")
-
-
-@click.command()
-@click.argument("task", type=PATH)
-@click.argument("answer", type=click.File("r", encoding="utf-8", errors="replace"))
-def evidence(task: Path, answer: TextIO) -> None:
-    """What of an answer can be looked up in the code, and what the code says there: what a judge is shown.
-
-    TASK is a generated task, or any folder of code; ANSWER a file, or - for standard input. No model is asked.
-    """
-    say_lines(JudgedTask.load(task).pack(answer.read()))

@@ -100,6 +100,5 @@ def compare(
 def html_page(arms: Sequence[tuple[str, list[EvalResult]]], comparison: ArmsComparison | None, title: str) -> str:
     """Render the HTML report of labelled arms and their comparison."""
     from harness.report import html  # imports jinja
-    from harness.results.judged_task import pack_for
 
-    return html.render([html.Arm(label, results) for label, results in arms], comparison, title, pack_for)
+    return html.render([html.Arm(label, results) for label, results in arms], comparison, title)

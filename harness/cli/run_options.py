@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -28,36 +27,7 @@ from harness.runner import EvalRunner
 from harness.sandbox.place import DEFAULT_BASE_IMAGE, NEWEST, Sandbox
 from harness.suite.load import load_configs
 
-if TYPE_CHECKING:
-    from harness.sandbox.docker_sandbox import DockerSandbox
-
-
 OUTPUT_HELP = "Results file to write; its journal lies beside it."
-
-
-def docker_sandbox(image: str | None, base_image: str, claude_version: str) -> DockerSandbox:
-    """Return the Docker sandbox; without `image`, it builds one from `base_image` with this claude version."""
-    from harness.sandbox.docker_sandbox import DockerSandbox  # takes a tenth of a second to import
-
-    return DockerSandbox(
-        image, base_image=base_image, claude_version=claude_version, say=functools.partial(click.echo, err=True)
-    )
-
-
-sandbox_base_option = click.option(
-    "--sandbox-base",
-    default=DEFAULT_BASE_IMAGE,
-    envvar="HARNESS_SANDBOX_BASE",
-    show_default=True,
-    help="Debian or Ubuntu image that the sandbox's own one is built from.",
-)
-sandbox_claude_option = click.option(
-    "--sandbox-claude",
-    default=NEWEST,
-    envvar="HARNESS_SANDBOX_CLAUDE",
-    show_default=True,
-    help="Version of the claude CLI in the sandbox's own image.",
-)
 
 
 @dataclass(frozen=True)
@@ -111,7 +81,14 @@ class RunOptions:
     def _sandbox(self) -> Sandbox:
         """Return the sandbox that agents and checks run in."""
         if self.sandbox == "docker":
-            return docker_sandbox(self.sandbox_image, self.sandbox_base, self.sandbox_claude)
+            from harness.sandbox.docker_sandbox import DockerSandbox  # takes a tenth of a second to import
+
+            return DockerSandbox(
+                self.sandbox_image,
+                base_image=self.sandbox_base,
+                claude_version=self.sandbox_claude,
+                say=functools.partial(click.echo, err=True),
+            )
         if self.sandbox_image:
             raise InputError("--sandbox-image has no effect without --sandbox docker; add that")
         return Sandbox()
@@ -155,8 +132,20 @@ run_options = gathered(
         help="Where agents and checks run: on this machine as you, or each in a container of its own.",
     ),
     click.option("--sandbox-image", help="An image with the claude CLI.  [default: one built from --sandbox-base]"),
-    sandbox_base_option,
-    sandbox_claude_option,
+    click.option(
+        "--sandbox-base",
+        default=DEFAULT_BASE_IMAGE,
+        envvar="HARNESS_SANDBOX_BASE",
+        show_default=True,
+        help="Debian or Ubuntu image that the sandbox's own one is built from.",
+    ),
+    click.option(
+        "--sandbox-claude",
+        default=NEWEST,
+        envvar="HARNESS_SANDBOX_CLAUDE",
+        show_default=True,
+        help="Version of the claude CLI in the sandbox's own image.",
+    ),
     click.option("--quiet", is_flag=True, help="Print nothing but errors and the result path."),
 )
 

@@ -30,7 +30,7 @@ PACK_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class JudgedTask:
-    """A generated task on disk, or any folder of code: then a task without question and reference."""
+    """A generated task on disk."""
 
     path: Path
     asked: Asked
@@ -97,17 +97,6 @@ def answer_of(result: EvalResult) -> str:
         raise InputError(f"{trial}: the trial's folder is gone, and its answer with it; grade where the job lies")
     content = left_by_agent(trial, ANSWER, MOST_ANSWER_BYTES, cut=True) or b""
     return content.decode("utf-8", "replace")
-
-
-def pack_for(result: EvalResult) -> str | None:
-    """Return the evidence pack of a run's answer; None if it is no Harbor trial, or its task or answer is missing."""
-    if not result.source:
-        return None
-    try:
-        answer = answer_of(result)
-        return task_of(result).pack(answer) if answer.strip() else None
-    except (InputError, OSError):  # a report without the pack is better than no report
-        return None
 
 
 @lru_cache(maxsize=8)

@@ -198,13 +198,14 @@ def test_a_killed_matrix_is_resumed_without_losing_or_repeating_a_run(tmp_path: 
     ("arguments", "message"),
     [
         (("validate", "-t", "nothing/*.yaml"), "error: nothing/*.yaml: no file matches"),
+        (("validate",), "error: evals/tasks/**/*.task.yaml: no file matches"),
         (
             ("validate", "-c", "bad.yaml"),
             "error: bad.yaml:2: max_turn: unknown key; did you mean max_turns?",
         ),
-        (("-e", "none.env", "ls"), "error: none.env: no such env file"),
+        (("-e", "none.env", "env-status"), "error: none.env: no such env file"),
     ],
-    ids=["glob", "config", "env"],
+    ids=["glob", "no suite", "config", "env"],
 )
 def test_bad_input_is_one_line_and_exit_code_2(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
     (tmp_path / "bad.yaml").write_text("name: x\nmax_turn: 3\n")
@@ -221,16 +222,6 @@ def test_validate_accepts_good_files(tmp_path: Path) -> None:
     assert "ok: c1 (" in shown
     # Nothing but configs was asked for.
     assert "t0" not in harness(root, "validate", "-c", "configs/*/config.yaml").stdout
-
-
-@pytest.mark.parametrize(("command", "option"), [("validate", "--tasks"), ("ls", "--path")])
-def test_without_a_suite_in_the_folder_a_command_says_what_it_wants(tmp_path: Path, command: str, option: str) -> None:
-    shown = harness(tmp_path, command)
-    assert (shown.returncode, shown.stderr) == (
-        2,
-        "error: evals/tasks/**/*.task.yaml: there is no evals/ in this folder; go to the one that has it, or name your"
-        f" *.task.yaml files with {option}\n",
-    )
 
 
 def test_validate_finds_a_task_without_a_solution(tmp_path: Path) -> None:
@@ -262,12 +253,6 @@ def test_validate_tells_a_check_that_was_not_carried_out_from_a_failed_one(tmp_p
         "WRONG: nop t0: code_0_command_succeeds: grading failed: no-such-tool: no-such-tool is not inst" in shown.stdout
     )
     assert "WRONG: nop t1: fixture: fixture" in shown.stdout
-
-
-def test_ls_lists_tasks_and_configs(tmp_path: Path) -> None:
-    root = make_suite(tmp_path / "s")
-    assert harness(root, "ls", "tasks", "--path", "tasks").stdout.startswith("t0  coding  medium")
-    assert harness(root, "ls", "configs", "--path", "configs").stdout.startswith("c0  claude-sonnet-5-5")
 
 
 def test_env_status_shows_no_key_material(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_a_python_without_the_packages_is_one_line() -> None:
 
 def test_an_env_file_that_is_no_text_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "odd.env").write_bytes(b"\xff\xfe\n")
-    assert "odd.env: not UTF-8 text" in one_line(harness(tmp_path, "-e", "odd.env", "ls"))
+    assert "odd.env: not UTF-8 text" in one_line(harness(tmp_path, "-e", "odd.env", "env-status"))
 
 
 def test_a_byte_order_mark_and_line_ends_of_windows_are_no_mistake(folder: Path) -> None:

@@ -129,9 +129,7 @@ COMMANDS: dict[str, Callable[[Path], list[object]]] = {
     "power": lambda f: ["power", "--from", f / "a.json"],
     "validate --static": lambda f: ["validate", "--static", "-t", f / "task.yaml"],
     "validate": lambda f: ["validate", "-t", f / "task.yaml"],
-    "ls": lambda f: ["ls", "--path", f / "task.yaml"],
     "validate -c": lambda f: ["validate", "-c", f / "config.yaml"],
-    "evidence": lambda f: ["evidence", f / "code", f / "answer.md"],
     "a key that is wrong": lambda f: ["validate", "-t", f / "wrong.yaml"],
     "a value that is wrong": lambda f: ["validate", "-c", f / "wrong-value.yaml"],
     "no results file": lambda f: ["report", f / "wrong.json"],
@@ -155,9 +153,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "wrong-value.yaml").write_text(f"name: c\nskills_path: {quoted}\n")
     (folder / "wrong.json").write_text(json.dumps({HOSTILE: HOSTILE, "results": [{HOSTILE: HOSTILE}]}))
     (folder / "wrong.csv").write_text(f"task,reward_a,reward_b\nt{HOSTILE},{HOSTILE},1\n")
-    (folder / "code").mkdir()
-    (folder / "code/main.py").write_text(f"def parse_header(text):\n    return text  # {HOSTILE}\n")
-    (folder / "answer.md").write_text(f"`parse_header` in main.py reads {HOSTILE}\n")
     return folder
 
 
