@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -11,11 +10,10 @@ import click
 from harness.cli.arms import ArmOptions, arm_options, verdict_code
 from harness.cli.options import PATH
 from harness.cli.output import keep_sources, write_text
-from harness.compare.verdicts import ArmsComparison
 from harness.errors import InputError
-from harness.models import EvalResult
 from harness.report import exports
 from harness.report.console import say
+from harness.report.html import render
 from harness.reporter import Reporter
 from harness.results.sources import load_source
 from locobench.shared.installation import HARNESS
@@ -23,19 +21,17 @@ from locobench.shared.installation import HARNESS
 
 @click.command()
 @click.argument("source", type=PATH)
-@click.option("--html", type=PATH, help="Also write an HTML report.")
 @click.option("--json", "json_path", type=PATH, help="Also write a results file, with a summary in front.")
-def report(source: Path, html: Path | None, json_path: Path | None) -> None:
+def report(source: Path, json_path: Path | None) -> None:
     """Summary of a set of results: rates with intervals, pass@k, cost, lost runs.
 
     SOURCE is a results file, the journal of a matrix, a Harbor job folder or a folder of them, or a CSV table. Trials
     that say nothing about the agent (build, API or verifier errors) are kept and count in no rate; Harbor's own mean
     counts them as 0.
     """
-    keep_sources([source], html, json_path)
+    keep_sources([source], json_path)
     results = load_source(source)
     Reporter().print_summary(results)
-    write_text(html, lambda: html_page([(source.stem, results)], None, source.stem))
     write_text(json_path, lambda: exports.results_json(results))
 
 
@@ -63,7 +59,7 @@ def analyze(source: Path, task_filter: str | None, failed_only: bool, index: int
 @arm_options
 @click.argument("more", type=PATH, nargs=-1)
 @click.option("--all-tasks", is_flag=True, help="List every task, not only those that moved.")
-@click.option("--html", type=PATH, help="Also write an HTML report with every run.")
+@click.option("--html", type=PATH, help="Also write an HTML page with every task and run.")
 @click.option("--markdown", type=PATH, help="Also write a comment for a pull request.")
 @click.option("--json", "json_path", type=PATH, help="Also write the comparison as data.")
 @click.pass_context
@@ -91,14 +87,7 @@ def compare(
     first = found.comparisons[0]
     title = f"{len(labelled)} arms" if more else f"{first.label_b} against {first.label_a}"
     Reporter().print_arms(found, all_tasks)
-    write_text(html, lambda: html_page(labelled, found, title))
+    write_text(html, lambda: render(labelled, found, title))
     write_text(markdown, lambda: "\n".join(map(exports.comparison_markdown, found.comparisons)))
     write_text(json_path, lambda: exports.comparison_json(found))
     ctx.exit(verdict_code(*found.comparisons))
-
-
-def html_page(arms: Sequence[tuple[str, list[EvalResult]]], comparison: ArmsComparison | None, title: str) -> str:
-    """Render the HTML report of labelled arms and their comparison."""
-    from harness.report import html  # imports jinja
-
-    return html.render([html.Arm(label, results) for label, results in arms], comparison, title)

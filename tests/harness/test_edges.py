@@ -113,7 +113,6 @@ def test_a_definition_that_would_take_all_memory_is_refused_soon(
     "arguments",
     [
         ("report", "a.json", "--json", "a.json"),
-        ("report", "a.json", "--html", "./a.json"),
         ("compare", "a.json", "b.json", "--markdown", "b.json"),
         ("compare", "a.json", "b.json", "a.json", "--html", "b.json"),
         ("compare", "a.json", "b.json", "--regression", "--json", "a.json"),

@@ -115,7 +115,7 @@ def _make(base: Path) -> dict[str, list[Case]]:
     return {
         "results files": [
             (saved, ["harness", "compare", "a.json", "b.json", "--html", "out.html"]),
-            (saved, ["harness", "report", "a.json", "--html", "out.html"]),
+            (saved, ["harness", "report", "a.json"]),
             (saved, ["harness", "analyze", "a.json"]),
             (saved, ["harness", "analyze", "a.json", "-i", "6"]),
             (saved, ["harness", "compare", "b.json", "a.json", "--regression"]),

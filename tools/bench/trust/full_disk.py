@@ -138,7 +138,6 @@ def _writers(place: Path) -> dict[str, list[str]]:
             "--quiet", "--dataset_name", "a/b", "--output_dir", "OUT/tasks",
         ],
         "compare --html": ["-m", "harness", "compare", *results, "--html", "OUT/page.html"],
-        "report --html": ["-m", "harness", "report", results[0], "--html", "OUT/page.html"],
     }  # fmt: skip
 
 
