@@ -1,4 +1,5 @@
 "use strict";
+const MOST = 500; // rows of a table that are shown; a filter leads to the others
 let chosen = []; // arm, task, config and model of the reward that was clicked; an empty one stands for any
 
 function filter(section) {
@@ -6,18 +7,19 @@ function filter(section) {
   const wanted = words.toLowerCase().split(/\s+/);
   const among = (values, value) => !value || values.split(" ").includes(value);
   const rows = [...section.querySelector("tbody").rows];
-  let shown = 0;
+  let found = 0;
   for (const row of rows) {
     const text = row.textContent.toLowerCase();
     const isChosen = (name, at) => !name || row.cells[at + 1].textContent === name;
-    row.hidden = !(
+    const fits =
       among(row.dataset.s, state) && among(row.dataset.g, group) && wanted.every((word) => text.includes(word)) &&
-      (section.id !== "runs" || chosen.every(isChosen))
-    );
-    shown += !row.hidden;
+      (section.id !== "runs" || chosen.every(isChosen));
+    found += fits;
+    row.hidden = !fits || found > MOST;
   }
   const things = section.querySelector("h2").textContent.toLowerCase();
-  section.querySelector("output").textContent = `${shown} of ${rows.length} ${things}`;
+  section.querySelector("output").textContent =
+    `${found > MOST ? `the first ${MOST} of ` : ""}${found} of ${rows.length} ${things}`;
 }
 
 function sort(heading) {
@@ -36,6 +38,7 @@ function sort(heading) {
   const rows = [...body.rows].map((row) => [value(row), row]);
   rows.sort(([a], [b]) => missing(a) - missing(b) || (a < b ? 1 : a > b ? -1 : 0) * (down ? 1 : -1));
   body.replaceChildren(...rows.map(([, row]) => row));
+  filter(heading.closest("section"));
 }
 
 for (const form of document.forms) {
