@@ -22,7 +22,7 @@ from harness.compare.verdicts import ArmsComparison, Comparison, UnitComparison,
 from harness.compare.wording import UNKNOWN, counted, run_facts, runs_text, total_cost_text
 from harness.models import EvalResult, FileChange, GradeResult
 from harness.report.console import plain, print_table, print_verbatim, report_console
-from harness.report.exports import results_json
+from harness.report.exports import summary_of
 from harness.report.tables import (
     COLOURS,
     arms_table,
@@ -35,7 +35,7 @@ from harness.report.tables import (
     unit_table,
     verdict_text,
 )
-from locobench.shared.files import write_whole
+from harness.results.files import save_results
 
 __all__ = ["AggregatedMetrics", "Reporter", "aggregate"]
 
@@ -162,8 +162,8 @@ class Reporter:
         self._print_block("Standard error", result.trace.stderr)
 
     def export_json(self, results: list[EvalResult], path: Path | str) -> None:
-        """Write results with a summary; `load_results` reads the file."""
-        write_whole(Path(path), results_json(results), durable=True)
+        """Write results without secrets, with a summary; `load_results` reads the file."""
+        save_results(results, Path(path), summary=summary_of(results))
 
     def check_regression(
         self, baseline: list[EvalResult], current: list[EvalResult], threshold: float = 0.05

@@ -30,9 +30,11 @@ def report(source: Path, json_path: Path | None) -> None:
     counts them as 0.
     """
     keep_sources([source], json_path)
-    results = load_source(source)
-    Reporter().print_summary(results)
-    write_text(json_path, lambda: exports.results_json(results))
+    results, reporter = load_source(source), Reporter()
+    reporter.print_summary(results)
+    if json_path is not None:
+        reporter.export_json(results, json_path.expanduser())
+        say(f"wrote {json_path.expanduser()}")
 
 
 @click.command()

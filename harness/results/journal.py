@@ -43,7 +43,7 @@ class Journal(Generic[Entry]):
         try:
             self.entries = read_entries(self.path, self.kind)
             self._file = self.path.open("ab", buffering=0)
-            self._mend_last_line()
+            self._remove_half_a_line()
         except OSError as error:
             self._lock.release()
             raise self._unwritable(error) from error
@@ -76,16 +76,10 @@ class Journal(Generic[Entry]):
     def _unwritable(self, error: OSError) -> InputError:
         return InputError(f"{self.path}: cannot be written: {error.strerror or error}; free the place, then go on")
 
-    def _mend_last_line(self) -> None:
-        """Remove half a line that a kill left, and complete a whole last line that lacks its newline."""
+    def _remove_half_a_line(self) -> None:
+        """Remove what a kill left of the last line."""
         content = self.path.read_bytes()
-        whole = content.rfind(b"\n") + 1
-        if whole == len(content):
-            return
-        if _is_entry(content[whole:], self.kind):
-            write_all(self._file.fileno(), b"\n")
-        else:
-            os.truncate(self.path, whole)
+        os.truncate(self.path, content.rfind(b"\n") + 1)
 
 
 def read_journal(path: Path) -> list[EvalResult]:
@@ -106,9 +100,7 @@ def read_entries(path: Path, kind: type[Entry]) -> list[Entry]:
     if not path.exists():
         return []
     entries = []
-    *lines, last = path.read_bytes().split(b"\n")
-    if _is_entry(last, kind):  # an editor took its newline away
-        lines.append(last)
+    *lines, _cut_off = path.read_bytes().split(b"\n")
     for number, line in enumerate(lines, start=1):
         try:
             entries.append(kind.model_validate_json(line))
@@ -116,11 +108,3 @@ def read_entries(path: Path, kind: type[Entry]) -> list[Entry]:
             what = "result" if kind is EvalResult else kind.__name__.lower()
             raise InputError(f"{path}:{number}: not a {what}; remove the line to go on without it") from error
     return entries
-
-
-def _is_entry(line: bytes, kind: type[Record]) -> bool:
-    try:
-        kind.model_validate_json(line)
-    except ValidationError:
-        return False
-    return True

@@ -14,9 +14,8 @@ from click.testing import CliRunner, Result
 
 from harness.cli import COMMANDS, cli
 from harness.models import EvalResult, GradeResult, JudgeRecord
-from harness.results.files import results_json
 from tests.harness.test_harbor import write_trial
-from tests.support.results import arm, judge_failed, run
+from tests.support.results import arm, judge_failed, results_json, run
 from tests.support.stand_in.messages_api import MessagesAPI, Text, always
 from tests.support.suite import REPOSITORY
 

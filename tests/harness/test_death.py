@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from harness.models import GradeResult
-from harness.results.files import load_results_file, results_json
+from harness.results.files import load_results_file
 from tests.conftest import default_signals
 from tests.harness.test_processes import ON_LINUX, alive, ends_within
 from tests.support.fake_claude import FakeClaude, calls
-from tests.support.results import arm
+from tests.support.results import arm, results_json
 from tests.support.suite import environment, harness, make_suite
 
 COMMANDS = {

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.results.files import results_json
-from tests.support.results import arm
+from tests.support.results import arm, results_json
 from tests.support.suite import REPOSITORY, environment, harness
 
 TASK = "id: t\ncategory: coding\ndescription: d\nprompt: p\n"

@@ -221,7 +221,7 @@ def test_two_tasks_with_one_id_are_an_error(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("{", "not JSON"),
-        ('{"schema_version": 99, "results": []}', "schema_version 99 is newer"),
+        ('{"schema_version": 99, "results": []}', "schema_version: 99 is newer"),
         ('{"timestamp": 0, "num_results": 1, "results": [{"task_id": 1}]}', "is this a results file"),
         ("3", "is this a results file"),
     ],

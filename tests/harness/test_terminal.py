@@ -15,11 +15,10 @@ from click.testing import CliRunner
 
 from harness.cli import cli
 from harness.models import CriterionScore, FileChange, GradeResult, Outcome, ToolCall
-from harness.results.files import results_json
 from locobench.shared.terminal import printable, printable_line
 from tests.conftest import shown_on_a_terminal
 from tests.support.fake_claude import FakeClaude
-from tests.support.results import run
+from tests.support.results import results_json, run
 from tests.support.suite import REPOSITORY, environment, make_suite
 
 STEERING = {

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from harness.compare.comparison import compare_arms
 from harness.report.html import render
-from harness.results.files import results_json
 from tests.support.made_jobs import made_job
 from tests.support.made_results import made
+from tests.support.results import results_json
 
 COMPARE_SECONDS = 3.0
 LARGE_COMPARE_SECONDS = 10.0

@@ -20,12 +20,11 @@ from types import FrameType
 
 from harness.executor import ClaudeExecutor
 from harness.models import EvalResult, ResultsFile
-from harness.results.files import results_json
 from locobench.dataset.catalog import LANGUAGE_TABLE
 from tests.support.fake_claude import RECORDED
 from tests.support.in_process import run_in_process
 from tests.support.judged_job import make_job
-from tests.support.results import arm, judge_failed
+from tests.support.results import arm, judge_failed, results_json
 from tests.support.results import run as made_run
 from tests.support.suite import REPOSITORY, environment, make_suite
 from tools.bench.trust.faults import Fault

@@ -11,8 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from harness.results.files import results_json
-from tests.support.results import arm
+from tests.support.results import arm, results_json
 from tests.support.suite import REPOSITORY, environment
 from tools.bench.trust.faults import Fault, left_running, torn
 from tools.bench.trust.generation import SAMPLE
