@@ -153,8 +153,6 @@ def test_results_of_the_first_format_are_read(tmp_path: Path) -> None:
     text = json.dumps({"timestamp": "2025-01-01T00:00:00", "num_results": 1, "results": [{**run, "trace": trace}]})
     (result,) = EvalRunner.load_results(write(tmp_path / "r.json", text))
     assert not result.measured
-    listed = write(tmp_path / "list.json", json.dumps([{**run, "trace": trace}]))
-    assert EvalRunner.load_results(listed) == [result]
 
 
 def test_paths_of_a_task_are_relative_to_its_file(tmp_path: Path) -> None:
