@@ -21,7 +21,7 @@ from harness.models import (
     Task,
     assertion_ids,
 )
-from harness.results.judged_task import answer_of, task_of
+from harness.results.judged_task import judged_answer, task_of
 from harness.run.panel import Panel
 from harness.run.repair import with_grades
 
@@ -50,7 +50,7 @@ def trial_case(result: EvalResult, tasks_dir: Path | None, *, only_errors: bool 
     judged = [grade for grade in result.grades if grade.assertion_id == JUDGE_ID]
     if not result.has_answer or (only_errors and judged and judged[0].status == "graded"):
         return Case([], lambda _panel: result)
-    answer = answer_of(result)
+    answer = judged_answer(result)
     if not answer.strip():
         return Case([], lambda _panel: with_score(result, no_answer_grade()))
     task = task_of(result, tasks_dir)
