@@ -18,7 +18,7 @@ from harness.results.files import load_results_file
 from harness.results.journal import read_journal
 from tests.conftest import default_signals, shown_on_a_terminal
 from tests.support.fake_claude import FakeClaude, calls
-from tests.support.suite import REPOSITORY, TASK, environment, harness, make_suite, matrix, matrix_command
+from tests.support.suite import TASK, environment, harness, make_suite, matrix, matrix_command
 
 
 def run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -326,21 +326,3 @@ def _wait_for_lines(path: Path, count: int, process: subprocess.Popen[str]) -> N
         assert process.poll() is None, process.communicate()
         time.sleep(0.02)
         os.sched_yield()
-
-
-def test_ctrl_c_while_a_command_is_imported_is_no_error_of_a_module(tmp_path: Path) -> None:
-    """Raised inside the making of a class, it would come out as that library's own exception."""
-    (tmp_path / "importing.py").write_text(
-        "import os, signal\ntry:\n    os.kill(os.getpid(), signal.SIGINT)\n    signal.pause()\n"
-        "except KeyboardInterrupt:\n    raise RuntimeError('no such class') from None\n"
-    )
-    program = "from harness import cli; cli.COMMANDS['run'] = cli.Entry('importing', ''); cli.cli(['run'])"
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=tmp_path,
-        env=environment(PYTHONPATH=f"{REPOSITORY}:{tmp_path}"),
-        capture_output=True,
-        text=True,
-        preexec_fn=default_signals,
-    )
-    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
