@@ -109,9 +109,9 @@ def results(folder: Path, name: str, *, passed: bool) -> Path:
 
 
 def table(folder: Path, name: str) -> Path:
-    lines = [f"t{n}{HOSTILE},0.{n},0.9,{HOSTILE}" for n in range(6)]
+    lines = [f"t{n}{HOSTILE},{arm},0.{n + 3 * (arm == 'b')},{HOSTILE}" for n in range(6) for arm in "ab"]
     path = folder / name
-    path.write_text("\n".join([f"task,reward_a,reward_b,{HOSTILE}", *lines]).replace("\u2028", ""), encoding="utf-8")
+    path.write_text("\n".join([f"task,arm,reward,{HOSTILE}", *lines]).replace("\u2028", ""), encoding="utf-8")
     return path
 
 
@@ -151,7 +151,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "config.yaml").write_text(f"name: {quoted}\ndescription: {quoted}\n")
     (folder / "wrong-value.yaml").write_text(f"name: c\nskills_path: {quoted}\n")
     (folder / "wrong.json").write_text(json.dumps({HOSTILE: HOSTILE, "results": [{HOSTILE: HOSTILE}]}))
-    (folder / "wrong.csv").write_text(f"task,reward_a,reward_b\nt{HOSTILE},{HOSTILE},1\n")
+    (folder / "wrong.csv").write_text(f"task,arm,reward\nt{HOSTILE},a,{HOSTILE}\n")
     return folder
 
 
