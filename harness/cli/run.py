@@ -30,7 +30,7 @@ from harness.suite.resolved import ResolvedConfig
 @click.option("-t", "--task", "task_file", required=True, type=PATH, help="Task file.")
 @click.option("-c", "--config", "config_file", required=True, type=PATH, help="Config file.")
 @click.option("-m", "--model", help="Model instead of the config's.")
-@click.option("-v", "--verbose", is_flag=True, help="Show grades, changed files and the answer.")
+@click.option("-v", "--verbose", is_flag=True, help="Show everything about the run, as `analyze -i` does.")
 @run_options
 @click.pass_context
 def run(
