@@ -39,9 +39,6 @@ from harness.results.files import save_results
 
 __all__ = ["AggregatedMetrics", "Reporter", "aggregate"]
 
-WIDE = 100
-"""From this many columns on, a comparison shows its groups with the means of both arms."""
-
 
 class Reporter:
     """Prints reports to a rich console and writes the JSON export."""
@@ -121,7 +118,7 @@ class Reporter:
             for text in filter(None, (sentence(comparison) for sentence in sentences)):
                 self.console.print(plain(text))
         if comparison.slices:
-            print_table(self.console, slices_table(comparison.slices, a, b, means=self.console.width >= WIDE))
+            print_table(self.console, slices_table(comparison.slices))
         for text in comparison.warnings:
             self.console.print(plain("! ", style="yellow").append_text(plain(text, "default")))
         decision = comparison.decision

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -68,12 +69,13 @@ def analyze(source: Path, task_filter: str | None, failed_only: bool, index: int
 def compare(
     ctx: click.Context,
     /,
-    arms: ArmOptions,
+    *,
     more: tuple[Path, ...],
     all_tasks: bool,
     html: Path | None,
     markdown: Path | None,
     json_path: Path | None,
+    **of_arms: Any,
 ) -> None:
     """Did B do better or worse than A, by how much, how sure are we, at what cost?
 
@@ -82,6 +84,7 @@ def compare(
     number. --regression asks as a test of a new version does: are these very tasks worse? Exit code 0 nothing got
     worse, 1 a regression, of the whole or of a single task, 2 the data cannot tell.
     """
+    arms = ArmOptions(**of_arms)
     sources = [path for path in (arms.a, arms.b, *more) if path is not None]
     keep_sources(sources, html, markdown, json_path)
     found, labelled = arms.compare(more)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -36,16 +37,18 @@ from harness.suite.resolved import ResolvedConfig
 def run(
     ctx: click.Context,
     /,
+    *,
     task_file: Path,
     config_file: Path,
     model: str | None,
     verbose: bool,
-    options: RunOptions,
+    **of_runs: Any,
 ) -> None:
     """Run one task with one config and grade it: a matrix of one run.
 
     Exit code 0 when it passes, 1 when it fails, 2 when it could not be measured, 130 when interrupted.
     """
+    options = RunOptions(**of_runs)
     runner = options.runner()
     config = runner.load_config(config_file)
     config = runner.executor.resolve(config.model_copy(update={"model": model}) if model else config)
@@ -77,6 +80,7 @@ def run(
 def matrix(
     ctx: click.Context,
     /,
+    *,
     task_glob: str,
     config_glob: str | None,
     snapshots: tuple[Path, ...],
@@ -85,7 +89,7 @@ def matrix(
     workers: int,
     max_cost_usd: float | None,
     dry_run: bool,
-    options: RunOptions,
+    **of_runs: Any,
 ) -> None:
     """Run every task with every config and model.
 
@@ -93,6 +97,7 @@ def matrix(
     """
     if config_glob is None and not snapshots:
         raise InputError("no config: name config files with -c, or a configuration of Claude Code with --snapshot")
+    options = RunOptions(**of_runs)
     runner = options.runner()
     tasks = load_tasks(task_glob)
     configs = load_configs(config_glob) if config_glob is not None else []

@@ -14,7 +14,7 @@ import click
 from harness.agents.base import executor_of
 from harness.agents.command import CommandExecutor
 from harness.agents.echo import EchoExecutor
-from harness.cli.options import PATH, gathered
+from harness.cli.options import PATH, together
 from harness.compare.wording import counted
 from harness.errors import InputError
 from harness.executor import ClaudeExecutor, Executor
@@ -102,9 +102,7 @@ def _words(command: str) -> list[str]:
     raise InputError(f"--command {command!r}: {reason}; name a program with its arguments, as a shell takes it")
 
 
-run_options = gathered(
-    "options",
-    RunOptions,
+run_options = together(
     click.option("-o", "--output", type=PATH, help="Results file to write; its journal lies beside it."),
     click.option("--resume", is_flag=True, help="Go on with OUTPUT: keep its finished runs, run the others."),
     click.option("-y", "--yes", is_flag=True, help="Do not ask before runs that had finished are paid for again."),

@@ -90,20 +90,18 @@ def metrics_table(comparison: Comparison) -> Table:
     return table
 
 
-def slices_table(slices: Sequence[Slice], a: str, b: str, *, means: bool = True) -> Table:
-    """Show each group's difference in points with corrected interval and p-value; with `means`, both arms' means."""
+def slices_table(slices: Sequence[Slice]) -> Table:
+    """Show each group's difference in points with corrected interval and p-value."""
     table = new_table("By group", "")
-    names = ("tasks", *((a, b) if means else ()), "points", f"{LEVEL} of all", "adjusted p")
-    for name in names:
-        table.add_column(plain(name), justify="right", no_wrap=name in ("tasks", "points", f"{LEVEL} of all"))
+    for name in ("tasks", "points", f"{LEVEL} of all", "adjusted p"):
+        table.add_column(name, justify="right", no_wrap=name != "adjusted p")
     shown = ""
     for s in slices:
         if s.dimension != shown:
             shown = s.dimension
             table.add_row(plain(metric_name(shown), style="bold"))
-        both = (percent(s.mean_a), percent(s.mean_b)) if means else ()
         numbers = (f"{100 * s.difference:+.1f}", slice_interval(s.interval), p_text(s.adjusted_p))
-        table.add_row(plain(f"  {s.value}"), str(s.tasks), *both, *numbers)
+        table.add_row(plain(f"  {s.value}"), str(s.tasks), *numbers)
     return table
 
 

@@ -139,18 +139,13 @@ def debug_json(results: Sequence[EvalResult]) -> str:
 
 def _debug(result: EvalResult) -> dict[str, Any]:
     data = result.model_dump(mode="json")
-    data["trace"]["file_changes_summary"] = [f"{c.action} {c.path}" for c in result.trace.file_changes]
-    data["trace"]["tool_call_timeline"] = [
-        {
-            "timestamp": call.timestamp.isoformat() if call.timestamp else None,
-            "name": call.name,
-            "failed": call.error is not None,
-            "duration_seconds": call.duration_seconds,
-        }
-        for call in result.trace.tool_calls
+    trace, grades = data["trace"], data["grades"]
+    trace["file_changes_summary"] = [f"{change['action']} {change['path']}" for change in trace["file_changes"]]
+    trace["tool_call_timeline"] = [
+        {key: call[key] for key in ("timestamp", "name", "error", "duration_seconds")} for call in trace["tool_calls"]
     ]
     data["grading_breakdown"] = [
-        {"id": g.assertion_id, "passed": g.passed, "score": g.score, "weight": g.weight, "status": g.status}
-        for g in result.grades
+        {"id": grade["assertion_id"], **{key: grade[key] for key in ("passed", "score", "weight", "status")}}
+        for grade in grades
     ]
     return data
