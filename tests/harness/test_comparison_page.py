@@ -40,8 +40,8 @@ def runs_in(html: str) -> list[list[str]]:
 
 def comparison_page(tasks: int = 12) -> str:
     return page_of(
-        ("baseline", made(tasks, 3, config="baseline", chance=0.5, seed=1)),
-        ("search", made(tasks, 3, config="search", chance=0.95, seed=2)),
+        ("baseline", made(tasks, 3, config="baseline", chance=0.5, seed=1, text_chars=10)),
+        ("search", made(tasks, 3, config="search", chance=0.95, seed=2, text_chars=10)),
     )
 
 
