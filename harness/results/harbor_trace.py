@@ -92,11 +92,7 @@ def trace_of(folder: Path, trial: Trial, task: TaskFolder | None) -> ExecutionTr
         result=answer or "",
         is_error=outcome is not Outcome.COMPLETED,
         usage=usage,
-        tool_calls=[
-            ToolCall(name=call.function_name, id=call.tool_call_id or "")
-            for step in steps
-            for call in step.tool_calls or []
-        ],
+        tool_calls=[ToolCall(name=call.function_name) for step in steps for call in step.tool_calls or []],
         has_transcript=bool(turns),
         duration_seconds=trial.agent_execution.seconds if trial.agent_execution else None,
         num_turns=turns or None,

@@ -36,20 +36,18 @@ class Journal(Generic[Entry]):
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._lock.acquire(timeout=0)
-        except Timeout as error:
-            raise InputError(f"{self.path}: another command is writing this journal") from error
-        except OSError as error:
-            raise self._unwritable(error) from error
-        try:
             self.entries = read_entries(self.path, self.kind)
             self._file = self.path.open("ab", buffering=0)
-            self._remove_half_a_line()
+            # A kill may have left half a line.
+            os.truncate(self.path, self.path.read_bytes().rfind(b"\n") + 1)
+        except Timeout as error:
+            raise InputError(f"{self.path}: another command is writing this journal") from error
+        except InputError:
+            self._lock.release()
+            raise
         except OSError as error:
             self._lock.release()
             raise self._unwritable(error) from error
-        except BaseException:
-            self._lock.release()
-            raise
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -75,11 +73,6 @@ class Journal(Generic[Entry]):
 
     def _unwritable(self, error: OSError) -> InputError:
         return InputError(f"{self.path}: cannot be written: {error.strerror or error}; free the place, then go on")
-
-    def _remove_half_a_line(self) -> None:
-        """Remove what a kill left of the last line."""
-        content = self.path.read_bytes()
-        os.truncate(self.path, content.rfind(b"\n") + 1)
 
 
 def read_journal(path: Path) -> list[EvalResult]:

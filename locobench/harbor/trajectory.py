@@ -8,7 +8,6 @@ from locobench.harbor.files import HarborFile
 class ToolRequest(HarborFile):
     """A tool call."""
 
-    tool_call_id: str | None = None
     function_name: str
 
 
