@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from harness.cli.options import METRIC, PATH, gathered
+from harness.cli.options import METRIC, PATH, together
 from harness.compare.comparison import UnclearPairing, compare_arms
 from harness.compare.verdicts import ArmsComparison, Comparison, MetricChoice, Verdict
 from harness.errors import InputError
@@ -85,9 +85,7 @@ class ArmOptions:
         return list(zip(labels, results, strict=True))
 
 
-arm_options = gathered(
-    "arms",
-    ArmOptions,
+arm_options = together(
     click.argument("a", type=PATH),
     click.argument("b", type=PATH, required=False),
     click.option("--config-a", help="Only this config of A."),

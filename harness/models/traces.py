@@ -241,10 +241,5 @@ class VerifierMetrics(Record):
     weights: dict[str, float] = {}
     scoring: str | None = None
     scoring_version: str | None = None
-    identifiers: dict[str, float] | None = None
-    """Names in the code base that the answer describes, with the credit for each, 0 to 1."""
-    files: dict[str, float] | None = None
-    """Files in which the answer correctly places one of these names."""
-    invented_identifiers: list[str] | None = None
     judge: VerifierJudge | None = None
     """Set when the task's verifier is a judge."""

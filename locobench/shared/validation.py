@@ -51,4 +51,5 @@ def first_problem(error: ValidationError, whole: str = "") -> str:
     """
     first = error.errors()[0]
     field = ".".join(map(str, first["loc"])) or whole
-    return f"{field}: {first['msg']}" if field else first["msg"]
+    message = first["msg"].removeprefix("Value error, ")
+    return f"{field}: {message}" if field else message

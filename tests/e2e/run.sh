@@ -14,7 +14,8 @@ else
 fi
 bash tests/e2e/claude.sh || exit 1
 if [ ! -e .cache/e2e/no-engine ]; then
-  HARNESS_SANDBOX_BASE="$(sed -n 's/^BASE_IMAGE=//p' .cache/e2e/env)" .venv/bin/python -m harness sandbox-image || exit 1
+  .venv/bin/python -c 'import sys; from harness.sandbox.docker_sandbox import DockerSandbox
+DockerSandbox(base_image=sys.argv[1]).prepare("claude")' "$(sed -n 's/^BASE_IMAGE=//p' .cache/e2e/env)" || exit 1
 fi
 missing=()
 command -v mkfs.xfs >/dev/null || missing+=(xfsprogs)

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from harness.results.files import results_json
-from tests.support.results import WHEN, run
+from tests.support.results import WHEN, results_json, run
 from tests.support.suite import harness
 
 SERVERS = {"search": {"type": "http", "url": "http://index:80/mcp"}}
