@@ -36,7 +36,6 @@ _FIELDS = SchemaValidator(
                 "language": str_schema(strict=True),
                 "context_length": int_schema(strict=True, ge=0, le=LARGEST_COUNT),
                 "files_count": int_schema(strict=True, ge=0, le=LARGEST_COUNT),
-                "title": str_schema(strict=True),
             }.items()
         }
         | {"derived": typed_dict_field(nullable_schema(_DERIVED), required=False)}
