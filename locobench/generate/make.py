@@ -68,7 +68,7 @@ class Options:
     """Run the tests in the agent's container instead of a fresh one that the agent never touched."""
     strip_code_fences: bool = False
     """Remove the Markdown fence around project files that are wrapped in one."""
-    link_mode: LinkMode = "auto"
+    link_mode: LinkMode = "copy"
     scoring: Scoring | Literal["published"] = field(default_factory=Scoring.default)
     """How answers are scored: by evidence from the code base, or by the published verifier's formula."""
     mcp_servers: tuple[McpServer, ...] = ()

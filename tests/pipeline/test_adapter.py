@@ -260,7 +260,7 @@ def test_dockerfiles_differ_only_in_their_language_layer(language: str, data: Da
     data.scenario()
     adapter = LoCoBenchAdapter(loader(data, tmp_path), tmp_path, data.folder, Options(base_image="debian:12"))
     text, other = adapter._generate_dockerfile(language), adapter._generate_dockerfile("python")
-    assert text.startswith("FROM debian:12\n")
+    assert text.startswith("FROM debian:12 AS language\n")
     assert "curl |" not in text
     layers, others = text.split("\n\n"), other.split("\n\n")
     assert layers[:2] == others[:2]

@@ -25,7 +25,8 @@ from locobench.dataset.catalog import load_languages
 from locobench.generate.make import BASE_IMAGE, dockerfile_of
 from locobench.shared.errors import InputError
 from locobench.shared.installation import REPOSITORY
-from locobench.smoke.containers import Engine, EngineError
+from locobench.smoke.containers import Engine
+from locobench.smoke.task import Fault
 
 TAG = "bench-images"
 SAMPLES = REPOSITORY / "data" / "sample" / "generated"
@@ -120,7 +121,7 @@ def main(argv: list[str] | None) -> int:
         parser.error("--rounds must be above 0")
     try:
         kept = compare(Engine(), options.base_image, options.rounds)
-    except EngineError as error:
+    except Fault as error:
         raise InputError(f"{error}\n{error.tail}".rstrip()) from None
     return cli.DONE if kept else cli.SOME_FAILED
 
