@@ -132,6 +132,7 @@ class TaskFolder(HarborFile):
         raw = toml.read(folder / TASK_FILE)
         described = validated(folder / TASK_FILE, TaskToml, raw)
         digests = file_digests(folder)
+        lines = "".join(f"{name}\0{digest}\n" for name, digest in digests.items())
         counted = (
             _without_servers(raw) if name == TASK_FILE else f"{name}\0{digest}\n"
             for name, digest in digests.items()
@@ -139,7 +140,7 @@ class TaskFolder(HarborFile):
         )
         return cls(
             toml=described,
-            digest=_over(digests),
+            digest=f"sha256:{hashlib.sha256(lines.encode()).hexdigest()}",
             # A copy of the folder without its files still has the generator's fingerprint.
             content=hashlib.sha256("".join(counted).encode()).hexdigest()
             if (folder / "environment").is_dir()
@@ -172,20 +173,6 @@ def base_image(folder: Path) -> str | None:
     dockerfile = folder / "environment/Dockerfile"
     found = _FROM.search(dockerfile.read_text(encoding="utf-8", errors="replace")) if dockerfile.is_file() else None
     return found and found[1]
-
-
-def digest_of(folder: Path) -> str:
-    """Return a task's digest as Harbor's registry computes it: `sha256:` and 64 hexadecimal digits.
-
-    Raises:
-        OSError: a file cannot be read.
-    """
-    return _over(file_digests(folder))
-
-
-def _over(digests: dict[str, str]) -> str:
-    lines = "".join(f"{name}\0{digest}\n" for name, digest in digests.items())
-    return f"sha256:{hashlib.sha256(lines.encode()).hexdigest()}"
 
 
 def file_digests(folder: Path) -> dict[str, str]:
