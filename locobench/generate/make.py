@@ -16,17 +16,6 @@ from locobench.dataset.catalog import TEMPLATES, language_title, load_language
 from locobench.dataset.scenario import Scenario
 from locobench.generate.copying import LinkMode
 from locobench.generate.project import ProjectMapping
-from locobench.harbor.config import (
-    JUDGE_ENV,
-    JUDGE_TIMEOUT_SEC,
-    TIMEOUT_SEC,
-    Collect,
-    Environment,
-    Metadata,
-    TaskConfig,
-    TaskInfo,
-    Verifier,
-)
 from locobench.harbor.mcp import McpServer
 from locobench.scoring.exact import grade_exact
 from locobench.scoring.grader import (
@@ -51,6 +40,15 @@ TASK_METADATA = "tests/task_metadata.json"
 PROJECT, PROJECT_FOR_TESTS = "environment/project", "tests/project"
 
 BASE_IMAGE = "ubuntu:24.04"
+# Harbor reads these from its user's environment; without the key it starts no trial.
+JUDGE_ENV = {
+    "JUDGE_API": "${JUDGE_API:-anthropic}",
+    "JUDGE_MODEL": "${JUDGE_MODEL:-claude-haiku-5-5}",
+    "JUDGE_BASE_URL": "${JUDGE_BASE_URL:-}",
+    "JUDGE_API_KEY": "${JUDGE_API_KEY}",
+}
+# For a judge: the time that judge.py gives itself for lookups and questions, plus a margin.
+TIMEOUT_SEC, JUDGE_TIMEOUT_SEC = 60.0, 660.0
 
 
 @dataclass(frozen=True)
@@ -201,41 +199,55 @@ def grade(
 
 
 def render_config(task: Scenario, mapping: ProjectMapping, options: Options, content_digest: str) -> str:
-    """Return task.toml."""
-    grader = grader_of(task, options.verifier)
-    config = TaskConfig(
-        task=TaskInfo(
-            name=f"{task.source}/{task.id.replace('_', '-')}",
-            description=task.title,
-            authors=tuple({"name": name} for name in task.authors),
-            keywords=(task.language, task.task_category, task.difficulty),
-        ),
-        metadata=Metadata(
-            id=task.id,
-            title=task.title,
-            category=task.task_category,
-            difficulty=task.difficulty,
-            language=task.language,
-            project_id=task.project_id,
-            context_length=task.context_length,
-            files_count=task.files_count,
-            context_files_found=len(mapping.context_files),
-            scoring=EXACT if task.derived else "evidence" if isinstance(options.scoring, Scoring) else options.scoring,
-            content_fingerprint=content_digest,
-            verifier=grader_name(grader),
-            oracle_check=not isinstance(options.verifier, CustomVerifier) or options.verifier.oracle_check,
-            closed_book=options.closed_book,
-            derived=task.derived,
-        ),
-        verifier=Verifier(
-            environment_mode="shared" if options.shared_verifier else "separate",
-            collect=(Collect(command=_collect_command()),),
-            timeout_sec=JUDGE_TIMEOUT_SEC if options.verifier == JUDGE else TIMEOUT_SEC,
-            env=JUDGE_ENV if options.verifier == JUDGE else None,
-        ),
-        environment=Environment(mcp_servers=options.mcp_servers),
-    )
-    return tomli_w.dumps(config.model_dump(mode="json", exclude_none=True))
+    """Return task.toml, in Harbor's schema 1.4. Its [metadata] is for people to filter by; Harbor never reads it."""
+    metadata: dict[str, Any] = {
+        "id": task.id,
+        "title": task.title,
+        "category": task.task_category,
+        "difficulty": task.difficulty,
+        "language": task.language,
+        "project_id": task.project_id,
+        "context_length": task.context_length,
+        "context_length_unit": "characters",
+        "files_count": task.files_count,
+        "context_files_found": len(mapping.context_files),
+        "scoring": EXACT if task.derived else "evidence" if isinstance(options.scoring, Scoring) else options.scoring,
+        "content_fingerprint": content_digest,
+        "verifier": grader_name(grader_of(task, options.verifier)),
+        "oracle_check": not isinstance(options.verifier, CustomVerifier) or options.verifier.oracle_check,
+        "closed_book": options.closed_book,
+    }
+    if task.derived:
+        metadata["derived"] = task.derived.model_dump()
+    verifier: dict[str, Any] = {
+        "timeout_sec": JUDGE_TIMEOUT_SEC if options.verifier == JUDGE else TIMEOUT_SEC,
+        "user": "root",
+        "environment_mode": "shared" if options.shared_verifier else "separate",
+        "collect": [{"command": _collect_command(), "user": "root"}],
+    }
+    if options.verifier == JUDGE:
+        verifier["env"] = JUDGE_ENV
+    config = {
+        "schema_version": "1.4",
+        "artifacts": ["/app/solution.md"],
+        "task": {
+            "name": f"{task.source}/{task.id.replace('_', '-')}",
+            "description": task.title,
+            "authors": [{"name": name} for name in task.authors],
+            "keywords": [task.language, task.task_category, task.difficulty],
+        },
+        "metadata": metadata,
+        "agent": {"timeout_sec": 1800.0},
+        "verifier": verifier,
+        "environment": {
+            "build_timeout_sec": 900.0,
+            "cpus": 2,
+            "memory_mb": 4096,
+            "storage_mb": 10240,
+            "mcp_servers": [server.model_dump(mode="json", exclude_none=True) for server in options.mcp_servers],
+        },
+    }
+    return tomli_w.dumps(config)
 
 
 @cache

@@ -16,12 +16,13 @@ from pydantic import Field
 
 from locobench.harbor.files import HarborFile, Named, validated
 from locobench.shared import toml
-from locobench.shared.derived import CONTROL_GROUP
 from locobench.shared.errors import InputError
 from locobench.shared.installation import GENERATE
 from locobench.shared.validation import Whole
 
 TASK_FILE = "task.toml"
+CONTROL_GROUP = "control_group"
+"""Name of the grouping: `yes` marks tasks that a single grep nearly answers, so that a search tool can hardly help."""
 
 # What Harbor packs (harbor.publisher.packager), and what it leaves out if the task has no .gitignore.
 _SINGLE_FILES = (TASK_FILE, "instruction.md", "README.md", "trajectory.json")
