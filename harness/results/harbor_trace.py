@@ -220,7 +220,7 @@ class TaskFolders:
         lock = folder / "lock.json"
         if task is None or not lock.is_file():
             return task
-        ran = read(lock, Lock).task.digest
+        ran = read(lock, Lock).digest
         return task if ran is None or ran == task.digest else None
 
     def _folder(self, trial: Trial) -> TaskFolder | None:
