@@ -22,8 +22,8 @@ def build_parser() -> cli.Parser:
         "Build the image of every task and run oracle and nop in it, without network: the oracle must earn "
         "1.0, doing nothing 0.0; the toolchain must answer, and no ground truth may lie in environment/."
     )
-    parser.add_argument("folder", type=Path, nargs="?", metavar="TASKS", help="same as --tasks_dir")
-    parser.flag("tasks_dir", type=Path, default=cli.TASKS_FOLDER, help="folder of tasks, or one task")
+    tasks = "folder of tasks, or one task"
+    parser.add_argument("tasks", type=Path, nargs="?", default=cli.TASKS_FOLDER, metavar="TASKS", help=tasks)
     parser.flag("task_ids", nargs="+", metavar="ID", help="only these tasks")
     parser.flag("limit_per_language", type=cli.count, metavar="N", help="only the first N tasks of each language")
     parser.flag("languages", type=Path, metavar="FILE", help=f"TOML file with more languages, as {GENERATE} was given")
@@ -58,7 +58,7 @@ def main(argv: list[str] | None) -> int:
     from locobench.smoke.containers import Engine
     from locobench.smoke.task import Fault, find_task_folders
 
-    tasks = options.folder or options.tasks_dir
+    tasks = options.tasks
     folders = find_task_folders(tasks, options.task_ids)
     engine, facts = None, {"Docker engine": f"none (--local), Python {platform.python_version()}"}
     if not options.local:

@@ -18,9 +18,9 @@ from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole
 
 MANIFEST = "dataset.toml"
-# Each file, and how it marks its first line: it has the digest of the others, so that edited files are not overwritten.
+# Each file, and its first line: it holds the digest of the others, so that an edited file is recognised and kept.
 FILES = {MANIFEST: "# {}", "README.md": "<!-- {} -->"}
-_MARK = "Written by locobench-harbor; SHA-256 of what follows: {}"
+_MARK = "Generated, and not overwritten once it was edited; SHA-256 of what follows: {}"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*", re.ASCII)
 _PAGE = """# {name}

@@ -103,48 +103,27 @@ def templates() -> jinja2.Environment:
     return environment
 
 
-@cache
-def render_dockerfile(
-    language: str,
-    base_image: str,
-    *,
-    languages: Path | None = None,
-    language_image: str | None = None,
-    closed_book: bool = False,
-) -> str:
+def render_dockerfile(language: str, options: Options, table: dict[str, Any] | None = None) -> str:
     """Return the Dockerfile for one language.
 
     Args:
-        languages: a file with more language tables.
-        language_image: name, with `{language}` in it, of an image that already has the language's layers.
+        table: the language's table, instead of the one that `load_language` returns.
 
     Raises:
         InputError: the language's table cannot be used.
     """
-    table = load_language(language, languages)
-    return dockerfile_of(language, table, base_image, language_image=language_image, closed_book=closed_book)
-
-
-def dockerfile_of(
-    language: str,
-    table: dict[str, Any],
-    base_image: str,
-    *,
-    language_image: str | None = None,
-    closed_book: bool = False,
-) -> str:
-    """Return the Dockerfile for a language's table, as `load_language` returns it."""
+    table = table or load_language(language, options.languages)
     return (
         templates()
         .get_template("environment/Dockerfile.j2")
         .render(
-            base_image=base_image,
-            language_image=language_image and language_image.format(language=language),
+            base_image=options.base_image,
+            language_image=options.language_image and options.language_image.format(language=language),
             language=language,
             packages=table["packages"],
             fallback=table.get("fallback", []),
             run=table.get("run", []),
-            closed_book=closed_book,
+            closed_book=options.closed_book,
         )
     )
 
@@ -303,13 +282,7 @@ def make_task(
     files = {
         "instruction.md": instruction,
         "task.toml": render_config(task, mapping, options, content_digest),
-        "environment/Dockerfile": render_dockerfile(
-            task.language,
-            options.base_image,
-            languages=options.languages,
-            language_image=options.language_image,
-            closed_book=options.closed_book,
-        ),
+        "environment/Dockerfile": render_dockerfile(task.language, options),
         "tests/ground_truth.json": as_json({"ground_truth": task.ground_truth, "key": grading.key}),
         TASK_METADATA: as_json(metadata),
         "solution/solution.md": grading.oracle,

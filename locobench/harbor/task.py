@@ -15,8 +15,8 @@ import pathspec
 from pydantic import Field
 
 from locobench.harbor.files import HarborFile, Named, validated
-from locobench.shared import toml
 from locobench.shared.errors import InputError
+from locobench.shared.files import read_toml
 from locobench.shared.installation import GENERATE
 from locobench.shared.validation import Whole
 
@@ -108,7 +108,7 @@ class TaskToml(HarborFile):
     @classmethod
     def read(cls, folder: Path) -> TaskToml:
         """Read task.toml from a task's folder; raise InputError if it is missing or invalid."""
-        return validated(folder / TASK_FILE, cls, toml.read(folder / TASK_FILE))
+        return validated(folder / TASK_FILE, cls, read_toml(folder / TASK_FILE))
 
 
 class TaskFolder(HarborFile):
@@ -130,7 +130,7 @@ class TaskFolder(HarborFile):
             InputError: its task.toml cannot be read or is invalid.
             OSError: a file cannot be read.
         """
-        raw = toml.read(folder / TASK_FILE)
+        raw = read_toml(folder / TASK_FILE)
         described = validated(folder / TASK_FILE, TaskToml, raw)
         digests = file_digests(folder)
         lines = "".join(f"{name}\0{digest}\n" for name, digest in digests.items())

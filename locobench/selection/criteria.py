@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
-from locobench.shared import toml
 from locobench.shared.errors import InputError
+from locobench.shared.files import read_toml
 
 MIN_CONTEXT_LENGTH = 50_000
 """In characters; a task needs strictly more to pass."""
@@ -114,7 +114,7 @@ class Criteria:
 
         from locobench.shared.validation import explain
 
-        given = toml.read(path)
+        given = read_toml(path)
         try:
             # Strict validation accepts an object for a dataclass only in JSON.
             criteria = TypeAdapter(cls).validate_json(json.dumps(given, default=str))

@@ -86,9 +86,6 @@ def test_loader_finds_tasks_by_id_category_language_and_difficulty(data: Data, t
     assert tasks.all_ids() == [second, first]
     assert len(tasks) == 2
     assert tasks.load(first).ground_truth == TRUTH
-    assert [task.id for task in tasks.filter_by_task_category("code_comprehension")] == [second]
-    assert [task.id for task in tasks.filter_by_language("python")] == [first]
-    assert [task.id for task in tasks.filter_by_difficulty("expert")] == [second]
 
 
 def test_unknown_ids_are_all_named(data: Data, tmp_path: Path) -> None:

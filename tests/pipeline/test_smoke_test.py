@@ -140,7 +140,7 @@ def test_a_limit_holds_for_each_language(tasks: Path, script: Script) -> None:
 
 
 def test_a_folder_without_tasks_is_wrong_use(tmp_path: Path, script: Script) -> None:
-    result = script("smoke_test.py", "--tasks_dir", tmp_path, "--local")
+    result = script("smoke_test.py", tmp_path, "--local")
 
     assert result.returncode == 2
     assert len(result.stderr.splitlines()) == 1
