@@ -86,6 +86,16 @@ def image_name(text: str) -> str:
     return text
 
 
+def dataset_name(text: str) -> str:
+    """Parse `ORG/NAME` (for a flag's `type=`), a name that Harbor's registry accepts."""
+    part = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+    if not re.fullmatch(f"{part}/{part}", text) or ".." in text:
+        raise argparse.ArgumentTypeError(
+            f"expected ORG/NAME of letters, digits, dots, hyphens and underscores, got {text!r}"
+        )
+    return text
+
+
 def language_image(text: str) -> str:
     """Parse an image name (for a flag's `type=`) that contains `{language}` once, in place of the language's name."""
     if text.count("{language}") != 1:

@@ -51,20 +51,13 @@ def build_parser() -> cli.Parser:
     )
     parser.flag(
         "dataset_name",
-        type=named_dataset,
+        type=cli.dataset_name,
         metavar="ORG/NAME",
         help="also write dataset.toml and the other files of a Harbor dataset beside the tasks",
     )
     parser.flag("mirror_repos", type=Path, metavar="DIR", help="also write the projects as git repositories")
     parser.flag("quiet", action="store_true", help="no progress, no summary, and no word of files that a task lacks")
     return parser
-
-
-def named_dataset(text: str) -> str:
-    """Parse the name of a dataset (for a flag's `type=`)."""
-    from locobench.generate.dataset import dataset_name
-
-    return dataset_name(text)
 
 
 def check_apart(folder: Path | None, data_dir: Path, flag: str) -> None:

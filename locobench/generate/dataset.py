@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,7 +20,6 @@ MANIFEST = "dataset.toml"
 FILES = {MANIFEST: "# {}", "README.md": "<!-- {} -->"}
 _MARK = "Generated, and not overwritten once it was edited; SHA-256 of what follows: {}"
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*", re.ASCII)
 _PAGE = """# {name}
 
 {count} tasks over {projects} code bases, chosen from {scenarios} scenarios. Each asks a question about a whole code
@@ -54,15 +51,6 @@ _SAMPLE = (
     "Made from the bundled sample, which was written in LoCoBench-Agent's layout: none of the benchmark's own "
     "scenarios is in this dataset."
 )
-
-
-def dataset_name(text: str) -> str:
-    """Parse `ORG/NAME` (for a flag's `type=`), a name that Harbor's registry accepts."""
-    if not _NAME.fullmatch(text) or ".." in text:
-        raise argparse.ArgumentTypeError(
-            f"expected ORG/NAME of letters, digits, dots, hyphens and underscores, got {text!r}"
-        )
-    return text
 
 
 def check_files(folder: Path) -> None:

@@ -595,10 +595,11 @@ def test_content_fingerprint_tells_another_server_from_other_content(
     [
         ('{"mcpServers": {"s": {"command": "x", "env": {"TOKEN": "secret"}}}}', "env: Extra inputs are not permitted"),
         ('{"mcpServers": {"s": {"type": "http"}}}', "s: a streamable-http server needs a url"),
-        ("{}", "not a .mcp.json (mcpServers: missing)"),
-        ("[", "not a .mcp.json (not JSON in line 1: Expecting value)"),
-        ("[1]", "not a .mcp.json (of another form)"),
-        ("\udcff", "not a .mcp.json (not UTF-8 text (byte 0))"),
+        ("{}", "not a .mcp.json (mcpServers: Field required)"),
+        ("[", "not a .mcp.json (Invalid JSON: EOF while parsing a list at line 1 column 1)"),
+        ('{"mcpServers": [{"env": {"TOKEN": "secret"}}]}', "not a .mcp.json (mcpServers: Input should be an object)"),
+        ("[1]", "not a .mcp.json (Input should be an object)"),
+        ("\udcff", "not a .mcp.json (Invalid JSON: expected value at line 1 column 1)"),
     ],
 )
 def test_mcp_config_that_a_task_cannot_carry_is_one_line(
