@@ -9,8 +9,16 @@ from pathlib import Path
 from harness.models import ErrorKind, ExecutionTrace, Offered, Outcome, TokenUsage, ToolCall
 from locobench.harbor.files import read
 from locobench.harbor.task import TASK_FILE, MetadataSection, TaskFolder
-from locobench.harbor.trajectory import Trajectory, TrajectoryStep, text_of
-from locobench.harbor.trial import REWARD, AgentInfo, AgentResult, Lock, Trial
+from locobench.harbor.trial import (
+    REWARD,
+    AgentInfo,
+    AgentResult,
+    Lock,
+    Trajectory,
+    TrajectoryStep,
+    Trial,
+    text_of,
+)
 from locobench.shared.files import read_below
 
 EXCEPTIONS: dict[str, tuple[Outcome, ErrorKind]] = {
@@ -185,8 +193,7 @@ def _steps(folder: Path) -> list[TrajectoryStep]:
 
 
 def _tool_calls(step: TrajectoryStep) -> list[ToolCall]:
-    results = step.observation.results if step.observation else []
-    observed = {result.source_call_id: text_of(result.content) for result in results}
+    observed = {result.source_call_id: text_of(result.content) for result in step.results}
     return [
         ToolCall(
             name=call.function_name,

@@ -13,18 +13,8 @@ from locobench.shared.errors import InputError
 from locobench.shared.installation import EXTRACT
 
 
-class UnknownTaskError(InputError, KeyError):
-    """The dataset does not contain these ids; `ids` lists them."""
-
-    def __init__(self, ids: Iterable[str], dataset: Path) -> None:
-        self.ids = sorted(ids)
-        super().__init__(
-            f"{dataset}: no task with id {', '.join(self.ids)}; --dataset_path names the dataset, {EXTRACT} writes it"
-        )
-
-    def __str__(self) -> str:
-        # A KeyError shows its key's repr.
-        return str(self.args[0])
+class UnknownTaskError(InputError):
+    """The dataset does not contain these ids."""
 
 
 class LoCoBenchTask(Scenario):
@@ -126,5 +116,8 @@ class LoCoBenchLoader:
         """
         wanted = list(dict.fromkeys(task_ids))
         if unknown := [task_id for task_id in wanted if task_id not in self._entries]:
-            raise UnknownTaskError(unknown, self.dataset_path)
+            raise UnknownTaskError(
+                f"{self.dataset_path}: no task with id {', '.join(sorted(unknown))}; --dataset_path names the dataset,"
+                f" {EXTRACT} writes it"
+            )
         return wanted

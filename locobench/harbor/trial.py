@@ -1,10 +1,10 @@
-"""The result.json and lock.json that Harbor writes for jobs and trials, as models."""
+"""What Harbor writes about jobs and trials, as models: result.json, lock.json and the agent's trajectory.json."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AliasPath, BeforeValidator, ConfigDict, Field, FiniteFloat
 
@@ -156,6 +156,58 @@ class Lock(HarborFile):
 
     digest: str | None = Field(default=None, validation_alias=AliasPath("task", "digest"))
     """The task's."""
+
+
+class ToolRequest(HarborFile):
+    """A tool call."""
+
+    tool_call_id: str | None = None
+    function_name: str
+    arguments: dict[str, Any] | None = None
+
+
+class Part(HarborFile):
+    """A part of a message; only text parts have a text."""
+
+    text: str | None = None
+
+
+Content = str | list[Part] | None
+
+
+class Observed(HarborFile):
+    """The result of a tool call."""
+
+    source_call_id: str | None = None
+    content: Content = None
+
+
+class TrajectoryStep(HarborFile):
+    """One message of the user or the agent, with the agent's tool calls."""
+
+    source: str = ""
+    message: Content = None
+    timestamp: Time | None = None
+    tool_calls: list[ToolRequest] | None = None
+    results: Annotated[tuple[Observed, ...], BeforeValidator(lambda results: results or ())] = Field(
+        default=(), validation_alias=AliasPath("observation", "results")
+    )
+    """The results of the tool calls."""
+    is_copied_context: bool = False
+    """Whether the step was copied from an earlier trajectory."""
+
+
+class Trajectory(HarborFile):
+    """agent/trajectory.json in Harbor's interchange format, ATIF."""
+
+    steps: tuple[TrajectoryStep, ...] = ()
+
+
+def text_of(content: Content) -> str:
+    """Return a message's text; of a list of parts, only the text parts."""
+    if isinstance(content, list):
+        return "\n".join(part.text for part in content if part.text is not None)
+    return content or ""
 
 
 class _Kind(HarborFile):
