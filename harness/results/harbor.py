@@ -201,7 +201,7 @@ def _batches(folders: Iterable[Path]) -> dict[Path, Batch]:
             present=count,
             # Only a file that says how many trials were planned says whether they are done.
             finished=told.finished_at is not None if "finished_at" in told.model_fields_set else None,
-            retries=told.stats.n_retries if told.stats else None,
+            retries=told.n_retries,
         )
     return batches
 

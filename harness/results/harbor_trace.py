@@ -9,8 +9,7 @@ from pathlib import Path
 from harness.models import ErrorKind, ExecutionTrace, Offered, Outcome, TokenUsage, ToolCall
 from locobench.harbor.files import read
 from locobench.harbor.task import TASK_FILE, TaskFolder
-from locobench.harbor.trajectory import Trajectory, TrajectoryStep
-from locobench.harbor.trial import REWARD, AgentInfo, AgentResult, Lock, Trial
+from locobench.harbor.trial import REWARD, AgentInfo, AgentResult, Lock, Trajectory, TrajectoryStep, Trial
 from locobench.shared.files import read_below
 
 EXCEPTIONS: dict[str, tuple[Outcome, ErrorKind]] = {
@@ -183,7 +182,7 @@ def as_it_ran(folder: Path, task: TaskFolder | None) -> TaskFolder | None:
     lock = folder / "lock.json"
     if task is None or not lock.is_file():
         return task
-    ran = read(lock, Lock).task.digest
+    ran = read(lock, Lock).digest
     return task if ran is None or ran == task.digest else None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from json import JSONDecodeError
 from typing import Annotated
 
 from pydantic import Field, ValidationError
@@ -25,22 +24,6 @@ def explain(error: ValidationError) -> str:
         message = problem["msg"].removeprefix("Value error, ")
         reasons.append(f"{field}: {message}{shown}" if field else message)
     return "; ".join(reasons)
-
-
-def what_is_wrong(error: Exception) -> str:
-    """Explain why reading untrusted data failed, in plain words instead of Python's."""
-    if isinstance(error, ValidationError):
-        return explain(error)
-    if isinstance(error, JSONDecodeError):
-        return f"not JSON in line {error.lineno}: {error.msg}"
-    if isinstance(error, UnicodeDecodeError):
-        return f"not UTF-8 text (byte {error.start})"
-    if isinstance(error, KeyError):
-        return f"{error.args[0]}: missing"
-    if isinstance(error, OSError):
-        return f"{error.filename}: {error.strerror}"
-    # Python's message for these is about its own types.
-    return "of another form" if isinstance(error, (TypeError, AttributeError)) else str(error)
 
 
 def first_problem(error: ValidationError, whole: str = "") -> str:

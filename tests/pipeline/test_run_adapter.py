@@ -262,8 +262,6 @@ def test_missing_context_files_are_counted_in_one_warning(data: Data, tmp_path: 
         (["--selected_tasks", __file__], "not a selection"),
         (["--dataset_path", "none.jsonl"], "none.jsonl: cannot be read"),
         (["--base_image", "a b\nRUN x"], "not an image name"),
-        (["--base_image", "alpine:3"], "'alpine:3': alpine has no apt-get"),
-        (["--base_image", "registry.example:5000/node:22-alpine3.20"], "alpine has no apt-get"),
         (["--output_dir", "data"], "data: lies among the data of "),
         (["--output_dir", "data/generated/x"], "; --output_dir must name a folder apart from them"),
         (["--mirror_repos", "data/output"], "; --mirror_repos must name a folder apart from them"),
@@ -278,13 +276,6 @@ def test_wrong_usage_is_one_line_and_exit_code_2(
     assert done.returncode == 2
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
-
-
-def test_the_name_of_a_registry_is_no_distribution(
-    data: Data, tmp_path: Path, script: Script, three: list[str]
-) -> None:
-    image = ("--base_image", "alpine.example.org/debian:12")
-    assert script("run_adapter.py", *command(data, tmp_path, *image, "--limit", 1)).returncode == 0
 
 
 @pytest.mark.parametrize("content", ["[", "{}", '{"tasks": 1}', '{"tasks": [1]}'])
@@ -349,7 +340,7 @@ def test_python_without_the_packages_is_told_how_to_get_them(name: str, data: Da
         "extract_dataset.py": ["--data_dir", data.folder, "--output", tmp_path / "out"],
         "select_tasks.py": ["--dataset_path", tmp_path / "d.jsonl", "--output", tmp_path / "out"],
         "run_adapter.py": command(data, tmp_path),
-        "smoke_test.py": ["--tasks_dir", tmp_path],
+        "smoke_test.py": [tmp_path],
     }
     arguments = [sys.executable, "-S", REPOSITORY / name, *flags[name]]
     done = subprocess.run(list(map(str, arguments)), capture_output=True, text=True, check=False)
@@ -384,7 +375,7 @@ def test_killed_runs_leave_no_half_task_and_a_rerun_finishes(data: Data, tmp_pat
 
     moments = random.Random(20)
     started = 0
-    for attempt in range(4):  # `make trust` kills 40 runs
+    for attempt in range(2):  # `make trust` kills 40 runs
         if attempt % 2 == 0:
             shutil.rmtree(tmp_path / "tasks", ignore_errors=True)
         overwrite = ["--overwrite"] if attempt % 2 else []
@@ -604,10 +595,11 @@ def test_content_fingerprint_tells_another_server_from_other_content(
     [
         ('{"mcpServers": {"s": {"command": "x", "env": {"TOKEN": "secret"}}}}', "env: Extra inputs are not permitted"),
         ('{"mcpServers": {"s": {"type": "http"}}}', "s: a streamable-http server needs a url"),
-        ("{}", "not a .mcp.json (mcpServers: missing)"),
-        ("[", "not a .mcp.json (not JSON in line 1: Expecting value)"),
-        ("[1]", "not a .mcp.json (of another form)"),
-        ("\udcff", "not a .mcp.json (not UTF-8 text (byte 0))"),
+        ("{}", "not a .mcp.json (mcpServers: Field required)"),
+        ("[", "not a .mcp.json (Invalid JSON: EOF while parsing a list at line 1 column 1)"),
+        ('{"mcpServers": [{"env": {"TOKEN": "secret"}}]}', "not a .mcp.json (mcpServers: Input should be an object)"),
+        ("[1]", "not a .mcp.json (Input should be an object)"),
+        ("\udcff", "not a .mcp.json (Invalid JSON: expected value at line 1 column 1)"),
     ],
 )
 def test_mcp_config_that_a_task_cannot_carry_is_one_line(

@@ -14,7 +14,7 @@ from harness.compare.sentences import influence_sentence, zero_cluster_sentence
 from harness.compare.verdicts import Comparison, UnitComparison
 from harness.compare.wording import counted, metric_name, p_text, points, runs_text, some
 from harness.models import EvalResult
-from locobench.shared.derived import CONTROL_GROUP
+from locobench.harbor.task import CONTROL_GROUP
 
 MANY_ZEROS = 0.5
 """An arm in which this share of runs scored 0 looks broken rather than weak."""
