@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from statistics import fmean
 
-from harness import statistics
 from harness.compare.decision import decide, per_task
 from harness.compare.doubts.loss import find_loss, hold_against_loss
 from harness.compare.doubts.warnings import find_warnings
@@ -30,7 +29,8 @@ from harness.compare.verdicts import (
 from harness.compare.wording import counted
 from harness.errors import InputError
 from harness.models import EvalResult, Outcome
-from harness.statistics import CONFIDENCE, TIE
+from harness.statistics import intervals, power, significance
+from harness.statistics.intervals import CONFIDENCE, TIE
 
 QUANTITIES: dict[str, tuple[str, Callable[[EvalResult], float | None]]] = {
     "pass_rate": ("share of runs", lambda r: float(r.passed)),
@@ -108,7 +108,7 @@ def compare(
     clusters = {unit.key.task_id: unit.cluster for unit in units}
     metrics = [_metric_difference(name, paired_a, paired_b, clusters, confidence) for name in QUANTITIES]
     names = readable(runs_a.keys() | runs_b.keys())
-    error, count = statistics.standard_error(*per_task(units)) if units else (0.0, 0)
+    error, count = intervals.standard_error(*per_task(units)) if units else (0.0, 0)
     comparison = Comparison(
         label_a=label_a,
         label_b=label_b,
@@ -120,7 +120,7 @@ def compare(
             for found in metrics
             if found is not None
         ),
-        detectable=statistics.minimal_detectable_effect(error, count, (1 - confidence) / 2) if error > TIE else None,
+        detectable=power.minimal_detectable_effect(error, count, (1 - confidence) / 2) if error > TIE else None,
         confidence=confidence,
         loss=loss,
         only_a=tuple(names[key] for key in sorted(runs_a.keys() - runs_b.keys())),
@@ -193,9 +193,9 @@ def _unit(key: UnitKey, a: list[EvalResult], b: list[EvalResult], metric: Metric
     values_a, values_b = [value(r) or 0.0 for r in a], [value(r) or 0.0 for r in b]
     passed_a, passed_b = sum(r.passed for r in a), sum(r.passed for r in b)
     p = (
-        statistics.fisher_test(passed_a, len(a), passed_b, len(b))
+        significance.fisher_test(passed_a, len(a), passed_b, len(b))
         if metric == "pass_rate"
-        else statistics.mean_permutation_test(values_a, values_b)
+        else significance.mean_permutation_test(values_a, values_b)
     )
     return UnitComparison(
         key=key,
@@ -224,7 +224,7 @@ def _metric_difference(
         return None
     means = [(fmean(a for a, _ in pairs), fmean(b for _, b in pairs)) for pairs in means_of.values()]
     differences = [b - a for a, b in means]
-    shift = statistics.sign_flip_test(differences, [clusters[task] for task in means_of], confidence)
+    shift = significance.sign_flip_test(differences, [clusters[task] for task in means_of], confidence)
     return MetricDifference(
         name=name,
         unit=unit,

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from math import comb, prod
 from statistics import fmean
 
-from harness import statistics
 from harness.compare.verdicts import Decision, UnitComparison, Verdict
-from harness.statistics import CONFIDENCE, TIE, Interval, OneSided
+from harness.statistics import significance
+from harness.statistics.intervals import CONFIDENCE, TIE, Interval
+from harness.statistics.significance import OneSided
 
 TASK_Q = 0.01
 """False discovery rate over single tasks."""
@@ -40,8 +41,8 @@ def decide(
     """
     judged = tuple(_judge_units(units, threshold, TASK_Q / comparisons))
     differences, clusters = per_task(judged)
-    shift = statistics.sign_flip_test(differences, clusters, confidence)
-    these_tasks = statistics.stratified_test([unit.values for unit in judged]) if fixed_tasks else None
+    shift = significance.sign_flip_test(differences, clusters, confidence)
+    these_tasks = significance.stratified_test([unit.values for unit in judged]) if fixed_tasks else None
     tail, count = (1 - confidence) / 2, len(set(clusters))
     if these_tasks:
         moved = [unit.difference for unit in judged if abs(unit.difference) > TIE]
@@ -95,8 +96,8 @@ def _called(difference: float, p: OneSided, worse: float, better: float, thresho
 
 
 def _judge_units(units: Sequence[UnitComparison], threshold: float, q: float = TASK_Q) -> list[UnitComparison]:
-    less = statistics.discrete_benjamini_hochberg([u.p.less for u in units], [u.p.steps_less for u in units])
-    greater = statistics.discrete_benjamini_hochberg([u.p.greater for u in units], [u.p.steps_greater for u in units])
+    less = significance.discrete_benjamini_hochberg([u.p.less for u in units], [u.p.steps_less for u in units])
+    greater = significance.discrete_benjamini_hochberg([u.p.greater for u in units], [u.p.steps_greater for u in units])
     judged = []
     for unit, down, up in zip(units, less, greater, strict=True):
         verdict = Verdict.NO_EVIDENCE

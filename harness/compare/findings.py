@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from harness.statistics import Interval
+from harness.statistics.intervals import Interval
 
 
 class Frozen(BaseModel):

@@ -11,11 +11,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from harness import statistics
 from harness.compare.decision import decide, mean_difference
 from harness.compare.findings import Influence, ZeroCluster
 from harness.compare.slices import dimensions
 from harness.compare.verdicts import PROJECTS, Decision, UnitComparison
+from harness.statistics import intervals, significance
 
 LEVEL = 0.025
 """Chance that any group of a comparison is named although none carries more than its share."""
@@ -118,7 +118,7 @@ def _chance_of_distance(differences: NDArray[np.float64], member: NDArray[np.boo
     """Return each group's (row of `member`) distance from the rest, and the share of permutations that reach it."""
     count, sizes = len(differences), member.sum(axis=1)
     usable = (sizes >= SMALLEST_GROUP) & (count - sizes >= SMALLEST_GROUP)
-    if not usable.any() or float(np.ptp(differences)) < statistics.TIE:
+    if not usable.any() or float(np.ptp(differences)) < intervals.TIE:
         return [0.0] * len(member), [1.0] * len(member)
     scale = np.sqrt(count / np.where(usable, sizes * (count - sizes), 1)) * usable
     centred = differences - differences.mean()
@@ -126,7 +126,7 @@ def _chance_of_distance(differences: NDArray[np.float64], member: NDArray[np.boo
     farther = np.zeros(len(member))
     for orders in _orders(count):
         farthest = (np.abs(centred[orders] @ member.T.astype(float)) * scale).max(axis=1)
-        farther += (farthest[:, None] >= observed - statistics.TIE).sum(axis=0)
+        farther += (farthest[:, None] >= observed - intervals.TIE).sum(axis=0)
     chance = (farther + 1) / (PERMUTATIONS + 1)
     return [float(d) for d in observed], [float(p) if ok else 1.0 for p, ok in zip(chance, usable, strict=True)]
 
@@ -134,7 +134,7 @@ def _chance_of_distance(differences: NDArray[np.float64], member: NDArray[np.boo
 @lru_cache(maxsize=2)
 def _orders(count: int) -> tuple[NDArray[np.unsignedinteger], ...]:
     """Return PERMUTATIONS random orders of `count` differences, always the same, in chunks of rows."""
-    rng = np.random.default_rng(statistics.SEED)
+    rng = np.random.default_rng(intervals.SEED)
     places = np.arange(count, dtype=np.min_scalar_type(count))
     sizes = [min(CHUNK, PERMUTATIONS - start) for start in range(0, PERMUTATIONS, CHUNK)]
     return tuple(rng.permuted(np.tile(places, (size, 1)), axis=1) for size in sizes)
@@ -167,10 +167,10 @@ def find_zero_clusters(units: Sequence[UnitComparison]) -> tuple[ZeroCluster, ..
                         rest_zeros=rest[0],
                         rest_runs=rest[1],
                         without=without,
-                        p=max(statistics.fisher_test(*against, *own).greater for against in (of_other, rest)),
+                        p=max(significance.fisher_test(*against, *own).greater for against in (of_other, rest)),
                     )
                 )
-    adjusted = statistics.holm([candidate.p for candidate in candidates])
+    adjusted = significance.holm([candidate.p for candidate in candidates])
     found = [
         candidate.model_copy(update={"p": p})
         for candidate, p in zip(candidates, adjusted, strict=True)

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from harness import statistics
 from harness.compare.verdicts import Metric, MetricChoice
 from harness.models import EvalResult
-from harness.statistics import Interval
+from harness.statistics import intervals
+from harness.statistics.intervals import Interval
 
 KS = (1, 3, 5)
 """The values of k for which pass@k and pass^k are reported."""
@@ -65,9 +65,9 @@ def aggregate(results: Iterable[EvalResult]) -> AggregatedMetrics:
         avg_score=mean_of_known(run.overall_score for run in runs) or 0.0,
         avg_tokens=None if tokens is None else round(tokens),
         avg_duration=mean_of_known(run.trace.duration_seconds for run in runs),
-        pass_at_k=_over_tasks(runs, statistics.pass_at_k),
-        pass_hat_k=_over_tasks(runs, statistics.pass_hat_k),
-        pass_interval=statistics.wilson_interval(passed, len(runs)),
+        pass_at_k=_over_tasks(runs, intervals.pass_at_k),
+        pass_hat_k=_over_tasks(runs, intervals.pass_hat_k),
+        pass_interval=intervals.wilson_interval(passed, len(runs)),
         avg_cost=mean_of_known(run.cost_usd for run in runs),
         total_cost=sum_of_known(map(total_cost, all_results)),
         unknown_costs=sum(result.cost_usd is None for result in all_results),

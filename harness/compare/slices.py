@@ -8,11 +8,11 @@ from statistics import fmean
 
 import numpy as np
 
-from harness import statistics
 from harness.compare.findings import Slice, TaskShares
 from harness.compare.verdicts import UnitComparison, UnitKey
 from harness.models import EvalResult
-from harness.statistics import TIE
+from harness.statistics import intervals, significance
+from harness.statistics.intervals import TIE
 
 QUARTILES_FROM = 8
 """A group with more distinct numbers than this is split into quartiles."""
@@ -127,11 +127,11 @@ def find_slices(units: Sequence[UnitComparison], runs_a: Runs, runs_b: Runs, con
     ]
     found += [(COMPONENT, name, pairs) for name, pairs in _components(units, runs_a, runs_b)]
     tested = [(_differences(pairs), [clusters[task] for task in pairs]) for _, _, pairs in found]
-    ps = [statistics.sign_flip_test(differences, own).p.two_sided for differences, own in tested]
+    ps = [significance.sign_flip_test(differences, own).p.two_sided for differences, own in tested]
     each = 1 - (1 - confidence) / max(1, len(found))
     slices = []
     for (dimension, value, pairs), (differences, own), p, adjusted in zip(
-        found, tested, ps, statistics.holm(ps), strict=True
+        found, tested, ps, significance.holm(ps), strict=True
     ):
         slices.append(
             Slice(
@@ -141,7 +141,7 @@ def find_slices(units: Sequence[UnitComparison], runs_a: Runs, runs_b: Runs, con
                 mean_a=fmean(fmean(a for a, _ in task) for task in pairs.values()),
                 mean_b=fmean(fmean(b for _, b in task) for task in pairs.values()),
                 difference=fmean(differences),
-                interval=statistics.t_interval(differences, own, each),
+                interval=intervals.t_interval(differences, own, each),
                 p=p,
                 adjusted_p=adjusted,
             )

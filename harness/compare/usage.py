@@ -8,10 +8,10 @@ from statistics import fmean
 
 import numpy as np
 
-from harness import statistics
 from harness.compare.findings import CostEffect, ToolCount, ToolUse
 from harness.compare.verdicts import UnitKey
 from harness.models import EvalResult, ToolCall
+from harness.statistics import intervals
 
 Runs = Mapping[UnitKey, Sequence[EvalResult]]
 Value = Callable[[EvalResult], float | None]
@@ -51,10 +51,10 @@ def cost_effect(
     cost_a, cost_b, mean_a, mean_b = (float(mean) for mean in table.mean(axis=0))
     of_task = [clusters[task] for task in tasks]
     dearer, better = (
-        statistics.cluster_sums(column, of_task)[0]
+        intervals.cluster_sums(column, of_task)[0]
         for column in (table[:, 1] - table[:, 0], 100 * (table[:, 3] - table[:, 2]))
     )
-    interval = statistics.ratio_bootstrap(list(dearer), list(better), confidence)
+    interval = intervals.ratio_bootstrap(list(dearer), list(better), confidence)
     return CostEffect(
         tasks=len(table),
         cost_a=cost_a,

@@ -18,7 +18,8 @@ from harness.compare.findings import (
     ToolUse,
     ZeroCluster,
 )
-from harness.statistics import Interval, OneSided
+from harness.statistics.intervals import Interval
+from harness.statistics.significance import OneSided
 
 SUSPECT_P = 0.05
 """A task with an unadjusted p-value up to this deserves more runs, though it proves nothing."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from harness.compare.metrics import AggregatedMetrics
 from harness.compare.verdicts import Metric, MetricDifference, UnitComparison
 from harness.models import EvalResult
-from harness.statistics import CONFIDENCE, Interval
+from harness.statistics.intervals import CONFIDENCE, Interval
 
 SHARES = ("pass_rate", "score")
 """Metrics between 0 and 1, which are shown as percentages and whose differences are percentage points."""

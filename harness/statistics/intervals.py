@@ -1,4 +1,4 @@
-"""How far off may a measured rate, mean difference or ratio be? Confidence intervals."""
+"""What do counts and differences say, and how far off may they be? pass@k, standard errors, confidence intervals."""
 
 from __future__ import annotations
 
@@ -31,8 +31,22 @@ class Interval:
     low: float
     high: float
 
-    def __str__(self) -> str:
-        return f"[{self.low:.3g}, {self.high:.3g}]"
+
+def pass_at_k(n: int, c: int, k: int) -> float | None:
+    """Estimate without bias, from `c` passes in `n` runs, the probability that at least one of `k` runs passes.
+
+    1 - C(n-c, k) / C(n, k): Chen et al. 2021, "Evaluating Large Language Models Trained on Code",
+    arXiv:2107.03374, equation 1. None for k > n, where no unbiased estimate exists.
+    """
+    return None if k > n else 1 - math.comb(n - c, k) / math.comb(n, k)
+
+
+def pass_hat_k(n: int, c: int, k: int) -> float | None:
+    """Estimate without bias, from `c` passes in `n` runs, the probability that all of `k` runs pass.
+
+    C(c, k) / C(n, k): Yao et al. 2024, "τ-bench", arXiv:2406.12045, section 3. None for k > n.
+    """
+    return None if k > n else math.comb(c, k) / math.comb(n, k)
 
 
 def wilson_interval(passed: int, total: int, confidence: float = CONFIDENCE) -> Interval | None:

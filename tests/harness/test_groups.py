@@ -11,7 +11,7 @@ from harness.compare.influence import find_influence, find_zero_clusters
 from harness.compare.slices import by_quartile
 from harness.compare.verdicts import Comparison, UnitComparison, UnitKey, Verdict
 from harness.models import CriterionScore, EvalResult, GradeResult
-from harness.statistics import mean_permutation_test
+from harness.statistics.significance import mean_permutation_test
 from tests.support.results import run
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
-from harness import statistics
 from harness.compare.decision import beyond
 from harness.compare.findings import ArmLoss, Loss
 from harness.compare.metrics import count_errors
 from harness.compare.verdicts import Decision, Verdict
 from harness.compare.wording import counted, errors_text, percent, some
 from harness.models import ErrorKind, EvalResult, Outcome
-from harness.statistics import Interval
+from harness.statistics import significance
+from harness.statistics.intervals import Interval
 
 MOST_LOST = 0.2
 """Largest share of an arm's runs that may be lost; beyond it, the rest is no fair sample."""
@@ -57,7 +57,7 @@ def find_loss(a: Sequence[EvalResult], b: Sequence[EvalResult], label_a: str, la
     """
     of_a, of_b = _of_arm(a), _of_arm(b)
     measured_a, measured_b = of_a.planned - of_a.lost, of_b.planned - of_b.lost
-    p = statistics.fisher_test(measured_a, of_a.planned, measured_b, of_b.planned).two_sided
+    p = significance.fisher_test(measured_a, of_a.planned, measured_b, of_b.planned).two_sided
     cap = ""
     for label, arm in ((label_a, of_a), (label_b, of_b)):
         if arm.share > MOST_LOST:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
-from harness import statistics
 from harness.compare.decision import per_task
 from harness.compare.doubts.confounds import Arms, confounds
 from harness.compare.doubts.loss import cut_short, lost_runs
@@ -14,6 +13,7 @@ from harness.compare.sentences import influence_sentence, zero_cluster_sentence
 from harness.compare.verdicts import Comparison, UnitComparison
 from harness.compare.wording import counted, metric_name, p_text, points, runs_text, some
 from harness.models import EvalResult
+from harness.statistics import significance
 from locobench.shared.derived import CONTROL_GROUP
 
 MANY_ZEROS = 0.5
@@ -67,7 +67,7 @@ def _zeros(arms: Arms) -> Iterator[str]:
             continue
         share, other_share = zeros / runs, others / other_runs if other_runs else 0.0
         more = share - other_share >= MORE_ZEROS
-        unlikely = statistics.fisher_test(others, other_runs, zeros, runs).greater <= DIFFERENT_P
+        unlikely = significance.fisher_test(others, other_runs, zeros, runs).greater <= DIFFERENT_P
         if share >= MANY_ZEROS or (more and unlikely):
             yield (
                 f"{label}: {zeros} of {runs} measured runs scored 0 "
@@ -124,7 +124,7 @@ def _control_group(units: Sequence[UnitComparison]) -> Iterator[str]:
     differences, _ = per_task(unit for unit in units if unit.groups.get(CONTROL_GROUP) == "yes")
     if not differences:
         return
-    p = statistics.sign_flip_test(differences).p.two_sided
+    p = significance.sign_flip_test(differences).p.two_sided
     told = f"{points(fmean(differences))} over {counted(len(differences), 'task')} (p = {p_text(p)})"
     if p <= MOVED_P:
         yield (

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, pvariance, variance
 
-from harness import statistics
 from harness.compare.metrics import by_arm, by_task, metric_value, resolve_metric
 from harness.compare.verdicts import Metric, MetricChoice
 from harness.errors import InputError
 from harness.models import EvalResult
+from harness.statistics import power
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Noise:
     def sd(self, change: float, runs: int) -> float:
         """Return the standard deviation of one task's difference if B's mean is `change` above A's."""
         if self.run_sd is not None:
-            return statistics.difference_sd(self.run_sd, self.run_sd, runs, self.effect_sd)
-        sd_a, sd_b = (statistics.pass_sd(mean, self.task_sd) for mean in (self.mean, self.mean + change))
-        return statistics.difference_sd(sd_a, sd_b, runs, self.effect_sd)
+            return power.difference_sd(self.run_sd, self.run_sd, runs, self.effect_sd)
+        sd_a, sd_b = (power.pass_sd(mean, self.task_sd) for mean in (self.mean, self.mean + change))
+        return power.difference_sd(sd_a, sd_b, runs, self.effect_sd)
 
 
 def observed_noise(results: Sequence[EvalResult], choice: MetricChoice, run_sd: float | None = None) -> Noise | None:
