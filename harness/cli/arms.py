@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from harness.cli.options import METRIC, PATH, gathered
-from harness.compare.comparison import UnclearPairing, compare_arms
+from harness.compare.comparison import compare_arms
 from harness.compare.verdicts import ArmsComparison, Comparison, MetricChoice, Verdict
 from harness.errors import InputError
 from harness.models import EvalResult
@@ -45,16 +45,13 @@ class ArmOptions:
         arms = self._several(more) if more else self._two()
         metric: MetricChoice = self.metric or ("pass_rate" if self.regression else "auto")
         threshold = REGRESSION_THRESHOLD if self.regression else 0.0
-        try:
-            found = compare_arms(
-                arms,
-                metric=metric,
-                threshold=threshold if self.threshold is None else self.threshold,
-                treatment=self.treatment,
-                fixed_tasks=self.regression,
-            )
-        except UnclearPairing as error:
-            raise InputError(f"{error} with --model-a and --model-b, two paths at a time") from error
+        found = compare_arms(
+            arms,
+            metric=metric,
+            threshold=threshold if self.threshold is None else self.threshold,
+            treatment=self.treatment,
+            fixed_tasks=self.regression,
+        )
         return found, arms
 
     def _several(self, more: Sequence[Path]) -> list[tuple[str, list[EvalResult]]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import comb, prod
 from statistics import fmean
 
@@ -41,24 +41,25 @@ def decide(
     """
     judged = tuple(_judge_units(units, threshold, TASK_Q / comparisons))
     differences, clusters = per_task(judged)
+    difference, count = fmean(differences or [0.0]), len(set(clusters))
     shift = significance.sign_flip_test(differences, clusters, confidence)
-    these_tasks = significance.stratified_test([unit.values for unit in judged]) if fixed_tasks else None
-    tail, count = (1 - confidence) / 2, len(set(clusters))
-    if these_tasks:
+    tail, these_tasks = (1 - confidence) / 2, None
+    if fixed_tasks:
+        these_tasks = significance.stratified_test([unit.values for unit in judged])
         moved = [unit.difference for unit in judged if abs(unit.difference) > TIE]
         verdict = _called(fmean(moved or [0.0]), these_tasks, WORSE_ALPHA / comparisons, tail, threshold)
-        alone = [unit.verdict for unit in judged if unit.verdict.decided]
+        alone = {unit.verdict for unit in judged if unit.verdict.decided}
         if alone and not verdict.decided:
             verdict = Verdict.REGRESSION if Verdict.REGRESSION in alone else Verdict.IMPROVEMENT
         enough = prod(1 / comb(len(u.scores_a) + len(u.scores_b), len(u.scores_a)) for u in judged) <= WORSE_ALPHA
     else:
-        verdict = beyond(shift.interval, fmean(differences or [0.0]), threshold)
+        verdict = beyond(shift.interval, difference, threshold)
         enough = 2.0**-count <= tail
     if not verdict.decided and not (judged and enough):
         verdict = Verdict.NOT_ENOUGH_DATA
     return Decision(
         verdict=verdict,
-        difference=fmean(differences or [0.0]),
+        difference=difference,
         suite=shift.p,
         interval=shift.interval,
         these_tasks=these_tasks,
@@ -95,16 +96,11 @@ def _called(difference: float, p: OneSided, worse: float, better: float, thresho
     return Verdict.IMPROVEMENT if p.greater <= better and difference > threshold else Verdict.NO_EVIDENCE
 
 
-def _judge_units(units: Sequence[UnitComparison], threshold: float, q: float = TASK_Q) -> list[UnitComparison]:
+def _judge_units(units: Sequence[UnitComparison], threshold: float, q: float) -> Iterator[UnitComparison]:
+    """Judge each task alone, its p-values adjusted for the number of tasks, at false discovery rate `q`."""
     less = significance.discrete_benjamini_hochberg([u.p.less for u in units], [u.p.steps_less for u in units])
     greater = significance.discrete_benjamini_hochberg([u.p.greater for u in units], [u.p.steps_greater for u in units])
-    judged = []
     for unit, down, up in zip(units, less, greater, strict=True):
-        verdict = Verdict.NO_EVIDENCE
-        if down <= q and unit.difference < -threshold:
-            verdict = Verdict.REGRESSION
-        elif up <= q and unit.difference > threshold:
-            verdict = Verdict.IMPROVEMENT
         adjusted = OneSided(down, up, unit.p.attainable)
-        judged.append(unit.model_copy(update={"verdict": verdict, "adjusted": adjusted}))
-    return judged
+        verdict = _called(unit.difference, adjusted, q, q, threshold)
+        yield unit.model_copy(update={"verdict": verdict, "adjusted": adjusted})

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from statistics import fmean, median, variance
 
-import numpy as np
 import scipy  # loads its parts when they are first used, which most commands never do
 
 FEWEST_RANKED = 5
@@ -19,7 +18,7 @@ def judge_agreement(grades: Mapping[str, Mapping[str, Sequence[float]]]) -> Iter
 
     A judge's grades of one answer scatter by the root of their mean variance (n - 1 in its denominator). Two judges are
     compared by the median of each; their ranks by Spearman's correlation (Spearman 1904, "The Proof and Measurement of
-    Association between Two Things", Am. J. Psychol. 15, 72-101).
+    Association between Two Things", Am. J. Psychol. 15, 72-101), from FEWEST_RANKED answers on, if their grades vary.
 
     Args:
         grades: each judge's grades of each answer, 0 to 100.
@@ -31,18 +30,12 @@ def judge_agreement(grades: Mapping[str, Mapping[str, Sequence[float]]]) -> Iter
             yield f"{judge} asked again: grades of one answer scatter by {scatter:.1f} points ({len(repeated)} of them)"
     for first, second in combinations(grades, 2):
         both = sorted(grades[first].keys() & grades[second].keys())
-        a, b = ([median(grades[judge][name]) for name in both] for judge in (first, second))
+        a, b = ([round(median(grades[judge][name]), 9) for name in both] for judge in (first, second))
         if both:
             apart = [y - x for x, y in zip(a, b, strict=True)]
+            ranked = len(both) >= FEWEST_RANKED and len(set(a)) > 1 and len(set(b)) > 1
+            ranks = f"{scipy.stats.spearmanr(a, b).statistic:.2f}" if ranked else "not told"
             yield (
                 f"{first} and {second} on {len(both)}: {fmean(map(abs, apart)):.1f} points apart, "
-                f"the second gives {fmean(apart):+.1f}; rank correlation {_rank_correlation(a, b)}"
+                f"the second gives {fmean(apart):+.1f}; rank correlation {ranks}"
             )
-
-
-def _rank_correlation(a: Sequence[float], b: Sequence[float]) -> str:
-    """Return Spearman's correlation, -1 to 1; `not told` for few answers or one grade throughout."""
-    ranked = [np.round(values, 9) for values in (a, b)]
-    if len(a) < FEWEST_RANKED or any(float(np.ptp(values)) == 0 for values in ranked):
-        return "not told"
-    return f"{scipy.stats.spearmanr(*ranked).statistic:.2f}"

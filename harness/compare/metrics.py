@@ -1,4 +1,4 @@
-"""What do the runs of one arm say together? Rates with intervals, pass@k and means; lost runs are counted apart."""
+"""What do the runs of one arm say together? Rates, pass@k, means, tool calls; lost runs are counted apart."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
+from harness.compare.findings import ToolCount, ToolUse
 from harness.compare.verdicts import Metric, MetricChoice
 from harness.models import EvalResult
 from harness.statistics import intervals
@@ -104,6 +105,21 @@ def sum_of_known(values: Iterable[float | None]) -> float | None:
     """Sum the known values; None when none is known."""
     known = [value for value in values if value is not None]
     return sum(known) if known else None
+
+
+def with_calls(results: Iterable[EvalResult]) -> list[EvalResult]:
+    """Return the measured runs whose tool calls were recorded, which is not the same as runs with calls."""
+    return [result for result in results if result.measured and result.trace.tool_count is not None]
+
+
+def tool_use(results: Iterable[EvalResult]) -> ToolUse | None:
+    """Count how often the measured runs called each tool; None when no run recorded its calls."""
+    recorded = [[call.name for call in result.trace.tool_calls] for result in with_calls(results)]
+    total = Counter(name for names in recorded for name in names)
+    users = Counter(name for names in recorded for name in set(names))
+    tools = sorted(total, key=lambda name: (-total[name], name))
+    counts = tuple(ToolCount(name=name, calls=total[name], runs=users[name]) for name in tools)
+    return ToolUse(runs=len(recorded), calls=total.total(), tools=counts) if recorded else None
 
 
 def by_arm(results: Iterable[EvalResult]) -> dict[tuple[str, str], list[EvalResult]]:

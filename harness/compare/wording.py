@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from harness.compare.findings import MetricDifference
 from harness.compare.metrics import AggregatedMetrics
-from harness.compare.verdicts import Metric, MetricDifference, UnitComparison
+from harness.compare.verdicts import Metric, UnitComparison
 from harness.models import EvalResult
 from harness.statistics.intervals import CONFIDENCE, Interval
 

@@ -8,7 +8,7 @@ import pytest
 from harness.compare.comparison import compare
 from harness.compare.findings import Slice
 from harness.compare.influence import find_influence, find_zero_clusters
-from harness.compare.slices import by_quartile
+from harness.compare.pairing import by_quartile
 from harness.compare.verdicts import Comparison, UnitComparison, UnitKey, Verdict
 from harness.models import CriterionScore, EvalResult, GradeResult
 from harness.statistics.significance import mean_permutation_test

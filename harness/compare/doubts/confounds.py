@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from harness.compare.wording import some
 from harness.models import EvalResult
-
-Arms = tuple[tuple[str, Sequence[EvalResult]], tuple[str, Sequence[EvalResult]]]
 
 
 class Condition(NamedTuple):
@@ -51,67 +49,52 @@ CONDITIONS = (
 """Compared task by task: a limit that differs between tasks is no difference between arms."""
 
 
-def confounds(arms: Arms) -> Iterator[str]:
+def confounds(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> Iterator[str]:
     """Yield a sentence for everything that differs between the arms, except what each was offered."""
-    (_, a), (_, b) = arms
-    yield from _models(a, b)
+    models_a, models_b = ({run.model for run in arm} for arm in (a, b))
+    if models_a and models_b and not models_a & models_b:
+        cure = "unless the model is what you compare, run both arms with one"
+        yield f"The model differs between the arms: {_against(models_a, models_b)}; {cure}."
     for condition in CONDITIONS:
         of_a, of_b = _by_task(a, condition.of), _by_task(b, condition.of)
-        changed = [task for task in sorted(of_a.keys() & of_b.keys()) if of_a[task] != of_b[task]]
+        both = sorted(of_a.keys() & of_b.keys())
+        changed = [task for task in both if of_a[task] != of_b[task]]
         if changed:
-            values = f": {_against(_all(of_a, changed), _all(of_b, changed))}" if condition.shown else ""
-            where = "" if len(changed) == len(of_a.keys() & of_b.keys()) else f" for {some(changed)}"
+            sides = ({value for task in changed for value in of_arm[task]} for of_arm in (of_a, of_b))
+            values = f": {_against(*sides)}" if condition.shown else ""
+            where = "" if changed == both else f" for {some(changed)}"
             yield f"The {condition.name} differs between the arms{where}{values}; {condition.cure}."
-    yield from _judges(a, b)
-    yield from _tasks(a, b)
-
-
-def _models(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> Iterator[str]:
-    of_a, of_b = {r.model for r in a}, {r.model for r in b}
-    if of_a and of_b and not of_a & of_b:
-        yield (
-            f"The model differs between the arms: {_against(of_a, of_b)}; unless the model is what you compare, "
-            "run both arms with one."
-        )
-
-
-def _judges(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> Iterator[str]:
-    """Compare the judges of verifiers and of this harness, by model and by version of their prompt."""
     for name, at in (("judge model", 0), ("version of the judge's prompt", 1)):
-        of_a, of_b = ({judge[at] for run in arm for judge in _judges_of(run) if judge[at]} for arm in (a, b))
-        if of_a and of_b and of_a != of_b:
+        judges_a, judges_b = ({judge[at] for run in arm for judge in _judges_of(run) if judge[at]} for arm in (a, b))
+        if judges_a and judges_b and judges_a != judges_b:
             yield (
-                f"The {name} differs between the arms: {_against(of_a, of_b)}; two judges are two measures: judge "
-                "both arms again with one (`grade --judge`)."
+                f"The {name} differs between the arms: {_against(judges_a, judges_b)}; two judges are two measures: "
+                "judge both arms again with one (`grade --judge`)."
             )
+    if tasks := _changed_tasks(a, b):
+        yield (
+            f"The content of these tasks differs between the arms: {some(tasks)}; "
+            "run both arms on one task set (a server can be given with `harbor run --mcp-config`)."
+        )
 
 
 def _judges_of(run: EvalResult) -> Iterator[tuple[str, str]]:
-    """Yield the model and prompt version of every judge whose grade counts in the run's score."""
+    """Yield the model and prompt version of every judge, a verifier's too, whose grade counts in the run's score."""
     for grade in run.grades:
-        if grade.weight == 0:
-            continue
-        if grade.judge:
-            yield grade.judge.model, grade.judge.version
-        if grade.verifier and grade.verifier.judge:
-            yield grade.verifier.judge.model, grade.verifier.judge.version
+        for judge in (grade.judge, grade.verifier and grade.verifier.judge):
+            if judge and grade.weight != 0:
+                yield judge.model, judge.version
 
 
-def _tasks(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> Iterator[str]:
-    """Name the tasks whose content differs; the servers that they offer are ignored where possible."""
+def _changed_tasks(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> list[str]:
+    """Return the tasks whose content differs; the servers that they offer are ignored where possible."""
     whole_a, whole_b = (_by_task(arm, lambda r: r.fingerprints.task) for arm in (a, b))
     content_a, content_b = (_by_task(arm, lambda r: r.fingerprints.task_content) for arm in (a, b))
-    changed = []
-    for task in sorted(whole_a.keys() & whole_b.keys()):
-        told = task in content_a and task in content_b
-        before, after = (content_a, content_b) if told else (whole_a, whole_b)
-        if whole_a[task] != whole_b[task] and before[task] != after[task]:
-            changed.append(task)
-    if changed:
-        yield (
-            f"The content of these tasks differs between the arms: {some(changed)}; "
-            "run both arms on one task set (a server can be given with `harbor run --mcp-config`)."
-        )
+    return [
+        task
+        for task in sorted(whole_a.keys() & whole_b.keys())
+        if whole_a[task] != whole_b[task] and not (task in content_a and content_a[task] == content_b.get(task))
+    ]
 
 
 def _by_task(results: Sequence[EvalResult], of: Callable[[EvalResult], object]) -> dict[str, set[object]]:
@@ -119,16 +102,10 @@ def _by_task(results: Sequence[EvalResult], of: Callable[[EvalResult], object]) 
     for result in results:
         if value := of(result):
             values[result.task_id].add(value)
-    return values
+    return dict(values)
 
 
-def _all(values: Mapping[str, set[object]], tasks: Sequence[str]) -> set[object]:
-    return {value for task in tasks for value in values[task]}
-
-
-def _against(a: set[str] | set[object], b: set[str] | set[object]) -> str:
-    return f"{some(sorted(map(_text, a)))} against {some(sorted(map(_text, b)))}"
-
-
-def _text(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+def _against(*sides: Iterable[object]) -> str:
+    return " against ".join(
+        some(sorted(f"{value:g}" if isinstance(value, float) else str(value) for value in side)) for side in sides
+    )

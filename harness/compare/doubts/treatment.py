@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
+from harness.compare.metrics import with_calls
 from harness.compare.wording import some
 from harness.models import EvalResult
 
@@ -23,34 +24,29 @@ def unused_treatment(
         b: runs of B.
         treatment: the tools that B is about, as glob patterns; by default, those that B was offered and A was not.
     """
-    runs = [run for run in b if run.measured]
-    if not runs:
-        return
-    tools = treatment_tools(a, b, treatment)
+    runs, recorded = sum(run.measured for run in b), with_calls(b)
+    unknown = f" (not recorded for {runs - len(recorded)} of {runs})" if len(recorded) < runs else ""
+    tools = _treatment_tools(a, b, treatment)
     skills = [] if treatment else sorted(_offered(b, "skills") - _offered(a, "skills"))
-    recorded = [run for run in runs if run.trace.tool_count is not None]
-    for kind, names, used in (
-        ("tool", tools, [any(_calls(run, pattern) for pattern in tools) for run in recorded]),
-        ("skill", skills, [any(_uses_skill(run, name) for name in skills) for run in recorded]),
-    ):
-        if not names:
+    for kind, names, uses in (("tool", tools, _calls), ("skill", skills, _uses_skill)):
+        if not names or not runs:
             continue
+        what = f"the {kind} {some(names)}"
+        used = sum(any(uses(run, name) for name in names) for run in recorded)
         if not recorded:
             yield (
-                f"Whether {label} used the {kind} {some(names)} is not recorded: no run left a trajectory; "
+                f"Whether {label} used {what} is not recorded: no run left a trajectory; "
                 "use an agent that writes one before you call the difference its effect."
             )
-        elif not any(used):
-            missing = _unrecorded(len(runs) - len(recorded), len(runs))
-            whose = "no run" if not missing else f"none of the {len(recorded)} runs with a trajectory"
+        elif not used:
+            whose = f"none of the {len(recorded)} runs with a trajectory" if unknown else "no run"
             yield (
-                f"The treatment was never used: {whose} of {label} called the {kind} {some(names)}, "
-                f"so the difference cannot be its effect{missing}; look whether the agent could reach it."
+                f"The treatment was never used: {whose} of {label} called {what}, "
+                f"so the difference cannot be its effect{unknown}; look whether the agent could reach it."
             )
-        elif sum(used) < SELDOM_USED * len(recorded):
-            missing = _unrecorded(len(runs) - len(recorded), len(runs))
+        elif used < SELDOM_USED * len(recorded):
             yield (
-                f"Only {sum(used)} of {len(recorded)} runs of {label} used the {kind} {some(names)}{missing}; "
+                f"Only {used} of {len(recorded)} runs of {label} used {what}{unknown}; "
                 "the difference is that of being offered it, not of using it."
             )
 
@@ -66,26 +62,16 @@ def treatment_in_baseline(
         b: runs of B.
         treatment: as in `unused_treatment`; if both arms were offered the same, the MCP servers that both called.
     """
-    tools = treatment_tools(a, b, treatment)
-    guessed = not tools
-    if guessed:
-        tools = sorted(_called_servers(a) & _called_servers(b))
+    tools, advice = _treatment_tools(a, b, treatment), "what is compared is more of it with less;"
     if not tools:
-        return
-    counts = []
-    for runs in (a, b):
-        recorded = [run for run in runs if run.measured and run.trace.tool_count is not None]
-        counts.append((sum(any(_calls(run, pattern) for pattern in tools) for run in recorded), len(recorded)))
-    (in_a, runs_a), (in_b, runs_b) = counts
+        tools = sorted(_called_servers(a) & _called_servers(b))
+        advice = "if that is what B is about, say so with --treatment, and"
+    recorded = [with_calls(arm) for arm in (a, b)]
+    in_a, in_b = (sum(any(_calls(run, tool) for tool in tools) for run in arm) for arm in recorded)
     if in_a:
-        what = (
-            "if that is what B is about, say so with --treatment, and"
-            if guessed
-            else "what is compared is more of it with less;"
-        )
         yield (
-            f"The baseline had the treatment: {some(tools)} was called in {in_a} of {runs_a} runs of {labels[0]} and "
-            f"{in_b} of {runs_b} of {labels[1]}; {what} offer it to {labels[1]} alone."
+            f"The baseline had the treatment: {some(tools)} was called in {in_a} of {len(recorded[0])} runs of "
+            f"{labels[0]} and {in_b} of {len(recorded[1])} of {labels[1]}; {advice} offer it to {labels[1]} alone."
         )
 
 
@@ -95,11 +81,7 @@ def _called_servers(results: Sequence[EvalResult]) -> set[str]:
     return {f"mcp__{name.split('__')[1]}__*" for name in names if name.startswith("mcp__")}
 
 
-def _unrecorded(missing: int, runs: int) -> str:
-    return f" (not recorded for {missing} of {runs})" if missing else ""
-
-
-def treatment_tools(a: Sequence[EvalResult], b: Sequence[EvalResult], treatment: Sequence[str] = ()) -> list[str]:
+def _treatment_tools(a: Sequence[EvalResult], b: Sequence[EvalResult], treatment: Sequence[str]) -> list[str]:
     """Return the tools that B is about, as patterns: those named, else those offered to B's runs but not to A's."""
     tools = list(treatment) or sorted(_offered(b, "tools") - _offered(a, "tools"))
     if not tools:  # Harbor records servers, not their tools
@@ -108,10 +90,7 @@ def treatment_tools(a: Sequence[EvalResult], b: Sequence[EvalResult], treatment:
 
 
 def _offered(results: Sequence[EvalResult], kind: str) -> set[str]:
-    offered: set[str] = set()
-    for result in results:
-        offered |= set(getattr(result.trace.offered, kind) or ())
-    return offered
+    return {name for result in results for name in getattr(result.trace.offered, kind) or ()}
 
 
 def _calls(result: EvalResult, pattern: str) -> bool:

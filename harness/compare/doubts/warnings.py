@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from harness.compare.decision import per_task
-from harness.compare.doubts.confounds import Arms, confounds
-from harness.compare.doubts.loss import cut_short, lost_runs
+from harness.compare.doubts.confounds import confounds
+from harness.compare.doubts.loss import Arms, cut_short, lost_runs
 from harness.compare.doubts.treatment import treatment_in_baseline, unused_treatment
 from harness.compare.sentences import influence_sentence, zero_cluster_sentence
 from harness.compare.verdicts import Comparison, UnitComparison
@@ -47,7 +47,7 @@ def find_warnings(
         *(zero_cluster_sentence(comparison, cluster) for cluster in comparison.zero_clusters),
         *treatment_in_baseline((comparison.label_a, comparison.label_b), results_a, results_b, treatment),
         *unused_treatment(comparison.label_b, results_a, results_b, treatment),
-        *confounds(arms),
+        *confounds(results_a, results_b),
         *_control_group(comparison.decision.units),
         *(influence_sentence(comparison, group) for group in comparison.influence),
         *_mixed(comparison),
