@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from statistics import fmean
+from typing import Any
 
 from harness.compare.decision import decide, per_task
 from harness.compare.differences import QUANTITIES, cost_effect, find_difference, find_slices, task_shares
@@ -123,12 +124,7 @@ def _refuse_shared_runs(a: Sequence[EvalResult], b: Sequence[EvalResult], label_
 
 
 def compare_arms(
-    arms: Sequence[tuple[str, Sequence[EvalResult]]],
-    *,
-    metric: MetricChoice = "auto",
-    threshold: float = 0.0,
-    treatment: Sequence[str] = (),
-    fixed_tasks: bool = False,
+    arms: Sequence[tuple[str, Sequence[EvalResult]]], *, metric: MetricChoice = "auto", **options: Any
 ) -> ArmsComparison:
     """Compare every arm with the first.
 
@@ -138,9 +134,7 @@ def compare_arms(
     Args:
         arms: label and results of each arm, the baseline first.
         metric: what decides; `auto` looks at all arms together, so that every comparison uses the same metric.
-        threshold: changes of the metric below this, 0 to 1, are never called.
-        treatment: the tools that the other arms are about, as glob patterns.
-        fixed_tasks: which question is asked, as in `compare`.
+        options: `threshold`, `treatment` and `fixed_tasks`, as in `compare`.
 
     Raises:
         InputError: there are fewer than two arms, two have the same name, or as in `compare`.
@@ -148,20 +142,10 @@ def compare_arms(
     labels = [label for label, _ in arms]
     if len(labels) < 2 or len(set(labels)) < len(labels):
         raise InputError(f"a comparison takes two or more arms of different names, not: {', '.join(labels)}")
-    chosen = resolve_metric(metric, [result for _, results in arms for result in results])
+    options["metric"] = chosen = resolve_metric(metric, [result for _, results in arms for result in results])
     (first, baseline), *others = arms
     found = [
-        compare(
-            baseline,
-            results,
-            label_a=first,
-            label_b=label,
-            metric=chosen,
-            threshold=threshold,
-            treatment=treatment,
-            fixed_tasks=fixed_tasks,
-            comparisons=len(others),
-        )
+        compare(baseline, results, label_a=first, label_b=label, comparisons=len(others), **options)
         for label, results in others
     ]
     points = tuple(_point(label, results, chosen) for label, results in arms)

@@ -41,24 +41,14 @@ def points(difference: float) -> str:
     return f"{100 * difference:+.1f} points"
 
 
-def share_text(share: float | None) -> str:
-    """0.456 -> 45.6 %; a dash for None."""
-    return UNKNOWN if share is None else percent(share)
-
-
 def rate_interval(interval: Interval | None) -> str:
     """Confidence interval of a share, 0 to 1: 19 to 81 %."""
     return UNKNOWN if interval is None else f"{100 * interval.low:.0f} to {100 * interval.high:.0f} %"
 
 
-def passes(passed: int, runs: int) -> str:
-    """3/5."""
-    return f"{passed}/{runs}"
-
-
 def mean_text(m: AggregatedMetrics, metric: Metric) -> str:
     """Sum up runs of one task by the metric: passed of measured runs (3/5), or the mean score (0.62)."""
-    return f"{m.avg_score:.2f}" if metric == "score" and m.total_runs else passes(m.passed, m.total_runs)
+    return f"{m.avg_score:.2f}" if metric == "score" and m.total_runs else f"{m.passed}/{m.total_runs}"
 
 
 def p_text(p: float) -> str:
@@ -134,7 +124,7 @@ def arm_values(unit: UnitComparison) -> tuple[str, str]:
     """Format the task's metric in A and in B: passed of measured runs (3/5), or the mean score (0.62)."""
     if unit.metric == "score":
         return f"{unit.mean_a:.2f}", f"{unit.mean_b:.2f}"
-    return passes(unit.passed_a, len(unit.scores_a)), passes(unit.passed_b, len(unit.scores_b))
+    return f"{unit.passed_a}/{len(unit.scores_a)}", f"{unit.passed_b}/{len(unit.scores_b)}"
 
 
 def runs_text(unit: UnitComparison) -> str:
@@ -170,11 +160,6 @@ def slice_interval(interval: Interval | None) -> str:
     if interval is None:
         return UNKNOWN
     return f"{100 * max(-1.0, interval.low):+.1f} to {100 * min(1.0, interval.high):+.1f}"
-
-
-def group_name(dimension: str, value: str) -> str:
-    """Name a group in a sentence: config_a 'plain'."""
-    return f"{metric_name(dimension) if not dimension.endswith(('_a', '_b')) else dimension} {value!r}"
 
 
 def some(names: Sequence[str]) -> str:

@@ -25,7 +25,6 @@ from harness.compare.wording import (
     metric_name,
     number,
     p_text,
-    passes,
     percent,
     points,
     rate_interval,
@@ -76,7 +75,7 @@ def summary_tables(results: Sequence[EvalResult], *, wide: bool = True) -> list[
 def _summary_of(runs: Sequence[EvalResult]) -> dict[str, Text | str]:
     m = aggregate(runs)
     return {
-        "passed": passes(m.passed, m.total_runs),
+        "passed": f"{m.passed}/{m.total_runs}",
         "rate": plain(percent(m.pass_rate), style=_colour(m.pass_rate)) if m.total_runs else UNKNOWN,
         LEVEL: rate_interval(m.pass_interval),
         "score": f"{m.avg_score:.2f}" if m.total_runs else UNKNOWN,
@@ -175,7 +174,7 @@ def assertion_table(results: Sequence[EvalResult]) -> Table:
         for name in dict.fromkeys(g.assertion_id for g in grades):
             of_name = [g.passed for g in grades if g.assertion_id == name]
             interval = rate_interval(wilson_interval(sum(of_name), len(of_name)))
-            table.add_row(plain(task), plain(name), passes(sum(of_name), len(of_name)), interval)
+            table.add_row(plain(task), plain(name), f"{sum(of_name)}/{len(of_name)}", interval)
     return table
 
 

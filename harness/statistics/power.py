@@ -22,7 +22,7 @@ def minimal_detectable_effect(
     (t[1-alpha] + t[power]) * standard error: Bloom 1995, "Minimum Detectable Effects", Evaluation Review 19.
 
     Args:
-        error: standard error of the mean difference, seen (`standard_error`) or expected (`difference_sd` / sqrt(n)).
+        error: standard error of the mean difference, seen or expected.
         clusters: number of independent differences: tasks, or their projects. Below two, the result is None.
         alpha: one-sided level, 0 to 1.
         power: 0 to 1.
@@ -30,31 +30,6 @@ def minimal_detectable_effect(
     if clusters < 2:
         return None
     return float((scipy.special.stdtrit(clusters - 1, 1 - alpha) + scipy.special.stdtrit(clusters - 1, power)) * error)
-
-
-def pass_sd(mean: float, task_sd: float = 0.0) -> float:
-    """Return the standard deviation of one run's pass (0 or 1) within a task.
-
-    Args:
-        mean: pass rate over tasks, 0 to 1.
-        task_sd: standard deviation of the tasks' true pass rates; its square is subtracted (law of total variance).
-    """
-    return math.sqrt(max(0.0, mean * (1 - mean) - task_sd**2))
-
-
-def difference_sd(sd_a: float, sd_b: float, runs: int, effect_sd: float = 0.0) -> float:
-    """Return the standard deviation of one task's observed difference of means, `runs` in each arm.
-
-    sqrt(effect_sd^2 + (sd_a^2 + sd_b^2) / runs): the variances of independent means add up. Differences between
-    tasks do not matter, since each task is compared with itself.
-
-    Args:
-        sd_a: standard deviation over runs of one task in A.
-        sd_b: likewise in B.
-        runs: of each task in each arm, 1 or more.
-        effect_sd: standard deviation of the true effect over tasks.
-    """
-    return math.sqrt(effect_sd**2 + (sd_a**2 + sd_b**2) / runs)
 
 
 def paired_power(effect: float, sd_of_differences: float, tasks: int, alpha: float = ALPHA) -> float:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from harness.compare.comparison import compare
+from harness.compare.noise import Noise
 from harness.statistics import intervals, power, significance
 from tests.support.results import run
 
@@ -70,7 +71,7 @@ def test_power_of_scores_by_formula_is_that_of_simulated_comparisons_within_3_po
     for row in differences:
         p = significance.sign_flip_test(row.tolist()).p
         found += (p.greater if effect > 0 else p.less) <= power.ALPHA
-    formula = power.paired_power(effect, power.difference_sd(run_sd, run_sd, runs), tasks, power.ALPHA)
+    formula = power.paired_power(effect, Noise("score", 0.5, run_sd).sd(effect, runs), tasks, power.ALPHA)
     assert found / repetitions == pytest.approx(formula, abs=0.03)
 
 

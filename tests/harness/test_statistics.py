@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from harness.compare.noise import Noise
 from harness.statistics import intervals, power, significance
 
 
@@ -251,6 +252,4 @@ def test_design_sd_is_the_spread_of_simulated_differences() -> None:
     rng = np.random.default_rng(4)
     runs = 5
     differences = (rng.binomial(runs, 0.7, 200_000) - rng.binomial(runs, 0.8, 200_000)) / runs
-    assert power.difference_sd(power.pass_sd(0.8), power.pass_sd(0.7), runs) == pytest.approx(
-        differences.std(), rel=0.01
-    )
+    assert Noise("pass_rate", 0.8).sd(-0.1, runs) == pytest.approx(differences.std(), rel=0.01)

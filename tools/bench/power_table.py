@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from harness.compare.decision import decide
+from harness.compare.noise import Noise
 from harness.compare.verdicts import UnitComparison, UnitKey, Verdict
 from harness.statistics import power, significance
 
@@ -109,7 +110,7 @@ def _cells(repetitions: int, design: tuple[int, int]) -> list[float]:
     tasks, runs = design
     made = partial(simulate, tasks=tasks, runs=runs, baseline=0.8, repetitions=repetitions)
     unchanged = made(change=0.0)
-    sd = power.difference_sd(power.pass_sd(0.8), power.pass_sd(0.6), runs)
+    sd = Noise("pass_rate", 0.8).sd(-0.2, runs)
     return [
         unchanged.regression,
         unchanged.improvement,

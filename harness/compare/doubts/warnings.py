@@ -9,9 +9,9 @@ from harness.compare.decision import per_task
 from harness.compare.doubts.confounds import confounds
 from harness.compare.doubts.loss import Arms, cut_short, lost_runs
 from harness.compare.doubts.treatment import treatment_in_baseline, unused_treatment
-from harness.compare.sentences import influence_sentence, zero_cluster_sentence
+from harness.compare.findings import Influence, ZeroCluster
 from harness.compare.verdicts import Comparison, UnitComparison
-from harness.compare.wording import counted, metric_name, p_text, points, runs_text, some
+from harness.compare.wording import counted, metric_name, p_text, points, some
 from harness.models import EvalResult
 from harness.statistics import significance
 from locobench.shared.derived import CONTROL_GROUP
@@ -44,13 +44,12 @@ def find_warnings(
         *lost_runs(arms),
         *cut_short(arms),
         *_zeros(arms),
-        *(zero_cluster_sentence(comparison, cluster) for cluster in comparison.zero_clusters),
+        *_zero_clusters(comparison),
         *treatment_in_baseline((comparison.label_a, comparison.label_b), results_a, results_b, treatment),
         *unused_treatment(comparison.label_b, results_a, results_b, treatment),
         *confounds(results_a, results_b),
         *_control_group(comparison.decision.units),
-        *(influence_sentence(comparison, group) for group in comparison.influence),
-        *_mixed(comparison),
+        *_influence(comparison),
         *_unequal_trials(comparison),
         *_unmatched(comparison),
         *_other_metric(comparison),
@@ -76,14 +75,44 @@ def _zeros(arms: Arms) -> Iterator[str]:
             )
 
 
-def _mixed(comparison: Comparison) -> Iterator[str]:
-    """Warn of tasks that moved against the overall verdict."""
-    for unit in comparison.decision.units:
-        if comparison.verdict.decided and unit.verdict.decided and unit.verdict is not comparison.verdict:
-            yield (
-                f"{comparison.decision.name(unit)} goes against the overall verdict. "
-                f"On its own: {unit.verdict}, {runs_text(unit)}; read its runs in both arms."
-            )
+def _influence(comparison: Comparison) -> Iterator[str]:
+    """Name the groups that carry the difference or pull against it, with the numbers without them."""
+    for group in comparison.influence:
+        what = "carries more than its share of the difference" if group.carries else "pulls against the difference"
+        verdict = ""
+        if group.verdict_without != comparison.verdict:
+            verdict = f", and the verdict would be '{group.verdict_without}' instead of '{comparison.verdict}'"
+        yield (
+            f"The group {_group_name(group)} {what}: {points(group.within)} over its {counted(group.tasks, 'task')}. "
+            f"Without it the {_changes(comparison, group.without)}{verdict}. Random groups as far from the rest as "
+            f"this one: p = {p_text(group.p)}, corrected for the number of groups; read a few of its runs before you "
+            "generalise."
+        )
+
+
+def _zero_clusters(comparison: Comparison) -> Iterator[str]:
+    """Name the groups with many zeros in one arm only."""
+    for cluster in comparison.zero_clusters:
+        arm, other = comparison.label_a, comparison.label_b
+        if cluster.arm == "B":
+            arm, other = other, arm
+        yield (
+            f"{arm}: {cluster.zeros} of {cluster.runs} runs with {_group_name(cluster)} scored 0 (the same tasks in "
+            f"{other}: {cluster.other_arm_zeros} of {cluster.other_arm_runs}; the rest of {arm}: {cluster.rest_zeros} "
+            f"of {cluster.rest_runs}). Without this group the {_changes(comparison, cluster.without)}; "
+            "look at a few of these runs before you trust the difference."
+        )
+
+
+def _group_name(group: Influence | ZeroCluster) -> str:
+    """Name a group: config_a 'plain', repository name 'r0'."""
+    name = group.dimension if group.dimension.endswith(("_a", "_b")) else metric_name(group.dimension)
+    return f"{name} {group.value!r}"
+
+
+def _changes(comparison: Comparison, without: float) -> str:
+    difference = points(comparison.decision.difference)
+    return f"{metric_name(comparison.metric)} changes by {points(without)} instead of {difference}"
 
 
 def _unequal_trials(comparison: Comparison) -> Iterator[str]:
