@@ -23,7 +23,7 @@ from harness.models import EvalResult
 from harness.report.console import print_table, report_console, say, say_lines
 from harness.report.tables import new_table
 from harness.results.sources import load_source
-from harness.statistics.power import MOST_TASKS, TARGET_POWER, minimal_detectable_effect, paired_power, tasks_needed
+from harness.statistics.estimates import MOST_TASKS, TARGET_POWER, minimal_detectable_effect, paired_power, tasks_needed
 from locobench.harbor.mcp import McpServer
 from locobench.harbor.task import TASK_FILE, TaskToml, task_folders
 from locobench.shared.files import write_whole

@@ -11,7 +11,7 @@ from harness.compare.decision import decide, per_task
 from harness.compare.differences import QUANTITIES, cost_effect, find_difference, find_slices, task_shares
 from harness.compare.doubts.loss import find_loss, hold_against_loss
 from harness.compare.doubts.warnings import find_warnings
-from harness.compare.influence import find_influence, find_zero_clusters
+from harness.compare.influence import find_influence
 from harness.compare.metrics import by_task, count_errors, mean_of_known, metric_value, resolve_metric, tool_use
 from harness.compare.pairing import by_unit, pair_units, pairing
 from harness.compare.verdicts import (
@@ -26,8 +26,7 @@ from harness.compare.verdicts import (
 from harness.compare.wording import counted
 from harness.errors import InputError
 from harness.models import EvalResult
-from harness.statistics.intervals import CONFIDENCE, TIE, standard_error
-from harness.statistics.power import minimal_detectable_effect
+from harness.statistics.estimates import CONFIDENCE, TIE, minimal_detectable_effect, standard_error
 
 
 def compare(
@@ -101,7 +100,6 @@ def compare(
         shares=task_shares(units),
         slices=find_slices(units, *arms, confidence),
         influence=find_influence(units, decide_units),
-        zero_clusters=find_zero_clusters(units),
         cost=price(QUANTITIES["cost"][1]),
         time=price(QUANTITIES["time"][1]),
         tools_a=tool_use(results_a),

@@ -9,7 +9,7 @@ from statistics import fmean
 
 from harness.compare.verdicts import Decision, UnitComparison, Verdict
 from harness.statistics import significance
-from harness.statistics.intervals import CONFIDENCE, TIE, Interval
+from harness.statistics.estimates import CONFIDENCE, TIE, Interval
 from harness.statistics.significance import OneSided
 
 TASK_Q = 0.01

@@ -12,7 +12,7 @@ from harness.compare.findings import CostEffect, MetricDifference, Slice, TaskSh
 from harness.compare.pairing import Runs, dimensions
 from harness.compare.verdicts import UnitComparison
 from harness.models import EvalResult
-from harness.statistics.intervals import TIE, cluster_sums, ratio_bootstrap, t_interval
+from harness.statistics.estimates import TIE, cluster_sums, ratio_bootstrap, t_interval
 from harness.statistics.significance import holm, sign_flip_test
 
 COMPONENT = "component"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import BaseModel, ConfigDict
 
-from harness.statistics.intervals import Interval
+from harness.statistics.estimates import Interval
 from harness.statistics.significance import OneSided
 
 
@@ -114,27 +112,6 @@ class Influence(Frozen):
     def carries(self) -> bool:
         """Whether the group enlarges the difference rather than shrinking or reversing it."""
         return abs(self.within) > abs(self.without)
-
-
-class ZeroCluster(Frozen):
-    """A group whose runs of one arm scored 0 far more often than the rest of the arm and the other arm did."""
-
-    arm: Literal["A", "B"]
-    dimension: str
-    value: str
-    tasks: int
-    zeros: int
-    runs: int
-    other_arm_zeros: int
-    """Zeros of the same tasks in the other arm."""
-    other_arm_runs: int
-    rest_zeros: int
-    """Zeros of the other tasks in the same arm."""
-    rest_runs: int
-    without: float
-    """Mean difference of all other tasks, -1 to 1."""
-    p: float
-    """The larger of Fisher's one-sided p-values against the other arm and the rest, after Holm's correction."""
 
 
 class TaskShares(Frozen):

@@ -1,4 +1,4 @@
-"""Does a group carry more than its share? Groups are judged against random groups of the same size, and by zeros."""
+"""Does a group carry more than its share? Groups are judged against random groups of the same size."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from statistics import fmean
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.compare.decision import decide, mean_difference
-from harness.compare.findings import Influence, ZeroCluster
+from harness.compare.decision import decide
+from harness.compare.findings import Influence
 from harness.compare.pairing import dimensions
 from harness.compare.verdicts import PROJECTS, Decision, UnitComparison
-from harness.statistics.intervals import SEED, TIE
-from harness.statistics.significance import fisher_test, holm
+from harness.statistics.estimates import SEED, TIE
 
 LEVEL = 0.025
 """Chance that any group of a comparison is named although none carries more than its share."""
@@ -25,10 +24,6 @@ CHUNK = 500
 MOST_NAMED = 5
 SMALLEST_GROUP = 2
 """Number of tasks; groups of one are left out, since some task is always the most extreme."""
-MORE_ZEROS = 0.2
-"""A group is named if its share of runs with score 0 exceeds the other arm's and the rest's by this much ..."""
-ZEROS_P = 0.01
-"""... and chance explains neither at this level, after Holm's correction."""
 
 
 def find_influence(
@@ -138,54 +133,3 @@ def _orders(count: int) -> tuple[NDArray[np.unsignedinteger], ...]:
     places = np.arange(count, dtype=np.min_scalar_type(count))
     sizes = [min(CHUNK, PERMUTATIONS - start) for start in range(0, PERMUTATIONS, CHUNK)]
     return tuple(rng.permuted(np.tile(places, (size, 1)), axis=1) for size in sizes)
-
-
-def find_zero_clusters(units: Sequence[UnitComparison]) -> tuple[ZeroCluster, ...]:
-    """Find groups that scored 0 in one arm far more often than in the other arm and than the rest of their own arm.
-
-    Such a group is more likely broken than weak: a server never came up, or a verifier found no answer.
-    """
-    candidates = []
-    for dimension, values in dimensions(units).items():
-        for value in values:
-            inside = [unit for unit in units if unit.groups.get(dimension) == value]
-            outside = [unit for unit in units if unit.groups.get(dimension, value) != value]
-            without = mean_difference(unit for unit in units if unit.groups.get(dimension) != value)
-            arms: tuple[tuple[Literal["A", "B"], int, int], ...] = (("A", 0, 1), ("B", 1, 0))
-            for arm, own, other in arms:
-                (zeros, runs), of_other, rest = _zeros(inside)[own], _zeros(inside)[other], _zeros(outside)[own]
-                candidates.append(
-                    ZeroCluster(
-                        arm=arm,
-                        dimension=dimension,
-                        value=value,
-                        tasks=len({unit.key.task_id for unit in inside}),
-                        zeros=zeros,
-                        runs=runs,
-                        other_arm_zeros=of_other[0],
-                        other_arm_runs=of_other[1],
-                        rest_zeros=rest[0],
-                        rest_runs=rest[1],
-                        without=without,
-                        p=max(fisher_test(*against, zeros, runs).greater for against in (of_other, rest)),
-                    )
-                )
-    adjusted = holm([candidate.p for candidate in candidates])
-    found = [
-        found.model_copy(update={"p": p})
-        for found, p in zip(candidates, adjusted, strict=True)
-        if p <= ZEROS_P and _excess(found) >= MORE_ZEROS
-    ]
-    return tuple(sorted(found, key=lambda cluster: cluster.p))
-
-
-def _excess(found: ZeroCluster) -> float:
-    """Return by how much the group's share of zeros exceeds those of the other arm and of the rest, -1 to 1."""
-    others = ((found.other_arm_zeros, found.other_arm_runs), (found.rest_zeros, found.rest_runs))
-    return found.zeros / max(1, found.runs) - max(zeros / max(1, runs) for zeros, runs in others)
-
-
-def _zeros(units: Sequence[UnitComparison]) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the number of scores that are 0 and of all scores, in A and in B."""
-    a, b = [s for unit in units for s in unit.scores_a], [s for unit in units for s in unit.scores_b]
-    return (a.count(0), len(a)), (b.count(0), len(b))

@@ -10,8 +10,8 @@ from statistics import fmean
 from harness.compare.findings import ToolCount, ToolUse
 from harness.compare.verdicts import Metric, MetricChoice
 from harness.models import EvalResult
-from harness.statistics import intervals
-from harness.statistics.intervals import Interval
+from harness.statistics import estimates
+from harness.statistics.estimates import Interval
 
 KS = (1, 3, 5)
 """The values of k for which pass@k and pass^k are reported."""
@@ -58,6 +58,7 @@ def aggregate(results: Iterable[EvalResult]) -> AggregatedMetrics:
     runs = [result for result in all_results if result.measured]
     passed = sum(run.passed for run in runs)
     tokens = mean_of_known(run.tokens for run in runs)
+    costs = [cost for result in all_results if (cost := total_cost(result)) is not None]
     return AggregatedMetrics(
         total_runs=len(runs),
         passed=passed,
@@ -66,11 +67,11 @@ def aggregate(results: Iterable[EvalResult]) -> AggregatedMetrics:
         avg_score=mean_of_known(run.overall_score for run in runs) or 0.0,
         avg_tokens=None if tokens is None else round(tokens),
         avg_duration=mean_of_known(run.trace.duration_seconds for run in runs),
-        pass_at_k=_over_tasks(runs, intervals.pass_at_k),
-        pass_hat_k=_over_tasks(runs, intervals.pass_hat_k),
-        pass_interval=intervals.wilson_interval(passed, len(runs)),
+        pass_at_k=_over_tasks(runs, estimates.pass_at_k),
+        pass_hat_k=_over_tasks(runs, estimates.pass_hat_k),
+        pass_interval=estimates.wilson_interval(passed, len(runs)),
         avg_cost=mean_of_known(run.cost_usd for run in runs),
-        total_cost=sum_of_known(map(total_cost, all_results)),
+        total_cost=sum(costs) if costs else None,
         unknown_costs=sum(result.cost_usd is None for result in all_results),
         errors=count_errors(all_results),
     )
@@ -99,12 +100,6 @@ def count_errors(results: Iterable[EvalResult]) -> dict[str, int]:
 def total_cost(result: EvalResult) -> float | None:
     """Return the US$ of a run with its failed tries and judges, as --max-cost-usd counts it; None when unknown."""
     return None if result.cost_usd is None and not result.spent_usd else result.spent_usd
-
-
-def sum_of_known(values: Iterable[float | None]) -> float | None:
-    """Sum the known values; None when none is known."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
 
 
 def with_calls(results: Iterable[EvalResult]) -> list[EvalResult]:

@@ -17,9 +17,8 @@ from harness.compare.findings import (
     Slice,
     TaskShares,
     ToolUse,
-    ZeroCluster,
 )
-from harness.statistics.intervals import Interval
+from harness.statistics.estimates import Interval
 from harness.statistics.significance import OneSided
 
 SUSPECT_P = 0.05
@@ -176,7 +175,6 @@ class Comparison(Frozen):
     shares: TaskShares = TaskShares()
     slices: tuple[Slice, ...] = ()
     influence: tuple[Influence, ...] = ()
-    zero_clusters: tuple[ZeroCluster, ...] = ()
     cost: CostEffect | None = None
     """None when no task has a recorded cost in both arms."""
     time: CostEffect | None = None

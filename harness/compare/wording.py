@@ -8,7 +8,7 @@ from harness.compare.findings import MetricDifference
 from harness.compare.metrics import AggregatedMetrics
 from harness.compare.verdicts import Metric, UnitComparison
 from harness.models import EvalResult
-from harness.statistics.intervals import CONFIDENCE, Interval
+from harness.statistics.estimates import CONFIDENCE, Interval
 
 SHARES = ("pass_rate", "score")
 """Metrics between 0 and 1, which are shown as percentages and whose differences are percentage points."""
@@ -160,6 +160,11 @@ def slice_interval(interval: Interval | None) -> str:
     if interval is None:
         return UNKNOWN
     return f"{100 * max(-1.0, interval.low):+.1f} to {100 * min(1.0, interval.high):+.1f}"
+
+
+def group_name(dimension: str, value: str) -> str:
+    """Name a group in a sentence: config_a 'plain', repository name 'r0'."""
+    return f"{metric_name(dimension) if not dimension.endswith(('_a', '_b')) else dimension} {value!r}"
 
 
 def some(names: Sequence[str]) -> str:

@@ -35,7 +35,7 @@ from harness.compare.wording import (
 )
 from harness.models import EvalResult
 from harness.report.console import plain
-from harness.statistics.intervals import wilson_interval
+from harness.statistics.estimates import wilson_interval
 
 COLOURS = {
     Verdict.IMPROVEMENT: "green",

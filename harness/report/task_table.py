@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from harness.compare.metrics import AggregatedMetrics, aggregate
 from harness.compare.verdicts import Comparison, UnitComparison, UnitKey
 from harness.models import EvalResult
-from harness.statistics.intervals import TIE
+from harness.statistics.estimates import TIE
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from harness.compare.sentences import verdict_sentence
 from harness.compare.verdicts import Verdict
 from harness.errors import InputError
 from harness.models import EvalResult, Outcome
-from harness.statistics import power
+from harness.statistics import estimates
 from tests.support.results import arm, judge_failed, run
 from tools.bench.power_table import simulate
 from tools.bench.verdict_table import Experiment, arms_of, made
@@ -217,7 +217,7 @@ def test_power_from_two_arms_says_what_their_comparison_says() -> None:
     a, b = arms_of(Experiment(tasks=40, change=0.1), 3)
     noise = observed_noise([*a, *b], "auto")
     assert noise is not None
-    expected = power.minimal_detectable_effect(noise.sd(0.1, 3) / 40**0.5, 40)
+    expected = estimates.minimal_detectable_effect(noise.sd(0.1, 3) / 40**0.5, 40)
     assert compare(a, b).detectable == pytest.approx(expected)
 
 

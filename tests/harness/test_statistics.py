@@ -12,37 +12,37 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from harness.compare.noise import Noise
-from harness.statistics import intervals, power, significance
+from harness.statistics import estimates, significance
 
 
 @pytest.mark.parametrize(("n", "c", "k"), [(5, 2, 1), (5, 2, 3), (10, 7, 4), (6, 0, 2), (6, 6, 6)])
 def test_pass_at_k_is_the_share_of_k_subsets_with_a_pass(n: int, c: int, k: int) -> None:
     runs = [True] * c + [False] * (n - c)
     subsets = list(combinations(runs, k))
-    assert intervals.pass_at_k(n, c, k) == pytest.approx(sum(any(s) for s in subsets) / len(subsets))
-    assert intervals.pass_hat_k(n, c, k) == pytest.approx(sum(all(s) for s in subsets) / len(subsets))
+    assert estimates.pass_at_k(n, c, k) == pytest.approx(sum(any(s) for s in subsets) / len(subsets))
+    assert estimates.pass_hat_k(n, c, k) == pytest.approx(sum(all(s) for s in subsets) / len(subsets))
 
 
 def test_pass_at_k_equals_the_product_form_of_chen_et_al() -> None:
     n, c, k = 200, 31, 100
     product = 1 - np.prod(1 - k / np.arange(n - c + 1, n + 1))
-    assert intervals.pass_at_k(n, c, k) == pytest.approx(product)
+    assert estimates.pass_at_k(n, c, k) == pytest.approx(product)
 
 
 def test_one_pass_in_three_is_pass_at_3_of_one_and_pass_hat_3_of_zero() -> None:
-    assert intervals.pass_at_k(3, 1, 3) == 1.0
-    assert intervals.pass_hat_k(3, 1, 3) == 0.0
+    assert estimates.pass_at_k(3, 1, 3) == 1.0
+    assert estimates.pass_hat_k(3, 1, 3) == 0.0
 
 
 def test_more_k_than_runs_has_no_estimate() -> None:
-    assert intervals.pass_at_k(3, 3, 5) is None
-    assert intervals.pass_hat_k(3, 3, 5) is None
+    assert estimates.pass_at_k(3, 3, 5) is None
+    assert estimates.pass_hat_k(3, 3, 5) is None
 
 
 def test_pass_at_k_is_unbiased() -> None:
     p, n, k = 0.3, 5, 3
     weights = stats.binom(n, p).pmf(range(n + 1))
-    mean = sum(w * (intervals.pass_at_k(n, c, k) or 0) for c, w in enumerate(weights))
+    mean = sum(w * (estimates.pass_at_k(n, c, k) or 0) for c, w in enumerate(weights))
     assert mean == pytest.approx(1 - (1 - p) ** k)
 
 
@@ -51,13 +51,13 @@ def test_pass_at_k_is_unbiased() -> None:
     [(3, 3, 0.4385, 1.0), (8, 10, 0.4902, 0.9433), (0, 20, 0.0, 0.1611), (81, 263, 0.2553, 0.3662)],
 )
 def test_wilson_interval_has_the_published_values(passed: int, total: int, low: float, high: float) -> None:
-    interval = intervals.wilson_interval(passed, total, 0.95)  # the last line: Newcombe 1998, table I
+    interval = estimates.wilson_interval(passed, total, 0.95)  # the last line: Newcombe 1998, table I
     assert interval is not None
     assert (interval.low, interval.high) == pytest.approx((low, high), abs=5e-5)
 
 
 def test_no_runs_have_no_interval() -> None:
-    assert intervals.wilson_interval(0, 0) is None
+    assert estimates.wilson_interval(0, 0) is None
 
 
 @pytest.mark.parametrize("count", [6, 11])
@@ -208,7 +208,7 @@ def test_many_sums_are_drawn_and_agree_with_the_normal_limit() -> None:
 
 def test_the_standard_error_of_clusters_is_that_of_their_sums() -> None:
     values = [0.1, 0.3, -0.2, 0.4, 0.0, 0.6]
-    error, count = intervals.standard_error(values, ["a", "a", "b", "b", "c", "c"])
+    error, count = estimates.standard_error(values, ["a", "a", "b", "b", "c", "c"])
     means = [0.2, 0.1, 0.3]
     assert error == pytest.approx(stats.sem(means))
     assert count == 3
@@ -218,7 +218,7 @@ def test_the_standard_error_of_clusters_is_that_of_their_sums() -> None:
 def test_wilson_interval_is_scipys(passed: int, total: int, confidence: float) -> None:
     passed = min(passed, total)
     wanted = stats.binomtest(passed, total).proportion_ci(confidence_level=confidence, method="wilson")
-    interval = intervals.wilson_interval(passed, total, confidence)
+    interval = estimates.wilson_interval(passed, total, confidence)
     assert interval is not None
     assert (interval.low, interval.high) == pytest.approx((wanted.low, wanted.high), abs=1e-9)
 
@@ -228,24 +228,24 @@ def test_wilson_interval_is_scipys(passed: int, total: int, confidence: float) -
 def test_paired_power_is_scipys_noncentral_t(tasks: int, effect: float) -> None:
     critical = stats.t.ppf(0.965, tasks - 1)
     wanted = stats.nct.sf(critical, tasks - 1, effect * tasks**0.5 / 0.3)
-    assert power.paired_power(-effect, 0.3, tasks, 0.035) == pytest.approx(wanted, abs=1e-6)
+    assert estimates.paired_power(-effect, 0.3, tasks, 0.035) == pytest.approx(wanted, abs=1e-6)
 
 
 def test_power_at_the_minimal_detectable_effect_is_what_was_asked() -> None:
-    effect = power.minimal_detectable_effect(0.3 / 50**0.5, 50, 0.05, power=0.8)
+    effect = estimates.minimal_detectable_effect(0.3 / 50**0.5, 50, 0.05, power=0.8)
     assert effect is not None
-    assert power.paired_power(effect, 0.3, 50, 0.05) == pytest.approx(0.8, abs=0.005)
+    assert estimates.paired_power(effect, 0.3, 50, 0.05) == pytest.approx(0.8, abs=0.005)
 
 
 def test_paired_power_has_the_value_of_cohens_table() -> None:
     # d = 0.5, n = 27, one-sided .05: G*Power and Cohen's table give .81
-    assert power.paired_power(0.5, 1.0, 27, 0.05) == pytest.approx(0.812, abs=0.002)
+    assert estimates.paired_power(0.5, 1.0, 27, 0.05) == pytest.approx(0.812, abs=0.002)
 
 
 def test_power_without_any_noise_or_tasks() -> None:
-    assert power.paired_power(0.1, 0.0, 10, 0.05) == 1.0
-    assert power.paired_power(0.1, 0.3, 1, 0.05) == 0.0
-    assert power.minimal_detectable_effect(0.3, 1, 0.05) is None
+    assert estimates.paired_power(0.1, 0.0, 10, 0.05) == 1.0
+    assert estimates.paired_power(0.1, 0.3, 1, 0.05) == 0.0
+    assert estimates.minimal_detectable_effect(0.3, 1, 0.05) is None
 
 
 def test_design_sd_is_the_spread_of_simulated_differences() -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from harness.compare.decision import decide
 from harness.compare.noise import Noise
 from harness.compare.verdicts import UnitComparison, UnitKey, Verdict
-from harness.statistics import power, significance
+from harness.statistics import estimates, significance
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "STATISTICS.md"
 BEGIN, END = "<!-- power table: begin -->", "<!-- power table: end -->"
@@ -116,7 +116,7 @@ def _cells(repetitions: int, design: tuple[int, int]) -> list[float]:
         unchanged.improvement,
         made(change=-0.1).regression,
         made(change=-0.2).regression,
-        power.paired_power(0.2, sd, tasks),
+        estimates.paired_power(0.2, sd, tasks),
         made(change=-0.2, spread=True).regression,
         made(change=0.0, broken=1).broken_named,
         made(change=0.0, fixed_tasks=True).regression,

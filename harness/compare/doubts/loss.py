@@ -11,7 +11,7 @@ from harness.compare.metrics import count_errors
 from harness.compare.verdicts import Decision, Verdict
 from harness.compare.wording import counted, errors_text, percent, some
 from harness.models import ErrorKind, EvalResult, Outcome
-from harness.statistics.intervals import Interval
+from harness.statistics.estimates import Interval
 from harness.statistics.significance import fisher_test
 
 MOST_LOST = 0.2

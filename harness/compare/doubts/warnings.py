@@ -6,21 +6,15 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from harness.compare.decision import per_task
-from harness.compare.doubts.confounds import confounds
-from harness.compare.doubts.loss import Arms, cut_short, lost_runs
-from harness.compare.doubts.treatment import treatment_in_baseline, unused_treatment
-from harness.compare.findings import Influence, ZeroCluster
+from harness.compare.doubts.confounds import confounds, treatment_in_baseline, unused_treatment
+from harness.compare.doubts.loss import cut_short, lost_runs
+from harness.compare.doubts.zeros import zeros_of_arms, zeros_of_groups
 from harness.compare.verdicts import Comparison, UnitComparison
-from harness.compare.wording import counted, metric_name, p_text, points, some
+from harness.compare.wording import counted, group_name, metric_name, p_text, points, some
 from harness.models import EvalResult
 from harness.statistics import significance
 from locobench.shared.derived import CONTROL_GROUP
 
-MANY_ZEROS = 0.5
-"""An arm in which this share of runs scored 0 looks broken rather than weak."""
-MORE_ZEROS = 0.2
-"""So does one that exceeds the other arm by this much, if chance does not explain it at DIFFERENT_P."""
-DIFFERENT_P = 0.01
 MOVED_P = 0.05
 """Two-sided p-value at which a control group has moved, since it should move in neither direction."""
 
@@ -43,36 +37,17 @@ def find_warnings(
     return [
         *lost_runs(arms),
         *cut_short(arms),
-        *_zeros(arms),
-        *_zero_clusters(comparison),
-        *treatment_in_baseline((comparison.label_a, comparison.label_b), results_a, results_b, treatment),
-        *unused_treatment(comparison.label_b, results_a, results_b, treatment),
-        *confounds(results_a, results_b),
+        *zeros_of_arms(arms),
+        *zeros_of_groups(comparison.decision.units, comparison.label_a, comparison.label_b),
+        *treatment_in_baseline(arms, treatment),
+        *unused_treatment(arms, treatment),
+        *confounds(arms),
         *_control_group(comparison.decision.units),
         *_influence(comparison),
         *_unequal_trials(comparison),
         *_unmatched(comparison),
         *_other_metric(comparison),
     ]
-
-
-def _zeros(arms: Arms) -> Iterator[str]:
-    counts = []
-    for _, results in arms:
-        scores = [r.overall_score for r in results if r.measured]
-        counts.append((sum(score == 0 for score in scores), len(scores)))
-    for (label, _), (zeros, runs), (others, other_runs) in zip(arms, counts, reversed(counts), strict=True):
-        if not runs:
-            continue
-        share, other_share = zeros / runs, others / other_runs if other_runs else 0.0
-        more = share - other_share >= MORE_ZEROS
-        unlikely = significance.fisher_test(others, other_runs, zeros, runs).greater <= DIFFERENT_P
-        if share >= MANY_ZEROS or (more and unlikely):
-            yield (
-                f"{label}: {zeros} of {runs} measured runs scored 0 "
-                f"(the other arm: {others} of {other_runs}); "
-                "look at a few of them before you trust the difference."
-            )
 
 
 def _influence(comparison: Comparison) -> Iterator[str]:
@@ -83,36 +58,12 @@ def _influence(comparison: Comparison) -> Iterator[str]:
         if group.verdict_without != comparison.verdict:
             verdict = f", and the verdict would be '{group.verdict_without}' instead of '{comparison.verdict}'"
         yield (
-            f"The group {_group_name(group)} {what}: {points(group.within)} over its {counted(group.tasks, 'task')}. "
-            f"Without it the {_changes(comparison, group.without)}{verdict}. Random groups as far from the rest as "
-            f"this one: p = {p_text(group.p)}, corrected for the number of groups; read a few of its runs before you "
-            "generalise."
+            f"The group {group_name(group.dimension, group.value)} {what}: {points(group.within)} over its "
+            f"{counted(group.tasks, 'task')}. Without it the {metric_name(comparison.metric)} changes by "
+            f"{points(group.without)} instead of {points(comparison.decision.difference)}{verdict}. Random groups as "
+            f"far from the rest as this one: p = {p_text(group.p)}, corrected for the number of groups; read a few of "
+            "its runs before you generalise."
         )
-
-
-def _zero_clusters(comparison: Comparison) -> Iterator[str]:
-    """Name the groups with many zeros in one arm only."""
-    for cluster in comparison.zero_clusters:
-        arm, other = comparison.label_a, comparison.label_b
-        if cluster.arm == "B":
-            arm, other = other, arm
-        yield (
-            f"{arm}: {cluster.zeros} of {cluster.runs} runs with {_group_name(cluster)} scored 0 (the same tasks in "
-            f"{other}: {cluster.other_arm_zeros} of {cluster.other_arm_runs}; the rest of {arm}: {cluster.rest_zeros} "
-            f"of {cluster.rest_runs}). Without this group the {_changes(comparison, cluster.without)}; "
-            "look at a few of these runs before you trust the difference."
-        )
-
-
-def _group_name(group: Influence | ZeroCluster) -> str:
-    """Name a group: config_a 'plain', repository name 'r0'."""
-    name = group.dimension if group.dimension.endswith(("_a", "_b")) else metric_name(group.dimension)
-    return f"{name} {group.value!r}"
-
-
-def _changes(comparison: Comparison, without: float) -> str:
-    difference = points(comparison.decision.difference)
-    return f"{metric_name(comparison.metric)} changes by {points(without)} instead of {difference}"
 
 
 def _unequal_trials(comparison: Comparison) -> Iterator[str]:
