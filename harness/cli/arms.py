@@ -56,11 +56,9 @@ class ArmOptions:
 
     def _several(self, more: Sequence[Path]) -> list[tuple[str, list[EvalResult]]]:
         """Load A, B and `more`. Each is labelled with the file's name, or with the path if names repeat."""
-        if self.b is None:
-            raise InputError("several arms need a path each")
         if any((self.config_a, self.config_b, self.model_a, self.model_b, self.label_a, self.label_b)):
             raise InputError("with more than two paths, --config-a, --model-a, --label-a and those of B do not apply")
-        paths = [self.a, self.b, *more]
+        paths = [path for path in (self.a, self.b, *more) if path]
         names = [path.stem for path in paths]
         return [(path.stem if names.count(path.stem) == 1 else str(path), load_source(path)) for path in paths]
 
