@@ -109,10 +109,8 @@ def signed(metric: MetricDifference) -> str:
 
 def interval_text(metric: MetricDifference) -> str:
     """Format the interval of the difference."""
-    if metric.interval is None:
-        return UNKNOWN
-    if metric.name in SHARES:
-        return f"{100 * metric.interval.low:+.1f} to {100 * metric.interval.high:+.1f}"
+    if metric.interval is None or metric.name in SHARES:
+        return slice_interval(metric.interval)
     return f"{_with_sign(metric, metric.interval.low)} to {_with_sign(metric, metric.interval.high)}"
 
 
@@ -156,7 +154,7 @@ def run_facts(result: EvalResult) -> str:
 
 
 def slice_interval(interval: Interval | None) -> str:
-    """Format the corrected interval of a slice in points; it is cut at 100, the largest difference of shares."""
+    """Format the interval of a difference of shares in points; it is cut at 100, the largest there can be."""
     if interval is None:
         return UNKNOWN
     return f"{100 * max(-1.0, interval.low):+.1f} to {100 * min(1.0, interval.high):+.1f}"

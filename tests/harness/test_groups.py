@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from harness.compare.comparison import compare
-from harness.compare.doubts.zeros import zeros_of_groups
+from harness.compare.doubts.warnings import zeros_of_groups
 from harness.compare.findings import Slice
 from harness.compare.influence import find_influence
 from harness.compare.pairing import by_quartile

@@ -18,7 +18,7 @@ from statistics import fmean
 from typing import Any
 
 from harness.compare.comparison import compare
-from harness.compare.doubts.zeros import zeros_of_groups
+from harness.compare.doubts.warnings import zeros_of_groups
 from harness.compare.verdicts import Comparison, Verdict
 from harness.models import EvalResult, Outcome
 from tests.support.results import run
