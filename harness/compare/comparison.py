@@ -9,7 +9,7 @@ from typing import Any
 
 from harness.compare.decision import decide, per_task
 from harness.compare.differences import QUANTITIES, cost_effect, find_difference, find_slices, task_shares
-from harness.compare.doubts.loss import find_loss, hold_against_loss
+from harness.compare.doubts.loss import Arms, find_loss, hold_against_loss
 from harness.compare.doubts.warnings import find_warnings
 from harness.compare.influence import find_influence
 from harness.compare.metrics import by_task, count_errors, mean_of_known, metric_value, resolve_metric, tool_use
@@ -60,13 +60,12 @@ def compare(
     Raises:
         InputError: the arms share runs, or have no model in common and one has several.
     """
-    _refuse_shared_runs(results_a, results_b, label_a, label_b)
+    labelled = ((label_a, results_a), (label_b, results_b))
+    _refuse_shared_runs(labelled)
     chosen = resolve_metric(metric, [*results_a, *results_b])
     confidence = 1 - (1 - CONFIDENCE) / comparisons
     key_of = pairing(results_a, results_b)
-    decide_units = partial(
-        decide, threshold=threshold, fixed_tasks=fixed_tasks, confidence=confidence, comparisons=comparisons
-    )
+    decide_units = partial(decide, threshold=threshold, fixed_tasks=fixed_tasks, comparisons=comparisons)
 
     def decide_with(lost_a: float, lost_b: float) -> Decision:
         runs = by_unit(results_a, key_of, lost_a), by_unit(results_b, key_of, lost_b)
@@ -74,7 +73,7 @@ def compare(
 
     arms = by_unit(results_a, key_of), by_unit(results_b, key_of)
     units = pair_units(*arms, chosen)
-    loss = find_loss(results_a, results_b, label_a, label_b)
+    loss = find_loss(labelled)
     decision, loss = hold_against_loss(decide_units(units), loss, threshold, decide_with)
     differences = {name: find_difference(name, units, *arms, confidence) for name in QUANTITIES}
     if primary := differences[chosen]:
@@ -106,12 +105,13 @@ def compare(
         tools_b=tool_use(results_b),
         comparisons=comparisons,
     )
-    warnings = find_warnings(comparison, results_a, results_b, treatment)
+    warnings = find_warnings(comparison, labelled, treatment)
     return comparison.model_copy(update={"warnings": tuple(warnings)})
 
 
-def _refuse_shared_runs(a: Sequence[EvalResult], b: Sequence[EvalResult], label_a: str, label_b: str) -> None:
+def _refuse_shared_runs(arms: Arms) -> None:
     """Refuse a run that is in both arms: such a copy adds a difference of 0 that nobody measured."""
+    (label_a, a), (label_b, b) = arms
     ids_a = {run.run_id for run in a if run.run_id}
     shared = [run for run in b if run.run_id in ids_a]
     if shared:

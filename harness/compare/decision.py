@@ -23,7 +23,6 @@ def decide(
     *,
     threshold: float = 0.0,
     fixed_tasks: bool = False,
-    confidence: float = CONFIDENCE,
     comparisons: int = 1,
 ) -> Decision:
     """Decide on all tasks together, and on each task alone.
@@ -36,14 +35,13 @@ def decide(
         units: the tasks that both arms measured.
         threshold: mean changes of the metric below this, 0 to 1, are never called.
         fixed_tasks: ask about these very tasks.
-        confidence: level of the verdict, corrected for the number of comparisons.
-        comparisons: number of comparisons; TASK_Q is divided by it.
+        comparisons: number of comparisons, for which all levels are corrected (Bonferroni).
     """
     judged = tuple(_judge_units(units, threshold, TASK_Q / comparisons))
     differences, clusters = per_task(judged)
     difference, count = fmean(differences or [0.0]), len(set(clusters))
-    shift = significance.sign_flip_test(differences, clusters, confidence)
-    tail, these_tasks = (1 - confidence) / 2, None
+    confidence, these_tasks = 1 - (1 - CONFIDENCE) / comparisons, None
+    shift, tail = significance.sign_flip_test(differences, clusters, confidence), (1 - confidence) / 2
     if fixed_tasks:
         these_tasks = significance.stratified_test([unit.values for unit in judged])
         moved = [unit.difference for unit in judged if abs(unit.difference) > TIE]

@@ -44,19 +44,12 @@ OTHER = ("the run broke off", "read why with `analyze --failed-only`, and run th
 JUDGE = ("the judge gave no verdict", "judge them again with `grade`")
 
 Arms = Sequence[tuple[str, Sequence[EvalResult]]]
-"""Label and runs of each arm."""
+"""Label and all runs of each arm, lost ones included."""
 
 
-def find_loss(a: Sequence[EvalResult], b: Sequence[EvalResult], label_a: str, label_b: str) -> Loss:
-    """Count what each arm lost, and decide whether that alone rules out a verdict.
-
-    Args:
-        a: all runs of A, lost ones included.
-        b: all runs of B.
-        label_a: A's name.
-        label_b: B's name.
-    """
-    of_a, of_b = _of_arm(a), _of_arm(b)
+def find_loss(arms: Arms) -> Loss:
+    """Count what each arm lost, and decide whether that alone rules out a verdict."""
+    (label_a, of_a), (label_b, of_b) = ((label, _of_arm(results)) for label, results in arms)
     p = fisher_test(of_a.planned - of_a.lost, of_a.planned, of_b.planned - of_b.lost, of_b.planned).two_sided
     cap = ""
     for label, arm in ((label_a, of_a), (label_b, of_b)):

@@ -11,7 +11,6 @@ from harness.compare.doubts.loss import Arms, cut_short, lost_runs
 from harness.compare.pairing import dimensions
 from harness.compare.verdicts import Comparison, UnitComparison
 from harness.compare.wording import counted, group_name, metric_name, p_text, points, some
-from harness.models import EvalResult
 from harness.statistics.significance import fisher_test, holm, sign_flip_test
 from locobench.shared.derived import CONTROL_GROUP
 
@@ -25,21 +24,11 @@ MOVED_P = 0.05
 """Two-sided p-value at which a control group has moved, since it should move in neither direction."""
 
 
-def find_warnings(
-    comparison: Comparison,
-    results_a: Sequence[EvalResult],
-    results_b: Sequence[EvalResult],
-    treatment: Sequence[str] = (),
-) -> list[str]:
+def find_warnings(comparison: Comparison, arms: Arms, treatment: Sequence[str]) -> list[str]:
     """Return every reason to doubt `comparison`, as sentences, the most important first.
 
-    Args:
-        comparison: complete but for its warnings.
-        results_a: all runs of A, lost ones included.
-        results_b: all runs of B.
-        treatment: the tools that B is about, as glob patterns; by default, they follow from what was offered.
+    `treatment` names the tools that B is about, as glob patterns; by default, they follow from what was offered.
     """
-    arms = ((comparison.label_a, results_a), (comparison.label_b, results_b))
     return [
         *lost_runs(arms),
         *cut_short(arms),
