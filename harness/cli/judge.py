@@ -8,10 +8,10 @@ from pathlib import Path
 
 import click
 
-from harness.agreement.judges import between_judges, within_judge
 from harness.cli.options import PATH
 from harness.cli.output import journal_of, save_results
 from harness.cli.progress import progress
+from harness.compare.judges import judge_agreement
 from harness.compare.wording import cost_text, counted
 from harness.errors import InputError
 from harness.graders.service import Question, Service
@@ -163,16 +163,7 @@ def _say_verdicts(panel: Panel, questions: Sequence[Question]) -> None:
         f"{counted(len(questions), 'question')}, {counted(len(replies) - len(failed), 'verdict')}, "
         f"{len(failed)} missing; {cost_text(panel.spent_usd)} in all"
     )
-    points = panel.points(questions)
-    for judge, grades in points.items():
-        again = within_judge(grades)
-        if again:
-            say(f"  {judge} asked again: grades of one answer scatter by {again[1]:.1f} points ({again[0]} of them)")
-    for pair in between_judges(points):
-        ranks = "not told" if pair.rank_correlation is None else f"{pair.rank_correlation:.2f}"
-        say(
-            f"  {pair.first} and {pair.second} on {pair.compared}: {pair.mean_difference:.1f} points apart, "
-            f"the second gives {pair.bias:+.1f}; rank correlation {ranks}"
-        )
+    for line in judge_agreement(panel.points(questions)):
+        say(f"  {line}")
     for text in sorted({reply.error for reply in failed})[:MOST_REASONS]:
         say(f"  no verdict: {text}", err=True)

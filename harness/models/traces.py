@@ -19,10 +19,6 @@ class Record(BaseModel):
     model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
 
 
-def _outcome_of(is_error: bool) -> Outcome:
-    return Outcome.INFRA_ERROR if is_error else Outcome.COMPLETED
-
-
 class TokenUsage(Record):
     """Token counts of a run, subagents included."""
 
@@ -159,7 +155,9 @@ class ExecutionTrace(Record):
     hit_turn_limit: bool = False
     """Whether the CLI stopped the run because of max_turns."""
     stderr: str = ""
-    outcome: Outcome = Field(default_factory=lambda data: _outcome_of(data["is_error"]))
+    outcome: Outcome = Field(
+        default_factory=lambda data: Outcome.INFRA_ERROR if data["is_error"] else Outcome.COMPLETED
+    )
     """When missing, an error counts as the infrastructure's, since nothing says that it was the agent's."""
     error: str = ""
     """Why the outcome is not completed, in one line."""

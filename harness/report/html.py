@@ -22,7 +22,7 @@ from harness.host.secret_shapes import replace_shapes
 from harness.models import EvalResult
 from harness.report.exports import template_environment
 from harness.report.forest import forest
-from harness.statistics import TIE
+from harness.statistics.estimates import TIE
 
 
 @dataclass(frozen=True)

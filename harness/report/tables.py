@@ -25,7 +25,6 @@ from harness.compare.wording import (
     metric_name,
     number,
     p_text,
-    passes,
     percent,
     points,
     rate_interval,
@@ -36,7 +35,7 @@ from harness.compare.wording import (
 )
 from harness.models import EvalResult
 from harness.report.console import plain
-from harness.statistics import wilson_interval
+from harness.statistics.estimates import wilson_interval
 
 COLOURS = {
     Verdict.IMPROVEMENT: "green",
@@ -66,7 +65,7 @@ def summary_table(results: Sequence[EvalResult]) -> Table:
 def _summary_of(runs: Sequence[EvalResult]) -> dict[str, Text | str]:
     m = aggregate(runs)
     return {
-        "passed": passes(m.passed, m.total_runs),
+        "passed": f"{m.passed}/{m.total_runs}",
         "rate": plain(percent(m.pass_rate), style=_colour(m.pass_rate)) if m.total_runs else UNKNOWN,
         LEVEL: rate_interval(m.pass_interval),
         "score": f"{m.avg_score:.2f}" if m.total_runs else UNKNOWN,
@@ -158,7 +157,7 @@ def assertion_table(results: Sequence[EvalResult]) -> Table:
         for name in dict.fromkeys(g.assertion_id for g in grades):
             of_name = [g.passed for g in grades if g.assertion_id == name]
             interval = rate_interval(wilson_interval(sum(of_name), len(of_name)))
-            table.add_row(plain(task), plain(name), passes(sum(of_name), len(of_name)), interval)
+            table.add_row(plain(task), plain(name), f"{sum(of_name)}/{len(of_name)}", interval)
     return table
 
 

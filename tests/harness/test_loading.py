@@ -86,7 +86,7 @@ def test_all_mistakes_of_a_file_are_named_at_once(tmp_path: Path) -> None:
     path = write(tmp_path / "c.yaml", "name: a\nmax_turns: x\nenv: {A-B: x}\n")
     with pytest.raises(InputError) as caught:
         EvalRunner.load_config(path)
-    assert [line.split(": ")[1] for line in str(caught.value).splitlines()] == ["max_turns", "env"]
+    assert [line.split(": ")[1] for line in str(caught.value).splitlines()] == ["max_turns", "env.A-B"]
 
 
 def test_an_assertion_without_a_type_is_what_its_check_or_its_rubric_makes_it(tmp_path: Path) -> None:
