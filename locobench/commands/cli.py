@@ -86,6 +86,18 @@ def image_name(text: str) -> str:
     return text
 
 
+def base_image(text: str) -> str:
+    """Parse the name of a base image (for a flag's `type=`); the Dockerfile needs its apt-get."""
+    repository = re.sub(r"^[^/]*[.:][^/]*/", "", text)
+    if match := re.search(
+        r"alpine|busybox|distroless|fedora|centos|rockylinux|almalinux|archlinux|opensuse", repository
+    ):
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: {match[0]} has no apt-get, which installs what tasks need; name a Debian or an Ubuntu"
+        )
+    return image_name(text)
+
+
 def dataset_name(text: str) -> str:
     """Parse `ORG/NAME` (for a flag's `type=`), a name that Harbor's registry accepts."""
     part = r"[A-Za-z0-9][A-Za-z0-9._-]*"

@@ -24,7 +24,7 @@ def build_parser() -> cli.Parser:
     parser.flag("task_ids", nargs="+", metavar="ID", help="generate these tasks only")
     parser.flag("limit", type=cli.count, help="generate at most this many tasks")
     parser.flag("data_dir", type=Path, help="folder with generated/ and output/ (default: data/, else data/sample/)")
-    parser.flag("base_image", type=cli.image_name, default="ubuntu:24.04", help="Debian or Ubuntu image to start from")
+    parser.flag("base_image", type=cli.base_image, default="ubuntu:24.04", help="Debian or Ubuntu image to start from")
     languages = "TOML file with more languages, in tables like those of templates/environment/languages.toml"
     parser.flag("languages", type=Path, metavar="FILE", help=languages)
     parser.flag(

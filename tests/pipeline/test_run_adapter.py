@@ -262,6 +262,8 @@ def test_missing_context_files_are_counted_in_one_warning(data: Data, tmp_path: 
         (["--selected_tasks", __file__], "not a selection"),
         (["--dataset_path", "none.jsonl"], "none.jsonl: cannot be read"),
         (["--base_image", "a b\nRUN x"], "not an image name"),
+        (["--base_image", "alpine:3"], "'alpine:3': alpine has no apt-get"),
+        (["--base_image", "registry.example:5000/node:22-alpine3.20"], "alpine has no apt-get"),
         (["--output_dir", "data"], "data: lies among the data of "),
         (["--output_dir", "data/generated/x"], "; --output_dir must name a folder apart from them"),
         (["--mirror_repos", "data/output"], "; --mirror_repos must name a folder apart from them"),
@@ -276,6 +278,13 @@ def test_wrong_usage_is_one_line_and_exit_code_2(
     assert done.returncode == 2
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_the_name_of_a_registry_is_no_distribution(
+    data: Data, tmp_path: Path, script: Script, three: list[str]
+) -> None:
+    image = ("--base_image", "alpine.example.org/debian:12")
+    assert script("run_adapter.py", *command(data, tmp_path, *image, "--limit", 1)).returncode == 0
 
 
 @pytest.mark.parametrize("content", ["[", "{}", '{"tasks": 1}', '{"tasks": [1]}'])
