@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -25,20 +24,15 @@ from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.report.console import say
 from harness.run.plan import FAILED, PlannedRun, paid_again
 from harness.runner import EvalRunner
+from harness.sandbox.docker_sandbox import DockerSandbox
 from harness.sandbox.place import DEFAULT_BASE_IMAGE, NEWEST, Sandbox
 from harness.suite.load import load_configs
-
-if TYPE_CHECKING:
-    from harness.sandbox.docker_sandbox import DockerSandbox
-
 
 OUTPUT_HELP = "Results file to write; its journal lies beside it."
 
 
 def docker_sandbox(image: str | None, base_image: str, claude_version: str) -> DockerSandbox:
     """Return the Docker sandbox; without `image`, it builds one from `base_image` with this claude version."""
-    from harness.sandbox.docker_sandbox import DockerSandbox  # takes a tenth of a second to import
-
     return DockerSandbox(
         image, base_image=base_image, claude_version=claude_version, say=functools.partial(click.echo, err=True)
     )

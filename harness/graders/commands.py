@@ -93,7 +93,7 @@ class Commands:
         with self._set_up_copy(work) as folder:
             folder.forget()
             if self._setup and self._hidden is not None:  # earlier commands may have changed them
-                trees.lay_over(self._hidden, folder.project)
+                trees.copy(self._hidden, folder.project)
             finished = self._run(command, folder, limit)
             if trusted and finished.returncode == NOT_FOUND and (missing := folder.missing):
                 raise GraderError(f"{command}: {missing} is not installed where checks run; install it there")
@@ -187,7 +187,7 @@ class Commands:
             else:
                 trees.copy(self._fixture, work)
             if self._solution is not None:
-                trees.lay_over(self._solution, work)
+                trees.copy(self._solution, work)
             yield work
 
 

@@ -145,12 +145,11 @@ def grading_folder(work: Path, fixture: Path | None, hidden: Path | None) -> Ite
             (root / name).mkdir()
         created: tuple[str, ...] = ()
         if hidden is None:
-            trees.copy(work, project)
-            for cache in sorted(project.rglob("__pycache__")):  # bytecode planted there would run without its source
-                trees.remove(cache)
+            # Bytecode planted there would run without its source.
+            trees.copy(work, project, lambda path: not path.endswith("__pycache__/"))
         else:
             created = rebuild(fixture, work, project)
-            trees.lay_over(hidden, project)
+            trees.copy(hidden, project)
         (root / "pytest.ini").touch()  # else pytest would look for one further up, where others can write
         settings = {
             "bin": str(root / "bin"),

@@ -96,7 +96,7 @@ def _end_all(command: int) -> None:
 def _children() -> list[int]:
     """Return the children of this process; empty where the system does not tell, as elsewhere than on Linux."""
     try:
-        with open(f"/proc/self/task/{os.getpid()}/children") as file:  # noqa: PTH123 - pathlib takes long to import
+        with open(f"/proc/self/task/{os.getpid()}/children") as file:
             return [int(pid) for pid in file.read().split()]
     except OSError:
         return []

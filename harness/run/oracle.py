@@ -59,5 +59,5 @@ def _grade(task: Task, grader: CompositeGrader | None, *, with_solution: bool) -
     code_only = task.model_copy(update={"assertions": task.code_assertions})
     with env:
         if with_solution and task.solution_path is not None:
-            trees.lay_over(task.solution_path, env.path)
+            trees.copy(task.solution_path, env.path)
         return (grader or CompositeGrader()).grade(code_only, ExecutionTrace(), env.path)[0]

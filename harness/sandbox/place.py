@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from harness.host.processes import Command, Finished
@@ -62,12 +61,3 @@ class Sandbox:
             SandboxError: the sandbox failed.
         """
         return command.run()
-
-
-def outermost(paths: Sequence[Path], within: Sequence[Path] = ()) -> list[Path]:
-    """Return the paths that are not inside another one of them or inside one of `within`."""
-    found: list[Path] = []
-    for path in sorted(dict.fromkeys(paths), key=lambda path: len(path.parts)):
-        if not any(path.is_relative_to(other) for other in [*within, *found]):
-            found.append(path)
-    return found

@@ -80,7 +80,7 @@ def test_hidden_files_are_not_laid_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "hidden/answer.txt").write_text("hidden")
     (tmp_path / "project").symlink_to(folder)
     with pytest.raises(OSError, match="project"):
-        trees.lay_over(tmp_path / "hidden", tmp_path / "project")
+        trees.copy(tmp_path / "hidden", tmp_path / "project")
     assert SECRET in (folder / "answer.txt").read_text()
 
 
