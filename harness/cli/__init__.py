@@ -41,7 +41,6 @@ COMMANDS: dict[str, Entry] = {
     "validate": Entry("harness.cli.check", "Check tasks and configs: files, solutions, untouched fixtures; no model."),
     "ls": Entry("harness.cli.check", "List tasks or configs."),
     "env-status": Entry("harness.cli.check", "Show whether this machine is ready to run."),
-    "sandbox-image": Entry("harness.cli.check", "Build the image of --sandbox docker."),
     "report": Entry("harness.cli.report", "Summary of results; HTML, JSON."),
     "analyze": Entry("harness.cli.report", "List runs with what failed in them, or show one whole."),
     "compare": Entry("harness.cli.report", "Did B do better than A, by how much, how sure, at what cost?"),

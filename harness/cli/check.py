@@ -10,7 +10,6 @@ from pathlib import Path
 import click
 
 from harness.agents.claude.layout import installed_version
-from harness.cli.run_options import docker_sandbox, sandbox_base_option, sandbox_claude_option
 from harness.errors import InputError
 from harness.executor import ClaudeExecutor
 from harness.graders.composite_grader import CompositeGrader
@@ -125,16 +124,6 @@ def ls(kind: str, path: str | None) -> None:
     else:
         for config in loading.load_configs(pattern):
             say(f"{config.name}  {config.model}  {config.max_turns} turns  {config.description}")
-
-
-@click.command()
-@sandbox_base_option
-@sandbox_claude_option
-def sandbox_image(sandbox_base: str, sandbox_claude: str) -> None:
-    """Build the image of --sandbox docker where it is not there yet, try it, and print its name."""
-    sandbox = docker_sandbox(None, sandbox_base, sandbox_claude)
-    sandbox.prepare("claude")
-    click.echo(sandbox.image)
 
 
 @click.command()

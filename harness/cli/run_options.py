@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import shlex
 import sys
 from collections.abc import Sequence
@@ -24,34 +23,11 @@ from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.report.console import say
 from harness.run.plan import FAILED, PlannedRun, paid_again
 from harness.runner import EvalRunner
-from harness.sandbox.docker_sandbox import DockerSandbox
-from harness.sandbox.place import DEFAULT_BASE_IMAGE, NEWEST, Sandbox
+from harness.sandbox.docker_sandbox import DEFAULT_IMAGE, DockerSandbox
+from harness.sandbox.place import Sandbox
 from harness.suite.load import load_configs
 
 OUTPUT_HELP = "Results file to write; its journal lies beside it."
-
-
-def docker_sandbox(image: str | None, base_image: str, claude_version: str) -> DockerSandbox:
-    """Return the Docker sandbox; without `image`, it builds one from `base_image` with this claude version."""
-    return DockerSandbox(
-        image, base_image=base_image, claude_version=claude_version, say=functools.partial(click.echo, err=True)
-    )
-
-
-sandbox_base_option = click.option(
-    "--sandbox-base",
-    default=DEFAULT_BASE_IMAGE,
-    envvar="HARNESS_SANDBOX_BASE",
-    show_default=True,
-    help="Debian or Ubuntu image that the sandbox's own one is built from.",
-)
-sandbox_claude_option = click.option(
-    "--sandbox-claude",
-    default=NEWEST,
-    envvar="HARNESS_SANDBOX_CLAUDE",
-    show_default=True,
-    help="Version of the claude CLI in the sandbox's own image.",
-)
 
 
 @dataclass(frozen=True)
@@ -68,8 +44,6 @@ class RunOptions:
     judge_model: str
     sandbox: str
     sandbox_image: str | None
-    sandbox_base: str
-    sandbox_claude: str
     quiet: bool
 
     def runner(self) -> EvalRunner:
@@ -105,7 +79,7 @@ class RunOptions:
     def _sandbox(self) -> Sandbox:
         """Return the sandbox that agents and checks run in."""
         if self.sandbox == "docker":
-            return docker_sandbox(self.sandbox_image, self.sandbox_base, self.sandbox_claude)
+            return DockerSandbox(self.sandbox_image or DEFAULT_IMAGE)
         if self.sandbox_image:
             raise InputError("--sandbox-image has no effect without --sandbox docker; add that")
         return Sandbox()
@@ -148,9 +122,7 @@ run_options = gathered(
         show_default=True,
         help="Where agents and checks run: on this machine as you, or each in a container of its own.",
     ),
-    click.option("--sandbox-image", help="An image with the claude CLI.  [default: one built from --sandbox-base]"),
-    sandbox_base_option,
-    sandbox_claude_option,
+    click.option("--sandbox-image", help=f"An image with the claude CLI.  [default: {DEFAULT_IMAGE}]"),
     click.option("--quiet", is_flag=True, help="Print nothing but errors and the result path."),
 )
 

@@ -1,4 +1,4 @@
-"""The Docker sandbox: builds the image, passes few of the user's variables in, and leaves no container behind.
+"""The Docker sandbox: passes few of the user's variables in, and leaves no container behind.
 
 Everything goes through the `docker` command, which finds the engine as the user's own calls do.
 """
@@ -6,14 +6,12 @@ Everything goes through the `docker` command, which finds the engine as the user
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import ipaddress
 import os
 import secrets
 import shutil
 import subprocess
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,9 +21,10 @@ from harness.errors import InputError
 from harness.host import scratch
 from harness.host.processes import Command, Finished, Limits, StopCause
 from harness.host.variables import passed_variables, tool_environment
-from harness.sandbox.place import CAPABILITIES, DEFAULT_BASE_IMAGE, NEWEST, Sandbox, SandboxError
+from harness.sandbox.place import Sandbox, SandboxError
 
-DOCKERFILE = Path(__file__).with_name("Dockerfile")
+DEFAULT_IMAGE = "harness-sandbox"
+"""The image that the Dockerfile beside this file is for."""
 LABEL = "harness.sandbox"
 """Label of every container; its value is drawn at random for each sandbox."""
 
@@ -34,6 +33,9 @@ OF_THIS_MACHINE = ("PATH", "HOME", "SHELL", "USER", "LOGNAME")
 
 SPARE_SECONDS = 120
 """Seconds after a command's time limit at which its container ends by itself, if nobody is left to end it."""
+
+CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")
+"""What root may do in a sandbox: enough to install a package, but no devices, mounts or raw network."""
 
 MOST_PROCESSES = 4096
 ENGINE_SECONDS = 120
@@ -58,27 +60,9 @@ has found none several times, since the engine may still be creating one.
 class DockerSandbox(Sandbox):
     """Runs each command in a new container, which is removed when the command or the harness ends."""
 
-    def __init__(
-        self,
-        image: str | None = None,
-        *,
-        base_image: str = DEFAULT_BASE_IMAGE,
-        claude_version: str = NEWEST,
-        say: Callable[[str], None] = print,
-    ) -> None:
-        """Choose an image; the engine is not contacted yet.
-
-        Args:
-            image: an image with the claude CLI and what the checks need; None builds one from `Dockerfile`.
-            base_image: the Debian or Ubuntu image that the built one starts from.
-            claude_version: npm version or tag of the claude CLI in the built image; `latest` is resolved at build time.
-            say: called with a message when the image is built.
-        """
-        self.base_image = base_image
-        self.is_own = image is None
-        self.claude_version = claude_version
-        self.image = image or f"harness-sandbox:{_digest(base_image, claude_version)}"
-        self._say = say
+    def __init__(self, image: str = DEFAULT_IMAGE) -> None:
+        """`image` has the claude CLI and what the checks need; the engine is not contacted yet."""
+        self.image = image
         self._lock = threading.Lock()
         self._ready: dict[str, None] = {}
         self._docker = ""
@@ -91,7 +75,7 @@ class DockerSandbox(Sandbox):
         return f"docker {self.image}"
 
     def prepare(self, program: str) -> None:
-        """Connect, build the image if it is missing, and check that the program runs in it.
+        """Connect, and check that the program runs in the image.
 
         InputError if there is no engine, no image or no such program in it, or the engine does not see our files.
         """
@@ -100,7 +84,11 @@ class DockerSandbox(Sandbox):
                 return
             _refuse_loopback(self.agent_variables())
             self._connect()
-            self._provide_image()
+            try:
+                self._call("image", "inspect", self.image)
+            except SandboxError:
+                way_out = f"docker build --tag {self.image} {Path(__file__).parent}"
+                raise InputError(f"the Docker engine has no image {self.image}; make it: {way_out}") from None
             self._try(program)
             self._ready[program] = None
 
@@ -207,27 +195,6 @@ class DockerSandbox(Sandbox):
             cwd="/",
         )
 
-    def _provide_image(self) -> None:
-        try:
-            self._call("image", "inspect", self.image)
-            return
-        except SandboxError:
-            if not self.is_own:
-                text = f"the Docker engine has no image {self.image}; build or pull it, or leave out --sandbox-image"
-                raise InputError(text) from None
-        self._say(f"building the sandbox's image {self.image} on {self.base_image}; this takes minutes, and once only")
-        versions = [f"--build-arg=BASE_IMAGE={self.base_image}", f"--build-arg=CLAUDE_VERSION={self.claude_version}"]
-        built = subprocess.run(
-            [self._docker, "build", f"--tag={self.image}", *versions, "-"],
-            input=DOCKERFILE.read_bytes(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
-        if built.returncode != 0:
-            last = built.stdout.decode(errors="replace").strip().splitlines()[-8:]
-            raise InputError("\n".join([f"{DOCKERFILE} cannot be built on {self.base_image}:", *last]))
-
     def _try(self, program: str) -> None:
         with scratch.folder("probe_") as folder:
             number = secrets.token_hex(8)
@@ -243,11 +210,6 @@ class DockerSandbox(Sandbox):
         if finished.returncode != 0:
             lines = finished.stderr.decode(errors="replace").strip().splitlines() or ["no output"]
             raise InputError(f"{program} does not run in {self.image} ({lines[-1]}); name another --sandbox-image")
-
-
-def _digest(base_image: str, claude_version: str) -> str:
-    chosen = base_image if claude_version == NEWEST else f"{base_image} {claude_version}"
-    return hashlib.sha256(DOCKERFILE.read_bytes() + chosen.encode()).hexdigest()[:12]
 
 
 def _last_line(text: str) -> str:
@@ -283,13 +245,6 @@ def _refuse_loopback(variables: Mapping[str, str]) -> None:
         if not name.upper().endswith(("_URL", "_PROXY")) or name.upper() == "NO_PROXY":
             continue
         host = urlsplit(value if "//" in value else f"//{value}").hostname or ""
-        if host == "localhost" or _is_loopback(host):
+        if host in ("localhost", "::1") or host.startswith("127."):
             text = f"{name}={value}: in a container that is the container itself; give an address of this machine"
             raise InputError(f"{text} that containers reach")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -9,15 +9,6 @@ from pathlib import Path
 from harness.host.processes import Command, Finished
 from harness.host.variables import passed_variables, tool_environment
 
-DEFAULT_BASE_IMAGE = "debian:bookworm-slim"
-"""The base image of the Docker sandbox."""
-NEWEST = "latest"
-"""The default version of the claude CLI in the sandbox's image."""
-
-
-CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")
-"""What root may do in a sandbox: enough to install a package, but no devices, mounts or raw network."""
-
 
 class SandboxError(Exception):
     """The sandbox itself refused, failed or stopped answering. The message is one line."""

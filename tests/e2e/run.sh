@@ -14,7 +14,8 @@ else
 fi
 bash tests/e2e/claude.sh || exit 1
 if [ ! -e .cache/e2e/no-engine ]; then
-  HARNESS_SANDBOX_BASE="$(sed -n 's/^BASE_IMAGE=//p' .cache/e2e/env)" .venv/bin/python -m harness sandbox-image || exit 1
+  base="$(sed -n 's/^BASE_IMAGE=//p' .cache/e2e/env)"
+  docker build --quiet --tag harness-sandbox --build-arg "BASE_IMAGE=$base" harness/sandbox || exit 1
 fi
 missing=()
 command -v mkfs.xfs >/dev/null || missing+=(xfsprogs)
