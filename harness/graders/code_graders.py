@@ -13,7 +13,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from harness.errors import InputError
-from harness.graders import pattern_search
 from harness.graders.commands import DETAIL_LINES, NOT_FOUND, Commands, Reference, SetupError, output_of
 from harness.host import trees
 from harness.host.processes import Command, Limits, StopCause
@@ -28,6 +27,13 @@ TIMEOUTS = {CodeCheckType.TESTS_PASS: 120, CodeCheckType.COMMAND_SUCCEEDS: 60}
 MAX_SEARCHED_BYTES = 16_000_000
 SEARCH_SECONDS = 10.0
 """Time limit for searching one file; a backtracking pattern could run forever."""
+SEARCH = """
+import json, re, sys
+pattern, text = json.load(sys.stdin)
+match = re.search(pattern, text, re.MULTILINE)
+print(text.count("\\n", 0, match.start()) + 1 if match else 0)
+"""
+"""A program that prints the line of the first match, from 1, or 0. A process of its own can be killed."""
 
 OUR_ERRORS = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.EROFS, errno.EIO}
@@ -215,9 +221,14 @@ def _grade_pattern(check: CodeCheckType, env_path: Path, file: str, pattern: str
 
 def _line_of_match(pattern: str, text: str) -> int | None:
     """Return the line of the first match, counted from 1; 0 if there is none, None if the search takes too long."""
-    argv = [sys.executable, "-I", "-S", pattern_search.__file__]
-    question = json.dumps({"pattern": pattern, "text": text}).encode()
-    finished = Command(argv, Path("/"), {}, Limits(wall=SEARCH_SECONDS, grace=0.0), question).run()
+    command = Command(
+        [sys.executable, "-I", "-S", "-c", SEARCH],
+        cwd=Path("/"),
+        env={},
+        limits=Limits(wall=SEARCH_SECONDS, grace=0.0),
+        stdin=json.dumps([pattern, text]).encode(),
+    )
+    finished = command.run()
     if finished.cause is StopCause.TIMEOUT:
         return None
     if finished.returncode != 0:

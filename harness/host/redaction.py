@@ -51,7 +51,6 @@ WORDS = frozenset(
 REFERENCE = re.compile(r"\$\{\w[\w.:?/=+@ -]*\}|\{\{[^{}]*\}\}|\{\w*\}|\$\w+|%\(\w+\)s|%s|<[^<>]*>")
 """Placeholders inside a value, such as ${NAME} or %s."""
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\Z")
-KEY_BEGINS = re.compile(r"(?:live|test|prod|sk|pk|rk)_(?=\w*\d)\w{8,}\Z")
 LONGEST_NUMBER = 8
 """Characters; a longer number is a key of a service whose keys are digits."""
 CODES = frozenset(("password", "passwd", "passwort", "passphrase", "pwd", "pass", "pin", "otp", "secret"))
@@ -197,8 +196,6 @@ def _is_no_code(name: str, value: str) -> bool:
     if value.isalpha():
         return value.islower() and len(value) >= SHORTEST_SECRET
     digits = sum(c.isdigit() for c in value)
-    if is_strong_name(name) and KEY_BEGINS.match(value):
-        return True
     if CODE.match(value):
         return "." not in value and digits >= (1 if is_strong_name(name) and "_" not in value else 3)
     return is_strong_name(name) or digits > 0
