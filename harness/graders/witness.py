@@ -29,12 +29,6 @@ from typing import IO, Any, NoReturn
 Settings = dict[str, Any]
 
 PASSED, SKIPPED, FAILED = "passed", "skipped", "failed"
-UNITTEST_OUTCOMES = {
-    PASSED: ("addSuccess", "addExpectedFailure"),
-    SKIPPED: ("addSkip",),
-    FAILED: ("addFailure", "addError", "addUnexpectedSuccess"),
-}
-"""The methods of a unittest result that report a test."""
 STOPPED = ["", "the end of the tests", FAILED]
 """Stands for the tests that did not run because the run was stopped early."""
 NO_TESTS = 5
@@ -218,34 +212,24 @@ def _unittest(arguments: list[str], tests: list[list[str]]) -> int:
     unittest: Any = importlib.import_module("unittest")
 
     class Result(unittest.TextTestResult):  # type: ignore[misc]
-        def _note(self, test: Any, outcome: str) -> None:
-            module = sys.modules.get(type(test).__module__)
-            file = getattr(module, "__file__", None) or ""
-            if type(test).__name__ == "_FailedTest":  # a module that cannot be imported
-                file = test._testMethodName.replace(".", "/") + ".py"
-            tests.append([file, test.id(), outcome])
+        def startTestRun(self) -> None:
+            super().startTestRun()
+            self.started: list[Any] = []
 
-        def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:
-            super().addSubTest(test, subtest, err)
-            if err is not None:
-                self._note(test, FAILED)
-
-    def noting(name: str, outcome: str) -> Any:
-        def method(self: Any, test: Any, *more: Any) -> None:
-            getattr(super(Result, self), name)(test, *more)
-            self._note(test, outcome)
-
-        return method
-
-    for outcome, names in UNITTEST_OUTCOMES.items():
-        for name in names:
-            setattr(Result, name, noting(name, outcome))
+        def startTest(self, test: Any) -> None:
+            super().startTest(test)
+            self.started.append(test)
 
     class Runner(unittest.TextTestRunner):  # type: ignore[misc]
         resultclass = Result
 
         def run(self, test: Any) -> Any:
             result = super().run(test)
+            failed = [getattr(test, "test_case", test) for test, _ in result.failures + result.errors]
+            outcomes = {id(test): (test, PASSED) for test in result.started}
+            outcomes.update((id(test), (test, SKIPPED)) for test, _ in result.skipped)
+            outcomes.update((id(test), (test, FAILED)) for test in failed + result.unexpectedSuccesses)
+            tests.extend([_file(test), test.id(), outcome] for test, outcome in outcomes.values())
             if result.shouldStop:
                 tests.append(STOPPED)
             return result
@@ -253,6 +237,12 @@ def _unittest(arguments: list[str], tests: list[list[str]]) -> int:
     argv = [f"{os.path.basename(sys.executable)} -m unittest", *arguments]
     unittest.main(module=None, argv=argv, testRunner=Runner)
     return 0
+
+
+def _file(test: Any) -> str:
+    if type(test).__name__ == "_FailedTest":  # a module that cannot be imported
+        return str(test._testMethodName).replace(".", "/") + ".py"
+    return getattr(sys.modules.get(type(test).__module__), "__file__", None) or ""
 
 
 def _pytest(arguments: list[str], tests: list[list[str]]) -> int:
