@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from harness.graders.grading_folder import GradingFolder, Told, grading_folder
@@ -22,7 +23,6 @@ DETAIL_LINES = 15
 
 SHELL = ("bash", "-o", "pipefail", "-c")
 """The same shell everywhere; with pipefail, a failing command left of a pipe fails the check."""
-
 
 NOT_FOUND = 127
 """Exit code of a command whose program is not found."""
@@ -66,7 +66,7 @@ class Commands:
         self.has_solution = self._solution is not None
         self._reference: dict[str, Reference] = {}
         self._reference_lock = threading.Lock()
-        self._shared: dict[Path, _SharedCopy] = {}
+        self._shared: dict[Path, Callable[[], GradingFolder]] = {}
 
     @contextmanager
     def one_copy(self, env_path: Path) -> Iterator[None]:
@@ -76,7 +76,7 @@ class Commands:
         """
         with ExitStack() as stack:
             if self._setup:
-                self._shared[env_path] = _SharedCopy(stack)
+                self._shared[env_path] = cache(lambda: stack.enter_context(self._copy(env_path)))
                 stack.callback(self._shared.pop, env_path)
             yield
 
@@ -90,7 +90,9 @@ class Commands:
             GraderError: on the task's own (`trusted`) work, a program is not installed.
             ValueError: the work corrupted the report.
         """
-        with self._set_up_copy(work) as folder:
+        with ExitStack() as stack:
+            shared = self._shared.get(work)
+            folder = shared() if shared else stack.enter_context(self._copy(work))
             folder.forget()
             if self._setup and self._hidden is not None:  # earlier commands may have changed them
                 trees.copy(self._hidden, folder.project)
@@ -100,26 +102,11 @@ class Commands:
             return finished, folder.told
 
     @contextmanager
-    def _set_up_copy(self, work: Path) -> Iterator[GradingFolder]:
+    def _copy(self, work: Path) -> Iterator[GradingFolder]:
         """Yield a copy of this work in which `setup` has run; SetupError if it fails."""
-        shared = self._shared.get(work)
-        if shared is None:
-            with self._copy(work) as folder:
-                self._set_up(folder)
-                yield folder
-            return
-        if shared.folder is None:
-            shared.folder = shared.stack.enter_context(self._copy(work))
-            try:
-                self._set_up(shared.folder)
-            except SetupError as error:
-                shared.failure = error
-        if shared.failure is not None:
-            raise shared.failure
-        yield shared.folder
-
-    def _copy(self, work: Path) -> AbstractContextManager[GradingFolder]:
-        return grading_folder(work, self._fixture, self._hidden)
+        with grading_folder(work, self._fixture, self._hidden) as folder:
+            self._set_up(folder)
+            yield folder
 
     def _set_up(self, folder: GradingFolder) -> None:
         started = time.monotonic()
@@ -170,12 +157,12 @@ class Commands:
 
     def refuse_setup_that_never_works(self) -> None:
         """Raise GraderError if `setup` fails on the task's own work, too, and so says nothing about an agent."""
-        with self._reference_work() as work, self._copy(work) as folder:
-            try:
-                self._set_up(folder)
-            except SetupError as error:
-                what = "fixture" if self._solution is None else "reference solution"
-                raise GraderError(f"the {what} of the task does not pass {error}") from None
+        try:
+            with self._reference_work() as work, self._copy(work):
+                pass
+        except SetupError as error:
+            what = "fixture" if self._solution is None else "reference solution"
+            raise GraderError(f"the {what} of the task does not pass {error}") from None
 
     @contextmanager
     def _reference_work(self) -> Iterator[Path]:
@@ -189,16 +176,6 @@ class Commands:
             if self._solution is not None:
                 trees.copy(self._solution, work)
             yield work
-
-
-@dataclass
-class _SharedCopy:
-    """The copy that the commands of one run share; made by the first command."""
-
-    stack: ExitStack
-    """Removes the copy on exit."""
-    folder: GradingFolder | None = None
-    failure: SetupError | None = None
 
 
 def _path(path: Path | str | None) -> Path | None:

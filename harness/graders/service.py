@@ -19,8 +19,6 @@ from locobench.scoring.judge.prices import price_of
 
 TIME_LIMIT_SECONDS = 600.0
 """Time limit of one verdict, including waits for a busy service."""
-ATTEMPTS = 5
-"""How often a service is asked that is busy, fails or cannot be reached."""
 MOST_UNUSABLE = 1
 """Unusable replies cost money too, so asking stops at the first; the caller decides whether to ask again."""
 
@@ -107,7 +105,6 @@ class Service:
                 time_limit=TIME_LIMIT_SECONDS,
                 schema=question.schema,
                 read=question.read,
-                attempts=ATTEMPTS,
                 most_unusable=MOST_UNUSABLE,
             )
             outcome: dict[str, Any] = {"verdict": verdict}
