@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -36,18 +36,6 @@ class SetupError(Exception):
     """The task's `setup` fails on this work. The message is one line about it, then its last output."""
 
 
-@dataclass(frozen=True)
-class Reference:
-    """What a command does on the reference solution."""
-
-    passed: frozenset[tuple[str, str]] = frozenset()
-    """File and name of each hidden test that passes."""
-    left: float = float("inf")
-    """See `Told.left`; without a solution, any number is accepted."""
-    programs: int = 0
-    """How many Python programs the witness saw; if none, exit code 0 is the only evidence."""
-
-
 class Commands:
     """The commands of one task's checks. They never touch an agent's tree, only a copy of it."""
 
@@ -64,7 +52,7 @@ class Commands:
         self._setup = tuple(setup)
         self._sandbox = sandbox or Sandbox()
         self.has_solution = self._solution is not None
-        self._reference: dict[str, Reference] = {}
+        self._reference: dict[str, Told] = {}
         self._reference_lock = threading.Lock()
         self._shared: dict[Path, Callable[[], GradingFolder]] = {}
 
@@ -131,9 +119,10 @@ class Commands:
             )
         )
 
-    def prepare(self, command: str, limit: int) -> Reference:
+    def prepare(self, command: str, limit: int) -> Told:
         """Run the command once on the task's own work: the fixture, plus the solution if there is one.
 
+        Return what it told, of hidden tests alone. If no program told anything, exit code 0 is the only evidence.
         GraderError if a program is not installed, or the solution does not pass; the check could then tell nothing
         about an agent.
         """
@@ -149,10 +138,8 @@ class Commands:
                     text = f"{command}: the reference solution of the task does not pass either (exit code "
                     raise GraderError("\n".join([f"{text}{finished.returncode})", *lines]))
                 hidden = self._hidden or Path("/nowhere")
-                passed = {
-                    test.key for test in told.tests if test.outcome == "passed" and (hidden / test.file).is_file()
-                }
-                self._reference[command] = Reference(frozenset(passed), told.left, told.programs)
+                passed = frozenset(test for test in told.passed if (hidden / test[0]).is_file())
+                self._reference[command] = replace(told, passed=passed)
             return self._reference[command]
 
     def refuse_setup_that_never_works(self) -> None:
