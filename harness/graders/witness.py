@@ -5,8 +5,8 @@ arguments. PYTHONPATH arrives as GIVEN_PYTHONPATH, since we would import from it
 `bin` (the folder of the shim that called us), `project`, `told` (the folder for reports) and `created` (files that the
 agent created; their tests do not decide if the task has tests of its own).
 
-The program runs in a child. It only counts if it runs to its end and reports that with a number drawn for each run, so
-`os._exit` with any exit code is a failure. Each run appends a line to report.jsonl: {"tests": [[file, test, outcome]],
+The program runs in a child. It only counts if it runs to its end and reports that, so `os._exit` with any exit code is
+a failure. Each run appends a line to report.jsonl: {"tests": [[file, test, outcome]],
 "left": whether project code other than the program itself ended it with exit code 0}. If a test runner is not
 installed, its name goes to `missing` instead.
 """
@@ -18,7 +18,6 @@ import importlib.util
 import json
 import os
 import runpy
-import secrets
 import shutil
 import sys
 import tempfile
@@ -59,14 +58,13 @@ def main() -> None:
         _tell(settings, "missing", runner)
         print(f"{sys.executable}: No module named {runner}", file=sys.stderr)
         sys.exit(NOT_INSTALLED)
-    number = secrets.token_hex(16)
     with tempfile.TemporaryFile(dir=settings["told"]) as account:
         child = os.fork()
         if child == 0:
-            _be_the_command(settings, runner, arguments, in_path, account, number)
+            _be_the_command(settings, runner, arguments, in_path, account)
         os.waitpid(child, 0)
         account.seek(0)
-        told = _account(account.read(), number)
+        told = _account(account.read())
     if told is None:
         print(f"{name}: ended before its program did", file=sys.stderr)
         sys.exit(1)
@@ -110,18 +108,16 @@ def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
     return options, left
 
 
-def _account(content: bytes, number: str) -> Any:
-    """Return what the child reported in its last line; None if the line is not the child's."""
-    lines = content.splitlines()
+def _account(content: bytes) -> Any:
+    """Return what the child reported in its last line; None if it reported nothing."""
     try:
-        told = json.loads(lines[-1])
-        return told if told["number"] == number else None
-    except (IndexError, KeyError, TypeError, ValueError):
+        return json.loads(content.splitlines()[-1])
+    except (IndexError, ValueError):
         return None
 
 
 def _be_the_command(
-    settings: Settings, runner: str, arguments: list[str], in_path: bool, account: IO[bytes], number: str
+    settings: Settings, runner: str, arguments: list[str], in_path: bool, account: IO[bytes]
 ) -> NoReturn:
     """Run the program, report how it ended, and exit."""
     me = os.getpid()
@@ -144,7 +140,7 @@ def _be_the_command(
         code = 0 if code is None else int(code) if isinstance(code, int) else 1
         code = _decided(code, runner, tests, settings["created"])
         places = [[_place(settings, t[0]), *t[1:]] for t in tests]
-        account.write(b"\n" + json.dumps({"number": number, "code": code, "tests": places, "left": left}).encode())
+        account.write(b"\n" + json.dumps({"code": code, "tests": places, "left": left}).encode())
         account.flush()
     sys.exit(code)
 
