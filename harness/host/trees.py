@@ -125,29 +125,17 @@ def restore(root: Path) -> None:
 
     OSError if something else is there and cannot be replaced.
     """
-    _open_up(os.fspath(root.parent), None)
+    make_readable(root.parent)
     if not os.path.lexists(root) or not stat.S_ISDIR(root.lstat().st_mode):
         root.unlink(missing_ok=True)
         root.mkdir()
-    make_readable(root)
 
 
 def make_readable(root: Path) -> None:
     """Give the owner access to every folder, even where an agent removed it."""
-    with contextlib.suppress(OSError):
-        _open_up(os.fspath(root), None)
-    for _, names, _, at in walk(root):
-        for name in names:
-            with contextlib.suppress(OSError):
-                _open_up(name, at)
-
-
-def _open_up(name: str, folder: int | None) -> None:
-    """Give the owner access to a folder; links are not followed."""
-    mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
-    if not stat.S_ISDIR(mode) or mode & 0o700 == 0o700:
-        return
-    os.chmod(name, stat.S_IMODE(mode) | 0o700, dir_fd=folder)
+    closed = ["-type", "d", "!", "-perm", "-700"]
+    command = ["find", str(root), *closed, "-exec", "chmod", "u+rwx", "{}", ";"]
+    subprocess.run(command, check=False, capture_output=True)
 
 
 def walk(root: Path, *, strict: bool = False) -> Iterator[tuple[str, list[str], list[str], int]]:

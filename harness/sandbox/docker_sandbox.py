@@ -39,7 +39,7 @@ CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "
 
 MOST_PROCESSES = 4096
 ENGINE_SECONDS = 120
-"""How long the engine may take for anything but building an image."""
+"""How long the engine may take to answer."""
 
 REAPER = """\
 trap '' TERM INT HUP
@@ -63,8 +63,8 @@ class DockerSandbox(Sandbox):
     def __init__(self, image: str = DEFAULT_IMAGE) -> None:
         """`image` has the claude CLI and what the checks need; the engine is not contacted yet."""
         self.image = image
-        self._lock = threading.Lock()
-        self._ready: dict[str, None] = {}
+        self._lock = threading.RLock()
+        self._ready: set[str] = set()
         self._docker = ""
         self._label = f"{LABEL}={secrets.token_hex(8)}"
         self._reaper: subprocess.Popen[bytes] | None = None
@@ -90,7 +90,7 @@ class DockerSandbox(Sandbox):
                 way_out = f"docker build --tag {self.image} {Path(__file__).parent}"
                 raise InputError(f"the Docker engine has no image {self.image}; make it: {way_out}") from None
             self._try(program)
-            self._ready[program] = None
+            self._ready.add(program)
 
     def agent_variables(self) -> dict[str, str]:
         """Return the variables for language, network access and credentials; files that they name are mounted."""
@@ -102,24 +102,24 @@ class DockerSandbox(Sandbox):
 
     def run(self, command: Command) -> Finished:
         """Run a command in its own container; SandboxError if it cannot be started or is lost."""
+        self._connect()
         container = self._create(command)
         try:
             attached = [self._docker, "start", "--attach", "--interactive", container]
             asked_at = datetime.now(UTC)
             finished = replace(command, argv=attached, env=os.environ).run()
-            state = self._call(
-                "inspect", "--format", "{{.State.Status}} {{.State.StartedAt}} {{.State.ExitCode}}", container
-            )
-            status, started_at, code = state.split()
             if finished.cause is not StopCause.EXITED:
                 return finished
+            told = "{{.State.Status}} {{.State.StartedAt}} {{.State.ExitCode}}"
+            status, started_at, code = self._call("inspect", "--format", told, container).split()
             if status != "exited":
                 raise SandboxError(_last_line(finished.stderr.decode(errors="replace")))
             # The second that a container takes to start is not the command's time.
             late = (datetime.fromisoformat(started_at) - asked_at).total_seconds()
             return replace(finished, returncode=int(code), duration_seconds=finished.duration_seconds - late)
         finally:
-            self._remove(container)
+            with contextlib.suppress(SandboxError):
+                self._call("rm", "--force", "--volumes", container)
 
     def _create(self, command: Command) -> str:
         """Create a container that sees only the folders of this machine that the command needs; return its id."""
@@ -149,10 +149,6 @@ class DockerSandbox(Sandbox):
             env=command.env,
         )
 
-    def _remove(self, container: str) -> None:
-        with contextlib.suppress(SandboxError):
-            self._call("rm", "--force", "--volumes", container)
-
     def _call(self, *arguments: str, env: Mapping[str, str] | None = None) -> str:
         """Run a docker command and return its output; SandboxError with its last line if it fails."""
         config = os.environ.get("DOCKER_CONFIG") or str(Path.home() / ".docker")
@@ -175,25 +171,26 @@ class DockerSandbox(Sandbox):
 
     def _connect(self) -> None:
         """Find the engine, and start the reaper; InputError if no engine answers."""
-        if self._reaper is not None:
-            return
-        way_out = "or leave out --sandbox docker"
-        self._docker = shutil.which("docker") or ""
-        if not self._docker:
-            raise InputError(f"the docker command is not on PATH; install it, {way_out}")
-        try:
-            self._call("version")
-        except SandboxError as error:
-            raise InputError(f"no Docker engine answers ({error}); start one, {way_out}") from None
-        devnull = subprocess.DEVNULL
-        self._reaper = subprocess.Popen(
-            ["bash", "-c", REAPER, self._docker, self._label],
-            stdin=subprocess.PIPE,
-            stdout=devnull,
-            stderr=devnull,
-            start_new_session=True,
-            cwd="/",
-        )
+        with self._lock:
+            if self._reaper is not None:
+                return
+            way_out = "or leave out --sandbox docker"
+            self._docker = shutil.which("docker") or ""
+            if not self._docker:
+                raise InputError(f"the docker command is not on PATH; install it, {way_out}")
+            try:
+                self._call("version")
+            except SandboxError as error:
+                raise InputError(f"no Docker engine answers ({error}); start one, {way_out}") from None
+            devnull = subprocess.DEVNULL
+            self._reaper = subprocess.Popen(
+                ["bash", "-c", REAPER, self._docker, self._label],
+                stdin=subprocess.PIPE,
+                stdout=devnull,
+                stderr=devnull,
+                start_new_session=True,
+                cwd="/",
+            )
 
     def _try(self, program: str) -> None:
         with scratch.folder("probe_") as folder:
