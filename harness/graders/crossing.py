@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import configparser
 import os
-import posixpath
+import re
 import tomllib
-from fnmatch import fnmatch
+from fnmatch import translate
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ STEERING = (
     *("*.egg-link", "*.egg-info", "*.dist-info"),  # pytest loads the plugins of distributions beside the tests
 )
 """Names of files and folders that steer an interpreter or a test runner. The task's are used, an agent's are not."""
+_STEERING = re.compile("|".join(map(translate, STEERING)), re.IGNORECASE)
 
 MAX_SETTINGS_BYTES = 1_000_000
 SHARED = {"pyproject.toml": ("pytest",), "setup.cfg": ("tool:pytest", "pytest")}
@@ -31,8 +32,8 @@ SHARED = {"pyproject.toml": ("pytest",), "setup.cfg": ("tool:pytest", "pytest")}
 def rebuild(fixture: Path | None, work: Path, target: Path) -> tuple[str, ...]:
     """Build `target` from the agent's sources and the task's other files; return the files that the agent created.
 
-    Four kinds of files are the task's: folders that tools fill (`directory.IGNORED_DIRS`), what the fixture's
-    .gitignore files match, links that lead out, and files that steer a test runner.
+    The task's are folders that tools fill (`directory.IGNORED_DIRS`), what the fixture's .gitignore files match, and
+    files that steer a test runner. Links that lead out or nowhere are left behind.
 
     Args:
         fixture: what the agent started from; None is an empty project.
@@ -45,7 +46,7 @@ def rebuild(fixture: Path | None, work: Path, target: Path) -> tuple[str, ...]:
     rules = _Rules(fixture, work)
     if fixture is not None:
         trees.copy(fixture, target, lambda path: path.endswith("/") or rules.is_tasks(path))
-    copied = trees.copy(work, target, lambda path: not rules.is_tasks(path) and not _leads_out(work, path))
+    copied = trees.copy(work, target, lambda path: not rules.is_tasks(path) and not trees.leads_out(work, path))
     return tuple(path for path in copied if fixture is None or not os.path.lexists(fixture / path))
 
 
@@ -67,7 +68,7 @@ class _Rules:
         *folders, name = path.split("/")
         if not directory.IGNORED_DIRS.isdisjoint(folders):
             return True
-        if any(fnmatch(part, pattern) for part in path.lower().split("/") for pattern in STEERING):
+        if any(map(_STEERING.match, (*folders, name))):
             return True
         if any(path.startswith(at) and spec.match_file(path.removeprefix(at)) for at, spec in self._ignored):
             return True
@@ -75,14 +76,6 @@ class _Rules:
             return False
         theirs, ours = (_settings(tree, path, SHARED[name]) for tree in self._trees)
         return bool(theirs != ours)
-
-
-def _leads_out(work: Path, path: str) -> bool:
-    """Return whether this is a link whose target, taken as text, leads out of the project."""
-    if not os.path.islink(work / path):
-        return False
-    link = os.readlink(work / path)
-    return link.startswith("/") or posixpath.normpath(posixpath.join(posixpath.dirname(path), link)).startswith("..")
 
 
 def _settings(root: Path | None, path: str, sections: tuple[str, ...]) -> Any:

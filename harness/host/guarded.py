@@ -11,7 +11,6 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO
 
 from harness.host import guardian
 
@@ -44,8 +43,10 @@ class Guarded:
         except BaseException:
             self._owner.close()
             raise
-        assert self._guardian.stdin and self._guardian.stdout and self._guardian.stderr
-        self.stdin, self.stdout, self.stderr = self._guardian.stdin, self._guardian.stdout, self._guardian.stderr
+        stdin, stdout, stderr = self._guardian.stdin, self._guardian.stdout, self._guardian.stderr
+        assert stdin and stdout and stderr
+        self.pipes = (stdin, stdout, stderr)
+        """Standard input, output and error."""
         try:
             number = ord(self._owner.recv(1) or b"\0")  # nothing: the command has killed its guardian
             if number:
@@ -55,11 +56,6 @@ class Guarded:
             for stream in self.pipes:
                 stream.close()
             raise
-
-    @property
-    def pipes(self) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
-        """Standard input, output and error."""
-        return self.stdin, self.stdout, self.stderr
 
     def fileno(self) -> int:
         """A descriptor that can be read once the command and all that it started have ended."""

@@ -178,12 +178,13 @@ class _Pump:
         self._pipes = process.pipes
         for pipe in self._pipes:
             os.set_blocking(pipe.fileno(), False)
-        self._selector.register(process.stdout, selectors.EVENT_READ, self.out)
-        self._selector.register(process.stderr, selectors.EVENT_READ, self.err)
+        to, out, err = self._pipes
+        self._selector.register(out, selectors.EVENT_READ, self.out)
+        self._selector.register(err, selectors.EVENT_READ, self.err)
         if stdin:
-            self._selector.register(process.stdin, selectors.EVENT_WRITE)
+            self._selector.register(to, selectors.EVENT_WRITE)
         else:
-            process.stdin.close()
+            to.close()
 
     def step(self, timeout: float) -> None:
         """Move the bytes that are ready, waiting up to `timeout` seconds for some."""

@@ -181,15 +181,18 @@ def resolved(root: Path, path: str) -> str:
     return os.path.relpath(found, top)
 
 
+def leads_out(root: Path, path: str) -> bool:
+    """Return whether a path below a tree is a link that leads out, leads nowhere or is absolute."""
+    if not os.path.islink(root / path):
+        return False
+    try:
+        resolved(root, path)
+    except OSError:
+        return True
+    return os.readlink(root / path).startswith("/")
+
+
 def escaping_symlink(root: Path) -> str | None:
-    """Return the first symlink below `root` that leads out, leads nowhere or is absolute; None if there is none."""
-    for folder, _, files, at in walk(root):
-        for name in files:
-            if stat.S_ISLNK(os.stat(name, dir_fd=at, follow_symlinks=False).st_mode):
-                try:
-                    resolved(root, f"{folder}{name}")
-                except OSError:
-                    return f"{folder}{name}"
-                if os.readlink(name, dir_fd=at).startswith("/"):
-                    return f"{folder}{name}"
-    return None
+    """Return the first symlink below `root` that `leads_out`; None if there is none."""
+    paths = (f"{folder}{name}" for folder, _, files, _ in walk(root) for name in files)
+    return next((path for path in paths if leads_out(root, path)), None)
