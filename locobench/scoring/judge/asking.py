@@ -22,6 +22,7 @@ ATTEMPTS = 5
 RETRIED = frozenset((408, 409, 425, 429, 500, 502, 503, 504, 529))
 
 Api = Literal["anthropic", "openai"]
+BASE_URLS: dict[Api, str] = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com"}
 
 
 def ask(
