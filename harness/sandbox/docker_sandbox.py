@@ -210,7 +210,8 @@ class DockerSandbox(Sandbox):
 
 
 def _last_line(text: str) -> str:
-    return next(iter(text.strip().splitlines()[::-1]), "the docker command failed without a word")
+    lines = [line for line in text.splitlines() if line.strip() and "--help" not in line]
+    return lines[-1] if lines else "the docker command failed without a word"
 
 
 def _mount(path: Path) -> str:
