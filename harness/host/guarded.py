@@ -74,7 +74,9 @@ class Guarded:
             if grace > 0:
                 with contextlib.suppress(OSError):
                     self._owner.send(b"T")
-                select.select([self._owner], [], [], grace)
+                waiting = select.poll()
+                waiting.register(self._owner, select.POLLIN)
+                waiting.poll(grace * 1000)
         finally:
             self._owner.close()
             try:

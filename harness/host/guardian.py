@@ -57,14 +57,17 @@ def guard(owner: int, argv: list[str]) -> None:
 
 def _wait(command: int, owner: int, awake: int) -> int | None:
     """Return the command's exit code once it has ended; None if the owner ends first."""
+    waiting = select.poll()  # `select` takes no descriptor above 1023, which the owner may have had for us
+    waiting.register(owner, select.POLLIN)
+    waiting.register(awake, select.POLLIN)
     while True:
         for pid, status in iter(_reaped, (0, 0)):
             if pid == command:
                 return os.waitstatus_to_exitcode(status)
-        readable, _, _ = select.select([owner, awake], [], [])
-        if awake in readable:
+        ready = [descriptor for descriptor, _ in waiting.poll()]
+        if awake in ready:
             os.read(awake, 4096)
-        if owner in readable:
+        if owner in ready:
             if not os.read(owner, 1):
                 return None
             os.kill(command, signal.SIGTERM)
