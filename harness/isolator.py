@@ -34,7 +34,7 @@ class IsolatedEnv:
     def keep_project(self) -> Path:
         """Remove everything except the project, and return its path. It stays until this process ends."""
         for item in self.temp_root.iterdir():
-            if item not in (self.path, self.temp_root / scratch.IN_USE):
+            if item != self.path:
                 trees.remove(item) if item.is_dir() and not item.is_symlink() else item.unlink()
         return self.path
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import shlex
 import sys
 from collections.abc import Sequence
@@ -24,7 +23,8 @@ from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.report.console import say
 from harness.run.plan import FAILED, PlannedRun, paid_again
 from harness.runner import EvalRunner
-from harness.sandbox.place import DEFAULT_BASE_IMAGE, NEWEST, Sandbox
+from harness.sandbox.docker_sandbox import DEFAULT_IMAGE, DockerSandbox
+from harness.sandbox.place import Sandbox
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,6 @@ class RunOptions:
     judge_model: str
     sandbox: str
     sandbox_image: str | None
-    sandbox_base: str
-    sandbox_claude: str
     output: Path | None
     quiet: bool
 
@@ -79,14 +77,7 @@ class RunOptions:
     def _sandbox(self) -> Sandbox:
         """Return the sandbox that agents and checks run in."""
         if self.sandbox == "docker":
-            from harness.sandbox.docker_sandbox import DockerSandbox  # takes a tenth of a second to import
-
-            return DockerSandbox(
-                self.sandbox_image,
-                base_image=self.sandbox_base,
-                claude_version=self.sandbox_claude,
-                say=functools.partial(click.echo, err=True),
-            )
+            return DockerSandbox(self.sandbox_image or DEFAULT_IMAGE)
         if self.sandbox_image:
             raise InputError("--sandbox-image has no effect without --sandbox docker; add that")
         return Sandbox()
@@ -128,20 +119,6 @@ run_options = together(
         show_default=True,
         help="Where agents and checks run: on this machine as you, or each in a container of its own.",
     ),
-    click.option("--sandbox-image", help="An image with the claude CLI.  [default: one built from --sandbox-base]"),
-    click.option(
-        "--sandbox-base",
-        default=DEFAULT_BASE_IMAGE,
-        envvar="HARNESS_SANDBOX_BASE",
-        show_default=True,
-        help="Debian or Ubuntu image that the sandbox's own one is built from.",
-    ),
-    click.option(
-        "--sandbox-claude",
-        default=NEWEST,
-        envvar="HARNESS_SANDBOX_CLAUDE",
-        show_default=True,
-        help="Version of the claude CLI in the sandbox's own image.",
-    ),
+    click.option("--sandbox-image", help=f"An image with the claude CLI.  [default: {DEFAULT_IMAGE}]"),
     click.option("--quiet", is_flag=True, help="Print nothing but errors and the result path."),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
+import math
 import re
 import sys
 import time
@@ -13,8 +14,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from harness.errors import InputError
-from harness.graders import pattern_search
-from harness.graders.commands import DETAIL_LINES, NOT_FOUND, Commands, Reference, SetupError, output_of
+from harness.graders.commands import DETAIL_LINES, NOT_FOUND, Commands, SetupError, output_of
+from harness.graders.grading_folder import Told
 from harness.host import trees
 from harness.host.processes import Command, Limits, StopCause
 from harness.models import CodeAssertion, CodeCheckType, GradeResult
@@ -28,6 +29,13 @@ TIMEOUTS = {CodeCheckType.TESTS_PASS: 120, CodeCheckType.COMMAND_SUCCEEDS: 60}
 MAX_SEARCHED_BYTES = 16_000_000
 SEARCH_SECONDS = 10.0
 """Time limit for searching one file; a backtracking pattern could run forever."""
+SEARCH = """
+import json, re, sys
+pattern, text = json.load(sys.stdin)
+match = re.search(pattern, text, re.MULTILINE)
+print(text.count("\\n", 0, match.start()) + 1 if match else 0)
+"""
+"""A program that prints the line of the first match, from 1, or 0. A process of its own can be killed."""
 
 OUR_ERRORS = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.EROFS, errno.EIO}
@@ -138,7 +146,7 @@ class CodeGrader:
         self, check: CodeCheckType, env_path: Path, command: str, timeout_seconds: int | None
     ) -> GradeResult:
         limit = timeout_seconds or TIMEOUTS[check]
-        expected = self._commands.prepare(command, limit) if self._commands.has_solution else Reference()
+        expected = self._commands.prepare(command, limit) if self._commands.has_solution else Told(left=math.inf)
         try:
             finished, told = self._commands.carried_out(command, env_path, limit)
         except SetupError as error:
@@ -155,7 +163,7 @@ class CodeGrader:
         output = output_of(finished)
         if finished.cause is StopCause.TIMEOUT:
             return _verdict(check, False, f"{command}: not done after {limit} s", output)
-        missing = sorted(expected.passed - {test.key for test in told.tests if test.outcome == "passed"})
+        missing = sorted(expected.passed - told.passed)
         if finished.returncode == 0 and missing:
             names = ", ".join(name for _, name in missing[:SHOWN_TESTS])
             more = f" and {len(missing) - SHOWN_TESTS} more" if len(missing) > SHOWN_TESTS else ""
@@ -215,9 +223,14 @@ def _grade_pattern(check: CodeCheckType, env_path: Path, file: str, pattern: str
 
 def _line_of_match(pattern: str, text: str) -> int | None:
     """Return the line of the first match, counted from 1; 0 if there is none, None if the search takes too long."""
-    argv = [sys.executable, "-I", "-S", pattern_search.__file__]
-    question = json.dumps({"pattern": pattern, "text": text}).encode()
-    finished = Command(argv, Path("/"), {}, Limits(wall=SEARCH_SECONDS, grace=0.0), question).run()
+    command = Command(
+        [sys.executable, "-I", "-S", "-c", SEARCH],
+        cwd=Path("/"),
+        env={},
+        limits=Limits(wall=SEARCH_SECONDS, grace=0.0),
+        stdin=json.dumps([pattern, text]).encode(),
+    )
+    finished = command.run()
     if finished.cause is StopCause.TIMEOUT:
         return None
     if finished.returncode != 0:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from harness.graders.grading_folder import GradingFolder, Told, grading_folder
@@ -23,7 +24,6 @@ DETAIL_LINES = 15
 SHELL = ("bash", "-o", "pipefail", "-c")
 """The same shell everywhere; with pipefail, a failing command left of a pipe fails the check."""
 
-
 NOT_FOUND = 127
 """Exit code of a command whose program is not found."""
 
@@ -34,18 +34,6 @@ class GraderError(Exception):
 
 class SetupError(Exception):
     """The task's `setup` fails on this work. The message is one line about it, then its last output."""
-
-
-@dataclass(frozen=True)
-class Reference:
-    """What a command does on the reference solution."""
-
-    passed: frozenset[tuple[str, str]] = frozenset()
-    """File and name of each hidden test that passes."""
-    left: float = float("inf")
-    """See `Told.left`; without a solution, any number is accepted."""
-    programs: int = 0
-    """How many Python programs the witness saw; if none, exit code 0 is the only evidence."""
 
 
 class Commands:
@@ -64,9 +52,9 @@ class Commands:
         self._setup = tuple(setup)
         self._sandbox = sandbox or Sandbox()
         self.has_solution = self._solution is not None
-        self._reference: dict[str, Reference] = {}
+        self._reference: dict[str, Told] = {}
         self._reference_lock = threading.Lock()
-        self._shared: dict[Path, _SharedCopy] = {}
+        self._shared: dict[Path, Callable[[], GradingFolder]] = {}
 
     @contextmanager
     def one_copy(self, env_path: Path) -> Iterator[None]:
@@ -76,7 +64,7 @@ class Commands:
         """
         with ExitStack() as stack:
             if self._setup:
-                self._shared[env_path] = _SharedCopy(stack)
+                self._shared[env_path] = cache(lambda: stack.enter_context(self._copy(env_path)))
                 stack.callback(self._shared.pop, env_path)
             yield
 
@@ -90,36 +78,23 @@ class Commands:
             GraderError: on the task's own (`trusted`) work, a program is not installed.
             ValueError: the work corrupted the report.
         """
-        with self._set_up_copy(work) as folder:
+        with ExitStack() as stack:
+            shared = self._shared.get(work)
+            folder = shared() if shared else stack.enter_context(self._copy(work))
             folder.forget()
             if self._setup and self._hidden is not None:  # earlier commands may have changed them
-                trees.lay_over(self._hidden, folder.project)
+                trees.copy(self._hidden, folder.project)
             finished = self._run(command, folder, limit)
             if trusted and finished.returncode == NOT_FOUND and (missing := folder.missing):
                 raise GraderError(f"{command}: {missing} is not installed where checks run; install it there")
             return finished, folder.told
 
     @contextmanager
-    def _set_up_copy(self, work: Path) -> Iterator[GradingFolder]:
+    def _copy(self, work: Path) -> Iterator[GradingFolder]:
         """Yield a copy of this work in which `setup` has run; SetupError if it fails."""
-        shared = self._shared.get(work)
-        if shared is None:
-            with self._copy(work) as folder:
-                self._set_up(folder)
-                yield folder
-            return
-        if shared.folder is None:
-            shared.folder = shared.stack.enter_context(self._copy(work))
-            try:
-                self._set_up(shared.folder)
-            except SetupError as error:
-                shared.failure = error
-        if shared.failure is not None:
-            raise shared.failure
-        yield shared.folder
-
-    def _copy(self, work: Path) -> AbstractContextManager[GradingFolder]:
-        return grading_folder(work, self._fixture, self._hidden)
+        with grading_folder(work, self._fixture, self._hidden) as folder:
+            self._set_up(folder)
+            yield folder
 
     def _set_up(self, folder: GradingFolder) -> None:
         started = time.monotonic()
@@ -144,9 +119,10 @@ class Commands:
             )
         )
 
-    def prepare(self, command: str, limit: int) -> Reference:
+    def prepare(self, command: str, limit: int) -> Told:
         """Run the command once on the task's own work: the fixture, plus the solution if there is one.
 
+        Return what it told, of hidden tests alone. If no program told anything, exit code 0 is the only evidence.
         GraderError if a program is not installed, or the solution does not pass; the check could then tell nothing
         about an agent.
         """
@@ -162,20 +138,18 @@ class Commands:
                     text = f"{command}: the reference solution of the task does not pass either (exit code "
                     raise GraderError("\n".join([f"{text}{finished.returncode})", *lines]))
                 hidden = self._hidden or Path("/nowhere")
-                passed = {
-                    test.key for test in told.tests if test.outcome == "passed" and (hidden / test.file).is_file()
-                }
-                self._reference[command] = Reference(frozenset(passed), told.left, told.programs)
+                passed = frozenset(test for test in told.passed if (hidden / test[0]).is_file())
+                self._reference[command] = replace(told, passed=passed)
             return self._reference[command]
 
     def refuse_setup_that_never_works(self) -> None:
         """Raise GraderError if `setup` fails on the task's own work, too, and so says nothing about an agent."""
-        with self._reference_work() as work, self._copy(work) as folder:
-            try:
-                self._set_up(folder)
-            except SetupError as error:
-                what = "fixture" if self._solution is None else "reference solution"
-                raise GraderError(f"the {what} of the task does not pass {error}") from None
+        try:
+            with self._reference_work() as work, self._copy(work):
+                pass
+        except SetupError as error:
+            what = "fixture" if self._solution is None else "reference solution"
+            raise GraderError(f"the {what} of the task does not pass {error}") from None
 
     @contextmanager
     def _reference_work(self) -> Iterator[Path]:
@@ -187,18 +161,8 @@ class Commands:
             else:
                 trees.copy(self._fixture, work)
             if self._solution is not None:
-                trees.lay_over(self._solution, work)
+                trees.copy(self._solution, work)
             yield work
-
-
-@dataclass
-class _SharedCopy:
-    """The copy that the commands of one run share; made by the first command."""
-
-    stack: ExitStack
-    """Removes the copy on exit."""
-    folder: GradingFolder | None = None
-    failure: SetupError | None = None
 
 
 def _path(path: Path | str | None) -> Path | None:

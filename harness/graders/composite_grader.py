@@ -38,14 +38,12 @@ class CompositeGrader:
         llm_grader: LLMGrader | None = None,
         sandbox: Sandbox | None = None,
     ) -> None:
-        """By default, a judge is created on first use from `llm_model` and `api_key`; `llm_grader` replaces it.
+        """The judge is made from `llm_model` and `api_key`; `llm_grader` replaces it.
 
         The commands of checks run in `sandbox`; default this machine.
         """
-        self.llm_model = llm_model
-        self.api_key = api_key
         self.sandbox = sandbox
-        self._llm_grader = llm_grader
+        self._judge = llm_grader or LLMGrader(llm_model, api_key)
         self._code_graders: dict[tuple[Path | tuple[str, ...] | None, ...], CodeGrader] = {}
 
     def grade(self, task: Task, trace: ExecutionTrace, env_path: Path) -> tuple[list[GradeResult], float, bool]:
@@ -72,15 +70,14 @@ class CompositeGrader:
             if env_path is None:
                 raise FileNotFoundError("the files of the run are gone")
             return self._code_grader(task).grade(assertion, env_path)
-        grade = self._judge().grade(assertion, task, trace, env_path)
+        grade = self._judge.grade(assertion, task, trace, env_path)
         return grade.model_copy(update={"assertion_name": grade.assertion_name or LLM_WEIGHT_KEY})
 
     def refuse_without_judge(self, tasks: Iterable[Task]) -> None:
         """Raise InputError if a task needs a judge and there is no API key, before an agent costs money."""
         for task in tasks:
-            judge = self._judge() if task.llm_assertions else None
-            if isinstance(judge, LLMGrader) and not judge.service.key:
-                raise InputError(f"task {task.id}: {judge.service.no_key}")
+            if task.llm_assertions and isinstance(self._judge, LLMGrader) and not self._judge.service.key:
+                raise InputError(f"task {task.id}: {self._judge.service.no_key}")
 
     def prepare(self, task: Task) -> list[str]:
         """Run a task's checks on its own work, before an agent costs money.
@@ -104,7 +101,7 @@ class CompositeGrader:
     @property
     def judge_model(self) -> str:
         """The model of the judge."""
-        return self._llm_grader.model if self._llm_grader is not None else self.llm_model
+        return self._judge.model
 
     def one_copy(self, task: Task, env_path: Path) -> AbstractContextManager[None]:
         """See `Commands.one_copy`."""
@@ -121,11 +118,6 @@ class CompositeGrader:
         )
         key = (task.hidden_path, task.fixture_path, task.solution_path, tuple(task.setup))
         return self._code_graders.setdefault(key, made)
-
-    def _judge(self) -> LLMGrader:
-        if self._llm_grader is None:
-            self._llm_grader = LLMGrader(model=self.llm_model, api_key=self.api_key)
-        return self._llm_grader
 
 
 def not_graded(name: str, assertion: CodeAssertion | LLMAssertion, error: BaseException | None = None) -> GradeResult:

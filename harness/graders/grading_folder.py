@@ -49,27 +49,15 @@ MOST_TOLD_BYTES = 8_000_000
 
 
 @dataclass(frozen=True)
-class GradedTest:
-    """One test that a check ran."""
-
-    file: str
-    """Relative to the project."""
-    name: str
-    outcome: str
-    """`passed`, `skipped` or `failed`."""
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """File and name, without pytest's parameters: those may come from the project."""
-        return self.file, self.name.partition("[")[0]
-
-
-@dataclass(frozen=True)
 class Told:
     """What the witness reports about the Python programs that a command ran."""
 
-    tests: tuple[GradedTest, ...] = ()
-    left: int = 0
+    passed: frozenset[tuple[str, str]] = frozenset()
+    """File, relative to the project, and name of each test that passed.
+
+    Without pytest's parameters: those may come from the project.
+    """
+    left: float = 0
     """How many programs were ended with exit code 0 by project code other than the program itself."""
     programs: int = 0
 
@@ -115,8 +103,9 @@ class GradingFolder:
             return Told()
         lines = [json.loads(line) for line in content.splitlines()]
         try:
-            tests = [GradedTest(*map(str, test)) for line in lines for test in line["tests"]]
-            return Told(tuple(tests), sum(bool(line["left"]) for line in lines), len(lines))
+            tests = [map(str, test) for line in lines for test in line["tests"]]
+            passed = frozenset((file, name.partition("[")[0]) for file, name, outcome in tests if outcome == "passed")
+            return Told(passed, sum(bool(line["left"]) for line in lines), len(lines))
         except (TypeError, KeyError) as error:
             raise ValueError(f"no report of ours ({error})") from error
 
@@ -145,12 +134,11 @@ def grading_folder(work: Path, fixture: Path | None, hidden: Path | None) -> Ite
             (root / name).mkdir()
         created: tuple[str, ...] = ()
         if hidden is None:
-            trees.copy(work, project)
-            for cache in sorted(project.rglob("__pycache__")):  # bytecode planted there would run without its source
-                trees.remove(cache)
+            # Bytecode planted there would run without its source.
+            trees.copy(work, project, lambda path: not path.endswith("__pycache__/"))
         else:
             created = rebuild(fixture, work, project)
-            trees.lay_over(hidden, project)
+            trees.copy(hidden, project)
         (root / "pytest.ini").touch()  # else pytest would look for one further up, where others can write
         settings = {
             "bin": str(root / "bin"),

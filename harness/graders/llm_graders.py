@@ -52,25 +52,13 @@ class JudgeVerdict(BaseModel):
 class LLMGrader:
     """Judges LLM assertions with a language model.
 
-    It asks for `samples` verdicts and reports the median, so that a majority decides whether the assertion passes.
-    Without a majority of usable verdicts, the grade's status is judge_error. The key comes from `api_key` or the
-    environment (JUDGE_API_KEY, ANTHROPIC_API_KEY), and is only needed when something is graded.
+    Without a usable verdict, the grade's status is judge_error. The key comes from `api_key` or the environment
+    (JUDGE_API_KEY, ANTHROPIC_API_KEY), and is only needed when something is graded.
     """
 
-    def __init__(
-        self,
-        model: str = DEFAULT_JUDGE_MODEL,
-        api_key: str | None = None,
-        *,
-        samples: int = 1,
-        service: Service | None = None,
-    ) -> None:
-        """`samples`: verdicts per assertion; an odd number avoids ties. `service`: the endpoint and its key."""
-        if samples < 1:
-            raise ValueError(f"samples must be at least 1, got {samples}")
+    def __init__(self, model: str = DEFAULT_JUDGE_MODEL, api_key: str | None = None) -> None:
         self.model = model
-        self.samples = samples
-        self.service = service or Service.of_environment(key=api_key)
+        self.service = Service.of_environment(key=api_key)
 
     def grade(
         self, assertion: LLMAssertion, task: Task, trace: ExecutionTrace, env_path: Path | None = None
@@ -80,13 +68,8 @@ class LLMGrader:
         The judge sees only the trace, mainly its diff, so that regrading a saved run shows it the same. `env_path`
         belongs to the graders' common interface and is ignored.
         """
-        question = rubric_question(assertion, task, trace)
-        replies = []
-        for _ in range(self.samples):
-            replies.append(self.service.ask(question, self.model))
-            if replies[-1].error_kind.stops_matrix:
-                break
-        return rubric_grade(assertion, task, trace, [self.model], replies)
+        reply = self.service.ask(rubric_question(assertion, task, trace), self.model)
+        return rubric_grade(assertion, task, trace, [self.model], [reply])
 
 
 def rubric_question(assertion: LLMAssertion, task: Task, trace: ExecutionTrace) -> Question:

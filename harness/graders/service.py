@@ -19,12 +19,8 @@ from locobench.scoring.judge.prices import price_of
 
 TIME_LIMIT_SECONDS = 600.0
 """Time limit of one verdict, including waits for a busy service."""
-ATTEMPTS = 5
-"""How often a service is asked that is busy, fails or cannot be reached."""
 MOST_UNUSABLE = 1
 """Unusable replies cost money too, so asking stops at the first; the caller decides whether to ask again."""
-
-DEFAULT_URLS: dict[asking.Api, str] = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com"}
 
 
 @dataclass(frozen=True)
@@ -74,11 +70,13 @@ class Service:
         Those are ANTHROPIC_BASE_URL and ANTHROPIC_API_KEY, or OPENAI_BASE_URL and OPENAI_API_KEY. A key is only needed
         to ask. InputError if `api` is unknown.
         """
-        if api not in DEFAULT_URLS:
-            raise InputError(f"unknown kind of API {api!r}; name {' or '.join(DEFAULT_URLS)}")
+        if api not in asking.BASE_URLS:
+            raise InputError(f"unknown kind of API {api!r}; name {' or '.join(asking.BASE_URLS)}")
         kind: asking.Api = "openai" if api == "openai" else "anthropic"
         own = kind.upper()
-        url = base_url or os.environ.get("JUDGE_BASE_URL") or os.environ.get(f"{own}_BASE_URL") or DEFAULT_URLS[kind]
+        url = (
+            base_url or os.environ.get("JUDGE_BASE_URL") or os.environ.get(f"{own}_BASE_URL") or asking.BASE_URLS[kind]
+        )
         paid_by = key or os.environ.get("JUDGE_API_KEY") or os.environ.get(f"{own}_API_KEY") or ""
         return cls(kind, url, paid_by)
 
@@ -107,7 +105,6 @@ class Service:
                 time_limit=TIME_LIMIT_SECONDS,
                 schema=question.schema,
                 read=question.read,
-                attempts=ATTEMPTS,
                 most_unusable=MOST_UNUSABLE,
             )
             outcome: dict[str, Any] = {"verdict": verdict}

@@ -5,8 +5,8 @@ arguments. PYTHONPATH arrives as GIVEN_PYTHONPATH, since we would import from it
 `bin` (the folder of the shim that called us), `project`, `told` (the folder for reports) and `created` (files that the
 agent created; their tests do not decide if the task has tests of its own).
 
-The program runs in a child. It only counts if it runs to its end and reports that with a number drawn for each run, so
-`os._exit` with any exit code is a failure. Each run appends a line to report.jsonl: {"tests": [[file, test, outcome]],
+The program runs in a child. It only counts if it runs to its end and reports that, so `os._exit` with any exit code is
+a failure. Each run appends a line to report.jsonl: {"tests": [[file, test, outcome]],
 "left": whether project code other than the program itself ended it with exit code 0}. If a test runner is not
 installed, its name goes to `missing` instead.
 """
@@ -18,7 +18,6 @@ import importlib.util
 import json
 import os
 import runpy
-import secrets
 import shutil
 import sys
 import tempfile
@@ -29,12 +28,6 @@ from typing import IO, Any, NoReturn
 Settings = dict[str, Any]
 
 PASSED, SKIPPED, FAILED = "passed", "skipped", "failed"
-UNITTEST_OUTCOMES = {
-    PASSED: ("addSuccess", "addExpectedFailure"),
-    SKIPPED: ("addSkip",),
-    FAILED: ("addFailure", "addError", "addUnexpectedSuccess"),
-}
-"""The methods of a unittest result that report a test."""
 STOPPED = ["", "the end of the tests", FAILED]
 """Stands for the tests that did not run because the run was stopped early."""
 NO_TESTS = 5
@@ -65,14 +58,13 @@ def main() -> None:
         _tell(settings, "missing", runner)
         print(f"{sys.executable}: No module named {runner}", file=sys.stderr)
         sys.exit(NOT_INSTALLED)
-    number = secrets.token_hex(16)
     with tempfile.TemporaryFile(dir=settings["told"]) as account:
         child = os.fork()
         if child == 0:
-            _be_the_command(settings, runner, arguments, in_path, account, number)
+            _be_the_command(settings, runner, arguments, in_path, account)
         os.waitpid(child, 0)
         account.seek(0)
-        told = _account(account.read(), number)
+        told = _account(account.read())
     if told is None:
         print(f"{name}: ended before its program did", file=sys.stderr)
         sys.exit(1)
@@ -116,18 +108,16 @@ def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
     return options, left
 
 
-def _account(content: bytes, number: str) -> Any:
-    """Return what the child reported in its last line; None if the line is not the child's."""
-    lines = content.splitlines()
+def _account(content: bytes) -> Any:
+    """Return what the child reported in its last line; None if it reported nothing."""
     try:
-        told = json.loads(lines[-1])
-        return told if told["number"] == number else None
-    except (IndexError, KeyError, TypeError, ValueError):
+        return json.loads(content.splitlines()[-1])
+    except (IndexError, ValueError):
         return None
 
 
 def _be_the_command(
-    settings: Settings, runner: str, arguments: list[str], in_path: bool, account: IO[bytes], number: str
+    settings: Settings, runner: str, arguments: list[str], in_path: bool, account: IO[bytes]
 ) -> NoReturn:
     """Run the program, report how it ended, and exit."""
     me = os.getpid()
@@ -150,7 +140,7 @@ def _be_the_command(
         code = 0 if code is None else int(code) if isinstance(code, int) else 1
         code = _decided(code, runner, tests, settings["created"])
         places = [[_place(settings, t[0]), *t[1:]] for t in tests]
-        account.write(b"\n" + json.dumps({"number": number, "code": code, "tests": places, "left": left}).encode())
+        account.write(b"\n" + json.dumps({"code": code, "tests": places, "left": left}).encode())
         account.flush()
     sys.exit(code)
 
@@ -218,34 +208,24 @@ def _unittest(arguments: list[str], tests: list[list[str]]) -> int:
     unittest: Any = importlib.import_module("unittest")
 
     class Result(unittest.TextTestResult):  # type: ignore[misc]
-        def _note(self, test: Any, outcome: str) -> None:
-            module = sys.modules.get(type(test).__module__)
-            file = getattr(module, "__file__", None) or ""
-            if type(test).__name__ == "_FailedTest":  # a module that cannot be imported
-                file = test._testMethodName.replace(".", "/") + ".py"
-            tests.append([file, test.id(), outcome])
+        def startTestRun(self) -> None:
+            super().startTestRun()
+            self.started: list[Any] = []
 
-        def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:
-            super().addSubTest(test, subtest, err)
-            if err is not None:
-                self._note(test, FAILED)
-
-    def noting(name: str, outcome: str) -> Any:
-        def method(self: Any, test: Any, *more: Any) -> None:
-            getattr(super(Result, self), name)(test, *more)
-            self._note(test, outcome)
-
-        return method
-
-    for outcome, names in UNITTEST_OUTCOMES.items():
-        for name in names:
-            setattr(Result, name, noting(name, outcome))
+        def startTest(self, test: Any) -> None:
+            super().startTest(test)
+            self.started.append(test)
 
     class Runner(unittest.TextTestRunner):  # type: ignore[misc]
         resultclass = Result
 
         def run(self, test: Any) -> Any:
             result = super().run(test)
+            failed = [getattr(test, "test_case", test) for test, _ in result.failures + result.errors]
+            outcomes = {id(test): (test, PASSED) for test in result.started}
+            outcomes.update((id(test), (test, SKIPPED)) for test, _ in result.skipped)
+            outcomes.update((id(test), (test, FAILED)) for test in failed + result.unexpectedSuccesses)
+            tests.extend([_file(test), test.id(), outcome] for test, outcome in outcomes.values())
             if result.shouldStop:
                 tests.append(STOPPED)
             return result
@@ -253,6 +233,12 @@ def _unittest(arguments: list[str], tests: list[list[str]]) -> int:
     argv = [f"{os.path.basename(sys.executable)} -m unittest", *arguments]
     unittest.main(module=None, argv=argv, testRunner=Runner)
     return 0
+
+
+def _file(test: Any) -> str:
+    if type(test).__name__ == "_FailedTest":  # a module that cannot be imported
+        return str(test._testMethodName).replace(".", "/") + ".py"
+    return getattr(sys.modules.get(type(test).__module__), "__file__", None) or ""
 
 
 def _pytest(arguments: list[str], tests: list[list[str]]) -> int:

@@ -11,6 +11,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from harness.host.trees import walk
 from harness.models import FileChange
@@ -150,33 +151,21 @@ def _entry_of_text(text: str) -> Entry:
 
 
 def _change(path: str, old: Entry | None, new: Entry | None, limit: int) -> FileChange | None:
-    if new is None:
-        assert old is not None
-        text, cut = _diff_text(path, old.text, "", limit)
-        return FileChange(path=path, action="deleted", diff=text, is_binary=old.text is None, truncated=cut)
-    if old is None:
+    mode_change = f"{old.mode:o} -> {new.mode:o}" if old and new and old.mode and old.mode != new.mode else None
+    if old and new and (old.digest, old.size, mode_change) == (new.digest, new.size, None):
+        return None
+    common: dict[str, Any] = {
+        "path": path,
+        "is_binary": any(entry.text is None for entry in (old, new) if entry),
+        "size_after": new.size if new else None,
+    }
+    if new and not old:
         content = new.text[:limit] if new.text is not None else None
         cut = content != new.text or (new.text is None and new.size > MAX_TEXT_BYTES)
-        return FileChange(
-            path=path,
-            action="created",
-            content_after=content,
-            is_binary=new.text is None,
-            size_after=new.size,
-            truncated=cut,
-        )
-    mode_change = f"{old.mode:o} -> {new.mode:o}" if old.mode and old.mode != new.mode else None
-    if old.digest == new.digest and old.size == new.size and mode_change is None:
-        return None
-    text, cut = _diff_text(path, old.text, new.text, limit)
+        return FileChange(action="created", content_after=content, truncated=cut, **common)
+    text, cut = _diff_text(path, old.text if old else "", new.text if new else "", limit)
     return FileChange(
-        path=path,
-        action="modified",
-        diff=text or None,
-        is_binary=new.text is None or old.text is None,
-        size_after=new.size,
-        mode_change=mode_change,
-        truncated=cut,
+        action="modified" if new else "deleted", diff=text or None, mode_change=mode_change, truncated=cut, **common
     )
 
 

@@ -10,16 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Protocol
 
 from harness.host.guarded import Guarded
 
 POLL_SECONDS = 0.1
 """Longest delay in seconds until a limit, a cancellation or the end of the process is noticed."""
-
-DRAIN_SECONDS = 0.3
-"""How long output is read after the process has ended, if one of its children holds the pipes open."""
-
 
 KEPT_BYTES = 1_000_000
 """Bytes kept of stdout and of stderr; of a longer output, half of this from its start and half from its end."""
@@ -75,28 +70,6 @@ class Finished:
     """Time from the last output to the end."""
 
 
-class Running(Protocol):
-    """A running command with pipes to its standard streams; on this machine, `Guarded`."""
-
-    stdin: Any
-    stdout: Any
-    stderr: Any
-    returncode: int | None
-    """Exit code once it has ended, or minus the signal that ended it; None before."""
-
-    def poll(self) -> int | None:
-        """Return the exit code if the command has ended, else None."""
-        ...
-
-    def wait(self, seconds: float) -> int | None:
-        """Wait up to `seconds` for the command to end; return its exit code, or None."""
-        ...
-
-    def end(self, grace: float = 0.0) -> None:
-        """End the command and everything it started; with a grace period, SIGTERM comes first."""
-        ...
-
-
 @dataclass(frozen=True)
 class Command:
     """A command and what it needs."""
@@ -115,22 +88,20 @@ class Command:
     reads: Sequence[Path] = ()
     """Files and folders that it needs to read."""
 
-    def run(self, start: Callable[[Command], Running] | None = None) -> Finished:
-        """Run the command to its end or a limit, and end every process it started.
-
-        Without `start`, it runs on this machine; OSError if it cannot be started.
-        """
-        process = start(self) if start else Guarded(self.argv, cwd=self.cwd, env=self.env)
-        started = time.monotonic()  # only now: the second that a container takes to start is not the agent's time
+    def run(self) -> Finished:
+        """Run the command to its end or a limit, and end every process it started; OSError if it cannot be started."""
+        process = Guarded(self.argv, cwd=self.cwd, env=self.env)
+        started = time.monotonic()
         pump = None
         grace = 0.0
         try:
             pump = _Pump(process, self.stdin, self.on_line)
-            cause = _wait(process, pump, self.limits, self.cancelled, started)
-            returncode = process.returncode if cause is StopCause.EXITED else None
+            cause = _wait(pump, self.limits, self.cancelled, started)
+            returncode = process.returncode() if cause is StopCause.EXITED else None
             duration = time.monotonic() - started
             silent = max(0.0, started + duration - pump.heard_at)
-            grace = 0.0 if cause is StopCause.ABORTED else min(self.limits.grace, 2.0)
+            if cause not in (StopCause.EXITED, StopCause.ABORTED):
+                grace = min(self.limits.grace, 2.0)
         finally:
             process.end(grace)
             if pump is not None:
@@ -138,20 +109,15 @@ class Command:
         return Finished(returncode, pump.out.content, pump.err.content, cause, duration, silent)
 
 
-def _wait(
-    process: Running, pump: _Pump, limits: Limits, cancelled: threading.Event | None, started: float
-) -> StopCause:
+def _wait(pump: _Pump, limits: Limits, cancelled: threading.Event | None, started: float) -> StopCause:
     """Move bytes until the process ends or must be ended; return which."""
-    exited_at: float | None = None
     last_line_at: float | None = None
     while True:
         pump.step(POLL_SECONDS)
         now = time.monotonic()
         if pump.verdict is LineVerdict.ABORT:
             return StopCause.ABORTED
-        if exited_at is None and process.poll() is not None:
-            exited_at = now
-        if exited_at is not None and (pump.at_end or now - exited_at > DRAIN_SECONDS):
+        if pump.ended:
             return StopCause.EXITED
         if cancelled is not None and cancelled.is_set():
             return StopCause.CANCELLED
@@ -163,8 +129,6 @@ def _wait(
             return StopCause.TIMEOUT
         elif limits.silence is not None and now - pump.heard_at > limits.silence:
             return StopCause.SILENT
-        if pump.at_end and exited_at is None:  # it closed its output but still runs: wait without spinning
-            process.wait(POLL_SECONDS)
 
 
 class _Kept:
@@ -195,43 +159,42 @@ class _Kept:
 class _Pump:
     """Feeds stdin and collects stdout and stderr of a process without blocking on any of them.
 
-    It uses no thread per pipe: if a hidden child held a pipe open, the reading thread and its descriptor would leak.
+    It uses no thread per pipe, so that a process which cannot be killed keeps no thread and no descriptor.
     """
 
-    def __init__(self, process: Running, stdin: bytes, on_line: Callable[[bytes], LineVerdict] | None) -> None:
+    def __init__(self, process: Guarded, stdin: bytes, on_line: Callable[[bytes], LineVerdict] | None) -> None:
         self.out, self.err = _Kept(), _Kept()
         self._line = bytearray()
         self._too_long = False
         """Whether the current line is longer than LONGEST_LINE."""
         self.verdict = LineVerdict.CONTINUE
+        self.ended = False
+        """Whether the command and all that it started have ended."""
         self.heard_at = time.monotonic()
         self._on_line = on_line
         self._stdin = memoryview(stdin)
         self._selector = selectors.DefaultSelector()
-        self._pipes = (process.stdin, process.stdout, process.stderr)
+        self._selector.register(process, selectors.EVENT_READ)
+        self._pipes = process.pipes
         for pipe in self._pipes:
             os.set_blocking(pipe.fileno(), False)
-        self._selector.register(process.stdout, selectors.EVENT_READ, self.out)
-        self._selector.register(process.stderr, selectors.EVENT_READ, self.err)
+        to, out, err = self._pipes
+        self._selector.register(out, selectors.EVENT_READ, self.out)
+        self._selector.register(err, selectors.EVENT_READ, self.err)
         if stdin:
-            self._selector.register(process.stdin, selectors.EVENT_WRITE)
+            self._selector.register(to, selectors.EVENT_WRITE)
         else:
-            process.stdin.close()
-
-    @property
-    def at_end(self) -> bool:
-        """Whether both outputs are closed."""
-        return all(key.data is None for key in self._selector.get_map().values())
+            to.close()
 
     def step(self, timeout: float) -> None:
         """Move the bytes that are ready, waiting up to `timeout` seconds for some."""
-        if not self._selector.get_map():
-            return
-        for key, _ in self._selector.select(timeout):
-            if key.data is None:
+        for key, events in self._selector.select(timeout):
+            if key.data is not None:
+                self._read(key.fd, key.data)
+            elif events & selectors.EVENT_WRITE:
                 self._write(key.fd)
             else:
-                self._read(key.fd, key.data)
+                self.ended = True
 
     def _write(self, fd: int) -> None:
         try:

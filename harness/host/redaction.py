@@ -51,7 +51,6 @@ WORDS = frozenset(
 REFERENCE = re.compile(r"\$\{\w[\w.:?/=+@ -]*\}|\{\{[^{}]*\}\}|\{\w*\}|\$\w+|%\(\w+\)s|%s|<[^<>]*>")
 """Placeholders inside a value, such as ${NAME} or %s."""
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\Z")
-KEY_BEGINS = re.compile(r"(?:live|test|prod|sk|pk|rk)_(?=\w*\d)\w{8,}\Z")
 LONGEST_NUMBER = 8
 """Characters; a longer number is a key of a service whose keys are digits."""
 CODES = frozenset(("password", "passwd", "passwort", "passphrase", "pwd", "pass", "pin", "otp", "secret"))
@@ -197,8 +196,6 @@ def _is_no_code(name: str, value: str) -> bool:
     if value.isalpha():
         return value.islower() and len(value) >= SHORTEST_SECRET
     digits = sum(c.isdigit() for c in value)
-    if is_strong_name(name) and KEY_BEGINS.match(value):
-        return True
     if CODE.match(value):
         return "." not in value and digits >= (1 if is_strong_name(name) and "_" not in value else 3)
     return is_strong_name(name) or digits > 0
@@ -233,52 +230,41 @@ def redact(value: Any, where: str = "", *, omit: bool = False) -> tuple[Any, lis
 
     A placeholder replaces each secret; with `omit`, object entries with secret names are dropped instead.
     """
-    if isinstance(value, dict):
-        return _redact_mapping(value, where, omit)
-    if isinstance(value, list):
-        return _redact_list(value, where, omit)
-    if isinstance(value, str):
-        clean = REDACTED if OPAQUE.match(value) else redact_text(value)
-        return clean, [where] if REDACTED in clean else []
-    return value, []
-
-
-def _redact_mapping(value: dict[str, Any], where: str, omit: bool) -> tuple[dict[str, Any], list[str]]:
-    headers = where.rpartition(".")[2].lower() == "headers"
-    clean: dict[str, Any] = {}
     found: list[str] = []
-    for key, item in value.items():
-        here = f"{where}.{key}" if where else key
-        secret = key.lower() not in HARMLESS_HEADERS if headers else is_secret_name(key)
-        if secret and not isinstance(item, dict) and not _harmless(item):
+
+    def clean(item: Any, here: str, named: bool) -> Any:
+        if named and _holds_secret(item):
             found.append(here)
-            if not omit:
-                clean[key] = [REDACTED for _ in item] if isinstance(item, list) else REDACTED
-        else:
-            clean[key], below = redact(item, here, omit=omit)
-            found += below
-    return clean, found
+            return [REDACTED for _ in item] if isinstance(item, list) else REDACTED
+        if isinstance(item, dict):
+            headers = here.rpartition(".")[2].lower() == "headers"
+            rows = {}
+            for key, below in item.items():
+                path = f"{here}.{key}" if here else key
+                secret = key.lower() not in HARMLESS_HEADERS if headers else is_secret_name(key)
+                if omit and secret and _holds_secret(below):
+                    found.append(path)
+                else:
+                    rows[key] = clean(below, path, secret)
+            return rows
+        if isinstance(item, list):
+            # After an argument such as `--api-key`, the next one is secret.
+            names = [match and match["name"] for match in (ARGUMENT.match(str(before)) for before in ["", *item])]
+            return [
+                clean(below, f"{here}[{index}]", bool(name) and is_secret_name(name))
+                for index, (name, below) in enumerate(zip(names, item, strict=False))
+            ]
+        if isinstance(item, str):
+            item = REDACTED if OPAQUE.match(item) else redact_text(item)
+            if REDACTED in item:
+                found.append(here)
+        return item
+
+    return clean(value, where, False), found
 
 
-def _harmless(item: Any) -> bool:
+def _holds_secret(item: Any) -> bool:
+    """Return whether the value of a secret name is a secret; an object's entries have names of their own."""
     if isinstance(item, list):
-        return all(map(_harmless, item))
-    return item is None or isinstance(item, bool) or HARMLESS.match(str(item)) is not None
-
-
-def _redact_list(value: list[Any], where: str, omit: bool) -> tuple[list[Any], list[str]]:
-    """Redact a list; after an argument such as `--api-key`, the next one is secret."""
-    clean: list[Any] = []
-    found: list[str] = []
-    for index, item in enumerate(value):
-        here = f"{where}[{index}]"
-        before = value[index - 1] if index else None
-        argument = ARGUMENT.match(before) if isinstance(before, str) else None
-        if argument and is_secret_name(argument["name"]) and not _harmless(item):
-            clean.append(REDACTED)
-            found.append(here)
-        else:
-            kept, below = redact(item, here, omit=omit)
-            clean.append(kept)
-            found += below
-    return clean, found
+        return any(map(_holds_secret, item))
+    return not (item is None or isinstance(item, (bool, dict)) or HARMLESS.match(str(item)))

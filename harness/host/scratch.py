@@ -13,10 +13,8 @@ from pathlib import Path
 from harness.host import trees
 
 PREFIX = "eval_"
-GONE = "eval_gone_"
-"""Prefix of a folder that is being removed."""
-IN_USE = ".in-use"
-"""A file in each folder, locked by the process that uses it. A folder without this file was kept on purpose."""
+IN_USE = ".lock"
+"""Ending of a file beside each folder, locked by the process that uses it. A folder without it was kept on purpose."""
 
 _locks: dict[Path, int] = {}
 _swept: set[Path] = set()
@@ -33,20 +31,19 @@ def new(name: str = "", base: Path | None = None) -> Path:
         if place not in _swept:
             _swept.add(place)
             _sweep(place)
-    root = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{name}", dir=place)).resolve()
-    unlocked = root / f"{IN_USE}.new"
-    lock = os.open(unlocked, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    lock, mark = tempfile.mkstemp(IN_USE, f"{PREFIX}{name}", place)
     with contextlib.suppress(OSError):  # without locks in the file system, nobody else can take it for abandoned either
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        unlocked.rename(root / IN_USE)
+    root = Path(mark.removesuffix(IN_USE)).resolve()
+    root.mkdir(mode=0o700)
     _locks[root] = lock
     return root
 
 
 def remove(root: Path) -> None:
     """Remove a folder, whatever is in it."""
-    _remove(root)
-    _unlock(root)
+    trees.remove(root)
+    keep(root)
 
 
 def root_of(path: Path) -> Path:
@@ -56,9 +53,9 @@ def root_of(path: Path) -> Path:
 
 def keep(root: Path) -> None:
     """Leave a folder to the user: no process will remove it as abandoned."""
-    with contextlib.suppress(OSError):  # it was kept before, or is gone
-        (root / IN_USE).unlink()
-    _unlock(root)
+    _mark(root).unlink(missing_ok=True)
+    if (lock := _locks.pop(root, None)) is not None:
+        os.close(lock)
 
 
 @contextlib.contextmanager
@@ -71,30 +68,18 @@ def folder(name: str = "") -> Iterator[Path]:
         remove(root)
 
 
-def _unlock(root: Path) -> None:
-    lock = _locks.pop(root, None)
-    if lock is not None:
-        os.close(lock)
+def _mark(root: Path) -> Path:
+    return root.with_name(root.name + IN_USE)
 
 
 def _sweep(place: Path) -> None:
-    """Remove folders of killed processes: their lock file exists, but nobody holds the lock."""
-    for mark in place.glob(f"{PREFIX}*/{IN_USE}"):
+    """Remove folders of killed processes: their file exists, but nobody has locked it."""
+    for mark in place.glob(f"{PREFIX}*{IN_USE}"):
         with contextlib.suppress(OSError):  # it is another user's, or gone by now
             lock = os.open(mark, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                _remove(mark.parent)
+                trees.remove(mark.with_name(mark.name.removesuffix(IN_USE)))
+                mark.unlink()
             finally:
                 os.close(lock)
-    for gone in place.glob(f"{GONE}*"):
-        trees.remove(gone)
-
-
-def _remove(root: Path) -> None:
-    gone = root.with_name(GONE + root.name.removeprefix(PREFIX))  # if we are killed, the next process finds the rest
-    try:
-        root.rename(gone)
-    except OSError:
-        gone = root
-    trees.remove(gone)

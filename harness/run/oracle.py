@@ -54,7 +54,7 @@ def _grade(task: Task, grader: CompositeGrader | None, solution: Path | None) ->
         return _none("fixture", str(error))
     with env:
         if solution is not None:
-            trees.lay_over(solution, env.path)
+            trees.copy(solution, env.path)
         return (grader or CompositeGrader()).grade(code_only, ExecutionTrace(), env.path)[0]
 
 

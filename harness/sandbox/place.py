@@ -4,20 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from harness.host.processes import Command, Finished
 from harness.host.variables import passed_variables, tool_environment
-
-DEFAULT_BASE_IMAGE = "debian:bookworm-slim"
-"""The base image of the Docker sandbox."""
-NEWEST = "latest"
-"""The default version of the claude CLI in the sandbox's image."""
-
-
-CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")
-"""What root may do in a sandbox: enough to install a package, but no devices, mounts or raw network."""
 
 
 class SandboxError(Exception):
@@ -62,12 +52,3 @@ class Sandbox:
             SandboxError: the sandbox failed.
         """
         return command.run()
-
-
-def outermost(paths: Sequence[Path], within: Sequence[Path] = ()) -> list[Path]:
-    """Return the paths that are not inside another one of them or inside one of `within`."""
-    found: list[Path] = []
-    for path in sorted(dict.fromkeys(paths), key=lambda path: len(path.parts)):
-        if not any(path.is_relative_to(other) for other in [*within, *found]):
-            found.append(path)
-    return found

@@ -26,7 +26,6 @@ from locobench.scoring.judge.evidence import evidence
 # Seconds for looking the answer up in the code, and for all attempts at asking; task.toml allows for both.
 LOOK_UP_SECONDS = 60
 ASK_SECONDS = 480
-BASE_URLS = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com"}
 
 
 @contextlib.contextmanager
@@ -68,8 +67,8 @@ def look_up(root, answer):
 def ask(root, answer, pack, key):
     """Return (grade, usage, what was asked)."""
     asked = {name: os.environ.get(f"JUDGE_{name.upper()}", "") for name in ("api", "model")}
-    if asked["api"] not in BASE_URLS:
-        raise judging.JudgeError(f"JUDGE_API: {asked['api']!r:.40} is none of {', '.join(BASE_URLS)}")
+    if asked["api"] not in asking.BASE_URLS:
+        raise judging.JudgeError(f"JUDGE_API: {asked['api']!r:.40} is none of {', '.join(asking.BASE_URLS)}")
     if not asked["model"]:
         raise judging.JudgeError("JUDGE_MODEL: not set")
     with open(f"{root}/tests/judge.json", encoding="utf-8") as stream:
@@ -80,7 +79,7 @@ def ask(root, answer, pack, key):
             system,
             user,
             api=asked["api"],
-            base_url=os.environ.get("JUDGE_BASE_URL") or BASE_URLS[asked["api"]],
+            base_url=os.environ.get("JUDGE_BASE_URL") or asking.BASE_URLS[asked["api"]],
             key=key,
             model=asked["model"],
             time_limit=ASK_SECONDS,

@@ -14,8 +14,8 @@ else
 fi
 bash tests/e2e/claude.sh || exit 1
 if [ ! -e .cache/e2e/no-engine ]; then
-  .venv/bin/python -c 'import sys; from harness.sandbox.docker_sandbox import DockerSandbox
-DockerSandbox(base_image=sys.argv[1]).prepare("claude")' "$(sed -n 's/^BASE_IMAGE=//p' .cache/e2e/env)" || exit 1
+  base="$(sed -n 's/^BASE_IMAGE=//p' .cache/e2e/env)"
+  docker build --quiet --tag harness-sandbox --build-arg "BASE_IMAGE=$base" harness/sandbox || exit 1
 fi
 # Chromium, and the resolvers that the exact answers are compared with.
 resolvers=.cache/e2e/resolvers

@@ -30,9 +30,9 @@ SUITE = REPOSITORY / "evals"
 
 
 @pytest.fixture(scope="session")
-def engine(provided: dict[str, str]) -> DockerClient:
+def engine() -> DockerClient:
     """The engine, with the sandbox's image (run.sh builds it before)."""
-    DockerSandbox(base_image=provided["BASE_IMAGE"]).prepare("claude")
+    DockerSandbox().prepare("claude")
     return docker.from_env()
 
 
@@ -59,9 +59,8 @@ def command(tasks: str, *more: str | Path) -> list[str]:
     return [sys.executable, "-m", "harness", "matrix", "-t", tasks, *configs, "--sandbox", "docker", *map(str, more)]
 
 
-def variables(server: MessagesAPI, provided: dict[str, str]) -> dict[str, str]:
-    base = {"HARNESS_SANDBOX_BASE": provided["BASE_IMAGE"]}
-    return environment(ANTHROPIC_BASE_URL=server.url, ANTHROPIC_API_KEY="sk-ant-stand-in", **base)
+def variables(server: MessagesAPI) -> dict[str, str]:
+    return environment(ANTHROPIC_BASE_URL=server.url, ANTHROPIC_API_KEY="sk-ant-stand-in")
 
 
 def containers(engine: DockerClient) -> set[str]:
@@ -69,7 +68,7 @@ def containers(engine: DockerClient) -> set[str]:
 
 
 def test_the_bundled_suite_passes_in_containers_that_see_nothing_else(
-    tmp_path: Path, engine: DockerClient, provided: dict[str, str], api: Callable[..., MessagesAPI]
+    tmp_path: Path, engine: DockerClient, api: Callable[..., MessagesAPI]
 ) -> None:
     before = containers(engine)
     pattern = str(SUITE / "tasks/**/*.task.yaml")
@@ -81,7 +80,7 @@ def test_the_bundled_suite_passes_in_containers_that_see_nothing_else(
     shown = subprocess.run(
         command(pattern, "-r", "1", "-j", "2", "-o", "out.json"),
         cwd=tmp_path,
-        env=variables(server, provided),
+        env=variables(server),
         capture_output=True,
         text=True,
     )
@@ -93,14 +92,12 @@ def test_the_bundled_suite_passes_in_containers_that_see_nothing_else(
     assert containers(engine) <= before
 
 
-def test_no_attack_passes(
-    tmp_path: Path, engine: DockerClient, provided: dict[str, str], api: Callable[..., MessagesAPI]
-) -> None:
+def test_no_attack_passes(tmp_path: Path, engine: DockerClient, api: Callable[..., MessagesAPI]) -> None:
     server = api(attacks(tmp_path))
     shown = subprocess.run(
         command("*.task.yaml", "-r", "1", "-j", "2", "-o", "out.json"),
         cwd=tmp_path,
-        env=variables(server, provided),
+        env=variables(server),
         capture_output=True,
         text=True,
     )
@@ -127,7 +124,7 @@ ESCAPES = {
 
 
 def test_no_agent_reaches_the_machine_or_ends_more_than_its_own_run(
-    tmp_path: Path, engine: DockerClient, provided: dict[str, str], api: Callable[..., MessagesAPI]
+    tmp_path: Path, engine: DockerClient, api: Callable[..., MessagesAPI]
 ) -> None:
     before = containers(engine)
     outside = tmp_path / "outside"
@@ -149,7 +146,7 @@ def test_no_agent_reaches_the_machine_or_ends_more_than_its_own_run(
     shown = subprocess.run(
         command("*.task.yaml", "-r", "1", "-j", "2", "-o", "out.json"),
         cwd=tmp_path,
-        env=variables(server, provided),
+        env=variables(server),
         capture_output=True,
         text=True,
     )
@@ -166,7 +163,7 @@ def test_no_agent_reaches_the_machine_or_ends_more_than_its_own_run(
 
 
 def test_a_limit_ends_the_container_and_so_does_the_death_of_the_harness(
-    tmp_path: Path, engine: DockerClient, provided: dict[str, str], api: Callable[..., MessagesAPI]
+    tmp_path: Path, engine: DockerClient, api: Callable[..., MessagesAPI]
 ) -> None:
     before = containers(engine)
     write_suite(tmp_path)
@@ -174,14 +171,12 @@ def test_a_limit_ends_the_container_and_so_does_the_death_of_the_harness(
     path.write_text(path.read_text() + "timeout_seconds: 40\n")
     server = api({"Wait for ever": [bash("setsid -f sleep 500; tail -f /dev/null")]})
     arguments = command("*.task.yaml", "-r", "1", "-o", "out.json")
-    subprocess.run(
-        arguments, cwd=tmp_path, env=variables(server, provided), capture_output=True, text=True, check=False
-    )
+    subprocess.run(arguments, cwd=tmp_path, env=variables(server), capture_output=True, text=True, check=False)
     (result,) = load_results(tmp_path / "out.json")
     assert (result.outcome, result.trace.error_kind) == (Outcome.TIMEOUT, ErrorKind.TIME_LIMIT), result.why
     assert containers(engine) <= before
 
-    process = subprocess.Popen([*arguments[:-1], "again.json"], cwd=tmp_path, env=variables(server, provided))
+    process = subprocess.Popen([*arguments[:-1], "again.json"], cwd=tmp_path, env=variables(server))
     until = time.monotonic() + 30
     asked = len(server.main_requests)
     while len(server.main_requests) == asked and time.monotonic() < until:
@@ -208,13 +203,13 @@ def test_what_cannot_run_is_told_before_anything_is_paid(
         shown = subprocess.run(
             command("*.task.yaml", "-r", "1", "-o", "out.json", *more),
             cwd=tmp_path,
-            env=variables(server, provided),
+            env=variables(server),
             capture_output=True,
             text=True,
         )
         assert (shown.returncode, len(shown.stderr.splitlines())) == (2, 1), shown.stderr
         assert words in shown.stderr
-    loopback = {**variables(server, provided), "ANTHROPIC_BASE_URL": "http://127.0.0.1:1"}
+    loopback = {**variables(server), "ANTHROPIC_BASE_URL": "http://127.0.0.1:1"}
     shown = subprocess.run(
         command("*.task.yaml", "-r", "1", "-o", "out.json"), cwd=tmp_path, env=loopback, capture_output=True, text=True
     )

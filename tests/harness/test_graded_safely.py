@@ -58,7 +58,8 @@ def one_python(monkeypatch: pytest.MonkeyPatch, quick: Path) -> None:
     monkeypatch.setenv("PATH", f"{quick}:{PATH}")
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+# test_true_verdicts.py has the ways to end a program with success.
+@pytest.mark.parametrize("name", [name for name in ATTACKS if not name.startswith("sys.exit")])
 def test_an_attack_does_not_pass(tmp_path: Path, name: str) -> None:
     attack = ATTACKS[name]
     result = graded(tmp_path, attack.script, attack.command)
@@ -163,7 +164,7 @@ def test_settings_of_a_runner_in_a_shared_file_are_the_tasks(tmp_path: Path) -> 
 
 def test_a_distribution_that_the_agent_plants_brings_no_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", PATH)  # pytest loads the plugins that it finds
-    code, work = grader(tmp_path)
+    code, work = grader(tmp_path, solution=False)
     (work / "money.py").write_text(BROKEN)
     (work / "evil.egg-info").mkdir()
     (work / "evil.egg-info/PKG-INFO").write_text("Metadata-Version: 2.1\nName: evil\nVersion: 1\n")
@@ -220,24 +221,25 @@ def test_a_tool_that_is_not_installed_is_no_fault_of_the_agent(tmp_path: Path) -
         CodeGrader().grade_command_succeeds(tmp_path, "no-such-tool --check")
 
 
-@pytest.mark.parametrize(
-    ("command", "output"),
-    [
-        ("python3 -c 'import sys; print(sys.argv[1:])' a -b", "['a', '-b']\n"),
-        ("echo 'print(__name__)' | python3", "__main__\n"),
-        ("python3 -u -W error - x <<'END'\nimport sys\nprint(sys.argv[1], sys.warnoptions)\nEND", "x ['error']\n"),
-        (
-            "echo 'import sys; print(sys.argv, sys.path[0])' > s.py; python3 s.py 1 | sed s:$PWD:.:g",
-            "['s.py', '1'] .\n",
-        ),
-        ("python3 -um json.tool <<< 1", "1\n"),
-        ("python3 -uW error -c 'import sys; print(sys.warnoptions)'", "['error']\n"),
-        ("python3 -m json.tool --compact <<< '{ }'", "{}\n"),
-        ("mkdir lib; echo X=1 > lib/m.py; PYTHONPATH=lib python3 -c 'import m; print(m.X)'", "1\n"),
-        ("python3 -c 'import sys; sys.exit(3)' || echo $?", "3\n"),
-        ('python3 -c \'import sys, subprocess as s; print(s.run([sys.executable, "-c", ""]).returncode)\'', "0\n"),
-    ],
-)
-def test_python_does_what_it_is_told(tmp_path: Path, command: str, output: str) -> None:
+PROGRAMS: list[tuple[str, str]] = [
+    ("python3 -c 'import sys; print(sys.argv[1:])' a -b", "['a', '-b']\n"),
+    ("echo 'print(__name__)' | python3", "__main__\n"),
+    ("python3 -u -W error - x <<'END'\nimport sys\nprint(sys.argv[1], sys.warnoptions)\nEND", "x ['error']\n"),
+    (
+        "echo 'import sys; print(sys.argv, sys.path[0])' > s.py; python3 s.py 1 | sed s:$PWD:.:g",
+        "['s.py', '1'] .\n",
+    ),
+    ("python3 -um json.tool <<< 1", "1\n"),
+    ("python3 -uW error -c 'import sys; print(sys.warnoptions)'", "['error']\n"),
+    ("python3 -m json.tool --compact <<< '{ }'", "{}\n"),
+    ("mkdir lib; echo X=1 > lib/m.py; PYTHONPATH=lib python3 -c 'import m; print(m.X)'", "1\n"),
+    ("python3 -c 'import sys; sys.exit(3)' || echo $?", "3\n"),
+    ('python3 -c \'import sys, subprocess as s; print(s.run([sys.executable, "-c", ""]).returncode)\'', "0\n"),
+]
+
+
+def test_python_does_what_it_is_told(tmp_path: Path) -> None:
+    """All in one check, each in a shell of its own."""
+    command = "\n".join(["set -e", *(f"({command}\n)" for command, _ in PROGRAMS)])
     grade = CodeGrader().grade_command_succeeds(tmp_path, command)
-    assert (grade.passed, grade.full_output) == (True, output)
+    assert (grade.passed, grade.full_output) == (True, "".join(output for _, output in PROGRAMS))

@@ -258,13 +258,10 @@ def test_endless_output_is_kept_in_its_beginning_and_its_end(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("check", ["file_contains", "file_not_contains"])
-def test_a_pattern_that_backtracks_for_ever_is_ended_and_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, check: str
-) -> None:
+def test_a_pattern_that_backtracks_for_ever_is_ended_and_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(code_graders, "SEARCH_SECONDS", 0.5)
     (tmp_path / "a.txt").write_text("a" * 60)
-    assertion = CodeAssertion.model_validate({"check": check, "file": "a.txt", "pattern": "(a+)+b"})
+    assertion = CodeAssertion.model_validate({"check": "file_not_contains", "file": "a.txt", "pattern": "(a+)+b"})
     result = CodeGrader().grade(assertion, tmp_path)
     assert not result.passed
     assert "not done" in result.details

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -64,6 +65,20 @@ def test_a_fork_in_the_middle_of_execve_is_ended(tmp_path: Path) -> None:
 def test_a_command_that_kills_its_guardian_dies_with_it(tmp_path: Path) -> None:
     _, cause, code = run(tmp_path, "kill -9 $PPID; sleep 300")
     assert (cause, code) == (StopCause.EXITED, -signal.SIGKILL)
+
+
+def test_a_command_runs_and_is_ended_where_a_thousand_files_are_open(tmp_path: Path) -> None:
+    """A folder of 600 others in each other, removed by several threads, opens as many."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 1200)), hard))
+    held = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        assert run(tmp_path, "exit 3")[1:] == (StopCause.EXITED, 3)
+        assert run(tmp_path, "sleep 300", wall=0.2)[1] is StopCause.TIMEOUT
+    finally:
+        for descriptor in held:
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_a_command_is_killed_by_a_signal_as_its_return_code_says(tmp_path: Path) -> None:

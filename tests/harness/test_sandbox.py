@@ -55,13 +55,6 @@ def test_an_address_that_means_the_container_itself_is_refused(
         DockerSandbox("x").prepare("claude")
 
 
-def test_another_version_of_the_cli_is_another_image_and_another_experiment() -> None:
-    newest, pinned = DockerSandbox(), DockerSandbox(claude_version="2.1.330")
-    assert newest.image == DockerSandbox(claude_version="latest").image
-    assert pinned.image != newest.image
-    assert pinned.identity != newest.identity
-
-
 def test_nothing_of_this_machine_but_certificates_and_language_goes_in(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -23,9 +23,9 @@ KILLED = (
 def test_what_a_killed_process_left_goes_when_another_starts_and_a_kept_project_stays(tmp_path: Path) -> None:
     mine = EnvironmentIsolator(tmp_path / "..").create_environment()
     subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path, env=environment(), check=False)
-    assert len(list(tmp_path.iterdir())) == 3
+    assert len(list(filter(Path.is_dir, tmp_path.iterdir()))) == 3
     with EnvironmentIsolator(tmp_path).create_environment() as env:
-        kept = [path for path in tmp_path.iterdir() if path != env.temp_root]
+        kept = [path for path in tmp_path.iterdir() if not path.name.startswith(env.temp_root.name)]
     assert [os.listdir(path) for path in kept] == [["project"]]  # noqa: PTH208
     assert mine.path.is_dir()
     mine.cleanup()
@@ -40,8 +40,7 @@ def test_a_folder_in_use_is_no_other_processes_to_remove(tmp_path: Path) -> None
 
 
 def test_a_removal_that_was_killed_is_finished(tmp_path: Path) -> None:
-    half = tmp_path / f"{scratch.GONE}x"
-    half.mkdir()
-    (half / "file").touch()
+    (tmp_path / f"{scratch.PREFIX}x").mkdir()
+    (tmp_path / f"{scratch.PREFIX}x{scratch.IN_USE}").touch()
     scratch.remove(scratch.new(base=tmp_path))
     assert list(tmp_path.iterdir()) == []

@@ -6,12 +6,10 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from harness.graders import code_graders
 from harness.graders.code_graders import CodeGrader
 from harness.graders.commands import GraderError
 from harness.models import CodeCheckType, ErrorKind, Outcome
@@ -112,15 +110,6 @@ def test_tested_code_that_writes_into_the_graders_report_has_failed_and_the_grad
     grade = code.grade_command_succeeds(work, WAYS["file"])
     assert (grade.status, grade.passed) == ("graded", False)
     assert len(grade.model_dump_json()) < 10_000
-
-
-def test_every_pattern_is_searched_for_a_bounded_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(code_graders, "SEARCH_SECONDS", 0.5)
-    (tmp_path / "f").write_text("a" * 40 + "c")
-    started = time.monotonic()
-    grade = CodeGrader().grade_file_contains(tmp_path, "f", "(a|a)" * 40 + "b")
-    assert time.monotonic() - started < 20
-    assert "not done" in grade.details
 
 
 def test_a_service_that_never_answers_is_no_failure_of_the_agent(tmp_path: Path) -> None:

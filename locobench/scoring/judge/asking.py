@@ -18,9 +18,11 @@ from locobench.scoring.judge.judging import SCHEMA, JudgeError, parse
 
 MAX_REPLY_TOKENS = 16_000
 MOST_REPLY_BYTES = 8 << 20
+ATTEMPTS = 5
 RETRIED = frozenset((408, 409, 425, 429, 500, 502, 503, 504, 529))
 
 Api = Literal["anthropic", "openai"]
+BASE_URLS: dict[Api, str] = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com"}
 
 
 def ask(
@@ -34,10 +36,8 @@ def ask(
     time_limit: float,
     schema: Mapping[str, Any] = SCHEMA,
     read: Callable[[str], dict[str, Any]] = parse,
-    attempts: int = 5,
-    most_unusable: int = 5,
+    most_unusable: int = ATTEMPTS,
     sleep: Callable[[float], None] = time.sleep,
-    clock: Callable[[], float] = time.monotonic,
 ) -> tuple[dict[str, Any], dict[str, int]]:
     """Ask for one grade and retry if the service is busy or fails; return (grade, usage).
 
@@ -48,7 +48,6 @@ def ask(
         time_limit: seconds in all, including waits.
         schema: the reply's JSON schema.
         read: turns the reply's text into the grade, or raises JudgeError.
-        attempts: the largest number of requests.
         most_unusable: give up after this many unusable replies.
 
     Returns:
@@ -59,10 +58,10 @@ def ask(
     """
     usage = {"input_tokens": 0, "output_tokens": 0}
     failure = JudgeError("no time was left")
-    started, unusable = clock(), 0
+    started, unusable = time.monotonic(), 0
     url, headers, body = _request(api, base_url.rstrip("/"), key, model, system, user, schema)
-    for attempt in range(attempts):
-        left = time_limit - (clock() - started)
+    for attempt in range(ATTEMPTS):
+        left = time_limit - (time.monotonic() - started)
         if left <= 0:
             break
         wait = min(2.0**attempt, 30.0)
@@ -83,7 +82,7 @@ def ask(
             # These messages name the address, never a header: `_request` rejects keys that http.client would quote.
             reason = getattr(error, "reason", "") or error
             failure = JudgeError(f"the service cannot be reached ({type(error).__name__}: {reason})")
-        if attempt + 1 == attempts or clock() - started + wait >= time_limit:
+        if attempt + 1 == ATTEMPTS or time.monotonic() - started + wait >= time_limit:
             break
         sleep(wait)
     failure.usage = usage

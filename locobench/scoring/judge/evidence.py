@@ -83,11 +83,11 @@ def statements(answer: str) -> tuple[list[str], list[str]]:
     return prose, [line for block in blocks if block.kind == CODE for line in block.text.splitlines()]
 
 
-def evidence(answer: str, code: Code, max_tokens: int = MAX_TOKENS) -> str:
-    """Return an answer's evidence pack: Markdown of at most `max_tokens` tokens, the most decisive evidence first."""
+def evidence(answer: str, code: Code) -> str:
+    """Return an answer's evidence pack: Markdown of at most MAX_TOKENS tokens, the most decisive evidence first."""
     blocks, quoted = statements(answer)
     said = [Statement(text, code) for text in blocks]
-    budget = max_tokens * CHARACTERS_A_TOKEN
+    budget = MAX_TOKENS * CHARACTERS_A_TOKEN
     names: Counter[str] = Counter(name for statement in said for name in statement.names)
     parts = [
         ("Not in the code base", _missing(said, names, quoted, code), SHARE_OF_MISSING),

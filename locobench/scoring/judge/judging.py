@@ -73,7 +73,6 @@ Grade the answer. Reply with one JSON object and nothing else:
 words of the code, or why nothing was found"}}, …], "code_truth": 0-100, "task_points": 0-100, "overall": 0-100, \
 "reason": "one or two sentences"}}"""
 
-NO_PACK = "(There is none. Judge by what the question, the reference and the answer tell.)"
 VERDICTS = ("true", "false", "invented", "not shown")
 SCORES = ("code_truth", "task_points", "overall")
 # An overall grade may be somewhat above both parts, for what they do not cover; more contradicts them.
@@ -132,7 +131,7 @@ def prompt(instruction: str, criteria: str, reference: str, answer: str, pack: s
         criteria=cut(criteria, MOST_REFERENCE) or "(nothing further)",
         reference=cut(reference, MOST_REFERENCE) or "(none)",
         answer=cut(answer, MOST_ANSWER),
-        pack=pack or NO_PACK,
+        pack=pack,
     )
     return SYSTEM.format(mark=mark), user
 
