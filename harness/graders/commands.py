@@ -148,10 +148,11 @@ class Commands:
         """Run the command once on the task's own work: the fixture, plus the solution if there is one.
 
         GraderError if a program is not installed, or the solution does not pass; the check could then tell nothing
-        about an agent.
+        about an agent. InputError if the sandbox has no bash.
         """
         with self._reference_lock:
             if command not in self._reference:
+                self._sandbox.prepare(SHELL[0])
                 with self._reference_work() as work:
                     try:
                         finished, told = self.carried_out(command, work, limit, trusted=True)
