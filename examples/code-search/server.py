@@ -11,12 +11,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-import uvicorn
-from mcp.server import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
-from mcp.server.transport_security import TransportSecuritySettings
-from pydantic import Field
-from repositories import MAX_CONTEXT, MAX_LINES, MAX_MATCHES, Repositories, RequestError, SetupError
+try:
+    import uvicorn
+    from mcp.server import MCPServer
+    from mcp.server.mcpserver.exceptions import ToolError
+    from mcp.server.transport_security import TransportSecuritySettings
+    from pydantic import Field
+    from repositories import MAX_CONTEXT, MAX_LINES, MAX_MATCHES, Repositories, RequestError, SetupError
+except ModuleNotFoundError as error:
+    print(f"this Python lacks {error.name}: pip install -e '.[example]' in the checkout", file=sys.stderr)
+    raise SystemExit(2) from None
 
 NAME = "code-search"
 PATH = "/mcp"

@@ -286,6 +286,13 @@ def test_ctrl_c_ends_the_server_without_a_word(folder: Path) -> None:
     assert (process.communicate(timeout=20), process.returncode) == (("", ""), 0)
 
 
+def test_a_python_without_the_libraries_is_told_how_to_get_them() -> None:
+    done = subprocess.run([sys.executable, "-S", str(SERVER), "x"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (
+        2, "this Python lacks uvicorn: pip install -e '.[example]' in the checkout\n",
+    )  # fmt: skip
+
+
 def test_the_server_says_in_one_line_why_it_cannot_start(tmp_path: Path, folder: Path, url: str) -> None:
     taken = url.split(":")[2].split("/")[0]
     for arguments, reason in (
