@@ -11,15 +11,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from harness.agents.claude.layout import (
-    FOLDERS,
-    REDACTIONS_FILE,
-    SECRET_FILES,
-    SKIPPED_NAMES,
-    default_claude_home,
-    installed_version,
-    state_files,
-)
+from harness.agents.claude.layout import FOLDERS, installed_version
 from harness.errors import InputError
 from harness.host.redaction import redact, redact_text
 from harness.models import ClaudeConfigSnapshot
@@ -27,19 +19,27 @@ from harness.suite.load import read_object
 from harness.suite.skills import find_skills
 from locobench.shared.files import write_whole
 
+SKIPPED_NAMES = frozenset((".git", ".venv", "__pycache__", "node_modules", ".DS_Store"))
+"""Files and folders that are not configuration."""
+
+SECRET_FILES = (".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "id_rsa*", "id_ed25519*", "id_ecdsa*",
+                ".netrc", ".npmrc", ".pypirc", "*credentials*", "*.keystore", "*.kdbx")  # fmt: skip
+"""Names of files that are secrets as a whole."""
+
 
 class ConfigExporter:
     """Reads what Claude Code would run with: the user's configuration, and the MCP servers of a project."""
 
     def __init__(self, claude_home: Path | str | None = None, *, project: Path | str | None = None) -> None:
         """`claude_home`: default $CLAUDE_CONFIG_DIR or ~/.claude; `project`: default the current folder."""
-        self.claude_home = Path(claude_home or default_claude_home()).expanduser()
+        home = claude_home or os.environ.get("CLAUDE_CONFIG_DIR") or "~/.claude"
+        self.claude_home = Path(home).expanduser()
         self.project = Path(project or ".").expanduser().resolve()
 
     def export_snapshot(self) -> ClaudeConfigSnapshot:
         """Return the configuration without secrets.
 
-        `redacted` names what was removed; `left_out` names links that lead out of the configuration. Secret entries of
+        `redacted` names what was removed; `left_out` names links, which are not followed. Secret entries of
         settings.json are dropped, so that they cannot shadow the real ones where the snapshot is used; elsewhere a
         placeholder replaces the secret. InputError if a file is unreadable or malformed.
         """
@@ -48,26 +48,24 @@ class ConfigExporter:
         settings, found = redact(read_object(self.claude_home / "settings.json"), "settings", omit=True)
         servers, in_servers = redact(self._servers(), "mcp_servers")
         found += in_servers
-        memory = self._memory(found)
+        memory = self.claude_home / "CLAUDE.md"
+        text = _bytes(memory).decode("utf-8", errors="replace") if memory.is_file() else None
+        clean = None if text is None else redact_text(text)
+        found += ["CLAUDE.md"] if clean != text else []
         if (self.claude_home / "skills").is_dir():
             find_skills(self.claude_home / "skills")  # warns when there is none
         left_out: list[str] = []
-        texts, binaries, executable = _files(self.claude_home, found, left_out)
-        (skills, files), (skills_binary, files_binary) = map(_of_skills, (texts, binaries))
+        files = self._files(found, left_out)
         return ClaudeConfigSnapshot(
             claude_version=installed_version(),
             snapshot_timestamp=datetime.now(UTC),
-            global_claude_md=memory,
+            global_claude_md=clean,
             settings=settings,
             mcp_servers=servers,
-            skills=skills,
-            skills_binary=skills_binary,
-            files=files,
-            files_binary=files_binary,
-            executable=sorted(executable),
             source_machine=platform.node(),
-            redacted=sorted({*found, *_json_list(self.claude_home / REDACTIONS_FILE, "redacted")}),
-            left_out=sorted({*left_out, *_json_list(self.claude_home / REDACTIONS_FILE, "left_out")}),
+            redacted=sorted(set(found)),
+            left_out=sorted(left_out),
+            **files,
         )
 
     def save_snapshot(self, output_path: Path | str) -> None:
@@ -76,7 +74,10 @@ class ConfigExporter:
 
     def _servers(self) -> dict[str, Any]:
         """Merge the MCP servers of user, project, and user in this project; later ones win by name, as in the CLI."""
-        states = [(path, read_object(path)) for path in state_files(self.claude_home)]
+        folders = [self.claude_home]  # .claude.json is in the configuration folder, or beside ~/.claude
+        if self.claude_home.name == ".claude":
+            folders.insert(0, self.claude_home.parent)
+        states = [(path, read_object(path)) for path in (folder / ".claude.json" for folder in folders)]
         shared = self.project / ".mcp.json"
         local = [(path, _object(_object(state, "projects"), _local_key(self.project))) for path, state in states]
         servers: dict[str, Any] = {}
@@ -87,14 +88,41 @@ class ConfigExporter:
             servers |= found
         return servers
 
-    def _memory(self, found: list[str]) -> str | None:
-        path = self.claude_home / "CLAUDE.md"
-        if not path.is_file():
-            return None
-        text = _bytes(path).decode("utf-8", errors="replace")
-        clean = redact_text(text)
-        found += ["CLAUDE.md"] if clean != text else []
-        return clean
+    def _files(self, found: list[str], left_out: list[str]) -> dict[str, Any]:
+        """Return the fields of a snapshot that hold files: text as it is, others as base64."""
+        fields: dict[str, Any] = {"skills": {}, "skills_binary": {}, "files": {}, "files_binary": {}, "executable": []}
+        for folder in ("skills", *FOLDERS):
+            for path in self._below(self.claude_home / folder, left_out):
+                name = path.relative_to(self.claude_home).as_posix()
+                content = _bytes(path)
+                is_text = _is_text(content)
+                text = content.decode("utf-8" if is_text else "latin-1")
+                clean = redact_text(text)
+                is_secret = any(fnmatch(path.name.lower(), pattern) for pattern in SECRET_FILES)
+                found += [name] if is_secret or clean != text else []
+                if is_secret or (clean != text and not is_text):
+                    continue
+                field, key = ("skills", name.removeprefix("skills/")) if folder == "skills" else ("files", name)
+                if is_text:
+                    fields[field][key] = clean
+                else:
+                    fields[f"{field}_binary"][key] = base64.b64encode(content).decode()
+                if os.access(path, os.X_OK):
+                    fields["executable"].append(name)
+        return fields
+
+    def _below(self, folder: Path, left_out: list[str]) -> Iterator[Path]:
+        """Yield the files below a folder, sorted. Only a link in skills/ to a skill is followed."""
+        for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+            if path.name in SKIPPED_NAMES:
+                continue
+            is_skill = folder == self.claude_home / "skills" and (path / "SKILL.md").is_file()
+            if path.is_symlink() and not is_skill:
+                left_out.append(f"{path.relative_to(self.claude_home).as_posix()} -> {path.resolve()}")
+            elif path.is_dir():
+                yield from self._below(path, left_out)
+            elif path.is_file():
+                yield path
 
 
 def _local_key(project: Path) -> str:
@@ -107,79 +135,12 @@ def _object(data: dict[str, Any], key: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _of_skills(files: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Split files into those of skills, by path below skills/, and the others."""
-    skills = {path.removeprefix("skills/"): text for path, text in files.items() if path.startswith("skills/")}
-    return skills, {path: text for path, text in files.items() if not path.startswith("skills/")}
-
-
-def _files(home: Path, found: list[str], left_out: list[str]) -> tuple[dict[str, str], dict[str, str], list[str]]:
-    """Return text files, other files as base64, and the names of executable files, by path relative to `home`."""
-    texts: dict[str, str] = {}
-    binaries: dict[str, str] = {}
-    executable: list[str] = []
-    for folder in ("skills", *FOLDERS):
-        for path in _walk(home / folder, left_out):
-            name = path.relative_to(home).as_posix()
-            if any(fnmatch(path.name.lower(), pattern) for pattern in SECRET_FILES):
-                found.append(name)
-                continue
-            content = _bytes(path)
-            text = _as_text(content)
-            if text is not None:
-                texts[name] = redact_text(text)
-                found += [name] if texts[name] != text else []
-            elif redact_text(content.decode("latin-1")) != content.decode("latin-1"):
-                found.append(name)
-                continue
-            else:
-                binaries[name] = base64.b64encode(content).decode()
-            if os.access(path, os.X_OK):
-                executable.append(name)
-    return texts, binaries, executable
-
-
-def _walk(root: Path, left_out: list[str]) -> Iterator[Path]:
-    """Yield the files below a folder of the configuration, sorted; each folder is entered once.
-
-    Links that lead out of the configuration are added to `left_out`. A skill is often a link itself; links inside
-    it may then point into its own folder.
-    """
-    home = root.parent
-    seen: set[Path] = set()
-
-    def below(folder: Path, inside: tuple[Path, ...]) -> Iterator[Path]:
-        real = folder.resolve()
-        if real in seen:
-            return
-        seen.add(real)
-        for path in sorted(folder.iterdir()):
-            if path.name in SKIPPED_NAMES:
-                continue
-            target = path.resolve()
-            within = inside
-            if path.is_symlink() and not any(target.is_relative_to(tree) for tree in inside):
-                if folder != home / "skills" or not (path / "SKILL.md").is_file():
-                    left_out.append(f"{path.relative_to(home).as_posix()} -> {target}")
-                    continue
-                within = (target,)
-            if path.is_dir():
-                yield from below(path, within)
-            elif path.is_file():
-                yield path
-
-    if root.is_dir():
-        yield from below(root, (home.resolve(), root.resolve()))
-
-
-def _as_text(content: bytes) -> str | None:
-    """Return the text if encoding it gives the same bytes, else None."""
-    if b"\0" in content:
-        return None
+def _is_text(content: bytes) -> bool:
     try:
-        return content.decode("utf-8")
+        content.decode("utf-8")
     except UnicodeDecodeError:
-        return None
+        return False
+    return b"\0" not in content
 
 
 def _bytes(path: Path) -> bytes:
@@ -187,8 +148,3 @@ def _bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
-
-
-def _json_list(path: Path, key: str) -> list[str]:
-    listed = read_object(path).get(key, [])
-    return [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []

@@ -5,19 +5,29 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import posixpath
 import re
 import shutil
 import tempfile
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
-from harness.agents.claude.layout import FOLDERS, REDACTIONS_FILE, TELEMETRY_OFF, without_telemetry
+from harness.agents.claude.layout import FOLDERS
 from harness.errors import InputError
 from harness.models import ClaudeConfigSnapshot
 from harness.suite.resolved import load_snapshot
 
 UNSAFE = re.compile(r"[\x00-\x1f\\:]")
 """Characters that have a special meaning on some file system."""
+
+TELEMETRY = re.compile(r"TELEMETRY|OTEL|BETA_TRACING")
+"""Matches variables of telemetry; those of settings.json override those of the process."""
+TELEMETRY_OFF = {
+    "DISABLE_TELEMETRY": "1",
+    "DISABLE_ERROR_REPORTING": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+}
 
 
 class ConfigImporter:
@@ -66,27 +76,21 @@ def _contents(snapshot: ClaudeConfigSnapshot, disable_mcp: bool) -> dict[str, by
     contents |= {path: text.encode() for path, text in snapshot.files.items()}
     contents |= {path: _decoded(path, text) for path, text in snapshot.files_binary.items()}
     for path in contents:
-        _check_inside(path, contents)
+        parts = path.split("/")
+        inside = parts[0] in ("skills", *FOLDERS) and len(parts) > 1 and posixpath.normpath(path) == path
+        if not inside or UNSAFE.search(path):
+            raise InputError(
+                f"snapshot: {path!r} is no path inside skills/ or another folder of .claude; the snapshot was not "
+                "imported"
+            )
     if snapshot.global_claude_md is not None:
         contents["CLAUDE.md"] = snapshot.global_claude_md.encode()
-    contents["settings.json"] = _json(without_telemetry(snapshot.settings))
+    env = snapshot.settings.get("env")
+    kept = {n: value for n, value in env.items() if not TELEMETRY.search(n)} if isinstance(env, dict) else {}
+    contents["settings.json"] = _json({**snapshot.settings, "env": {**kept, **TELEMETRY_OFF}})
     if snapshot.mcp_servers and not disable_mcp:
         contents[".claude.json"] = _json({"mcpServers": snapshot.mcp_servers})
-    if snapshot.redacted or snapshot.left_out:
-        contents[REDACTIONS_FILE] = _json({"redacted": snapshot.redacted, "left_out": snapshot.left_out})
     return contents
-
-
-def _check_inside(path: str, contents: dict[str, bytes]) -> None:
-    parts = path.split("/")
-    parents = {str(parent) for parent in PurePosixPath(path).parents} - {"."}
-    known = parts[0] in ("skills", *FOLDERS) and len(parts) > 1
-    if not known or UNSAFE.search(path) or any(part in ("", ".", "..") for part in parts):
-        raise InputError(
-            f"snapshot: {path!r} is no path inside skills/ or another folder of .claude; the snapshot was not imported"
-        )
-    if parents & contents.keys():
-        raise InputError(f"snapshot: {path!r} lies below another file; the snapshot was not imported")
 
 
 def _decoded(path: str, text: str) -> bytes:

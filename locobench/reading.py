@@ -1,17 +1,27 @@
 """Read an answer: its blocks of prose and code, the identifiers and files they name, and the lines it copies.
 
-The verifier and the judge's evidence pack both read answers with this module. Standard library only, Python 3.9 and
-newer: the file itself goes into a task's tests.
+Verifiers and the judge's evidence pack read answers with this module, and verifiers write their metrics with it.
+Standard library only, Python 3.9 and newer: the file itself goes into a task's tests.
 """
 
 from __future__ import annotations
 
 import base64
 import html
+import json
+import operator
+import os
 import re
+import signal
+import stat
 import zlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
+
+# Nobody writes a longer report; what follows is not read, so that no answer is too large to score.
+MAX_ANSWER_BYTES = 256 * 1024
+# Seconds of processor time, so that a busy machine changes no reward. An answer of 256 KiB takes one or two.
+TIME_LIMIT_SECONDS = 30
 
 PROSE, HEADING, CODE = "prose", "heading", "code"
 # In words: a shorter line of the code base does not count as a quotation; of a longer one the beginning is enough.
@@ -211,7 +221,7 @@ def unpack(packed: str) -> str:
 def pack_lines(sums: Iterable[int]) -> str:
     """Return a set of line sums as text: each by its distance from the one before."""
     ascending = sorted(set(sums))
-    distances = " ".join([str(after - before) for before, after in zip([0, *ascending], ascending)])
+    distances = " ".join(map(str, map(operator.sub, ascending, [0, *ascending])))
     # Nearly random digits have no repetitions: not searching for them is faster, and the text is shorter.
     return pack(distances, zlib.Z_HUFFMAN_ONLY)
 
@@ -254,12 +264,13 @@ class CodeBase:
         words, content = tokens(text), text.encode("utf-8", "replace")
         following = [b" " + word for word, _, _ in words]
         kept, found, copied, place, end = [], set(), 0, 0, 0
+        lines, crc32 = self.lines, zlib.crc32  # looked up once: this loop is most of the verifier's time
         while place < len(words):
             stop = matched = 0
-            total = zlib.crc32(words[place][0])
+            total = crc32(words[place][0])
             for count, word in enumerate(following[place + 1 : place + LONGEST_LINE], 2):
-                total = zlib.crc32(word, total)
-                if total in self.lines and count >= SHORTEST_LINE:
+                total = crc32(word, total)
+                if total in lines and count >= SHORTEST_LINE:
                     stop, matched = place + count, total
             if stop:
                 kept.append(content[end : words[place][1]])
@@ -268,3 +279,40 @@ class CodeBase:
                 copied += stop - place
             place = stop or place + 1
         return b" ".join([*kept, content[end:]]).decode("utf-8", "replace"), found, copied
+
+
+def read_answer(path: str) -> tuple[str, str]:
+    """Return (text, "") of a regular file, at most MAX_ANSWER_BYTES of it, or ("", why there is none)."""
+    try:
+        # Not through a link, and without waiting for the other end of a pipe.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        return "", f"no answer: {error.strerror}"
+    with os.fdopen(descriptor, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return "", "no answer: not a regular file"
+        return stream.read(MAX_ANSWER_BYTES).decode("utf-8", "replace"), ""
+
+
+def write_whole(path: str, value: Any) -> None:
+    """Write JSON beside `path` and rename it there."""
+    part = path + ".part"
+    with open(part, "w", encoding="utf-8") as stream:
+        json.dump(value, stream, indent=1)
+        stream.write("\n")
+    os.replace(part, path)
+
+
+def grade(score: Callable[[str, Mapping[str, Any]], dict[str, Any]], root: str) -> None:
+    """Write reward and metrics of `root`/app/solution.md: what `score` makes of the answer and the task's key."""
+    # At its end the process dies, and the reward is the 0 that test.sh wrote before.
+    signal.setitimer(signal.ITIMER_PROF, TIME_LIMIT_SECONDS)
+    with open(f"{root}/tests/ground_truth.json", encoding="utf-8") as stream:
+        key = json.load(stream)["key"]
+    answer, problem = read_answer(f"{root}/app/solution.md")
+    result = score(answer, key)
+    if problem:
+        result["problem"] = problem
+    write_whole(f"{root}/logs/verifier/metrics.json", result)
+    write_whole(f"{root}/logs/verifier/reward.json", {"reward": result["reward"]})
+    print(f"reward {result['reward']} {result['components']} {problem}")

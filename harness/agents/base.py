@@ -9,6 +9,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,17 @@ from harness.host.processes import Command, Finished
 from harness.models import Config, ErrorKind, ExecutionTrace, Outcome
 from harness.sandbox.place import Sandbox, SandboxError
 from harness.suite.resolved import ResolvedConfig, read_servers, resolve
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a run ended and why."""
+
+    outcome: Outcome
+    kind: ErrorKind = ErrorKind.NONE
+    error: str = ""
+    status: int | None = None
+    retry_after_seconds: float | None = None
 
 
 class Executor(ABC):
@@ -65,13 +77,9 @@ class ProcessExecutor(Executor):
     def __init__(
         self, program: str, mcp_config_path: Path | str | None, sandbox: Sandbox | None, grace_seconds: float
     ) -> None:
-        """Choose the program and the place to run it.
+        """`mcp_config_path`: servers for every run, in addition to its config's. `sandbox`: default this machine.
 
-        Args:
-            program: name or path in the sandbox.
-            mcp_config_path: file of MCP servers for every run, in addition to its config's.
-            sandbox: where the program runs; default this machine.
-            grace_seconds: time from the end of the work, or from SIGTERM, to the kill.
+        `grace_seconds`: time from the end of the work, or from SIGTERM, to the kill.
         """
         # Each run has its own working directory, so relative paths must be resolved here.
         is_path = Path(program).name != program
@@ -89,15 +97,15 @@ class ProcessExecutor(Executor):
         """End all runs in progress; they return with error kind `interrupted`."""
         self._cancelled.set()
 
-    def _finish(self, command: Command) -> Finished | tuple[Outcome, ErrorKind, str]:
+    def _finish(self, command: Command) -> Finished | Ending:
         """Run the program to its end; if it cannot be run, return how that counts."""
         try:
             return self.sandbox.run(command)
         except SandboxError as error:
-            return Outcome.INFRA_ERROR, ErrorKind.NO_RESULT, f"the sandbox failed: {error}"
+            return Ending(Outcome.INFRA_ERROR, ErrorKind.NO_RESULT, f"the sandbox failed: {error}")
         except OSError as error:
             text = f"{self.program} cannot be started ({error.strerror}); install it or name its path"
-            return Outcome.INFRA_ERROR, ErrorKind.CLI_REFUSED, text
+            return Ending(Outcome.INFRA_ERROR, ErrorKind.CLI_REFUSED, text)
 
     @cached_property
     def _shared_servers(self) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.agents.base import ProcessExecutor, folders_of, mcp_file_of
+from harness.agents.base import Ending, ProcessExecutor, folders_of, mcp_file_of
 from harness.errors import InputError
 from harness.host.processes import Command, Finished, Limits, StopCause
 from harness.models import Config, ConfigSnapshot, ErrorKind, ExecutionTrace, Offered, Outcome
@@ -87,38 +87,33 @@ class CommandExecutor(ProcessExecutor):
             )
             finished = self._finish(command)
         if isinstance(finished, Finished):
-            return _trace(prompt, config, *self._ending(finished), finished=finished)
-        return _trace(prompt, config, *finished)
+            said, stderr = (output.decode("utf-8", "replace") for output in (finished.stdout, finished.stderr))
+            seconds, end = finished.duration_seconds, self._ending(finished, stderr)
+        else:
+            said, stderr, seconds, end = "", finished.error, 0.0, finished
+        return ExecutionTrace(
+            result=said.strip(),
+            is_error=end.outcome is not Outcome.COMPLETED,
+            claude_prompt=prompt,
+            claude_response=said,
+            config_snapshot=ConfigSnapshot.of(config),
+            duration_seconds=seconds,
+            stderr=stderr,
+            outcome=end.outcome,
+            error=end.error,
+            error_kind=end.kind,
+            usage=None,
+            has_transcript=False,
+            num_turns=None,
+            offered=Offered(servers=dict.fromkeys(config.servers, "")),
+        )
 
-    def _ending(self, finished: Finished) -> tuple[Outcome, ErrorKind, str]:
+    def _ending(self, finished: Finished, stderr: str) -> Ending:
         if finished.cause is StopCause.CANCELLED:
-            return Outcome.INFRA_ERROR, ErrorKind.INTERRUPTED, "interrupted"
+            return Ending(Outcome.INFRA_ERROR, ErrorKind.INTERRUPTED, "interrupted")
         if finished.cause is StopCause.TIMEOUT:
-            return Outcome.TIMEOUT, ErrorKind.TIME_LIMIT, "the task's time was up"
+            return Ending(Outcome.TIMEOUT, ErrorKind.TIME_LIMIT, "the task's time was up")
         if not finished.returncode:
-            return Outcome.COMPLETED, ErrorKind.NONE, ""
-        said = finished.stderr.decode("utf-8", "replace").strip()[-ERROR_CHARS:]
-        text = f"{self.agent} ended with exit code {finished.returncode}; {said}".rstrip("; ")
-        return Outcome.INFRA_ERROR, ErrorKind.EXECUTOR, text
-
-
-def _trace(
-    prompt: str, config: ResolvedConfig, outcome: Outcome, kind: ErrorKind, error: str, finished: Finished | None = None
-) -> ExecutionTrace:
-    said = finished.stdout.decode("utf-8", "replace") if finished else ""
-    return ExecutionTrace(
-        result=said.strip(),
-        is_error=outcome is not Outcome.COMPLETED,
-        claude_prompt=prompt,
-        claude_response=said,
-        config_snapshot=ConfigSnapshot.of(config),
-        duration_seconds=finished.duration_seconds if finished else 0.0,
-        stderr=finished.stderr.decode("utf-8", "replace") if finished else error,
-        outcome=outcome,
-        error=error,
-        error_kind=kind,
-        usage=None,
-        has_transcript=False,
-        num_turns=None,
-        offered=Offered(servers=dict.fromkeys(config.servers, "")),
-    )
+            return Ending(Outcome.COMPLETED)
+        text = f"{self.agent} ended with exit code {finished.returncode}; {stderr.strip()[-ERROR_CHARS:]}"
+        return Ending(Outcome.INFRA_ERROR, ErrorKind.EXECUTOR, text.rstrip("; "))

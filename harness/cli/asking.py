@@ -40,11 +40,12 @@ class JudgeOptions:
     def estimate(self, questions: Sequence[Question], output: Path) -> None:
         """Print what asking would cost, without asking."""
         panel = self._panel(read_entries(journal_of(output), PanelReply), lambda _reply: None)
-        found = panel.estimate(questions)
-        cost = "the price of a judge is not known" if found.cost_usd is None else f"about {cost_text(found.cost_usd)}"
+        tokens, dollars = panel.estimate(questions)
+        calls, total = len(panel.left(questions)), len(panel.asks(questions))
+        cost = "the price of a judge is not known" if dollars is None else f"about {cost_text(dollars)}"
         say(
-            f"{counted(found.calls, 'request')} to {', '.join(panel.judges)}, {found.done} done before; "
-            f"about {found.input_tokens:,} tokens in and {found.calls * EXPECTED_REPLY_TOKENS:,} out: {cost}"
+            f"{counted(calls, 'request')} to {', '.join(panel.judges)}, {total - calls} done before; "
+            f"about {tokens:,} tokens in and {calls * EXPECTED_REPLY_TOKENS:,} out: {cost}"
         )
 
     def ask(self, questions: Sequence[Question], output: Path) -> tuple[Panel, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -13,13 +13,11 @@ from harness.cli.options import PATH
 from harness.cli.output import save_results
 from harness.compare.wording import counted
 from harness.errors import InputError
-from harness.graders.composite_grader import CompositeGrader
-from harness.models import EvalResult, Task
+from harness.models import EvalResult
 from harness.report.console import say, say_lines
 from harness.results.judged_task import JudgedTask
 from harness.results.sources import load_source
 from harness.run.regrade import Case, is_trial, run_case, trial_case
-from harness.run.repair import repair
 from harness.suite.load import load_tasks
 from locobench.shared.files import check_output
 
@@ -28,7 +26,6 @@ from locobench.shared.files import check_output
 @click.argument("source", type=PATH, metavar="JOB|RESULTS")
 @click.option("-t", "--tasks", help="Folder of the Harbor tasks, or a quoted glob of this harness's task files.")
 @click.option("-o", "--output", type=PATH, help="Results file to write. Default: NAME.graded.json here.")
-@click.option("--only-errors", is_flag=True, help="Keep the verdicts that are there, ask where there is none.")
 @judge_options
 @click.pass_context
 def grade(
@@ -37,7 +34,6 @@ def grade(
     source: Path,
     tasks: str | None,
     output: Path | None,
-    only_errors: bool,
     asking: JudgeOptions,
 ) -> None:
     """Grade finished runs by judges, without running the agent.
@@ -53,7 +49,7 @@ def grade(
     whole = source.resolve()
     output = output or Path(f"{whole.name if whole.is_dir() else whole.stem}.graded.json")
     check_output(output, [source])
-    cases = _cases(results, tasks, only_errors=only_errors)
+    cases = _cases(results, tasks)
     questions = [question for case in cases for question in case.questions]
     if asking.dry_run:
         asking.estimate(questions, output)
@@ -68,25 +64,14 @@ def grade(
     ctx.exit(2 if stopped or any(g.status != "graded" for r in graded for g in r.grades) else 0)
 
 
-def _cases(results: Sequence[EvalResult], tasks: str | None, *, only_errors: bool) -> list[Case]:
+def _cases(results: Sequence[EvalResult], tasks: str | None) -> list[Case]:
     if all(is_trial(result) for result in results):
         folder = _folder(tasks)
-        return [trial_case(result, folder, only_errors=only_errors) for result in results]
+        return [trial_case(result, folder) for result in results]
     if tasks is None:
         raise InputError("these runs are of this harness; name their task files with --tasks")
     files = {task.id: task for task in load_tasks(tasks)}
-    return [
-        trial_case(result, None, only_errors=only_errors)
-        if is_trial(result)
-        else run_case(_checked(result, files), files, only_errors=only_errors)
-        for result in results
-    ]
-
-
-def _checked(result: EvalResult, files: Mapping[str, Task]) -> EvalResult:
-    """Carry out the checks that failed to run in the original grading, if the run's files were kept."""
-    task = files.get(result.task_id)
-    return repair(result, task, CompositeGrader(), checks_only=True) if task and result.can_be_checked else result
+    return [trial_case(result, None) if is_trial(result) else run_case(result, files) for result in results]
 
 
 def _folder(tasks: str | None) -> Path | None:

@@ -22,9 +22,8 @@ from harness.models import EvalResult, Task
 from harness.report.console import say
 from harness.reporter import Reporter
 from harness.results.journal import read_journal
-from harness.run.estimate import estimate
 from harness.run.matrix import MatrixStopped
-from harness.run.plan import PlannedRun, finished_before
+from harness.run.plan import PlannedRun, finished_before, plan, refuse_other_experiment
 from harness.runner import EvalRunner
 from harness.suite.load import load_tasks
 from harness.suite.resolved import ResolvedConfig
@@ -99,13 +98,13 @@ def _run_matrix(
     options: RunOptions,
 ) -> list[EvalResult]:
     """Make the runs and save them. Exits the command if they stop early, or after a dry run."""
-    planned = runner.plan(tasks, configs, models, batch.runs)
+    planned = plan(tasks, configs, models, batch.runs, runner.executor)
     path, journal = results_and_journal(batch.output, options.resume)
     earlier = read_journal(journal)
-    runner.refuse_other_experiment(journal, earlier, planned)
+    refuse_other_experiment(journal, earlier, planned, runner.grader.judge_model)
     kept = finished_before(planned, earlier)
     if batch.dry_run:
-        _print_plan(planned, len(kept), path.parent)
+        _print_plan(planned, len(kept))
         ctx.exit(0)
     refuse_unwritable(path)
     options.agree(planned, earlier, journal)
@@ -137,7 +136,7 @@ def _run_matrix(
     return results
 
 
-def _print_plan(runs: list[PlannedRun], kept: int, results_dir: Path) -> None:
+def _print_plan(runs: list[PlannedRun], kept: int) -> None:
     tasks = list(dict.fromkeys(run.task.id for run in runs))
     variants = list(dict.fromkeys((run.config.name, run.config.model) for run in runs))
     per_combination = 1 + max(run.run_index for run in runs)
@@ -148,4 +147,3 @@ def _print_plan(runs: list[PlannedRun], kept: int, results_dir: Path) -> None:
         say(f"  task {task}")
     if kept:
         say(f"{kept} of them are done, {len(runs) - kept} are left")
-    say(estimate(runs, kept, results_dir))

@@ -204,5 +204,5 @@ batch_options = gathered(
     click.option("-o", "--output", type=PATH, help=OUTPUT_HELP),
     click.option("-j", "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Runs at a time."),
     click.option("--max-cost-usd", type=click.FloatRange(0, min_open=True), help="Start no run once this is spent."),
-    click.option("--dry-run", is_flag=True, help="Show what would be run and what it may cost, run nothing."),
+    click.option("--dry-run", is_flag=True, help="Show what would be run, run nothing."),
 )

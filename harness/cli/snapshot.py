@@ -27,7 +27,7 @@ def export_config(output: Path, claude_home: Path | None, project: Path | None) 
     for place in snapshot.redacted:
         say(f"  taken out as secret: {place}", err=True)
     for link in snapshot.left_out:
-        say(f"  leads out of {exporter.claude_home}, not followed: {link}", err=True)
+        say(f"  a link, not followed: {link}", err=True)
 
 
 @click.command()

@@ -261,4 +261,4 @@ class ClaudeConfigSnapshot(Record):
     redacted: list[str] = []
     """Dotted paths of the secrets that were taken out."""
     left_out: list[str] = []
-    """Links that point outside the configuration, as `path -> target`."""
+    """Links, which the export does not follow, as `path -> target`."""

@@ -144,9 +144,9 @@ class ExecutionTrace(Record):
     num_turns: Whole | None = 0
     """None when not recorded."""
     raw_output: dict[str, Any] = {}
-    """Everything the CLI printed: `init`, `result`, retries, limits and refusals, each under the name of its kind.
+    """Everything the CLI printed: `init`, `result`, and all other messages under `messages`, in order.
 
-    All other messages are under `messages`, in order. Saved results hold it without secrets.
+    Saved results hold it without secrets.
     """
     offered: Offered = Field(default_factory=lambda data: Offered.of_init(data["raw_output"].get("init")))
     """What the agent had when it started. Older files have it only in the init line of `raw_output`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from harness.errors import IsolationError
 from harness.graders.composite_grader import CompositeGrader, has_passed
@@ -28,36 +29,34 @@ def oracle(task: Task, grader: CompositeGrader | None = None) -> Check:
     """
     if task.solution_path is None:
         return Check("oracle", task.id, False, "no solution_path in the task file")
-    grades = _grade(task, grader, with_solution=True)
-    failed = [f"{g.assertion_id} fails: {g.details}" for g in grades if not g.passed]
-    return _check("oracle", task, grades, not failed, "; ".join(failed) or "the solution passes")
+    grades = _grade(task, grader, task.solution_path)
+    failed = "; ".join(f"{g.assertion_id} fails: {g.details}" for g in grades if not g.passed)
+    return Check("oracle", task.id, not failed, failed or "the solution passes")
 
 
 def nop(task: Task, grader: CompositeGrader | None = None) -> Check:
     """Check that the untouched fixture does not pass, and that every code assertion could be carried out."""
-    grades = _grade(task, grader, with_solution=False)
-    if lost := [f"{g.assertion_id}: {g.details}" for g in grades if g.status != "graded"]:
-        return Check("nop", task.id, False, "; ".join(lost))
-    passed = has_passed(ExecutionTrace(), grades, weighted_score(grades, task.scoring))
-    details = "the untouched fixture passes" if passed else "the untouched fixture fails"
-    return _check("nop", task, grades, not passed, details)
+    grades = _grade(task, grader, None)
+    lost = "; ".join(f"{g.assertion_id}: {g.details}" for g in grades if g.status != "graded")
+    passes = has_passed(ExecutionTrace(), grades, weighted_score(grades, task.scoring))
+    details = lost or f"the untouched fixture {'passes' if passes else 'fails'}"
+    return Check("nop", task.id, not (lost or passes), details)
 
 
-def _check(kind: str, task: Task, grades: list[GradeResult], as_expected: bool, details: str) -> Check:
-    if not grades:
-        return Check(kind, task.id, False, "no code assertion, so only a model could tell")
-    return Check(kind, task.id, as_expected, details)
-
-
-def _grade(task: Task, grader: CompositeGrader | None, *, with_solution: bool) -> list[GradeResult]:
+def _grade(task: Task, grader: CompositeGrader | None, solution: Path | None) -> list[GradeResult]:
+    """Grade the fixture, with the solution laid over it if there is one, by the code assertions."""
+    code_only = task.model_copy(update={"assertions": task.code_assertions})
+    if not code_only.assertions:
+        return _none("task", "no code assertion, so only a model could tell")
     try:
         env = EnvironmentIsolator().create_environment_for_task(task.fixture_path)
     except IsolationError as error:
-        return [
-            GradeResult(passed=False, score=0.0, assertion_id="fixture", details=str(error), status="grading_error")
-        ]
-    code_only = task.model_copy(update={"assertions": task.code_assertions})
+        return _none("fixture", str(error))
     with env:
-        if with_solution and task.solution_path is not None:
-            trees.lay_over(task.solution_path, env.path)
+        if solution is not None:
+            trees.lay_over(solution, env.path)
         return (grader or CompositeGrader()).grade(code_only, ExecutionTrace(), env.path)[0]
+
+
+def _none(name: str, why: str) -> list[GradeResult]:
+    return [GradeResult(passed=False, score=0.0, assertion_id=name, details=why, status="grading_error")]

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import product
 
 from harness.errors import InputError
 from harness.graders.service import Question, Reply, Service
@@ -31,29 +32,17 @@ class PanelReply(Reply):
     timestamp: datetime
 
     @property
-    def key(self) -> Key:
+    def key(self) -> tuple[str, str, str, int]:
         """Which question, judge and repeat this replies to."""
         return (self.digest, self.version, self.judge, self.repeat)
 
 
-Key = tuple[str, str, str, int]
 Callback = Callable[[PanelReply, int, int], None]
 """Called after every reply with it, the number of replies so far and the total number."""
 
 
 class PanelStopped(Exception):
     """Asking stopped early; the replies so far are in the journal."""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """How much is left to ask, and what it may cost."""
-
-    calls: int
-    done: int
-    input_tokens: int
-    cost_usd: float | None
-    """None if a judge's price is not known."""
 
 
 @dataclass
@@ -85,91 +74,79 @@ class Panel:
         if self.max_cost_usd is not None and unknown:
             raise InputError(f"the price of {unknown[0]} is not known, so that --max-cost-usd cannot be kept")
 
-    def estimate(self, questions: Iterable[Question]) -> Estimate:
-        """Estimate what the open questions will cost."""
-        done = calls = tokens = 0
-        cost: float | None = 0.0
-        for question in _different(questions):
-            left = [judge for judge, repeat in self._asks() if not self._has(question, judge, repeat)]
-            done += len(self.judges) * self.repeats - len(left)
-            calls += len(left)
-            if left:
-                prompt = _tokens(question)
-                tokens += prompt * len(left)
-                for judge in left:
-                    price = price_of(judge, prompt)
-                    cost = None if cost is None or price is None else cost + price.of(prompt, EXPECTED_REPLY_TOKENS)
-        return Estimate(calls, done, tokens, cost)
+    def asks(self, questions: Iterable[Question]) -> list[tuple[Question, str, int]]:
+        """Return each question with each judge and repeat; equal answers to a task are judged once."""
+        different = {(question.digest, question.version): question for question in questions}.values()
+        return list(product(different, self.judges, range(self.repeats)))
 
-    def ask(self, questions: Iterable[Question], callback: Callback | None = None) -> None:
+    def left(self, questions: Iterable[Question]) -> list[tuple[Question, str, int]]:
+        """Return those of `asks` that have no verdict yet."""
+        return [ask for ask in self.asks(questions) if self._reply(*ask).verdict is None]
+
+    def estimate(self, questions: Iterable[Question]) -> tuple[int, float | None]:
+        """Return how many tokens it takes to ask what is left, and the cost in US$; None if a price is not known."""
+        left = self.left(questions)
+        different = {question.digest: question for question, _, _ in left}
+        prompts = {digest: _tokens(question) for digest, question in different.items()}
+        costs = [_expected_cost(judge, prompts[question.digest]) for question, judge, _ in left]
+        known = [cost for cost in costs if cost is not None]
+        tokens = sum(prompts[question.digest] for question, _, _ in left)
+        return tokens, sum(known) if len(known) == len(costs) else None
+
+    def ask(self, questions: Sequence[Question], callback: Callback | None = None) -> None:
         """Ask every question that has no verdict in the journal.
 
         PanelStopped if the budget is used up, further requests would be refused, or MOST_FAILURES requests in a row
         failed.
         """
-        different = _different(questions)
-        total = len(different) * len(self.judges) * self.repeats
-        done = failures = 0
-        for question in different:
-            for judge, repeat in self._asks():
-                done += 1
-                if self._has(question, judge, repeat):
-                    continue
-                self._keep_budget(question, judge)
-                reply = self._without_secrets(self.service.ask(question, judge))
-                verdict = PanelReply(
-                    **dict(reply),
-                    task=question.task,
-                    digest=question.digest,
-                    version=question.version,
-                    judge=judge,
-                    repeat=repeat,
-                    timestamp=datetime.now(UTC),
-                )
-                self.append(verdict)
-                self._verdicts[verdict.key] = verdict
-                self.spent_usd += verdict.cost_usd or 0.0
-                if callback is not None:
-                    callback(verdict, done, total)
-                failures = 0 if reply.verdict is not None else failures + 1
-                if reply.error_kind.stops_matrix:
-                    raise PanelStopped(f"{judge}: {reply.error}")
-                if failures == MOST_FAILURES:
-                    raise PanelStopped(f"{failures} requests in a row brought no verdict; {judge}: {reply.error}")
+        left, total = self.left(questions), len(self.asks(questions))
+        failures = 0
+        for number, (question, judge, repeat) in enumerate(left, start=total - len(left) + 1):
+            self._keep_budget(question, judge)
+            said = self.service.ask(question, judge)
+            # A judge may quote secrets from an answer or from the code.
+            clean = {"verdict": self._redactor.json(said.verdict), "error": self._redactor(said.error)}
+            reply = PanelReply(
+                **{**dict(said), **clean},
+                task=question.task,
+                digest=question.digest,
+                version=question.version,
+                judge=judge,
+                repeat=repeat,
+                timestamp=datetime.now(UTC),
+            )
+            self.append(reply)
+            self._verdicts[reply.key] = reply
+            self.spent_usd += reply.cost_usd or 0.0
+            if callback is not None:
+                callback(reply, number, total)
+            failures = 0 if reply.verdict is not None else failures + 1
+            if reply.error_kind.stops_matrix:
+                raise PanelStopped(f"{judge}: {reply.error}")
+            if failures == MOST_FAILURES:
+                raise PanelStopped(f"{failures} requests in a row brought no verdict; {judge}: {reply.error}")
 
     def replies(self, question: Question) -> list[Reply]:
         """Return the replies to a question, judge by judge; a missing reply has the error "not asked"."""
-        nothing = Reply(error="not asked")
-        return [self._verdicts.get(_key(question, judge, repeat), nothing) for judge, repeat in self._asks()]
+        return [self._reply(*ask) for ask in self.asks([question])]
 
     def points(self, questions: Iterable[Question]) -> dict[str, dict[str, list[float]]]:
         """Return the main grades (0 to 100) by judge and question digest."""
         found: dict[str, dict[str, list[float]]] = {judge: defaultdict(list) for judge in self.judges}
-        for question in _different(questions):
-            for (judge, _), reply in zip(self._asks(), self.replies(question), strict=True):
-                if reply.verdict is not None:
-                    found[judge][question.digest].append(round(100 * question.score(reply.verdict), 6))
+        for question, judge, repeat in self.asks(questions):
+            verdict = self._reply(question, judge, repeat).verdict
+            if verdict is not None:
+                found[judge][question.digest].append(round(100 * question.score(verdict), 6))
         return found
 
-    def _without_secrets(self, reply: Reply) -> Reply:
-        """Redact secrets that a judge quotes from an answer or from the code."""
-        return reply.model_copy(
-            update={"verdict": self._redactor.json(reply.verdict), "error": self._redactor(reply.error)}
-        )
-
-    def _asks(self) -> list[tuple[str, int]]:
-        return [(judge, repeat) for judge in self.judges for repeat in range(self.repeats)]
-
-    def _has(self, question: Question, judge: str, repeat: int) -> bool:
-        verdict = self._verdicts.get(_key(question, judge, repeat))
-        return verdict is not None and verdict.verdict is not None
+    def _reply(self, question: Question, judge: str, repeat: int) -> Reply:
+        key = (question.digest, question.version, judge, repeat)
+        return self._verdicts.get(key) or Reply(error="not asked")
 
     def _keep_budget(self, question: Question, judge: str) -> None:
         if self.max_cost_usd is None:
             return
-        prompt = _tokens(question)
-        price = price_of(judge, prompt)
-        next_one = price.of(prompt, EXPECTED_REPLY_TOKENS) if price else 0.0
+        next_one = _expected_cost(judge, _tokens(question)) or 0.0
         if self.spent_usd + next_one > self.max_cost_usd:
             raise PanelStopped(
                 f"the budget of ${self.max_cost_usd:g} is used up: ${self.spent_usd:.4f} spent, the next verdict may"
@@ -177,13 +154,10 @@ class Panel:
             )
 
 
-def _key(question: Question, judge: str, repeat: int) -> Key:
-    return (question.digest, question.version, judge, repeat)
-
-
-def _different(questions: Iterable[Question]) -> list[Question]:
-    """Drop duplicate questions: equal answers to a task are judged once."""
-    return list({(question.digest, question.version): question for question in questions}.values())
+def _expected_cost(judge: str, prompt: int) -> float | None:
+    """Return the cost of a verdict in US$ on a prompt of so many tokens; None if the judge's price is not known."""
+    price = price_of(judge, prompt)
+    return price.of(prompt, EXPECTED_REPLY_TOKENS) if price else None
 
 
 def _tokens(question: Question) -> int:

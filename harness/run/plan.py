@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.agents.base import Executor
 from harness.errors import InputError
 from harness.models import Config, EvalResult, Fingerprints, Task
 from harness.suite import fingerprint
@@ -36,24 +37,22 @@ def plan(
     configs: Iterable[Config],
     models: Iterable[str] | None,
     runs_per_combo: int,
-    look_up: Callable[[Config], ResolvedConfig] = resolve,
-    identity: str = "",
+    executor: Executor | None = None,
 ) -> list[PlannedRun]:
     """Return all runs, ordered so that the configs of one task run close together in time.
 
-    `look_up` resolves a config, including what the executor gives to every run. `identity` is the executor's: runs of
-    another agent or in a container do not count as runs of Claude Code on this machine. InputError if two runs have the
-    same task, config and model, or a config names what this host does not have.
+    `executor` resolves the configs and adds what it gives to every run; runs of another agent or in a container do not
+    count as runs of Claude Code on this machine. InputError if two runs have the same task, config and model, or a
+    config names what this host does not have.
     """
-    tasks = list(tasks)
-    model_list = list(models or [])
-    resolved = [look_up(config) for config in configs]
+    tasks, model_list = list(tasks), list(models or [])
+    resolved = [executor.resolve(config) if executor else resolve(config) for config in configs]
+    identity = executor.identity if executor else ""
     for config in resolved:
         config.refuse_unknown_servers()
     variants = [c.model_copy(update={"model": m}) for c in resolved for m in model_list or [c.model]]
-    names = [f"{t.id} / {c.name} / {c.model}" for t in tasks for c in variants]
-    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
-    if twice:
+    names = Counter(f"{t.id} / {c.name} / {c.model}" for t in tasks for c in variants)
+    if twice := [name for name, times in names.items() if times > 1]:
         raise InputError(f"task / config / model is given twice: {twice[0]}; rename one of them")
     task_hashes = [(task, fingerprint.of_task(task)) for task in tasks]
     cells = []

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import InputError
-from harness.graders.answer_judge import JUDGE_ID, answer_grade, answer_question, no_answer_grade
+from harness.graders.answer_judge import answer_grade, answer_question, no_answer_grade
+from harness.graders.composite_grader import scored
 from harness.graders.llm_graders import rubric_grade, rubric_question
 from harness.graders.service import Question
 from harness.models import (
     PASS_SCORE,
-    CodeAssertion,
     ErrorKind,
     EvalResult,
     GradeResult,
@@ -23,7 +23,6 @@ from harness.models import (
 )
 from harness.results.judged_task import answer_of, task_of
 from harness.run.panel import Panel
-from harness.run.repair import with_grades
 
 
 @dataclass(frozen=True)
@@ -41,14 +40,13 @@ def is_trial(result: EvalResult) -> bool:
     return bool(result.source)
 
 
-def trial_case(result: EvalResult, tasks_dir: Path | None, *, only_errors: bool = False) -> Case:
+def trial_case(result: EvalResult, tasks_dir: Path | None) -> Case:
     """Turn a Harbor trial into a case: the judges' median is its score, the verifier's reward stays with weight 0.
 
     A trial whose verifier failed still has an answer, and is graded. InputError if the trial's task or answer cannot be
     read.
     """
-    judged = [grade for grade in result.grades if grade.assertion_id == JUDGE_ID]
-    if not result.has_answer or (only_errors and judged and judged[0].status == "graded"):
+    if not result.has_answer:
         return Case([], lambda _panel: result)
     answer = answer_of(result)
     if not answer.strip():
@@ -62,11 +60,11 @@ def trial_case(result: EvalResult, tasks_dir: Path | None, *, only_errors: bool 
     return Case([question], graded)
 
 
-def run_case(result: EvalResult, tasks: Mapping[str, Task], *, only_errors: bool = False) -> Case:
+def run_case(result: EvalResult, tasks: Mapping[str, Task]) -> Case:
     """Turn a run of this harness into a case: its LLM assertions are judged again, its checks keep their grades.
 
-    It is scored with the task's current weights. `only_errors` keeps existing verdicts. InputError if the task is
-    missing, or has a code check that the run was not graded by.
+    It is scored with the task's current weights. InputError if the task is missing, or has a code check that the run
+    was not graded by.
     """
     if not result.outcome.measured:
         return Case([], lambda _panel: result)
@@ -74,22 +72,25 @@ def run_case(result: EvalResult, tasks: Mapping[str, Task], *, only_errors: bool
     if task is None:
         raise InputError(f"no task file has the id {result.task_id}; widen the glob of --tasks")
     saved = {grade.assertion_id: grade for grade in result.grades}
-    asked: dict[str, tuple[LLMAssertion, Question]] = {}
-    for name, assertion in zip(assertion_ids(task.assertions), task.assertions, strict=True):
-        grade = saved.get(name)
-        if isinstance(assertion, CodeAssertion):
-            if grade is None:
-                raise InputError(f"task {task.id}: {name} was not checked when this run was graded; run the task again")
-        elif grade is None or not only_errors or grade.status != "graded":
-            asked[name] = (assertion, rubric_question(assertion, task, result.trace))
+    assertions = dict(zip(assertion_ids(task.assertions), task.assertions, strict=True))
+    asked: dict[str, Question] = {}
+    for name, assertion in assertions.items():
+        if isinstance(assertion, LLMAssertion):
+            asked[name] = rubric_question(assertion, task, result.trace)
+        elif name not in saved:
+            raise InputError(f"task {task.id}: {name} was not checked when this run was graded; run the task again")
 
     def graded(panel: Panel) -> EvalResult:
-        grades = {name: saved[name] for name in assertion_ids(task.assertions) if name not in asked}
-        for name, (assertion, question) in asked.items():
-            grades[name] = rubric_grade(assertion, task, result.trace, panel.judges, panel.replies(question))
-        return with_grades(result, task, {name: grades[name] for name in assertion_ids(task.assertions)})
+        grades = {
+            name: rubric_grade(assertion, task, result.trace, panel.judges, panel.replies(asked[name]))
+            if isinstance(assertion, LLMAssertion)
+            else saved[name]
+            for name, assertion in assertions.items()
+        }
+        named, score, passed = scored(task, result.trace, grades)
+        return result.model_copy(update={"grades": named, "overall_score": score, "passed": passed})
 
-    return Case([question for _, question in asked.values()], graded)
+    return Case(list(asked.values()), graded)
 
 
 def with_score(result: EvalResult, grade: GradeResult) -> EvalResult:

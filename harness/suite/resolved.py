@@ -72,13 +72,9 @@ class ResolvedConfig(Config):
         return None if snapshot is None else snapshot.model_dump(mode="json", exclude=NOTES_OF_A_SNAPSHOT)
 
     def refuse_unknown_servers(self, servers: Mapping[str, Any] | None = None) -> None:
-        """Check that every server named in the lists of tools exists.
+        """Raise InputError if a list of tools names a server that the agent will not have.
 
-        Args:
-            servers: the servers that the agent will have; by default, the config's own, the shared and the snapshot's.
-
-        Raises:
-            InputError: a list names another server.
+        `servers` are those that it will; by default, the config's own, the shared and the snapshot's.
         """
         snapshot = self.user_configuration
         known = self.servers | (snapshot.mcp_servers if snapshot else {}) if servers is None else servers
@@ -118,16 +114,17 @@ def resolve(config: Config) -> ResolvedConfig:
         skills = find_skills(skills_path) if skills_path is not None else ()
     except IsolationError as error:
         raise InputError(f"config {config.name}: {error}") from error
-    fields = {name: getattr(config, name) for name in Config.model_fields}
-    looked_up = {
-        "env": _env(config),
-        "mcp_config": _mcp_config(config),
-        "user_configuration": _snapshot(config),
-        "skills": skills,
-        "skills_digest": fingerprint.of_folder(skills_path),
-        "env_as_written": config.env,
-    }
-    return ResolvedConfig(**{**fields, **looked_up})
+    return ResolvedConfig(
+        **{
+            **dict(config),
+            "env": _env(config),
+            "mcp_config": _mcp_config(config),
+            "user_configuration": _snapshot(config),
+            "skills": skills,
+            "skills_digest": fingerprint.of_folder(skills_path),
+            "env_as_written": config.env,
+        }
+    )
 
 
 def agent_name(agents_md: str) -> str | None:

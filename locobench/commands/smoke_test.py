@@ -116,7 +116,7 @@ def main(argv: list[str] | None) -> int:
 
 def grade(folder: Path, answer: Path, timeout: float) -> int:
     """Grade an answer with a task's own verifier, print what it says, and return the exit code."""
-    from locobench.scoring.verify import MAX_ANSWER_BYTES
+    from locobench.reading import MAX_ANSWER_BYTES
     from locobench.smoke.task import TaskError, read_task_folder
     from locobench.smoke.trial import grade_locally
 

@@ -28,21 +28,18 @@ from locobench.harbor.config import (
     Verifier,
 )
 from locobench.harbor.mcp import McpServer
-from locobench.scoring.exact import grade_exact
+from locobench.reading import MAX_ANSWER_BYTES
 from locobench.scoring.grader import (
     DETERMINISTIC,
-    EXACT,
     JUDGE,
     CustomVerifier,
     Grader,
     grader_files,
     grader_name,
-    grader_of,
     needs_code,
 )
-from locobench.scoring.grading import Grading, GradingError, grade_as_published, grade_key
-from locobench.scoring.scoring import Scoring
-from locobench.scoring.verify import MAX_ANSWER_BYTES
+from locobench.scoring.grading import Grading, GradingError, grade_as_published, grade_exact, grade_key
+from locobench.scoring.scoring import PUBLISHED, Scoring
 from locobench.shared.errors import InputError
 from locobench.shared.markdown import as_markdown
 
@@ -202,7 +199,8 @@ def grade(
 
 def render_config(task: Scenario, mapping: ProjectMapping, options: Options, content_digest: str) -> str:
     """Return task.toml."""
-    grader = grader_of(task, options.verifier)
+    scorer = _scorer_of(task, options)
+    exact_alone = scorer == "exact" and options.verifier == DETERMINISTIC
     config = TaskConfig(
         task=TaskInfo(
             name=f"{task.source}/{task.id.replace('_', '-')}",
@@ -220,9 +218,9 @@ def render_config(task: Scenario, mapping: ProjectMapping, options: Options, con
             context_length=task.context_length,
             files_count=task.files_count,
             context_files_found=len(mapping.context_files),
-            scoring=EXACT if task.derived else "evidence" if isinstance(options.scoring, Scoring) else options.scoring,
+            scoring=scorer,
             content_fingerprint=content_digest,
-            verifier=grader_name(grader),
+            verifier=scorer if exact_alone else grader_name(options.verifier),
             oracle_check=not isinstance(options.verifier, CustomVerifier) or options.verifier.oracle_check,
             closed_book=options.closed_book,
             derived=task.derived,
@@ -236,6 +234,13 @@ def render_config(task: Scenario, mapping: ProjectMapping, options: Options, con
         environment=Environment(mcp_servers=options.mcp_servers),
     )
     return tomli_w.dumps(config.model_dump(mode="json", exclude_none=True))
+
+
+def _scorer_of(task: Scenario, options: Options) -> str:
+    """Return which of the programs in grader.SCORERS the task's key is for."""
+    if task.derived is not None:
+        return "exact"
+    return "evidence" if isinstance(options.scoring, Scoring) else PUBLISHED
 
 
 @cache
@@ -310,7 +315,7 @@ def make_task(
                 "reference": as_markdown(task.ground_truth),
             }
         )
-    programs = {**grader_files(grader_of(task, options.verifier)), "solution/solve.sh": _solve_script()}
+    programs = {**grader_files(options.verifier, _scorer_of(task, options)), "solution/solve.sh": _solve_script()}
     return {**{path: text.encode() for path, text in files.items()}, **programs}
 
 

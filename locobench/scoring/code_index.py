@@ -15,6 +15,7 @@ from locobench.reading import (
     is_compound,
     is_simple,
     line_sum,
+    names_in,
     pack,
     pack_lines,
 )
@@ -60,23 +61,31 @@ class CodeIndex:
         self.roots = sorted(roots)
         self.names: dict[str, str] = {}
         self.texts: dict[str, bytes] = {}
-        self._names_of: dict[str, list[str]] = {}
+        self._names_of: dict[str, set[str]] = {}
         # A cache for all tasks of the project, filled only for files that an oracle mentions.
         self._ranked: dict[str, list[str]] = {}
         numbers = {path: number for number, path in enumerate(self.files)}
         places: defaultdict[str, list[int]] = defaultdict(list)
         sums: set[int] = set()
-        forms: dict[bytes, tuple[str, str]] = {}
+        # Token -> folded identifier or "": the files of a project share most of their words.
+        folded: dict[bytes, str] = {}
         for path, content in texts:
             if path not in numbers or b"\0" in content[:8192]:
                 continue
             self.texts[path] = content
-            spellings = _names_in(content, forms)
-            self._names_of[path] = list(spellings)
-            for name, spelling in spellings.items():
-                self.names.setdefault(name, spelling)
+            found = dict.fromkeys(content.replace(b"(", b"( ").translate(_TO_NAMES).split())
+            for token in [token for token in found if token not in folded]:
+                word = token.lstrip(b"0123456789").rstrip(b"(").decode("ascii")
+                is_name = is_compound(word) or (token.endswith(b"(") and is_simple(word))
+                folded[token] = fold(word) if is_name else ""
+                if is_name:
+                    self.names.setdefault(folded[token], word)
+            self._names_of[path] = {*map(folded.__getitem__, found)} - {""}
+            for name in self._names_of[path]:
                 places[name].append(numbers[path])
-            sums.update([line_sum(words) for line in _as_words(content) if _is_long_enough(words := line.split())])
+            sums.update(
+                [line_sum(words) for line in _as_words(content) if len(words := line.split()) >= SHORTEST_LINE]
+            )
         self.code = CodeBase(places, sums, Files(self.files, self.roots))
         rows = (f"{name} {' '.join(map(str, places[name]))}" for name in sorted(places))
         self.stored = {
@@ -87,9 +96,10 @@ class CodeIndex:
         }
 
     @cached_property
-    def names_of_paths(self) -> frozenset[str]:
+    def names_of_paths(self) -> set[str]:
         """The folded identifiers in the paths: an agent learns these by listing the files."""
-        return compounds("\n".join((*self.roots, *self.files)))
+        paths = (*self.roots, *self.files)
+        return compounds("\n".join(paths)).union(*(names for path in paths for names in names_in(f"`{path}`")))
 
     def names_in(self, path: str) -> list[str]:
         """Return a file's identifiers: those in the fewest files first, ties in alphabetical order."""
@@ -102,38 +112,17 @@ class CodeIndex:
         """Yield the lines of a file that the verifier recognises in quotes."""
         content = self.texts.get(path, b"")
         for line, words in zip(content.split(b"\n"), _as_words(content), strict=True):
-            if _is_long_enough(words.split()):
+            if len(words.split()) >= SHORTEST_LINE:
                 yield line.decode("utf-8", "replace").rstrip()
-
-
-def _names_in(content: bytes, forms: dict[bytes, tuple[str, str]]) -> dict[str, str]:
-    """Map a file's folded identifiers to their first spellings: compound names, and names followed by `(`.
-
-    `forms` caches token -> (folded name or "", spelling), because a project's files share most words.
-    """
-    names: dict[str, str] = {}
-    for token in dict.fromkeys(content.replace(b"(", b"( ").translate(_TO_NAMES).split()):
-        form = forms.get(token)
-        if form is None:
-            word = token.lstrip(b"0123456789").rstrip(b"(").decode("ascii")
-            is_name = is_compound(word) or (token.endswith(b"(") and is_simple(word))
-            form = forms[token] = (fold(word) if is_name else "", word)
-        if form[0] and form[0] not in names:
-            names[form[0]] = form[1]
-    return names
-
-
-def _is_long_enough(words: list[bytes]) -> bool:
-    return len(words) >= SHORTEST_LINE
 
 
 def _as_words(content: bytes) -> list[bytes]:
     return content.translate(_TO_WORDS).split(b"\n")
 
 
-def compounds(text: str) -> frozenset[str]:
+def compounds(text: str) -> set[str]:
     """Return the folded compound identifiers in a text."""
-    return frozenset(fold(token) for token in set(WORD.findall(text)) if is_compound(token))
+    return {fold(token) for token in set(WORD.findall(text)) if is_compound(token)}
 
 
 def can_be_written(path: str) -> bool:

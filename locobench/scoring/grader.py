@@ -11,21 +11,20 @@ from pathlib import Path
 from typing import Literal
 
 from locobench.dataset.catalog import TEMPLATES
-from locobench.dataset.scenario import Scenario
 from locobench.shared.errors import InputError
 from locobench.shared.installation import REPOSITORY
 
 DETERMINISTIC: Literal["deterministic"] = "deterministic"
-EXACT: Literal["exact"] = "exact"
 JUDGE: Literal["judge"] = "judge"
 
 # With this line a custom verifier promises that the oracle scores 1.0 and an empty answer 0.0.
 _ORACLE_CHECK = re.compile(rb"^ORACLE_CHECK(?:\s*:\s*\w+)?\s*=\s*True\s*(?:#.*)?$", re.MULTILINE)
 _PACKAGE = REPOSITORY / "locobench"
-# The deterministic verifier, by path in a task: the same modules that make the key.
-VERIFIER_FILES = {
-    "tests/verify.py": _PACKAGE / "scoring/verify.py",
-    "tests/locobench/reading.py": _PACKAGE / "reading.py",
+# What a key may be scored by -> the program, which becomes a task's verify.py: the same module that makes the key.
+SCORERS = {
+    "evidence": _PACKAGE / "scoring/verify.py",
+    "published": _PACKAGE / "scoring/published.py",
+    "exact": _PACKAGE / "scoring/exact.py",
 }
 # The other modules that judge.py imports: the same ones that the harness uses, under the same names.
 JUDGE_FILES = {
@@ -66,7 +65,7 @@ class CustomVerifier:
         return cls(path.name, content, _ORACLE_CHECK.search(content) is not None)
 
 
-Grader = CustomVerifier | Literal["deterministic", "exact", "judge"]
+Grader = CustomVerifier | Literal["deterministic", "judge"]
 
 
 def grader_name(grader: Grader) -> str:
@@ -76,32 +75,30 @@ def grader_name(grader: Grader) -> str:
 
 def needs_code(grader: Grader) -> bool:
     """Return whether the grader reads the project; the deterministic one uses the index in its key instead."""
-    return grader not in (DETERMINISTIC, EXACT)
+    return grader != DETERMINISTIC
 
 
-def grader_files(grader: Grader) -> dict[str, bytes]:
-    """Return the programs of a task's tests by path."""
+def grader_files(grader: Grader, scorer: str) -> dict[str, bytes]:
+    """Return the programs of a task's tests by path.
+
+    Args:
+        scorer: which of SCORERS the task's key is for.
+    """
+    files = {"tests/test.sh": _template("test.sh")}
     if isinstance(grader, CustomVerifier):
-        return {"tests/test.sh": _template("test.sh"), "tests/verify.py": grader.content}
-    if grader == EXACT:
-        return {"tests/test.sh": _template("test.sh"), "tests/verify.py": _template("exact.py")}
-    sources = VERIFIER_FILES | JUDGE_FILES if grader == JUDGE else VERIFIER_FILES
-    files = {"tests/test.sh": _template("test.sh")} | {place: path.read_bytes() for place, path in sources.items()}
+        return files | {"tests/verify.py": grader.content}
+    sources = {"tests/verify.py": SCORERS[scorer], "tests/locobench/reading.py": _PACKAGE / "reading.py"}
     if grader == JUDGE:
+        sources |= JUDGE_FILES
         files["tests/judge.py"] = _template("judge.py")
-    return files
-
-
-def grader_of(task: Scenario, chosen: Grader) -> Grader:
-    """Return a task's grader: an exact answer needs the exact verifier instead of the deterministic one."""
-    return EXACT if task.derived is not None and chosen == DETERMINISTIC else chosen
+    return files | {place: path.read_bytes() for place, path in sources.items()}
 
 
 @cache
 def grader_digest(grader: Grader) -> str:
-    """Return a digest of the grader's name and programs."""
+    """Return a digest of the grader's name and programs; those in SCORERS are part of every task's code anyway."""
     total = hashlib.sha256(grader_name(grader).encode())
-    for path, content in grader_files(grader).items():
+    for path, content in grader_files(grader, "evidence").items():
         total.update(f"{path}\0{hashlib.sha256(content).hexdigest()}\n".encode())
     return total.hexdigest()
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from locobench.dataset.scenario import Scenario
-from locobench.reading import WORD, CodeBase, fold, names_in, pack, read_blocks
-from locobench.scoring import verify
+from locobench.reading import MAX_ANSWER_BYTES, WORD, CodeBase, fold, names_in, pack, read_blocks
+from locobench.scoring import exact, verify
 from locobench.scoring.code_index import CodeIndex, compounds
 from locobench.scoring.scoring import PUBLISHED, Scoring
 from locobench.shared.markdown import as_markdown, fence
+from locobench.shared.validation import explain
 
 # The oracle provides evidence for this many times the scale of each component, if there is enough: 99 % of the credit.
 ENOUGH = 5
@@ -23,6 +26,22 @@ NAMES_A_STATEMENT = 3
 
 class GradingError(ValueError):
     """Answers cannot be scored against the ground truth."""
+
+
+class ExactAnswer(BaseModel):
+    """The ground truth of a question with an exact answer."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    measure: Literal["f1", "f2", "path"]
+    items: tuple[str, ...] = Field(min_length=1)
+    """Items of the form `path: Qualified.name`, or just paths; with the measure `path`, in order."""
+    names: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """File -> names it defines: a bare name counts if its file defines only one such name."""
+    edges: tuple[tuple[str, str], ...] = ()
+    """For the measure `path`: every correct step."""
+    grep: tuple[str, ...] = ()
+    """The answer that a single grep gives."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +59,35 @@ def grade_as_published(task: Scenario) -> Grading:
     return Grading(key, as_markdown(task.ground_truth))
 
 
+def as_answer(items: Sequence[str]) -> str:
+    """Format an answer as an agent submits it."""
+    return "```answer\n" + "\n".join(items) + "\n```\n"
+
+
+def grade_exact(task: Scenario) -> Grading:
+    """Build the key and the oracle's answer.
+
+    Raises:
+        GradingError: the ground truth is not an exact answer, or its own answer does not score 1.
+    """
+    try:
+        answer = ExactAnswer.model_validate(task.ground_truth)
+    except ValidationError as error:
+        raise GradingError(f"ground_truth: no exact answer: {explain(error)}") from None
+    key: dict[str, Any] = answer.model_dump(mode="json")
+    key["grep_reward"] = exact.score(as_answer(answer.grep), key)["reward"]
+    oracle = as_answer(answer.items)
+    reward = exact.score(oracle, key)["reward"]
+    if reward != 1.0 or exact.score("", key)["reward"] != 0.0:
+        raise GradingError(f"ground_truth: its own answer scores {reward}, not 1.0")
+    return Grading(key, oracle)
+
+
 def grade_key(
     task: Scenario,
     index: CodeIndex,
     *,
-    context_files: Iterable[str],
+    context_files: Sequence[str],
     instruction: str,
     scoring: Scoring,
 ) -> Grading:
@@ -60,15 +103,13 @@ def grade_key(
     """
     key: dict[str, Any] = {
         "scoring": scoring.model_dump(),
-        "given": sorted(index.names_of_paths | _named_in(instruction)),
+        "given": sorted(index.names_of_paths | _named_in(instruction, context_files)),
         **index.stored,
     }
     text = as_markdown(task.ground_truth)
-    oracle = _oracle(text, index, key, list(context_files))
-    if len(oracle.encode()) > verify.MAX_ANSWER_BYTES:
-        raise GradingError(
-            f"ground_truth: more than {verify.MAX_ANSWER_BYTES:,} bytes, which is all the verifier reads"
-        )
+    oracle = _oracle(text, index, key, context_files)
+    if len(oracle.encode()) > MAX_ANSWER_BYTES:
+        raise GradingError(f"ground_truth: more than {MAX_ANSWER_BYTES:,} bytes, which is all the verifier reads")
     full = verify.measure(oracle, key, index.code)["components"] if index.names else {}
     if not full.get("keyword_overlap"):
         # There are no names, or the task gives them all away: score the words of the ground truth instead.
@@ -80,13 +121,14 @@ def grade_key(
     return Grading({**key, "full": full}, oracle)
 
 
-def _named_in(instruction: str) -> frozenset[str]:
-    """Return the folded identifiers that the instruction gives away."""
-    blocks = (names_in(block.text) for block in read_blocks(instruction))
-    return compounds(instruction).union(*(names for kinds in blocks for names in kinds))
+def _named_in(instruction: str, context_files: Iterable[str]) -> set[str]:
+    """Return the folded identifiers that the instruction gives away, but for those in its list of files."""
+    listed = {f"- `{path}`" for path in context_files}
+    said = [block.text for block in read_blocks(instruction) if block.text not in listed]
+    return compounds("\n".join(said)).union(*(names for text in said for names in names_in(text)))
 
 
-def _oracle(truth: str, index: CodeIndex, key: dict[str, Any], context_files: list[str]) -> str:
+def _oracle(truth: str, index: CodeIndex, key: dict[str, Any], context_files: Iterable[str]) -> str:
     """Return the truth followed by evidence from the code base: identifiers with their files, and lines with them."""
     scoring, given = key["scoring"], set(key["given"])
     named = index.code.files.named_in(truth)

@@ -11,12 +11,9 @@ The generator makes keys and oracles with these very functions.
 from __future__ import annotations
 
 import collections
-import json
 import math
 import os
 import re
-import signal
-import stat
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -32,6 +29,7 @@ from locobench.reading import (
     WORD,
     CodeBase,
     fold,
+    grade,
     is_compound,
     line_sum,
     names_in,
@@ -57,10 +55,6 @@ SCORING: dict[str, Any] = {
     "copied": 0.5,
     "length_words": 100,
 }
-# Nobody writes a longer report; what follows is not read, so that no answer is too large to score.
-MAX_ANSWER_BYTES = 256 * 1024
-# Seconds of processor time, so that a busy machine changes no reward. An answer of 256 KiB takes one or two.
-TIME_LIMIT_SECONDS = 30
 
 # Paths and qualified names are not words of prose.
 _JOINED = re.compile(r"[/\\.]\w")
@@ -174,7 +168,7 @@ def measure(answer: str, key: Mapping[str, Any], code: CodeBase) -> dict[str, An
     placed = sum(seen.placed[path] for path in sorted(seen.placed))
     if not code.places:
         # Nothing can be looked up, so only the words of the ground truth can be compared.
-        known = _f1(_published_words(answer), _published_words(key["truth"]))
+        known = _f1(_words(answer), _words(key["truth"]))
     return {
         "components": {
             "keyword_overlap": known,
@@ -197,8 +191,6 @@ def measure(answer: str, key: Mapping[str, Any], code: CodeBase) -> dict[str, An
 
 def score(answer: str, key: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metrics of `answer`: `reward` (0-1), each component (0-1), and what they were made from."""
-    if key["scoring"] == "published":
-        return published(answer, key)
     return held_against(key["full"], measure(answer, key, CodeBase.read(key)), key["scoring"]["weights"])
 
 
@@ -227,88 +219,13 @@ def weighted(components: Mapping[str, float], weights: Mapping[str, float]) -> f
     return round(min(1.0, max(0.0, total)), 6)
 
 
-# The everyday words that the published verifier leaves out of its comparison.
-_PUBLISHED_STOP_WORDS = frozenset(
-    """
-a above after again all an and are as at be because been before being below between but by can could dare did do does
-during each few for from further had has have here how i if in into is it its just may me might more most must need no
-nor not of on once only or other our own same shall should so some such than that the their them then there these they
-this those through to too under until very was we were what when where while who why will with would you your
-""".split()  # noqa: SIM905
-)
-
-
-def _published_words(text: str) -> set[str]:
-    found = re.sub(r"[^\w\s]", "", re.sub(r"\s+", " ", text.lower())).split()
-    return {word for word in found if len(word) > 2 and word not in _PUBLISHED_STOP_WORDS}
+def _words(text: str) -> set[str]:
+    return {word for word in WORD.findall(text.lower()) if len(word) > 2}
 
 
 def _f1(said: set[str], wanted: set[str]) -> float:
     return 2 * len(said & wanted) / max(1, len(said) + len(wanted))
 
 
-def published(answer: str, key: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metrics of the published verifier's formula, for comparison with published numbers.
-
-    0.5 F1 of words with the truth, 0.2 twice the share of context files named, 0.2 a code block (half for a code
-    span), 0.1 length up to 100 words. It knows nothing of the code base.
-    """
-    files = key["files"]
-    named = sum(path in answer or path.rpartition("/")[2] in answer for path in files)
-    has_block = re.search(r"```\w*\n[\s\S]*?```", answer)
-    components = {
-        "keyword_overlap": _f1(_published_words(answer), _published_words(key["truth"])),
-        "file_references": min(1.0, 2 * named / len(files)) if files else 1.0,
-        "code_blocks": 1.0 if has_block else 0.5 if re.search(r"`[^`]+`", answer) else 0.0,
-        "length_score": min(1.0, len(answer.split()) / 100),
-    }
-    if not answer.strip():
-        components = dict.fromkeys(components, 0.0)
-    return {
-        "reward": weighted(components, SCORING["weights"]),
-        "components": {name: round(value, 6) for name, value in components.items()},
-        "weights": SCORING["weights"],
-        "scoring": "published",
-        "scoring_version": VERSION,
-    }
-
-
-def read_answer(path: str) -> tuple[str, str]:
-    """Return (text, "") of a regular file, at most MAX_ANSWER_BYTES of it, or ("", why there is none)."""
-    try:
-        # Not through a link, and without waiting for the other end of a pipe.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError as error:
-        return "", f"no answer: {error.strerror}"
-    with os.fdopen(descriptor, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return "", "no answer: not a regular file"
-        return stream.read(MAX_ANSWER_BYTES).decode("utf-8", "replace"), ""
-
-
-def write_whole(path: str, value: Any) -> None:
-    """Write JSON beside `path` and rename it there."""
-    part = path + ".part"
-    with open(part, "w", encoding="utf-8") as stream:
-        json.dump(value, stream, indent=1)
-        stream.write("\n")
-    os.replace(part, path)
-
-
-def main(root: str) -> None:
-    """Score ROOT/app/solution.md and write reward and metrics."""
-    # At its end the process dies, and the reward is the 0 that test.sh wrote before.
-    signal.setitimer(signal.ITIMER_PROF, TIME_LIMIT_SECONDS)
-    with open(f"{root}/tests/ground_truth.json", encoding="utf-8") as stream:
-        key = json.load(stream)["key"]
-    answer, problem = read_answer(f"{root}/app/solution.md")
-    result = score(answer, key)
-    if problem:
-        result["problem"] = problem
-    write_whole(f"{root}/logs/verifier/metrics.json", result)
-    write_whole(f"{root}/logs/verifier/reward.json", {"reward": result["reward"]})
-    print(f"reward {result['reward']} {result['components']} {problem}")
-
-
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "")
+    grade(score, sys.argv[1] if len(sys.argv) > 1 else "")

@@ -18,6 +18,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import verify
 
+from locobench import reading
 from locobench.scoring.judge import asking, judging, prices
 from locobench.scoring.judge.code_base import Code
 from locobench.scoring.judge.evidence import evidence
@@ -46,8 +47,10 @@ def time_limit(seconds):
 def deterministic(root, answer):
     """Return what verify.py measures of the answer, or why it cannot."""
     try:
-        with time_limit(verify.TIME_LIMIT_SECONDS), open(f"{root}/tests/ground_truth.json", encoding="utf-8") as stream:
-            return verify.score(answer, json.load(stream)["key"])
+        with open(f"{root}/tests/ground_truth.json", encoding="utf-8") as stream:
+            key = json.load(stream)["key"]
+        with time_limit(reading.TIME_LIMIT_SECONDS):
+            return verify.score(answer, key)
     except TimeoutError as error:
         return {"reward": 0.0, "problem": str(error)}
 
@@ -125,7 +128,7 @@ def main(root):
     key = os.environ.pop("JUDGE_API_KEY", "").strip()
     result = {"scoring": "judge"}
     try:
-        answer, problem = verify.read_answer(f"{root}/app/solution.md")
+        answer, problem = reading.read_answer(f"{root}/app/solution.md")
         result["deterministic"] = deterministic(root, answer)
         if answer.strip():
             result.update(graded(root, answer, key))
@@ -137,9 +140,9 @@ def main(root):
         # Whatever it is: a trial that was not graded must not pass for one that earned nothing.
         result.update({"problem_kind": "judge", "problem": f"{type(error).__name__}: {error}"[:300]})
     result = without(key, result)
-    verify.write_whole(f"{root}/logs/verifier/metrics.json", result)
+    reading.write_whole(f"{root}/logs/verifier/metrics.json", result)
     if "reward" in result:
-        verify.write_whole(f"{root}/logs/verifier/reward.json", {"reward": result["reward"]})
+        reading.write_whole(f"{root}/logs/verifier/reward.json", {"reward": result["reward"]})
     print(f"reward {result.get('reward', 'none')} {result.get('components', '')} {result.get('problem', '')}")
 
 

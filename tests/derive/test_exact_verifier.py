@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from locobench.scoring.exact import as_answer, exact_verifier
+from locobench.scoring import exact
+from locobench.scoring.grading import as_answer
 
 ITEMS = ["src/a.py: Orders.place", "src/a.py: Orders.Orders", "src/b.py: read_basket", "lib/c.cc: <top level>"]
 NAMES = {
@@ -18,8 +19,7 @@ KEY: dict[str, Any] = {"measure": "f1", "items": ITEMS, "names": NAMES, "edges":
 
 
 def measure(text: str, **key: Any) -> dict[str, Any]:
-    found: dict[str, Any] = exact_verifier().measure(text, KEY | key)
-    return found
+    return exact.score(text, KEY | key)
 
 
 def reward(*lines: str, **key: Any) -> float:

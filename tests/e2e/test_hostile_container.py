@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from locobench.scoring.verify import MAX_ANSWER_BYTES
+from locobench.reading import MAX_ANSWER_BYTES
 from tests.e2e.conftest import REPOSITORY, script, task_folders
 from tests.e2e.tamperings import AT_THE_ANSWER, BESIDE_THE_ANSWER
 from tests.e2e.test_harbor import run_all

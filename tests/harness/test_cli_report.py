@@ -292,17 +292,6 @@ def test_grade_judges_saved_runs_again_and_keeps_code_grades(
     assert "1 with another verdict" in result.output
 
 
-def test_grade_can_ask_only_where_there_was_no_verdict(
-    tmp_path: Path, tasks: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = save(tmp_path / "r.json", [judged("a", True), judged("a", False, 1, "judge_error")])
-    with MessagesAPI(always(verdict(0.9))) as api:
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", api.url)
-        monkeypatch.setenv("ANTHROPIC_API_KEY", "test")
-        call("grade", source, "-t", tasks, "-o", tmp_path / "new.json", "--only-errors", "--quiet")
-        assert len(api.requests) == 1
-
-
 def test_grade_without_a_verdict_is_exit_code_2(tmp_path: Path, tasks: str, monkeypatch: pytest.MonkeyPatch) -> None:
     source = save(tmp_path / "r.json", [judged("a", True)])
     with MessagesAPI(always(Text("passed"))) as api:

@@ -222,7 +222,7 @@ def test_servers_that_are_local_to_a_project_win(tmp_path: Path, monkeypatch: py
     assert set(ConfigExporter(claude).export_snapshot().mcp_servers) == {"everywhere", "shared", "user", "other"}
 
 
-def test_a_linked_skill_is_taken_and_a_link_in_a_circle_ends(tmp_path: Path) -> None:
+def test_a_linked_skill_is_taken_without_the_links_in_it(tmp_path: Path) -> None:
     claude = configuration(tmp_path / "home", DOTclaude__agents__xDOTtxt="")
     (tmp_path / "dotfiles").mkdir()
     (claude / "skills").mkdir()
@@ -230,7 +230,8 @@ def test_a_linked_skill_is_taken_and_a_link_in_a_circle_ends(tmp_path: Path) -> 
     (claude / "skills/linked").symlink_to(tmp_path / "dotfiles")
     (tmp_path / "dotfiles" / "again").symlink_to(tmp_path / "dotfiles")
     snapshot = ConfigExporter(claude).export_snapshot()
-    assert (snapshot.skills["linked/SKILL.md"], snapshot.left_out) == ("linked", [])
+    assert snapshot.skills == {"linked/SKILL.md": "linked"}
+    assert snapshot.left_out == [f"skills/linked/again -> {tmp_path / 'dotfiles'}"]
 
 
 @pytest.mark.parametrize("link", ["skills/s/docs", "skills/s/docs/below", "skills/docs", "agents/docs", "hooks/one.sh"])
@@ -255,7 +256,7 @@ def test_the_command_names_links_that_it_did_not_follow(tmp_path: Path) -> None:
     (claude / "skills/s/etc").symlink_to("/etc")
     shown = harness(tmp_path, "export-config", "--claude-home", str(claude), "-o", "snapshot.json")
     assert shown.returncode == 0
-    assert shown.stderr == f"  leads out of {claude}, not followed: skills/s/etc -> /etc\n"
+    assert shown.stderr == "  a link, not followed: skills/s/etc -> /etc\n"
 
 
 @pytest.mark.parametrize(("name", "why"), [("a.md", r"a\.md lies flat"), ("notes/a.txt", "the folder has none")])
@@ -325,9 +326,8 @@ def test_exported_imported_and_exported_again_is_the_same(tmp_path: Path) -> Non
     env = ConfigImporter().setup_ci_environment(first, tmp_path / "ci", disable_mcp=False)
     second = ConfigExporter(Path(env["CLAUDE_CONFIG_DIR"])).export_snapshot()
     off = {**first.settings, "env": {**first.settings.get("env", {}), **OFF}}
-    assert (
-        second.model_copy(update={"snapshot_timestamp": first.snapshot_timestamp, "settings": first.settings}) == first
-    )
+    same = {"snapshot_timestamp": first.snapshot_timestamp, "settings": first.settings, "redacted": first.redacted}
+    assert second.model_copy(update=same) == first
     assert second.settings == off
 
 
@@ -350,11 +350,6 @@ def test_an_import_sets_home_and_turns_telemetry_off(tmp_path: Path) -> None:
     assert env["DISABLE_TELEMETRY"] == env["CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"] == "1"
 
 
-TELEMETRY = ["CLAUDE_CODE_ENABLE_TELEMETRY", "OTEL_METRICS_EXPORTER", "ANT_OTEL_LOGS_EXPORTER", "DISABLE_TELEMETRY",
-             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DO_NOT_TRACK", "BETA_TRACING_ENDPOINT",
-             "CLAUDE_CODE_ENHANCED_TELEMETRY_BETA", "ENABLE_BETA_TRACING_DETAILED"]  # fmt: skip
-
-
 OFF = {
     "DISABLE_TELEMETRY": "1",
     "DISABLE_ERROR_REPORTING": "1",
@@ -370,40 +365,16 @@ def test_the_written_settings_turn_telemetry_off_themselves(tmp_path: Path, sett
     assert json.loads((tmp_path / ".claude/settings.json").read_text()) == {"env": OFF}
 
 
-def test_what_a_user_turned_off_stays_off(tmp_path: Path) -> None:
-    own = {"env": {"DO_NOT_TRACK": "1"}, "nested": [{"env": {"DISABLE_TELEMETRY": "yes"}}]}
-    ConfigImporter().setup_ci_environment(snapshot_of(settings=own), tmp_path)
-    written = json.loads((tmp_path / ".claude/settings.json").read_text())
-    assert written == {"env": {"DO_NOT_TRACK": "1", **OFF}, "nested": own["nested"]}
-
-
-@pytest.mark.parametrize("name", TELEMETRY)
+@pytest.mark.parametrize(
+    "name",
+    ["CLAUDE_CODE_ENABLE_TELEMETRY", "OTEL_METRICS_EXPORTER", "ANT_OTEL_LOGS_EXPORTER", "DISABLE_TELEMETRY",
+     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "BETA_TRACING_ENDPOINT", "CLAUDE_CODE_ENHANCED_TELEMETRY_BETA"],
+)  # fmt: skip
 def test_settings_cannot_turn_telemetry_on_again(tmp_path: Path, name: str) -> None:
     """Variables of settings.json win over those of the process: DISABLE_TELEMETRY with an empty value would."""
-    hook = {"type": "command", "command": "echo", "env": {name: ""}}
-    settings_ = {"env": {name: "", "KEEP": "1"}, "otelHeadersHelper": "x", "hooks": {"Stop": [{"hooks": [hook]}]}}
+    settings_ = {"env": {name: "", "KEEP": "1"}}
     ConfigImporter().setup_ci_environment(snapshot_of(settings=settings_), tmp_path)
-    kept = {"type": "command", "command": "echo", "env": {}}
-    written = json.loads((tmp_path / ".claude/settings.json").read_text())
-    assert written == {"env": {"KEEP": "1", **OFF}, "hooks": {"Stop": [{"hooks": [kept]}]}}
-
-
-TELEMETRY_HOOKS = [
-    "CLAUDE_CODE_ENABLE_TELEMETRY=1 claude -p x",
-    'echo "export OTEL_LOGS_EXPORTER=otlp" >> $CLAUDE_ENV_FILE',
-    "DISABLE_TELEMETRY=0 claude",
-    "export DO_NOT_TRACK=",
-    "unset CI DISABLE_TELEMETRY; claude",
-]
-
-
-@pytest.mark.parametrize("command", TELEMETRY_HOOKS)
-def test_a_hook_that_turns_telemetry_on_is_left_out_with_a_warning(tmp_path: Path, command: str) -> None:
-    hooks = [{"type": "command", "command": c} for c in (command, "DISABLE_TELEMETRY=1 claude", "say OTEL")]
-    with pytest.warns(UserWarning, match="would turn telemetry on"):
-        ConfigImporter().setup_ci_environment(snapshot_of(settings={"hooks": {"Stop": [{"hooks": hooks}]}}), tmp_path)
-    written = json.loads((tmp_path / ".claude/settings.json").read_text())
-    assert written["hooks"]["Stop"][0]["hooks"] == hooks[1:]
+    assert json.loads((tmp_path / ".claude/settings.json").read_text()) == {"env": {"KEEP": "1", **OFF}}
 
 
 def test_mcp_servers_are_off_unless_asked_for(tmp_path: Path) -> None:
@@ -439,7 +410,7 @@ def test_a_path_that_leads_outside_writes_nothing_at_all(tmp_path: Path, field: 
 
 
 def test_a_file_below_a_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="below another file"):
+    with pytest.raises(InputError, match=r"\.claude: cannot be written"):
         ConfigImporter().setup_ci_environment(snapshot_of(skills={"a": "x", "a/b": "y"}), tmp_path)
 
 

@@ -12,12 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.models import GradeResult
-from harness.results.files import load_results_file, results_json
+from harness.results.files import load_results_file
 from tests.conftest import default_signals
 from tests.harness.test_processes import ON_LINUX, alive, ends_within
 from tests.support.fake_claude import FakeClaude, calls
-from tests.support.results import arm
 from tests.support.suite import environment, harness, make_suite
 
 COMMANDS = {
@@ -77,29 +75,11 @@ def test_a_place_that_cannot_be_written_is_found_before_the_first_paid_run(tmp_p
     assert not calls(root / "bin/claude")
 
 
-def test_grade_carries_out_the_checks_that_could_not_be(tmp_path: Path) -> None:
-    """Their files were kept; the agent is not paid again."""
-    root = suite(tmp_path, FakeClaude())
-    project = root / "kept"
-    project.mkdir()
-    (project / "answer.txt").write_text("right")
-    lost = GradeResult(
-        assertion_id="code_0_file_contains", assertion_type="code", passed=False, score=0, status="grading_error"
-    )
-    (run,) = arm({"t0": 1}, 1, config="c0")
-    run = run.model_copy(update={"grades": [lost], "passed": False, "kept_project": project})
-    (root / "lost.json").write_text(results_json([run]))
-    shown = harness(root, "grade", "lost.json", "-t", "tasks/*.yaml", "-o", "graded.json")
-    assert shown.returncode == 0, shown.stderr
-    (graded,) = load_results_file(root / "graded.json").results
-    assert (graded.passed, graded.measured) == (True, True)
-
-
 KILLED_AT = {
     "before the journal has the run": ("harness.results.journal:Journal.append", 1),
-    "before its files are kept": ("harness.runner:keep", 1),
+    "before its files are kept": ("harness.run.matrix:keep", 1),
     "before the journal has its grades": ("harness.results.journal:Journal.append", 2),
-    "before its files are removed": ("harness.runner:release", 1),
+    "before its files are removed": ("harness.run.matrix:release", 1),
 }
 """Moments of a run: at which call of which function."""
 

@@ -87,26 +87,12 @@ def test_a_byte_order_mark_and_line_ends_of_windows_are_no_mistake(folder: Path)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("text", "size", "words"),
-    [
-        (TASK, 100_000_000, "a task or config file has at most"),
-        (
-            TASK + "tags:\n  - &a [x, x, x, x, x, x, x, x, x]\n"
-            + "".join(f"  - &{b} [{', '.join([f'*{a}'] * 9)}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True)),
-            0,
-            "its aliases make more than",
-        ),
-    ],
-    ids=["100 MB", "aliases of aliases"],
-)  # fmt: skip
-def test_a_definition_that_would_take_all_memory_is_refused_soon(
-    text: str, size: int, words: str, tmp_path: Path
-) -> None:
-    (tmp_path / "t.yaml").write_text(text)
-    os.truncate(tmp_path / "t.yaml", max(size, len(text)))
+def test_a_definition_that_would_take_all_memory_is_refused_soon(tmp_path: Path) -> None:
+    (tmp_path / "t.yaml").write_text(TASK)
+    os.truncate(tmp_path / "t.yaml", 100_000_000)
     started = time.monotonic()
-    assert words in one_line(harness(tmp_path, "validate", "--static", "-t", "t.yaml"))
+    words = one_line(harness(tmp_path, "validate", "--static", "-t", "t.yaml"))
+    assert "a task or config file has at most" in words
     assert time.monotonic() - started < 30
 
 

@@ -277,17 +277,6 @@ def test_a_missing_task_folder_is_one_line_and_tasks_names_another(tmp_path: Pat
     assert grade(tmp_path, reply(), source=job, arguments=("-t", tmp_path / "moved"))[0].exit_code == 0
 
 
-def test_graded_results_can_be_graded_again_where_there_was_no_verdict(tmp_path: Path) -> None:
-    make_job(tmp_path, trials=2)
-    grade(tmp_path, reply(), Text("no"))
-    first = (tmp_path / "out.json").rename(tmp_path / "first.json")
-    (tmp_path / "out.journal.jsonl").unlink()
-    _, api = grade(tmp_path, reply(50), source=first, arguments=("--only-errors",))
-    assert len(api.requests) == 1
-    assert [r.overall_score for r in graded(tmp_path)] == [0.8, 0.5]
-    assert [g.assertion_id for g in graded(tmp_path)[1].grades] == ["reward", "judge"]
-
-
 def test_a_service_that_speaks_chat_completions_is_asked_in_its_way(tmp_path: Path) -> None:
     make_job(tmp_path)
     result, api = grade(tmp_path, reply(70), arguments=("--api", "openai", "--judge", "somebody-elses"))

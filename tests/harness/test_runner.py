@@ -29,12 +29,17 @@ from harness.models import (
     Task,
 )
 from harness.results.journal import Journal, read_journal
-from harness.run.matrix import MatrixStopped, RetryPolicy, spent_usd
+from harness.run import matrix
+from harness.run.matrix import MatrixStopped, spent_usd
 from harness.run.plan import plan
 from harness.runner import EvalRunner
 from tests.support.results import run
 
-QUICK = RetryPolicy(attempts=3, first_wait=0.001, longest_wait=0.01)
+
+@pytest.fixture(autouse=True)
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Waits between attempts that a test does not feel."""
+    monkeypatch.setattr(matrix, "FIRST_WAIT_SECONDS", 0.001)
 
 
 class ScriptedExecutor(Executor):
@@ -275,13 +280,13 @@ def test_a_fault_of_the_harness_ends_the_matrix_and_keeps_the_journal(tmp_path: 
 @pytest.mark.parametrize("kind", [ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED, ErrorKind.API_ERROR, ErrorKind.SILENT])
 def test_infrastructure_failures_are_tried_again(tmp_path: Path, kind: ErrorKind) -> None:
     made, _ = runner(tmp_path, lambda n: failure(kind, cost_usd=0.25) if n < 3 else good(n))
-    (result,) = made.run_matrix(TASKS[:1], CONFIGS[:1], None, 1, retry=QUICK)
+    (result,) = made.run_matrix(TASKS[:1], CONFIGS[:1], None, 1)
     assert (result.outcome, result.attempts, result.retry_cost_usd) == (Outcome.COMPLETED, 3, 0.5)
 
 
 def test_retries_come_to_an_end(tmp_path: Path) -> None:
     made, executor = runner(tmp_path, lambda _n: failure(ErrorKind.OVERLOADED))
-    (result,) = made.run_matrix(TASKS[:1], CONFIGS[:1], None, 1, retry=QUICK)
+    (result,) = made.run_matrix(TASKS[:1], CONFIGS[:1], None, 1)
     assert (result.outcome, result.attempts, len(executor.calls)) == (Outcome.INFRA_ERROR, 3, 3)
     assert not result.passed
 
@@ -290,13 +295,13 @@ def test_retries_come_to_an_end(tmp_path: Path) -> None:
 def test_what_is_no_infrastructure_failure_is_not_tried_again(tmp_path: Path, outcome: Outcome) -> None:
     """Giving a failed agent another try would be another experiment."""
     made, executor = runner(tmp_path, lambda _n: ExecutionTrace(outcome=outcome, is_error=True))
-    made.run_matrix(TASKS[:1], CONFIGS[:1], None, 1, retry=QUICK)
+    made.run_matrix(TASKS[:1], CONFIGS[:1], None, 1)
     assert len(executor.calls) == 1
 
 
 def test_a_refused_request_is_not_sent_again(tmp_path: Path) -> None:
     made, executor = runner(tmp_path, lambda _n: failure(ErrorKind.API_ERROR, error_status=400))
-    made.run_matrix(TASKS[:1], CONFIGS[:1], None, 1, retry=QUICK)
+    made.run_matrix(TASKS[:1], CONFIGS[:1], None, 1)
     assert len(executor.calls) == 1
 
 
@@ -304,7 +309,7 @@ def test_a_refused_request_is_not_sent_again(tmp_path: Path) -> None:
 def test_an_error_that_every_run_would_meet_stops_the_matrix(tmp_path: Path, kind: ErrorKind) -> None:
     made, executor = runner(tmp_path, lambda n: good(n) if n == 1 else failure(kind))
     with pytest.raises(MatrixStopped, match=f"{kind}: why") as stopped:
-        made.run_matrix(TASKS, CONFIGS, None, 3, retry=QUICK)
+        made.run_matrix(TASKS, CONFIGS, None, 3)
     assert len(executor.calls) == 2
     assert len(stopped.value.results) == 2
 
@@ -348,10 +353,11 @@ def test_resuming_runs_only_what_is_missing(tmp_path: Path) -> None:
     assert len(results) == 8
 
 
-def test_resuming_runs_infrastructure_failures_again(tmp_path: Path) -> None:
+def test_resuming_runs_infrastructure_failures_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matrix, "ATTEMPTS", 1)
     journal = tmp_path / "j.jsonl"
     first, _ = runner(tmp_path, lambda n: failure(ErrorKind.NO_RESULT) if n == 1 else good(n))
-    first.run_matrix(TASKS, CONFIGS, None, 1, journal=journal, retry=RetryPolicy(attempts=1))
+    first.run_matrix(TASKS, CONFIGS, None, 1, journal=journal)
     second, executor = runner(tmp_path, good)
     results = second.run_matrix(TASKS, CONFIGS, None, 1, journal=journal)
     assert len(executor.calls) == 1
@@ -456,5 +462,6 @@ def test_the_bundled_suite_has_solutions_that_pass_and_fixtures_that_fail() -> N
     tasks = EvalRunner.load_tasks_from_glob(str(REPOSITORY / "evals/tasks/**/*.task.yaml"))
     assert len(tasks) == 8
     assert {str(t.category) for t in tasks} == {"coding", "refactoring", "exploration"}
-    wrong = [check for t in tasks for check in (oracle(t), nop(t)) if not check.as_expected]
+    grader = CompositeGrader()
+    wrong = [check for t in tasks for check in (oracle(t, grader), nop(t, grader)) if not check.as_expected]
     assert wrong == []

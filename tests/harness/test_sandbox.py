@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError
+from harness.executor import ClaudeExecutor
 from harness.models import Config, Task
 from harness.run.plan import plan
 from harness.sandbox.docker_sandbox import DockerSandbox
@@ -85,6 +86,6 @@ def test_nothing_of_this_machine_but_certificates_and_language_goes_in(
 
 def test_runs_in_containers_do_not_stand_for_runs_on_this_machine() -> None:
     task = Task.model_validate({"id": "t", "category": "coding", "description": "d", "prompt": "p"})
-    places = ["", "docker a", "docker b"]
-    hashes = {plan([task], [Config(name="c")], None, 1, identity=place)[0].fingerprints.config for place in places}
+    agents = [ClaudeExecutor(), *(ClaudeExecutor(sandbox=DockerSandbox(image)) for image in ("a", "b"))]
+    hashes = {plan([task], [Config(name="c")], None, 1, agent)[0].fingerprints.config for agent in agents}
     assert len(hashes) == 3

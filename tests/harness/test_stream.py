@@ -81,16 +81,6 @@ def test_an_odd_error_flag_is_no_success() -> None:
     assert parse({**RESULT, "is_error": "perhaps"}).outcome is Outcome.INFRA_ERROR
 
 
-def test_times_with_and_without_a_zone_can_be_compared() -> None:
-    call = {"type": "tool_use", "id": "t", "name": "Bash", "input": {}}
-    ended = {"type": "tool_result", "tool_use_id": "t", "content": "x"}
-    lines = (
-        {"type": "assistant", "timestamp": "2026-01-01T00:00:00", "message": {"id": "m", "content": [call]}},
-        {"type": "user", "timestamp": "2026-01-01T00:00:02Z", "message": {"content": [ended]}},
-    )
-    assert parse(*lines, RESULT).tool_calls[0].duration_seconds == 2.0
-
-
 @pytest.mark.parametrize("name", ["ok_stream", "rate_limit_429_exhausted_stream", "permission_denied_stream"])
 def test_the_raw_output_is_all_that_the_cli_printed(name: str) -> None:
     printed = (RECORDED / f"{name}.stdout").read_text(encoding="utf-8")

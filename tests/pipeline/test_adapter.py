@@ -19,8 +19,9 @@ from locobench.dataset.catalog import LANGUAGES
 from locobench.dataset.records import RecordError
 from locobench.generate.fingerprint import generator_files
 from locobench.generate.make import Options
+from locobench.reading import MAX_ANSWER_BYTES
 from locobench.scoring.scoring import Scoring
-from locobench.scoring.verify import MAX_ANSWER_BYTES, SCORING
+from locobench.scoring.verify import SCORING
 from locobench.shared.errors import InputError
 from tests.conftest import REPOSITORY
 from tests.support.data_builder import FILES, PROJECT, TRUTH, Data, extract, tree

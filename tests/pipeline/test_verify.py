@@ -17,8 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapter import LoCoBenchTask
+from locobench import reading
 from locobench.reading import CodeBase
-from locobench.scoring import verify
+from locobench.scoring import published, verify
 from locobench.scoring.code_index import CodeIndex
 from locobench.scoring.grader import DETERMINISTIC, grader_files
 from locobench.scoring.grading import Grading, GradingError, grade_as_published, grade_key
@@ -253,12 +254,12 @@ def test_metrics_say_why() -> None:
 def test_published_formula_is_the_published_one() -> None:
     """0.5 F1 of words + 0.2 min(1, 2 * share of files) + 0.2 code + 0.1 words/100, worked out by hand."""
     key = grade_as_published(make_task("alpha beta gamma delta")).key
-    metrics = verify.score("alpha beta store.py\n```\nx\n```\n", key)
+    metrics = published.score("alpha beta store.py\n```\nx\n```\n", key)
     # Words: alpha, beta, storepy of the answer, two of them among the four of the truth: F1 = 2 * 2 / (3 + 4).
     expected = 0.5 * 4 / 7 + 0.2 * 2 / 7 + 0.2 + 0.1 * 6 / 100
     assert metrics["reward"] == pytest.approx(expected, abs=1e-6)
     assert metrics["scoring"] == "published"
-    assert verify.score("", key)["reward"] == 0.0
+    assert published.score("", key)["reward"] == 0.0
 
 
 @settings(max_examples=150)
@@ -302,18 +303,18 @@ def test_any_bytes_are_scored(content: bytes) -> None:
     ],
 )
 def test_no_answer_can_blow_up_the_scoring(unit: str) -> None:
-    answer = unit * (verify.MAX_ANSWER_BYTES // len(unit))
+    answer = unit * (reading.MAX_ANSWER_BYTES // len(unit))
     started = time.process_time()
     reward(answer)
     # Linear work takes a second or two; quadratic work over a quarter of a million characters takes minutes.
-    assert time.process_time() - started < verify.TIME_LIMIT_SECONDS
+    assert time.process_time() - started < reading.TIME_LIMIT_SECONDS
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A folder laid out like a task's container after the agent is gone."""
     root = tmp_path / "root"
-    for path, content in grader_files(DETERMINISTIC).items():
+    for path, content in grader_files(DETERMINISTIC, "evidence").items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_bytes(content)
     (root / "tests" / "ground_truth.json").write_text(json.dumps({"ground_truth": TRUTH, "key": KEY}))

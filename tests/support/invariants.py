@@ -13,6 +13,7 @@ from pathlib import Path
 
 import extract_dataset
 import run_adapter
+from locobench import reading
 from locobench.commands import cli
 from locobench.generate.run import LOCK_FILE, STATE_FILE
 from locobench.scoring import verify
@@ -97,7 +98,7 @@ def check_task(task: Path) -> None:
     for path in metadata["context_files"]:
         assert (project / path).is_file(), f"{path} is scored and not there"
     key = json.loads((task / "tests" / "ground_truth.json").read_bytes())["key"]
-    oracle, problem = verify.read_answer(str(task / "solution" / "solution.md"))
+    oracle, problem = reading.read_answer(str(task / "solution" / "solution.md"))
     assert problem == ""
     assert verify.score(oracle, key)["reward"] == 1.0
     for silence in ("", " \n\n", "I do not know."):

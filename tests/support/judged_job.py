@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
-from locobench.scoring.grader import VERIFIER_FILES
+from locobench.scoring.grader import DETERMINISTIC, grader_files
 from tests.harness.test_harbor import write_trial
 from tests.support.stand_in.messages_api import Text
 
@@ -37,9 +36,9 @@ def make_task(root: Path, name: str) -> Path:
     (task / "tests/ground_truth.json").write_text(json.dumps({"ground_truth": TRUTH, "key": key}))
     metadata = {"id": name, "evaluation_criteria": ["names the exception"], "context_files": ["pay.py"]}
     (task / "tests/task_metadata.json").write_text(json.dumps(metadata))
-    for path, source in VERIFIER_FILES.items():
+    for path, program in grader_files(DETERMINISTIC, "published").items():
         (task / path).parent.mkdir(exist_ok=True)
-        shutil.copyfile(source, task / path)
+        (task / path).write_bytes(program)
     return task
 
 

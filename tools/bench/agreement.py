@@ -30,7 +30,6 @@ class Graded:
 
     task_id: str
     kind: str
-    half: str
     grade: float
     reward: float
 
@@ -46,8 +45,8 @@ def sample_answers(cases: Iterable[Case], score: Scorer = Case.reward) -> list[G
     for case in cases:
         for kind in KINDS if case.task.id in grades else ():
             answer = (FIXTURES / case.task.id / f"{kind}.md").read_text(encoding="utf-8")
-            graded = grades[case.task.id]
-            found.append(Graded(case.task.id, kind, graded["half"], graded[kind]["overall"], score(case, answer)))
+            grade = grades[case.task.id][kind]["overall"]
+            found.append(Graded(case.task.id, kind, grade, score(case, answer)))
     return found
 
 
@@ -64,18 +63,16 @@ def kit_labels(folder: Path) -> dict[str, str]:
 
 
 def kit_answers(cases: Iterable[Case], folder: Path, score: Scorer = Case.reward) -> list[Graded]:
-    """Score the answers to real scenarios; every second project by its id is in the other half."""
+    """Score the answers to real scenarios."""
     labels = kit_labels(folder)
     grades = json.loads((folder / "grades.json").read_text())
     by_id = {case.task.id: case for case in cases}
-    projects = sorted({by_id[task_id].task.project_id for task_id in labels.values()})
     found = []
     for label, task_id in labels.items():
         case = by_id[task_id]
-        half = ("even", "odd")[projects.index(case.task.project_id) % 2]
         for kind in KINDS:
             answer = (folder / "answers" / f"{label}.{kind}.md").read_text(encoding="utf-8")
-            found.append(Graded(task_id, kind, half, grades[label][kind]["overall"], score(case, answer)))
+            found.append(Graded(task_id, kind, grades[label][kind]["overall"], score(case, answer)))
     return found
 
 
@@ -134,24 +131,24 @@ PROMISES = (
 """(what, measure, the least it should be); a negative figure is one that should be small."""
 
 
-def table(parts: dict[str, list[Graded]]) -> str:
-    """Return a Markdown table with a column for each part of the answers."""
+def table(sets: dict[str, list[Graded]]) -> str:
+    """Return a Markdown table with a column for each set of answers."""
     lines = [
-        f"| | bound | {' | '.join(parts)} |",
-        f"|---|---|{'---|' * len(parts)}",
+        f"| | bound | {' | '.join(sets)} |",
+        f"|---|---|{'---|' * len(sets)}",
         "| tasks, answers | | "
-        + " | ".join(f"{len({a.task_id for a in part})}, {len(part)}" for part in parts.values())
+        + " | ".join(f"{len({a.task_id for a in part})}, {len(part)}" for part in sets.values())
         + " |",
     ]
     for name, measure, bound in PROMISES:
-        values = [measure(part) for part in parts.values()]
+        values = [measure(part) for part in sets.values()]
         shown = [f"{abs(value):.2f}" + ("" if value >= bound else " (missed)") for value in values]
         sign = "at most" if bound < 0 else "at least"
         lines.append(f"| {name} | {sign} {abs(bound):g} | {' | '.join(shown)} |")
-    values = [beats(part, "thorough", "wrong") for part in parts.values()]
+    values = [beats(part, "thorough", "wrong") for part in sets.values()]
     lines.append(f"| thorough > wrong | | {' | '.join(f'{value:.2f}' for value in values)} |")
     for kind in ("skim", "wrong"):
-        values = [mean(part, kind) for part in parts.values()]
+        values = [mean(part, kind) for part in sets.values()]
         lines.append(f"| {kind}, mean reward | | {' | '.join(f'{value:.2f}' for value in values)} |")
     return "\n".join(lines)
 

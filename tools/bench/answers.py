@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from adapter import LoCoBenchTask
+from locobench import reading
 from locobench.generate.project import ProjectMapping
 from locobench.reading import WORD, is_compound
 from locobench.scoring import verify
@@ -75,7 +76,7 @@ class Case:
 
     def measure(self, answer: str, **scoring: Any) -> dict[str, Any]:
         """Return the metrics of an answer, with some of the scoring's constants replaced."""
-        answer = answer.encode()[: verify.MAX_ANSWER_BYTES].decode("utf-8", "replace")
+        answer = answer.encode()[: reading.MAX_ANSWER_BYTES].decode("utf-8", "replace")
         key = {**self.grading.key, "scoring": {**self.grading.key["scoring"], **scoring}}
         chosen = tuple(scoring.items())
         if chosen not in self.full:

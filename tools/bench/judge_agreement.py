@@ -84,7 +84,7 @@ def compare() -> tuple[list[Graded], list[Graded], int]:
                 kept = json.loads((REPLIES / task_id / f"{kind}.json").read_text(encoding="utf-8"))
                 same += kept["prompt"] == digest(prompt_of(task, code, answer))
                 overall = judging.parse(kept["reply"])["overall"]
-                graded = Graded(task_id, kind, "", grades[task_id][kind]["overall"], overall / 100)
+                graded = Graded(task_id, kind, grades[task_id][kind]["overall"], overall / 100)
                 by_judge.append(graded)
                 by_verifier.append(replace(graded, reward=verify.score(answer, key)["reward"]))
     return by_judge, by_verifier, same

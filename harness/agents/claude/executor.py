@@ -8,14 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.agents.base import ProcessExecutor, folders_of, mcp_file_of
-from harness.agents.claude import outcome, stream
+from harness.agents.base import Ending, ProcessExecutor, folders_of, mcp_file_of
 from harness.agents.claude.layout import CLI_VARIABLES, INSTRUCTIONS_LOG_VARIABLE, ambient_memory
-from harness.agents.claude.messages import Init, Message, Result, message_of
-from harness.agents.claude.outcome import Ending
-from harness.agents.claude.startup import Expected
-from harness.agents.claude.trace import trace_of
-from harness.agents.claude.user_files import user_files, with_config_folder
+from harness.agents.claude.messages import Init, Message, Result, message_of, messages_in
+from harness.agents.claude.outcome import decide
+from harness.agents.claude.startup import Expected, with_config_folder
+from harness.agents.claude.trace import tool_calls, trace_of
 from harness.host.processes import Command, Finished, Limits, LineVerdict, StopCause
 from harness.models import Config, ErrorKind, ExecutionTrace, Outcome, ToolCall
 from harness.models.tools import mcp_name
@@ -53,11 +51,6 @@ class ClaudeExecutor(ProcessExecutor):
         self.silence_seconds = silence_seconds
 
     @property
-    def claude_path(self) -> str:
-        """The CLI's executable."""
-        return self.program
-
-    @property
     def agent(self) -> str:
         """The agent's name in Harbor."""
         return "claude-code"
@@ -84,37 +77,36 @@ class ClaudeExecutor(ProcessExecutor):
         config, working_dir = self.resolve(config), Path(working_dir).absolute()
         isolated = with_config_folder(env_override or {})
         env = {**self.sandbox.agent_variables(), **CLI_VARIABLES, **isolated, **config.env}
-        log = env.get(INSTRUCTIONS_LOG_VARIABLE)
-        user = user_files(isolated)
-        expected = Expected.of(config, user, working_dir)
+        log = Path(env[INSTRUCTIONS_LOG_VARIABLE]) if INSTRUCTIONS_LOG_VARIABLE in env else None
+        expected = Expected(config, isolated, working_dir)
         config.refuse_unknown_servers(expected.servers)
         watch = _StreamWatch(expected)
-        limits = Limits(wall=timeout, silence=self.silence_seconds, grace=self.grace_seconds)
         with mcp_file_of(expected.servers) as mcp_file:
-            argv = self._build_command(config, expected.servers, mcp_file, user.given, Path(log) if log else None)
-            finished = self._finish(
-                Command(
-                    argv,
-                    cwd=working_dir,
-                    env=env,
-                    limits=limits,
-                    stdin=prompt.encode("utf-8", errors="replace"),
-                    on_line=watch,
-                    cancelled=self._cancelled,
-                    writes=[*folders_of(isolated), *([Path(log).parent] if log else [])],
-                    reads=[mcp_file] if mcp_file else [],
-                )
+            command = Command(
+                self._build_command(config, expected.servers, mcp_file, expected.has_user_files, log),
+                cwd=working_dir,
+                env=env,
+                limits=Limits(wall=timeout, silence=self.silence_seconds, grace=self.grace_seconds),
+                stdin=prompt.encode("utf-8", errors="replace"),
+                on_line=watch,
+                cancelled=self._cancelled,
+                writes=[*folders_of(isolated), *([log.parent] if log else [])],
+                reads=[mcp_file] if mcp_file else [],
             )
+            finished = self._finish(command)
         if not isinstance(finished, Finished):
-            return trace_of([], Ending(*finished), prompt, config, stderr=finished[2])
-        messages = watch.messages or stream.parse_messages(finished.stdout.decode("utf-8", "replace"))
-        missing = watch.missing
-        if not missing and log is not None:
-            init = stream.init_message(messages)
-            missing = expected.missing_memory(init, Path(log), Path(log).parent) if init else []
-        end = _ending(messages, finished, missing, endless=watch.endless, limit=timeout)
+            return trace_of([], finished, prompt, config, stderr=finished.error)
         stderr = finished.stderr.decode("utf-8", errors="replace")
-        return trace_of(messages, end, prompt, config, stderr=stderr, seconds=finished.duration_seconds)
+        end = watch.ending or decide(
+            watch.messages,
+            cause=finished.cause,
+            returncode=finished.returncode,
+            stderr=stderr,
+            unanswered=finished.silent_seconds > min(UNANSWERED_SECONDS, timeout / 2),
+        )
+        if log is not None and watch.started and watch.ending is None and finished.cause is not StopCause.CANCELLED:
+            end = _not_loaded(expected.missing_memory(log)) or end
+        return trace_of(watch.messages, end, prompt, config, stderr=stderr, seconds=finished.duration_seconds)
 
     def _build_command(
         self,
@@ -125,7 +117,7 @@ class ClaudeExecutor(ProcessExecutor):
         log: Path | None = None,
     ) -> list[str]:
         """Return the CLI's argument list, without the prompt, which goes to stdin."""
-        command = [self.claude_path, "-p", "--output-format", "stream-json", "--verbose"]
+        command = [self.program, "-p", "--output-format", "stream-json", "--verbose"]
         command += ["--model", config.model, "--max-turns", str(config.max_turns)]
         command += ["--setting-sources", "user,project" if has_user_files else "project", "--strict-mcp-config"]
         if mcp_file:
@@ -164,18 +156,20 @@ class ClaudeExecutor(ProcessExecutor):
 
     def _parse_output(self, stdout: str, returncode: int = 0, stderr: str = "") -> ExecutionTrace:
         """Parse the CLI's output into a trace: stream-json lines, a json object, or the array of --verbose json."""
-        messages = stream.parse_messages(stdout)
-        end = outcome.decide(messages, returncode=returncode, stderr=stderr)
+        messages = messages_in(stdout)
+        end = decide(messages, returncode=returncode, stderr=stderr)
         return trace_of(messages, end, "", None, stderr=stderr)
 
     def _extract_tool_calls(self, messages: list[dict[str, Any]]) -> list[ToolCall]:
         """Return the tool calls with inputs, outputs, errors and times, in the order they were made."""
-        return stream.tool_calls([message_of(message) for message in messages])
+        return tool_calls([message_of(message) for message in messages])
 
 
 LOG_HOOK = {"type": "command", "command": f'cat >> "${INSTRUCTIONS_LOG_VARIABLE}"'}
 """The CLI hook that records each memory file that is loaded; the model sees nothing of it."""
 
+UNANSWERED_SECONDS = 120.0
+"""Seconds of silence after which the service counts as not answering; for a short task, half its time limit."""
 
 WHOLE_BYTES = 2_000_000
 """Bytes kept whole of what the agent writes, and of what its tools return; later texts are cut to `CUT_TEXT` each."""
@@ -192,46 +186,31 @@ class _StreamWatch:
 
     def __init__(self, expected: Expected) -> None:
         self.messages: list[Message] = []
-        self.missing: list[str] = []
-        self.endless = False
+        self.started = False
+        """Whether the CLI said what it loaded."""
+        self.ending: Ending | None = None
+        """Why the run was stopped."""
         self._bytes: Counter[str] = Counter()
         """Bytes read so far, by type of line."""
         self._expected = expected
 
     def __call__(self, line: bytes) -> LineVerdict:
-        message = stream.parse_line(line, longest=self._longest)
-        if message is None:
-            return LineVerdict.CONTINUE
-        self._bytes[message.type] += len(line)
-        self.messages.append(message)
-        if len(self.messages) >= MOST_MESSAGES and not isinstance(message, Result):
-            self.endless = True
-            return LineVerdict.ABORT
-        if isinstance(message, Init):
-            self.missing = self._expected.missing_in(message)
-            return LineVerdict.ABORT if self.missing else LineVerdict.CONTINUE
-        return LineVerdict.LAST if isinstance(message, Result) else LineVerdict.CONTINUE
-
-    def _longest(self, kind: str) -> int | None:
-        too_much = self._bytes[kind] > WHOLE_BYTES or self._bytes.total() > 2 * WHOLE_BYTES
-        return CUT_TEXT if too_much and kind != "result" else None
+        for message in messages_in(line):
+            if isinstance(message, Result):
+                self.messages.append(message)
+                return LineVerdict.LAST
+            too_much = self._bytes[message.type] > WHOLE_BYTES or self._bytes.total() > 2 * WHOLE_BYTES
+            self._bytes[message.type] += len(line)
+            self.messages.append(message_of(message.raw, CUT_TEXT) if too_much else message)
+            if isinstance(message, Init):
+                self.started = True
+                self.ending = _not_loaded(self._expected.missing_in(message))
+            elif len(self.messages) >= MOST_MESSAGES:
+                error = f"ended after {MOST_MESSAGES:,} messages, which is more than is kept of a run"
+                self.ending = Ending(Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED, error)
+        return LineVerdict.ABORT if self.ending else LineVerdict.CONTINUE
 
 
-UNANSWERED_SECONDS = 120.0
-"""Seconds of silence after which the service counts as not answering; for a short task, half its time limit."""
-
-
-def _ending(messages: list[Message], finished: Finished, missing: list[str], *, endless: bool, limit: float) -> Ending:
-    if endless and finished.cause is not StopCause.CANCELLED:
-        error = f"ended after {MOST_MESSAGES:,} messages, which is more than is kept of a run"
-        return Ending(Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED, error)
-    if missing and finished.cause is not StopCause.CANCELLED:
-        error = f"not loaded: {', '.join(missing)}"
-        return Ending(Outcome.SETUP_ERROR, ErrorKind.NOT_LOADED, error)
-    return outcome.decide(
-        messages,
-        cause=finished.cause,
-        returncode=finished.returncode,
-        stderr=finished.stderr.decode("utf-8", errors="replace"),
-        unanswered=finished.silent_seconds > min(UNANSWERED_SECONDS, limit / 2),
-    )
+def _not_loaded(missing: list[str]) -> Ending | None:
+    error = f"not loaded: {', '.join(missing)}"
+    return Ending(Outcome.SETUP_ERROR, ErrorKind.NOT_LOADED, error) if missing else None

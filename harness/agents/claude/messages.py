@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
-from typing import Annotated, Any, TypeVar
+import json
+from typing import Annotated, Any
 
 from pydantic import (
-    AfterValidator,
     AliasChoices,
+    AwareDatetime,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -23,25 +21,10 @@ from pydantic import (
 from harness.models import Offered
 from locobench.shared.validation import Whole
 
-Item = TypeVar("Item")
-
 LATEST_SECONDS = 1e11
 """Seconds since 1970; a larger number is a time in milliseconds, or not a time at all."""
 
-
-def _items(kind: type) -> BeforeValidator:
-    """Keep only a list's entries of this type; a value that is not a list becomes an empty one."""
-    return BeforeValidator(lambda value: [v for v in value if isinstance(v, kind)] if isinstance(value, list) else [])
-
-
-def _with_zone(time: datetime) -> datetime:
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
-
-
-Objects = Annotated[list[Item], _items(dict)]
-Strings = Annotated[list[str], _items(str)]
 Count = Annotated[Whole, BeforeValidator(lambda value: 0 if value is None else value), Field(ge=0)]
-Time = Annotated[datetime, AfterValidator(_with_zone)]
 Truth = Annotated[bool, BeforeValidator(bool)]
 
 
@@ -60,20 +43,20 @@ class Told(BaseModel):
             return cls.model_fields[info.field_name].get_default(call_default_factory=True)
 
 
+def _named(*names: str) -> Any:
+    return Field(default=0, validation_alias=AliasChoices(*names))
+
+
 class Usage(BaseModel):
     """Token counts of one request, the main loop or one model, under the API's names or those of `modelUsage`.
 
     A single malformed count invalidates all of them.
     """
 
-    input_tokens: Count = Field(default=0, validation_alias=AliasChoices("input_tokens", "inputTokens"))
-    output_tokens: Count = Field(default=0, validation_alias=AliasChoices("output_tokens", "outputTokens"))
-    cache_read_tokens: Count = Field(
-        default=0, validation_alias=AliasChoices("cache_read_input_tokens", "cacheReadInputTokens")
-    )
-    cache_creation_tokens: Count = Field(
-        default=0, validation_alias=AliasChoices("cache_creation_input_tokens", "cacheCreationInputTokens")
-    )
+    input_tokens: Count = _named("input_tokens", "inputTokens")
+    output_tokens: Count = _named("output_tokens", "outputTokens")
+    cache_read_tokens: Count = _named("cache_read_input_tokens", "cacheReadInputTokens")
+    cache_creation_tokens: Count = _named("cache_creation_input_tokens", "cacheCreationInputTokens")
 
 
 class Block(Told):
@@ -101,7 +84,7 @@ class Content(Told):
     """The API message inside a line."""
 
     id: str = ""
-    content: Objects[Block] = []
+    content: list[Block] = []
     usage: Usage | None = None
 
 
@@ -111,9 +94,11 @@ class Message(Told):
     type: str = ""
     subtype: str = ""
     session_id: str | None = None
-    timestamp: Time | None = None
+    timestamp: AwareDatetime | None = None
     error: str = ""
     """Kind of an API error, on assistant and api_retry lines."""
+    error_status: Whole | None = None
+    """HTTP status of that error, on api_retry lines."""
     raw: dict[str, Any] = {}
     """The line as it was printed."""
 
@@ -121,19 +106,14 @@ class Message(Told):
 class Init(Message):
     """The first line: what the CLI really loaded."""
 
+    plugins: list[dict[str, Any]] = []
+    slash_commands: list[str] = []
     claude_code_version: str = ""
-    plugins: Objects[dict[str, Any]] = []
-    slash_commands: Strings = []
 
     @property
     def offered(self) -> Offered:
         """The tools, servers, skills and agents that the CLI offers."""
         return Offered.of_init(self.raw)
-
-    @property
-    def plugin_names(self) -> set[str]:
-        """Names of the plugins that were loaded."""
-        return {str(plugin.get("name")) for plugin in self.plugins}
 
 
 class Turn(Message):
@@ -144,18 +124,6 @@ class Turn(Message):
     """The tool call that started the subagent that wrote this; None for the main agent."""
 
 
-class ApiRetry(Message):
-    """The CLI's own retry of a request."""
-
-    error_status: Whole | None = None
-
-
-class Denial(Told):
-    """A tool call that was not permitted."""
-
-    tool_name: str = ""
-
-
 class Result(Message):
     """The last line: how the run ended and what it cost, according to the CLI."""
 
@@ -163,14 +131,14 @@ class Result(Message):
     is_error: Truth = False
     api_error_status: Whole | None = None
     terminal_reason: str = ""
-    result: Annotated[str, BeforeValidator(lambda value: "" if value is None else str(value))] = ""
-    errors: Strings = []
+    result: str = ""
+    errors: list[str] = []
     num_turns: Annotated[Whole, Field(ge=0, strict=True)] | None = None
     duration_ms: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     total_cost_usd: Annotated[float, Field(ge=0, strict=True, allow_inf_nan=False)] | None = None
     usage: Usage | None = None
     model_usage: dict[str, Usage] = Field(default={}, alias="modelUsage")
-    permission_denials: Objects[Denial] = []
+    permission_denials: list[dict[str, Any]] = []
 
 
 class RateLimit(Told):
@@ -188,9 +156,8 @@ class RateLimitEvent(Message):
     rate_limit_info: RateLimit = RateLimit()
 
 
-KINDS: dict[str, type[Message]] = {
-    "system/init": Init,
-    "system/api_retry": ApiRetry,
+KINDS: dict[tuple[str, str] | str, type[Message]] = {
+    ("system", "init"): Init,
     "assistant": Turn,
     "user": Turn,
     "result": Result,
@@ -201,32 +168,45 @@ KINDS: dict[str, type[Message]] = {
 DEEPEST = 64
 """Levels of nesting that are kept; results files could not hold much more."""
 
-TOO_DEEP = "[nested too deeply]"
 
-
-def whole(_kind: str) -> None:
-    """Set no limit on a line's texts."""
-
-
-def message_of(line: Mapping[str, Any], *, longest: Callable[[str], int | None] = whole) -> Message:
+def message_of(line: dict[str, Any], longest: int | None = None) -> Message:
     """Parse one JSON object that the CLI printed into the most specific message class.
 
-    The json format prints only the result, which may lack a type. Values nested deeper than `DEEPEST` become a
-    placeholder, and texts longer than `longest` returns for the line's type are cut.
+    Values nested deeper than `DEEPEST` become a placeholder, and texts longer than `longest` characters are cut.
     """
-    raw = _bounded(dict(line), DEEPEST, longest(str(line.get("type"))))
-    name, subtype = str(raw.get("type")), str(raw.get("subtype"))
-    is_result = "type" not in raw and "session_id" in raw
-    kind = Result if is_result else KINDS.get(name) or KINDS.get(f"{name}/{subtype}", Message)
+    name, subtype = str(line.get("type")), str(line.get("subtype"))
+    kind = KINDS.get(name) or KINDS.get((name, subtype), Message)
+    raw = _bounded(line, DEEPEST, longest)
     return kind.model_validate({**raw, "raw": raw})
 
 
+def messages_in(output: str | bytes) -> list[Message]:
+    """Parse lines of stream-json, or the object or array that the other formats print.
+
+    Lines that are not JSON (a line cut by a kill, a stray print) or nested too deeply are skipped. Invalid UTF-8
+    becomes U+FFFD.
+    """
+    text = output.decode("utf-8", errors="replace") if isinstance(output, bytes) else output
+    found = []
+    for line in text.split("\n"):
+        try:
+            value = json.loads(line, parse_constant=lambda _: None)  # JSON has no infinities and no NaN
+        except (ValueError, RecursionError):
+            continue
+        items = value if isinstance(value, list) else [value]
+        found += [message_of(item) for item in items if isinstance(item, dict)]
+    return found
+
+
 def _bounded(value: Any, levels: int, longest: int | None) -> Any:
+    if isinstance(value, dict | list) and not levels:
+        return "[nested too deeply]"
     if isinstance(value, dict):
-        return {key: _bounded(item, levels - 1, longest) for key, item in value.items()} if levels else TOO_DEEP
+        return {key: _bounded(item, levels - 1, longest) for key, item in value.items()}
     if isinstance(value, list):
-        return [_bounded(item, levels - 1, longest) for item in value] if levels else TOO_DEEP
-    if isinstance(value, str) and longest is not None and len(value) > longest:
+        return [_bounded(item, levels - 1, longest) for item in value]
+    if not isinstance(value, str):
+        return value
+    if longest is not None and len(value) > longest:
         return f"{value[:longest]}[{len(value) - longest} characters left out]"
-    # JSON has no infinities and no NaN, though Python reads and writes them.
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return value.encode("utf-8", errors="replace").decode()  # no file could hold half a surrogate pair

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
 
-from harness.agents.claude.messages import ApiRetry, Message, RateLimitEvent, Result, Turn
-from harness.agents.claude.stream import result_message
+from harness.agents.base import Ending
+from harness.agents.claude.messages import Message, RateLimitEvent, Result, Turn
 from harness.host.processes import StopCause
 from harness.models import ErrorKind, Outcome
 from harness.models.outcomes import KIND_OF_STATUS
-
-
-@dataclass(frozen=True)
-class Ending:
-    """How a run ended and why."""
-
-    outcome: Outcome
-    kind: ErrorKind = ErrorKind.NONE
-    error: str = ""
-    status: int | None = None
-    retry_after_seconds: float | None = None
-
 
 TERMINAL_REASONS: dict[str, tuple[Outcome, ErrorKind]] = {
     "completed": (Outcome.COMPLETED, ErrorKind.NONE),
@@ -33,16 +20,13 @@ TERMINAL_REASONS: dict[str, tuple[Outcome, ErrorKind]] = {
     "hook_stopped": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
     "stop_hook_prevented": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
     "blocking_limit": (Outcome.INFRA_ERROR, ErrorKind.RATE_LIMIT),
+    # Subtypes, for CLI versions that do not print a reason. `success` counts only without an error.
+    "success": (Outcome.COMPLETED, ErrorKind.NONE),
+    "error_max_turns": (Outcome.AGENT_ERROR, ErrorKind.MAX_TURNS),
+    "error_max_budget_usd": (Outcome.AGENT_ERROR, ErrorKind.MAX_BUDGET),
+    "error_max_structured_output_retries": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
 }
 """Outcomes by the CLI's terminal_reason; any other reason is an infrastructure error."""
-
-SUBTYPES: dict[str, str] = {
-    "success": "completed",
-    "error_max_turns": "max_turns",
-    "error_max_budget_usd": "budget_exhausted",
-    "error_max_structured_output_retries": "structured_output_retry_exhausted",
-}
-"""The terminal_reason by subtype, for CLI versions that do not print one. `success` counts only without an error."""
 
 ASSISTANT_ERRORS: dict[str, ErrorKind] = {
     "authentication_failed": ErrorKind.AUTH,
@@ -70,7 +54,6 @@ def decide(
     returncode: int | None = 0,
     stderr: str = "",
     unanswered: bool = False,
-    now: datetime | None = None,
 ) -> Ending:
     """Decide how a run ended from the result line, the API errors, the exit code and who ended the process.
 
@@ -78,54 +61,47 @@ def decide(
 
     The subtype alone decides nothing: the CLI prints `success` for failed logins and refused requests.
     """
-    result = result_message(messages)
-    wait = _retry_after(messages, now or datetime.now(UTC))
+    infra = Outcome.INFRA_ERROR
     if cause is StopCause.CANCELLED:
-        return Ending(Outcome.INFRA_ERROR, ErrorKind.INTERRUPTED, "interrupted")
-    if result is not None:
-        return _ending_of_result(result, messages, cause, returncode, wait)
-    retry = _pending_retry(messages)
-    if retry is not None:
-        kind = _api_kind(retry.error, retry.error_status)
-        error = f"{retry.error} ({retry.error_status}): still retrying when the run was ended"
-        return Ending(Outcome.INFRA_ERROR, kind, error, retry.error_status, wait)
-    if cause is StopCause.TIMEOUT and not messages:
-        text = "the CLI printed nothing until the task's time was up"
-        return Ending(Outcome.INFRA_ERROR, ErrorKind.SILENT, text)
-    answered = any(isinstance(message, Turn) and message.type == "assistant" for message in messages)
-    if cause is StopCause.TIMEOUT and (unanswered or not answered) and not _tool_runs(messages):
-        text = "the service had not answered for too long when the task's time was up"
-        return Ending(Outcome.INFRA_ERROR, ErrorKind.SILENT, text)
+        return Ending(infra, ErrorKind.INTERRUPTED, "interrupted")
+    for message in reversed(messages):
+        if isinstance(message, Result):
+            return _ending_of_result(message, messages, returncode if cause is StopCause.EXITED else 0)
+    last = next((m for m in reversed(messages) if m.type == "assistant" or m.subtype == "api_retry"), None)
+    if last is not None and last.subtype == "api_retry":
+        kind = _api_kind(last.error, last.error_status)
+        error = f"{last.error} ({last.error_status}): still retrying when the run was ended"
+        return Ending(infra, kind, error, last.error_status, _retry_after(messages))
+    if cause is StopCause.TIMEOUT and (unanswered or last is None) and not _tool_runs(messages):
+        return Ending(infra, ErrorKind.SILENT, "the service had not answered for too long when the task's time was up")
     if cause is StopCause.TIMEOUT:
         return Ending(Outcome.TIMEOUT, ErrorKind.TIME_LIMIT, "the task's time limit was reached")
     if cause is StopCause.SILENT:
-        return Ending(Outcome.INFRA_ERROR, ErrorKind.SILENT, "the CLI printed nothing for too long")
-    why = _with_cure(_one_line(stderr))
+        return Ending(infra, ErrorKind.SILENT, "the CLI printed nothing for too long")
     if returncode is not None and (returncode < 0 or returncode > LAST_EXIT_CODE):
-        return Ending(Outcome.INFRA_ERROR, ErrorKind.KILLED, f"the CLI was killed (exit code {returncode})")
+        return Ending(infra, ErrorKind.KILLED, f"the CLI was killed (exit code {returncode})")
+    why = _with_cure(" ".join(stderr.split())[-300:])
     if not messages and returncode != 0:
-        return Ending(Outcome.INFRA_ERROR, ErrorKind.CLI_REFUSED, why or f"the CLI exited with {returncode}")
+        return Ending(infra, ErrorKind.CLI_REFUSED, why or f"the CLI exited with {returncode}")
     text = f"the CLI exited with {returncode} without a result line" + (f": {why}" if why else "")
-    return Ending(Outcome.INFRA_ERROR, ErrorKind.NO_RESULT, text)
+    return Ending(infra, ErrorKind.NO_RESULT, text)
 
 
-def _ending_of_result(
-    result: Result, messages: Sequence[Message], cause: StopCause, returncode: int | None, wait: float | None
-) -> Ending:
+def _ending_of_result(result: Result, messages: Sequence[Message], returncode: int | None) -> Ending:
     status = result.api_error_status
-    reason = result.terminal_reason or SUBTYPES.get(result.subtype, "error")
+    reason = result.terminal_reason or result.subtype
     outcome, kind = TERMINAL_REASONS.get(reason, (Outcome.INFRA_ERROR, ErrorKind.API_ERROR))
-    error = result.result or "; ".join(result.errors) or reason
     if outcome is Outcome.COMPLETED and (result.is_error or status is not None):
         outcome, kind = Outcome.INFRA_ERROR, ErrorKind.API_ERROR
+    if outcome is Outcome.COMPLETED and returncode:
+        text = f"the CLI exited with {returncode} after a result without error"
+        return Ending(Outcome.INFRA_ERROR, ErrorKind.NO_RESULT, text)
+    if outcome is Outcome.COMPLETED:
+        return Ending(outcome)
     if kind is ErrorKind.API_ERROR:
         kind = _api_kind(next((m.error for m in reversed(messages) if m.error), ""), status)
-    if outcome is Outcome.COMPLETED:
-        if cause is StopCause.EXITED and returncode:
-            text = f"the CLI exited with {returncode} after a result without error"
-            return Ending(Outcome.INFRA_ERROR, ErrorKind.NO_RESULT, text)
-        return Ending(Outcome.COMPLETED)
-    return Ending(outcome, kind, _with_cure(error), status, wait if outcome is Outcome.INFRA_ERROR else None)
+    error = _with_cure(result.result or "; ".join(result.errors) or reason)
+    return Ending(outcome, kind, error, status, _retry_after(messages) if outcome is Outcome.INFRA_ERROR else None)
 
 
 def _with_cure(error: str) -> str:
@@ -143,26 +119,9 @@ def _tool_runs(messages: Sequence[Message]) -> bool:
     return any(block.type == "tool_use" and block.id not in answered for block in blocks)
 
 
-def _pending_retry(messages: Sequence[Message]) -> ApiRetry | None:
-    """Return the last api_retry line if no answer followed it."""
-    for message in reversed(messages):
-        if isinstance(message, Turn) and message.type == "assistant":
-            return None
-        if isinstance(message, ApiRetry):
-            return message
-    return None
-
-
-def _retry_after(messages: Sequence[Message], now: datetime) -> float | None:
+def _retry_after(messages: Sequence[Message]) -> float | None:
     """Return the seconds until the rate limit that rejected the run resets, from the last rate_limit_event."""
-    for message in reversed(messages):
-        if isinstance(message, RateLimitEvent):
-            info = message.rate_limit_info
-            if info.status == "rejected" and info.resets_at is not None:
-                return max(0.0, info.resets_at - now.timestamp())
-            return None
+    events = [m.rate_limit_info for m in messages if isinstance(m, RateLimitEvent)]
+    if events and events[-1].status == "rejected" and events[-1].resets_at is not None:
+        return max(0.0, events[-1].resets_at - time.time())
     return None
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())[-300:]

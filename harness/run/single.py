@@ -1,0 +1,175 @@
+"""One run of a task: first the agent's attempt, which costs money, then the grading, which can be done again."""
+
+from __future__ import annotations
+
+import os
+import threading
+import traceback
+from contextlib import nullcontext
+from datetime import UTC, datetime
+
+from harness.agents.base import Executor
+from harness.config_importer import ConfigImporter
+from harness.errors import InputError, IsolationError, StopMatrix
+from harness.graders.composite_grader import CompositeGrader, not_graded, scored, ungraded
+from harness.host import scratch, trees
+from harness.host.redaction import Redactor, server_secrets
+from harness.isolator import EnvironmentIsolator, IsolatedEnv
+from harness.models import (
+    CodeAssertion,
+    Conditions,
+    ConfigSnapshot,
+    ErrorKind,
+    EvalResult,
+    ExecutionTrace,
+    Outcome,
+    assertion_ids,
+)
+from harness.results import files
+from harness.run.plan import PlannedRun
+from harness.suite import fingerprint
+
+
+class SingleRun:
+    """Makes planned runs, one per call; several threads may call it at a time."""
+
+    def __init__(self, executor: Executor, grader: CompositeGrader, isolator: EnvironmentIsolator) -> None:
+        """Take the agent, what grades its work, and where it works."""
+        self.executor = executor
+        self.grader = grader
+        self.isolator = isolator
+        # Copying and hashing hold the interpreter. In turns, each worker's agent starts as early as possible; side by
+        # side, all would wait for the last. Two at a time, since one may be waiting for the disk.
+        self._turn = threading.BoundedSemaphore(2)
+
+    def attempt(self, run: PlannedRun) -> EvalResult:
+        """Run the agent once. The result has its secrets redacted and is not graded yet.
+
+        StopMatrix if files of the run were changed since it was planned, or its checks cannot be carried out here.
+        """
+        _refuse_changed(run)
+        try:
+            self.grader.prepare(run.task)
+        except InputError as error:
+            raise StopMatrix(str(error)) from None
+        started, task, config = datetime.now(UTC), run.task, run.config
+        try:
+            with self._turn:
+                env = self.isolator.create_environment_for_task(
+                    task.fixture_path, config.claude_md, agents_md=config.agents_md, skills=config.skills
+                )
+        except (IsolationError, OSError) as error:
+            trace = _failed(run, Outcome.SETUP_ERROR, ErrorKind.FIXTURE, str(error))
+            return self._result(run, started, trace)
+        kept = False
+        try:
+            result = self._result(run, started, self._worked(run, env))
+            if result.outcome.measured and task.assertions:
+                result = result.model_copy(update={"grades": ungraded(task), "kept_project": env.path})
+                kept = True
+            return result
+        finally:
+            env.keep_project() if kept else env.cleanup()
+
+    def _worked(self, run: PlannedRun, env: IsolatedEnv) -> ExecutionTrace:
+        """Let the agent work in an environment, and find out what it changed."""
+        task, config = run.task, run.config
+        variables = dict(env.variables)
+        if config.user_configuration is not None:
+            home = env.temp_root / "user"
+            variables |= ConfigImporter().setup_ci_environment(config.user_configuration, home, disable_mcp=False)
+        with self._turn:
+            before = self.isolator.snapshot_files(env.path)
+        trace: ExecutionTrace | None = None
+        try:
+            try:
+                trace = self.executor.run(task.prompt, config, env.path, task.timeout_seconds, variables)
+            except (InputError, OSError, MemoryError):
+                raise
+            except Exception as error:  # a user's executor may raise anything; that loses only this run
+                traceback.print_exc()
+                text = f"the executor raised {type(error).__name__}: {error}"
+                return _failed(run, Outcome.INFRA_ERROR, ErrorKind.EXECUTOR, text)
+            with self._turn:
+                trees.restore(env.path)
+                return trace.model_copy(update={"file_changes": self.isolator.diff_files(before, env.path)})
+        except (OSError, MemoryError) as error:
+            text = f"what the agent left cannot be read: {error or type(error).__name__}"
+            return _failed(run, Outcome.INFRA_ERROR, ErrorKind.UNREADABLE, text, trace)
+
+    def _result(self, run: PlannedRun, started: datetime, trace: ExecutionTrace) -> EvalResult:
+        result = EvalResult(
+            task_id=run.task.id,
+            config_name=run.config.name,
+            model=run.config.model,
+            run_index=run.run_index,
+            timestamp=datetime.now(UTC),
+            started_at=started,
+            trace=trace,
+            fingerprints=run.fingerprints,
+            category=run.task.category,
+            difficulty=run.task.difficulty,
+            language=run.task.language,
+            conditions=Conditions(agent=self.executor.agent),
+        )
+        return files.without_secrets(result, _redactor(run))
+
+    def grade(self, run: PlannedRun, result: EvalResult) -> EvalResult:
+        """Add the missing grades to a result, and keep the existing ones, without running the agent again.
+
+        Checks run on the kept files of the run; `kept_project` is cleared once every check is graded. StopMatrix if
+        files of the run were changed since it was planned.
+        """
+        _refuse_changed(run)
+        task, project = run.task, result.kept_project
+        grades = {grade.assertion_id: grade for grade in result.grades}
+        replaced = result.replaced_judge_cost_usd
+        with self.grader.one_copy(task, project) if project else nullcontext():
+            for name, assertion in zip(assertion_ids(task.assertions), task.assertions, strict=True):
+                old = grades[name]
+                is_check = isinstance(assertion, CodeAssertion)
+                if old.status == "graded" or (is_check and not result.can_be_checked):
+                    continue
+                try:
+                    grades[name] = self.grader.grade_single_assertion(assertion, task, result.trace, project)
+                except Exception as error:  # the run has cost money: grade it later instead of losing it
+                    grades[name] = not_graded(name, assertion, error)
+                replaced += (old.judge.cost_usd or 0.0) if old.judge else 0.0
+        unchecked = any(grade.status == "grading_error" for grade in grades.values())
+        named, score, passed = scored(task, result.trace, grades)
+        changes = {"grades": named, "overall_score": score, "passed": passed, "replaced_judge_cost_usd": replaced}
+        graded = result.model_copy(update={**changes, "kept_project": project if unchecked else None})
+        return files.grades_without_secrets(graded, _redactor(run))
+
+
+def keep(result: EvalResult) -> None:
+    """Leave the files that the checks of a run need, if there are any, to later commands."""
+    if result.kept_project is not None:
+        scratch.keep(scratch.root_of(result.kept_project))
+
+
+def release(result: EvalResult) -> None:
+    """Remove the files that were kept for the checks of a run."""
+    if result.kept_project is not None:
+        scratch.remove(scratch.root_of(result.kept_project))
+
+
+def _refuse_changed(run: PlannedRun) -> None:
+    """Raise StopMatrix if the files of a task or its skills changed since the matrix was planned."""
+    skills = fingerprint.of_folder(run.config.skills_path)
+    if fingerprint.of_task(run.task) != run.fingerprints.task or skills != run.config.skills_digest:
+        raise StopMatrix(
+            f"files of task {run.task.id} or of config {run.config.name} were changed since the matrix was planned"
+        )
+
+
+def _redactor(run: PlannedRun) -> Redactor:
+    return Redactor(os.environ, run.config.env, values=server_secrets(run.config.servers))
+
+
+def _failed(
+    run: PlannedRun, outcome: Outcome, kind: ErrorKind, error: str, trace: ExecutionTrace | None = None
+) -> ExecutionTrace:
+    """Return the trace of a run that says nothing about its agent, with what is known of it."""
+    known = trace or ExecutionTrace(config_snapshot=ConfigSnapshot.of(run.config))
+    return known.model_copy(update={"is_error": True, "outcome": outcome, "error_kind": kind, "error": error})
