@@ -30,7 +30,7 @@ demo: $(VENV)/installed  ## the three scripts on the bundled sample, then oracle
 	    --min_context_length 5000 --min_files_count 5 --top_n 1000 --quiet
 	@$(BIN)/python run_adapter.py --data_dir data/sample --dataset_path $(DEMO)/locobench_dataset.jsonl \
 	    --selected_tasks $(DEMO)/selected_tasks.json --output_dir $(DEMO)/tasks
-	@$(BIN)/python smoke_test.py --local --tasks_dir $(DEMO)/tasks
+	@$(BIN)/python smoke_test.py --local $(DEMO)/tasks
 
 demo-own: $(VENV)/installed  ## questions with exact answers from this repository, then oracle, empty answer and grep's
 	@$(BIN)/python derive_scenarios.py . --output_dir $(DEMO_OWN)/data --history 3
@@ -39,7 +39,7 @@ demo-own: $(VENV)/installed  ## questions with exact answers from this repositor
 	    --output $(DEMO_OWN)/selected_tasks.json --top_n 40 --quiet
 	@$(BIN)/python run_adapter.py --data_dir $(DEMO_OWN)/data --dataset_path $(DEMO_OWN)/locobench_dataset.jsonl \
 	    --selected_tasks $(DEMO_OWN)/selected_tasks.json --output_dir $(DEMO_OWN)/tasks
-	@$(BIN)/python smoke_test.py --local --tasks_dir $(DEMO_OWN)/tasks
+	@$(BIN)/python smoke_test.py --local $(DEMO_OWN)/tasks
 	@$(BIN)/python -m tools.grep_answers $(DEMO_OWN)/tasks
 
 test: $(VENV)/installed-dev  ## all tests that need neither Docker nor the claude CLI

@@ -22,7 +22,7 @@ from harness.compare.verdicts import ArmsComparison, Comparison, UnitComparison,
 from harness.compare.wording import UNKNOWN, counted, run_facts, runs_text, total_cost_text
 from harness.models import EvalResult, FileChange, GradeResult
 from harness.report.console import plain, print_table, print_verbatim, report_console
-from harness.report.exports import results_json
+from harness.report.exports import summary_of
 from harness.report.tables import (
     COLOURS,
     arms_table,
@@ -31,23 +31,13 @@ from harness.report.tables import (
     metrics_table,
     new_table,
     slices_table,
-    summary_tables,
+    summary_table,
     unit_table,
     verdict_text,
 )
-from locobench.shared.files import write_whole
+from harness.results.files import save_results
 
 __all__ = ["AggregatedMetrics", "Reporter", "aggregate"]
-
-PREVIEW_CHARS = 300
-"""How much of a tool's input or output a detailed view shows; `explain` shows all of it."""
-
-
-WIDE = 100
-"""From this many columns on, a comparison shows its groups with the means of both arms."""
-
-WIDE_SUMMARY = 120
-"""From this many columns on, a summary has one line per config and model."""
 
 
 class Reporter:
@@ -59,10 +49,8 @@ class Reporter:
 
     def print_summary(self, results: list[EvalResult]) -> None:
         """Print rates with intervals, pass@k, cost and lost runs per config and model, then per task."""
-        wide = self.console.width >= WIDE_SUMMARY
-        for table in summary_tables(results, wide=wide):
-            print_table(self.console, table)
-        print_table(self.console, means_by_task(results, wide=wide))
+        print_table(self.console, summary_table(results))
+        print_table(self.console, means_by_task(results))
         metrics = aggregate(results)
         spent = total_cost_text(metrics.total_cost, metrics.unknown_costs)
         note = "" if metrics.total_cost is None else " (judges and lost runs included)"
@@ -73,17 +61,14 @@ class Reporter:
         self.print_comparison(_regression_test(baseline, current), all_tasks=True)
 
     def print_detailed_result(self, result: EvalResult, verbose: bool = False) -> None:
-        """Print one run: how it ended, its grades with reasons, its tools and files.
-
-        `verbose` adds tool inputs and outputs, diffs, the answer and stderr.
-        """
+        """Print one run: how it ended, its grades with reasons, its tools and files; all of it if `verbose`."""
+        if verbose:
+            self.print_explain(result)
+            return
         self._print_head(result)
         self._print_grades(result.grades)
-        self._print_tools(result, PREVIEW_CHARS if verbose else 0)
-        self._print_changes(result.trace.file_changes, diffs=verbose)
-        if verbose:
-            self._print_block("Answer", result.trace.result)
-            self._print_block("Standard error", result.trace.stderr)
+        self._print_tools(result, names_only=True)
+        self._print_changes(result.trace.file_changes, diffs=False)
 
     def print_analysis(
         self, results: list[EvalResult], task_filter: str | None = None, failed_only: bool = False
@@ -133,7 +118,7 @@ class Reporter:
             for text in filter(None, (sentence(comparison) for sentence in sentences)):
                 self.console.print(plain(text))
         if comparison.slices:
-            print_table(self.console, slices_table(comparison.slices, a, b, means=self.console.width >= WIDE))
+            print_table(self.console, slices_table(comparison.slices))
         for text in comparison.warnings:
             self.console.print(plain("! ", style="yellow").append_text(plain(text, "default")))
         decision = comparison.decision
@@ -152,7 +137,7 @@ class Reporter:
         """Print everything about one run: prompt, transcript, changes, grades with the judge's prompt, stderr."""
         self._print_head(result)
         self._print_block("Prompt", result.trace.claude_prompt)
-        self._print_tools(result, None)
+        self._print_tools(result)
         self._print_block("Response", result.trace.claude_response or result.trace.result)
         self._print_changes(result.trace.file_changes, diffs=True)
         self._print_grades(result.grades)
@@ -162,8 +147,8 @@ class Reporter:
         self._print_block("Standard error", result.trace.stderr)
 
     def export_json(self, results: list[EvalResult], path: Path | str) -> None:
-        """Write results with a summary; `load_results` reads the file."""
-        write_whole(Path(path), results_json(results), durable=True)
+        """Write results without secrets, with a summary; `load_results` reads the file."""
+        save_results(results, Path(path), summary=summary_of(results))
 
     def check_regression(
         self, baseline: list[EvalResult], current: list[EvalResult], threshold: float = 0.05
@@ -205,19 +190,17 @@ class Reporter:
         if grades:
             print_table(self.console, table)
 
-    def _print_tools(self, result: EvalResult, limit: int | None) -> None:
-        """Print tool calls with `limit` characters of input and output each: 0 prints names only, None everything."""
+    def _print_tools(self, result: EvalResult, *, names_only: bool = False) -> None:
         calls = result.trace.tool_count
         said = "Tool calls not recorded" if calls is None else counted(calls, "tool call")
         self.console.print(plain(said, style="bold"))
         for call in result.trace.tool_calls:
             line = plain(f"  {call.name}", style="cyan")
-            if limit != 0:
-                line.append_text(plain(" " + json.dumps(call.input, ensure_ascii=False)[:limit], "default"))
+            if call.input and not names_only:
+                line.append_text(plain(" " + json.dumps(call.input, ensure_ascii=False), "default"))
             self.console.print(line, soft_wrap=True)
-            answered = call.error or call.output
-            if answered and limit != 0:
-                print_verbatim(self.console, answered[:limit], indent=4)
+            if not names_only:
+                print_verbatim(self.console, call.error or call.output or "", indent=4)
 
     def _print_changes(self, changes: Sequence[FileChange], diffs: bool) -> None:
         self.console.print(plain(f"{counted(len(changes), 'file')} changed", style="bold"))
@@ -239,28 +222,20 @@ def regression_evidence(comparison: Comparison) -> dict[str, Any]:
     fell = decision.having(Verdict.REGRESSION)
     if comparison.verdict is Verdict.REGRESSION and not fell:  # only as a whole: list the tasks that suggest it
         fell = [unit for unit in decision.units if unit.suspect and unit.difference < 0]
-    regressed = [rows[unit.key] for unit in fell]
-    improved = [rows[unit.key] for unit in decision.having(Verdict.IMPROVEMENT)]
-    primary = comparison.primary
+    improved = decision.having(Verdict.IMPROVEMENT)
     return {
         "has_regressions": comparison.got_worse,
-        "regression_count": len(regressed),
+        "regression_count": len(fell),
         "improvement_count": len(improved),
-        "metric": comparison.metric,
         "threshold": comparison.threshold,
-        "regressions": regressed,
-        "improvements": improved,
+        "regressions": [rows[unit.key] for unit in fell],
+        "improvements": [rows[unit.key] for unit in improved],
         "comparisons": list(rows.values()),
         "verdict": str(comparison.verdict),
         "decided": comparison.got_worse or comparison.verdict is not Verdict.NOT_ENOUGH_DATA,
         "evidence": verdict_sentence(comparison),
-        "delta": decision.difference,
-        "interval": [primary.interval.low, primary.interval.high] if primary and primary.interval else None,
         "p_value": (decision.these_tasks or decision.suite).less,
-        "minimal_detectable_effect": comparison.detectable,
-        "suspects": [decision.name(unit) for unit in decision.units if unit.suspect],
         "unmatched": {"baseline": list(comparison.only_a), "current": list(comparison.only_b)},
-        "errors": {"baseline": comparison.errors_a, "current": comparison.errors_b},
         "warnings": list(comparison.warnings),
     }
 
@@ -270,13 +245,9 @@ def _regression_row(unit: UnitComparison) -> dict[str, Any]:
         "task_id": unit.key.task_id,
         "config": unit.key.config,
         "model": unit.key.model,
-        "baseline_pass_rate": unit.rate_a,
-        "current_pass_rate": unit.rate_b,
-        "baseline_mean": unit.mean_a,
-        "current_mean": unit.mean_b,
+        "baseline_pass_rate": unit.passed_a / len(unit.scores_a),
+        "current_pass_rate": unit.passed_b / len(unit.scores_b),
         "delta": unit.difference,
-        "baseline_runs": len(unit.scores_a),
-        "current_runs": len(unit.scores_b),
         "p_value": unit.p.less,
         "adjusted_p_value": unit.adjusted.less,
         "verdict": str(unit.verdict),

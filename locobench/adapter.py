@@ -149,11 +149,4 @@ class LoCoBenchAdapter:
 
     def _generate_dockerfile(self, language: str) -> str:
         """Return a language's Dockerfile: the shared base layer, the language's packages, the project."""
-        options = self.options
-        return render_dockerfile(
-            language,
-            options.base_image,
-            languages=options.languages,
-            language_image=options.language_image,
-            closed_book=options.closed_book,
-        )
+        return render_dockerfile(language, self.options)

@@ -7,11 +7,9 @@ import importlib
 import os
 import signal
 import sys
-import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 from typing import IO, Any, NamedTuple
 
 import click
@@ -24,31 +22,23 @@ INTERRUPTED, CLOSED_PIPE = 130, 141
 
 
 class Entry(NamedTuple):
-    """The module of a command, and its short help."""
+    """The module of a command, whose function there has its name with _ for -, and its short help."""
 
     module: str
     help: str
-
-    def load(self, name: str) -> click.Command:
-        """Import the command. Its function has the same name, with _ for -."""
-        command: click.Command = getattr(importlib.import_module(self.module), name.replace("-", "_"))
-        return command
 
 
 COMMANDS: dict[str, Entry] = {
     "run": Entry("harness.cli.run", "Run one task with one config and grade it."),
     "matrix": Entry("harness.cli.run", "Run tasks x configs x models, several times each."),
     "validate": Entry("harness.cli.check", "Check tasks and configs: files, solutions, untouched fixtures; no model."),
-    "ls": Entry("harness.cli.check", "List tasks or configs."),
     "env-status": Entry("harness.cli.check", "Show whether this machine is ready to run."),
-    "sandbox-image": Entry("harness.cli.check", "Build the image of --sandbox docker."),
     "report": Entry("harness.cli.report", "Summary of results; HTML, JSON."),
     "analyze": Entry("harness.cli.report", "List runs with what failed in them, or show one whole."),
     "compare": Entry("harness.cli.report", "Did B do better than A, by how much, how sure, at what cost?"),
     "power": Entry("harness.cli.design", "How many tasks and runs it takes to find an effect."),
     "plan": Entry("harness.cli.design", "Two Harbor jobs, without and with a server, from a budget."),
     "grade": Entry("harness.cli.judge", "Grade finished runs by judges, without the agent."),
-    "evidence": Entry("harness.cli.judge", "What of an answer can be looked up in the code."),
     "export-config": Entry("harness.cli.snapshot", "Snapshot of Claude Code's configuration, without secrets."),
     "import-config": Entry("harness.cli.snapshot", "Set a configuration up from a snapshot."),
 }
@@ -77,10 +67,9 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return the command."""
+        """Import and return the command; None if there is none of this name."""
         entry = COMMANDS.get(cmd_name)
-        with _ending_at_once():
-            return entry.load(cmd_name) if entry else None
+        return entry and getattr(importlib.import_module(entry.module), cmd_name.replace("-", "_"))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the command table of --help without importing the commands."""
@@ -111,51 +100,32 @@ def _errors_shown() -> Iterator[None]:
     Not left to click, which exits with 1 if stderr is closed.
     """
     try:
-        try:
-            yield
-        except BrokenPipeError:
-            raise
-        except InputError as error:
-            raise BadInput(str(error)) from error
-        except OSError as error:
-            raise BadInput(f"{error.filename or 'output'}: {error.strerror or error}") from error
-        except ModuleNotFoundError as error:
-            raise BadInput(lacking(error)) from error
+        yield
+        return
+    except BrokenPipeError:
+        raise
     except click.ClickException as error:
-        try:
-            error.show()
-        except BrokenPipeError:
-            raise
-        except OSError:  # the message cannot be written either; the exit code has to do
-            pass
-        raise SystemExit(error.exit_code) from error
+        shown = error
+    except InputError as error:
+        shown = BadInput(str(error))
+    except OSError as error:
+        shown = BadInput(f"{error.filename or 'output'}: {error.strerror or error}")
+    except ModuleNotFoundError as error:
+        shown = BadInput(lacking(error))
+    try:
+        shown.show()
+    except BrokenPipeError:
+        raise
+    except OSError:  # the message cannot be written either; the exit code has to do
+        pass
+    raise SystemExit(shown.exit_code)
 
 
 @contextlib.contextmanager
 def _ending_like_ctrl_c() -> Iterator[None]:
     """Let SIGTERM and SIGHUP end a command and its agents as Ctrl-C does; nohup still works."""
     numbers = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) is not signal.SIG_IGN]
-    with _signals_go_to(_interrupt, numbers):
-        yield
-
-
-@contextlib.contextmanager
-def _ending_at_once() -> Iterator[None]:
-    """Let Ctrl-C end the process at once: raised during an import, it could surface as any other exception."""
-    numbers = [n for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if callable(signal.getsignal(n))]
-    with _signals_go_to(signal.SIG_DFL, numbers):
-        yield
-
-
-@contextlib.contextmanager
-def _signals_go_to(
-    handler: Callable[[int, FrameType | None], None] | signal.Handlers, numbers: Sequence[signal.Signals]
-) -> Iterator[None]:
-    """Handle these signals differently within the block; only the main thread may."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.signal(number, handler) for number in numbers}
+    before = {number: signal.signal(number, signal.default_int_handler) for number in numbers}
     try:
         yield
     finally:
@@ -173,10 +143,6 @@ def _warnings_as_lines() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         yield
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 @contextlib.contextmanager

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from harness.cli.options import METRIC, PATH, gathered
-from harness.compare.comparison import UnclearPairing, compare_arms
+from harness.cli.options import METRIC, PATH, together
+from harness.compare.comparison import compare_arms
 from harness.compare.verdicts import ArmsComparison, Comparison, MetricChoice, Verdict
 from harness.errors import InputError
 from harness.models import EvalResult
@@ -45,25 +45,20 @@ class ArmOptions:
         arms = self._several(more) if more else self._two()
         metric: MetricChoice = self.metric or ("pass_rate" if self.regression else "auto")
         threshold = REGRESSION_THRESHOLD if self.regression else 0.0
-        try:
-            found = compare_arms(
-                arms,
-                metric=metric,
-                threshold=threshold if self.threshold is None else self.threshold,
-                treatment=self.treatment,
-                fixed_tasks=self.regression,
-            )
-        except UnclearPairing as error:
-            raise InputError(f"{error} with --model-a and --model-b, two paths at a time") from error
+        found = compare_arms(
+            arms,
+            metric=metric,
+            threshold=threshold if self.threshold is None else self.threshold,
+            treatment=self.treatment,
+            fixed_tasks=self.regression,
+        )
         return found, arms
 
     def _several(self, more: Sequence[Path]) -> list[tuple[str, list[EvalResult]]]:
         """Load A, B and `more`. Each is labelled with the file's name, or with the path if names repeat."""
-        if self.b is None:
-            raise InputError("several arms need a path each")
         if any((self.config_a, self.config_b, self.model_a, self.model_b, self.label_a, self.label_b)):
             raise InputError("with more than two paths, --config-a, --model-a, --label-a and those of B do not apply")
-        paths = [self.a, self.b, *more]
+        paths = [path for path in (self.a, self.b, *more) if path]
         names = [path.stem for path in paths]
         return [(path.stem if names.count(path.stem) == 1 else str(path), load_source(path)) for path in paths]
 
@@ -85,9 +80,7 @@ class ArmOptions:
         return list(zip(labels, results, strict=True))
 
 
-arm_options = gathered(
-    "arms",
-    ArmOptions,
+arm_options = together(
     click.argument("a", type=PATH),
     click.argument("b", type=PATH, required=False),
     click.option("--config-a", help="Only this config of A."),

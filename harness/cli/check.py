@@ -10,20 +10,18 @@ from pathlib import Path
 import click
 
 from harness.agents.claude.layout import installed_version
-from harness.cli.run_options import docker_sandbox, sandbox_base_option, sandbox_claude_option
 from harness.errors import InputError
 from harness.executor import ClaudeExecutor
 from harness.graders.composite_grader import CompositeGrader
 from harness.host.redaction import redact_text
+from harness.host.secrets import is_secret_name
 from harness.host.variables import CLOUDS, PASSED_VARIABLES
 from harness.models import Task
 from harness.report.console import say, say_lines
 from harness.run.oracle import Check, nop, oracle
-from harness.suite import load as loading
-from locobench.shared.secrets import is_secret_name
+from harness.suite.load import load_configs, load_tasks
 
 TASKS = "evals/tasks/**/*.task.yaml"
-CONFIGS = "evals/configs/*/config.yaml"
 
 
 @click.command()
@@ -57,7 +55,7 @@ def validate(
         _validate_configs(config_glob, mcp_config)
         if task_glob is None:
             return
-    tasks = loading.load_tasks(_here(TASKS, "--tasks") if task_glob is None else task_glob)
+    tasks = load_tasks(task_glob or TASKS)
     grader = CompositeGrader()
     _validate_files(tasks, grader, static=static)
     if not static:
@@ -69,7 +67,7 @@ def validate(
 
 def _validate_configs(pattern: str, mcp_config: Path | None) -> None:
     executor = ClaudeExecutor(mcp_config_path=mcp_config)
-    for config in loading.load_configs(pattern):
+    for config in load_configs(pattern):
         executor.resolve(config).refuse_unknown_servers()
         say(f"ok: {config.name} ({config.model}, {config.max_turns} turns)")
 
@@ -99,42 +97,6 @@ def _all_as_expected(checks: Sequence[Check]) -> bool:
     wrong = sum(not check.as_expected for check in checks)
     say(f"{len(checks) - wrong} of {len(checks)} checks are as they should be")
     return not wrong
-
-
-def _here(pattern: str, option: str) -> str:
-    """Return the pattern; InputError if it is the default and the current folder has no suite."""
-    if pattern in (TASKS, CONFIGS) and not Path("evals").is_dir():
-        name = Path(pattern).name
-        raise InputError(
-            f"{pattern}: there is no evals/ in this folder; go to the one that has it, or name your {name} files with"
-            f" {option}"
-        )
-    return pattern
-
-
-@click.command()
-@click.argument("kind", type=click.Choice(["tasks", "configs"]), default="tasks")
-@click.option("--path", help="Quoted glob, or a folder to search.")
-def ls(kind: str, path: str | None) -> None:
-    """List tasks or configs."""
-    default, suffix = (TASKS, "**/*.task.yaml") if kind == "tasks" else (CONFIGS, "**/config.yaml")
-    pattern = str(Path(path) / suffix) if path and Path(path).is_dir() else path or _here(default, "--path")
-    if kind == "tasks":
-        for task in loading.load_tasks(pattern):
-            say(f"{task.id}  {task.category}  {task.difficulty}  {task.description}")
-    else:
-        for config in loading.load_configs(pattern):
-            say(f"{config.name}  {config.model}  {config.max_turns} turns  {config.description}")
-
-
-@click.command()
-@sandbox_base_option
-@sandbox_claude_option
-def sandbox_image(sandbox_base: str, sandbox_claude: str) -> None:
-    """Build the image of --sandbox docker where it is not there yet, try it, and print its name."""
-    sandbox = docker_sandbox(None, sandbox_base, sandbox_claude)
-    sandbox.prepare("claude")
-    click.echo(sandbox.image)
 
 
 @click.command()

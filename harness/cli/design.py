@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
+import io
+import math
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
+from typing import Any
 
 import click
+from ruamel.yaml import YAML
 
-from harness import statistics
 from harness.cli.options import METRIC, PATH, RESULTS_HELP
+from harness.compare.noise import Noise, observed_noise
 from harness.compare.verdicts import MetricChoice
 from harness.compare.wording import counted, metric_name
-from harness.design.jobs import ARMS, Earlier, choose_attempts, count_tasks, hours, job_yaml
-from harness.design.jobs import power as power_of
-from harness.design.noise import Noise, observed_noise
 from harness.errors import InputError
+from harness.models import EvalResult
 from harness.report.console import print_table, report_console, say, say_lines
 from harness.report.tables import new_table
 from harness.results.sources import load_source
+from harness.statistics.estimates import MOST_TASKS, TARGET_POWER, minimal_detectable_effect, paired_power, tasks_needed
 from locobench.harbor.mcp import McpServer
+from locobench.harbor.task import TASK_FILE, TaskToml, task_folders
 from locobench.shared.files import write_whole
-from locobench.shared.installation import HARNESS
+from locobench.shared.installation import GENERATE, HARNESS
 
 RUNS = (1, 3, 5, 10)
 TASKS = (10, 20, 50, 100, 200)
-BRIDGE_NETWORKS = 30
-"""User networks that fit into Docker's default address pools; each trial needs one unless an overlay says otherwise."""
+MOST_ATTEMPTS = 10
+"""Most attempts that a budget is spent on. Beyond ten, add tasks instead: they reduce the error faster."""
 RETRIES = 2
 """How often Harbor repeats a trial that failed to start."""
-WITHOUT_SERVERS = ("oracle", "nop")
-"""Agents that Harbor refuses to run with a server."""
+EFFECT = 0.1
+"""Difference of the mean score, 0 to 1, whose chance to be found is told."""
+NEEDED = (TASK_FILE, "instruction.md", "environment", "tests/test.sh")
+"""What a folder must have for Harbor to run it."""
 
 
 @click.command()
@@ -67,10 +75,15 @@ def power(
 
     By the noncentral t of the paired test over tasks; docs/STATISTICS.md compares it with simulations.
     """
+    noise = Noise("pass_rate" if run_sd is None else "score", 0.8, run_sd)
     if source:
-        noise = _noise_of(source, metric, run_sd)
-    else:
-        noise = Noise("pass_rate" if run_sd is None else "score", 0.8, run_sd)
+        found = observed_noise(load_source(source), metric, run_sd)
+        if found is None:
+            raise InputError(
+                f"{source}: holds one run of each task, which cannot tell how much runs of a task vary; give --run-sd, "
+                "or results with two runs of a task or of two arms"
+            )
+        noise = found
     noise = replace(
         noise,
         mean=noise.mean if baseline is None else baseline,
@@ -89,38 +102,17 @@ def power(
     if noise.run_sd is not None and len(possible) == 2:
         possible, words = [1], {1: "difference, drop or rise,"}  # the noise is the same either way
     for sign in possible:
-        change = sign * effect
-        table = new_table(
-            "",
-            "runs per task and arm",
-            *(f"{count} tasks" for count in TASKS),
-            f"tasks for {100 * statistics.TARGET_POWER:.0f} %",
-        )
+        columns = (*(f"{count} tasks" for count in TASKS), f"tasks for {100 * TARGET_POWER:.0f} %")
+        table = new_table("", "runs per task and arm", *columns)
         for count in RUNS:
-            sd = noise.sd(change, count)
-            found = (statistics.paired_power(effect, sd, number) for number in TASKS)
-            table.add_row(str(count), *(f"{100 * share:.0f} %" for share in found), _needed_text(effect, sd))
+            sd = noise.sd(sign * effect, count)
+            chances = (f"{100 * paired_power(effect, sd, number):.0f} %" for number in TASKS)
+            table.add_row(str(count), *chances, str(tasks_needed(effect, sd) or f"> {MOST_TASKS}"))
         console.print(
             f"Chance to find a {words[sign]} of {100 * effect:.0f} points from a {name} of {100 * noise.mean:.0f} %"
             f"{varying}:"
         )
         print_table(console, table)
-
-
-def _noise_of(source: Path, metric: MetricChoice, run_sd: float | None) -> Noise:
-    results = load_source(source)
-    noise = observed_noise(results, metric, run_sd)
-    if noise is None:
-        raise InputError(
-            f"{source}: holds one run of each task, which cannot tell how much runs of a task vary; give --run-sd, or "
-            "results with two runs of a task or of two arms"
-        )
-    return noise
-
-
-def _needed_text(effect: float, sd: float) -> str:
-    needed = statistics.tasks_needed(effect, sd)
-    return f"> {statistics.MOST_TASKS}" if needed is None else str(needed)
 
 
 @click.command()
@@ -136,15 +128,7 @@ def _needed_text(effect: float, sd: float) -> str:
 @click.option(
     "--budget-usd", required=True, type=click.FloatRange(0, min_open=True), help="Dollars for both jobs together."
 )
-@click.option("--from", "source", type=PATH, help=f"Take costs, times and spread from a {RESULTS_HELP}.")
-@click.option("-n", "--concurrency", default=4, show_default=True, type=click.IntRange(1), help="Trials at a time.")
-@click.option("--env", "environment", default="docker", show_default=True, help="Harbor's environment type.")
-@click.option(
-    "--extra-docker-compose", multiple=True, type=PATH, help="Compose overlay for both jobs; may be given repeatedly."
-)
-@click.option(
-    "--jobs-dir", default="jobs", show_default=True, type=PATH, help="Folder that Harbor keeps the two jobs in."
-)
+@click.option("--from", "source", type=PATH, help=f"Take costs and spread from a {RESULTS_HELP}.")
 @click.option(
     "-o", "--output-dir", default=".", type=PATH, help="Folder for without.yaml and with.yaml.  [default: this one]"
 )
@@ -156,10 +140,6 @@ def plan(
     mcp_config: Path,
     budget_usd: float,
     source: Path | None,
-    concurrency: int,
-    environment: str,
-    extra_docker_compose: tuple[Path, ...],
-    jobs_dir: Path,
     output_dir: Path,
 ) -> None:
     """Write two Harbor jobs over TASKS, without and with MCP servers, and say what they will cost and find.
@@ -168,60 +148,116 @@ def plan(
     the cost of a run is not known. Nothing is run: the commands to run are printed. What no earlier result
     tells is said to be not known. The paths in the jobs are meant from the folder that this command is run in.
     """
-    if agent in WITHOUT_SERVERS:
-        raise InputError(f"--agent {agent}: Harbor gives it no MCP servers, so the job `with` would fail; name another")
     servers = McpServer.load(mcp_config)
     if not servers:
         raise InputError(f"{mcp_config}: holds no server, so both jobs would be the same")
-    _refuse_existing(output_dir, jobs_dir)
-    count = count_tasks(tasks)
-    earlier = Earlier.of(load_source(source), model) if source else None
-    if earlier is not None and not earlier.runs:
-        raise InputError(f"{source}: holds no run of the model {model}; leave --from out, or name other results")
-    usd = earlier.usd if earlier else None
-    attempts = choose_attempts(count, usd, budget_usd)
-    settings = {
-        "jobs_dir": str(jobs_dir),
-        "n_attempts": attempts,
-        "n_concurrent_trials": concurrency,
-        "retry": {"max_retries": RETRIES},
-        "environment": {"type": environment},
-    }
-    if extra_docker_compose:
-        settings["environment"] = {"type": environment, "extra_docker_compose": list(map(str, extra_docker_compose))}
     files = {name: output_dir / f"{name}.yaml" for name in ("without", "with")}
+    for path in files.values():
+        if path.exists():
+            raise InputError(f"{path} exists; name another folder with -o, or remove it")
+    count = _count_tasks(tasks)
+    earlier = _earlier_runs(source, model) if source else []
+    usd = _usd_of_a_pair(earlier)
+    attempts = _attempts(count, usd, budget_usd)
     for name, path in files.items():
-        given = servers if name == "with" else ()
-        write_whole(path, job_yaml({"job_name": name, **settings}, tasks, agent, model, given))
+        write_whole(path, _job(name, attempts, tasks, agent, model, servers if name == "with" else ()))
     say(f"wrote {files['without']} and {files['with']}")
-    if environment == "docker" and concurrency > BRIDGE_NETWORKS and not extra_docker_compose:
-        say(
-            f"-n {concurrency}: Docker's default address pools hold about {BRIDGE_NETWORKS} networks, one a trial;"
-            " docs/RUNNING_AT_SCALE.md says what to do",
-            err=True,
-        )
-    trials = ARMS * count * attempts
-    basis = f", from {counted(earlier.runs, 'earlier run')} in {source}" if earlier else ""
-    dollars = "not known" if usd is None else f"about ${count * attempts * sum(usd):.2f}{basis}"
+    basis = f", from {counted(len(earlier), 'earlier run')} in {source}" if earlier else ""
+    dollars = "not known" if usd is None else f"about ${count * attempts * usd:.2f}{basis}"
     say_lines(
-        f"trials:  {trials} = {counted(count, 'task')} x {counted(attempts, 'attempt')} x {ARMS} jobs, "
-        f"{concurrency} at a time\n"
+        f"trials:  {2 * count * attempts} = {counted(count, 'task')} x {counted(attempts, 'attempt')} x 2 jobs\n"
         f"dollars: {dollars}, of ${budget_usd:.2f}; Harbor itself stops at no budget\n"
-        f"hours:   {hours(earlier, count, attempts, concurrency)}\n"
-        f"power:   {power_of(earlier, count, attempts)}\n"
+        f"power:   {_power_text(earlier, count, attempts)}\n"
     )
     say("Run, from this folder:")
     for path in files.values():
         say(f"  harbor run -y -c {shlex.quote(str(path))}")
-    places = " ".join(shlex.quote(str(jobs_dir / name)) for name in files)
-    say(f"  {HARNESS} compare {places} --html report.html")
-    say(f"A job that was stopped goes on with: harbor job resume -p {shlex.quote(str(jobs_dir))}/<job>")
+    say(f"  {HARNESS} compare jobs/without jobs/with --html report.html")
 
 
-def _refuse_existing(output_dir: Path, jobs_dir: Path) -> None:
-    """Raise InputError if a file would be overwritten, or if Harbor already has a job of that name."""
-    for name in ("without", "with"):
-        if (path := output_dir / f"{name}.yaml").exists():
-            raise InputError(f"{path} exists; name another folder with -o, or remove it")
-        if (job := jobs_dir / name).exists():
-            raise InputError(f"{job} exists and holds a job that was run; name another folder with --jobs-dir")
+def _count_tasks(path: Path) -> int:
+    """Return how many whole tasks a folder holds; Harbor skips the others.
+
+    InputError if there are none, one cannot be read, or one has its own MCP servers, which both arms would get.
+    """
+    folders = task_folders(path)
+    if folders == [path]:
+        raise InputError(f"{path}: a single task; name the folder that holds the tasks")
+    whole = [folder for folder in folders if all((folder / needed).exists() for needed in NEEDED)]
+    if not whole:
+        raise InputError(f"{path}: holds no task; name the folder that {GENERATE} wrote")
+    for folder in whole:
+        if TaskToml.read(folder).environment.mcp_servers:
+            raise InputError(
+                f"{folder}: brings MCP servers of its own, so both jobs would have them;"
+                " generate the tasks without --mcp_config"
+            )
+    return len(whole)
+
+
+def _earlier_runs(source: Path, model: str | None) -> list[EvalResult]:
+    """Return the earlier runs of a model; Harbor may name it with its provider, as in provider/model."""
+    bare = (model or "none").rpartition("/")[2]
+    runs = [run for run in load_source(source) if run.model.rpartition("/")[2] == bare]
+    if not runs:
+        raise InputError(f"{source}: holds no run of the model {model}; leave --from out, or name other results")
+    return runs
+
+
+def _usd_of_a_pair(runs: Sequence[EvalResult]) -> float | None:
+    """Return the mean dollars of one run without and one with a server; an arm that was not run costs like the other.
+
+    None if no cost is known.
+    """
+    known = [(bool(run.trace.offered.servers), run.cost_usd) for run in runs if run.cost_usd is not None]
+    arms = [[usd for with_server, usd in known if with_server is served] for served in (False, True)]
+    return sum(fmean(own or [usd for _, usd in known]) for own in arms) if known else None
+
+
+def _attempts(tasks: int, usd: float | None, budget: float) -> int:
+    """Return how often each task is run in each arm: what the budget for both pays for, up to MOST_ATTEMPTS.
+
+    `usd` is the cost of one run in both arms; if None, the answer is 1. InputError if the budget is too small.
+    """
+    if usd is None:
+        return 1
+    once = tasks * usd
+    if once > budget:
+        fewer = f"{math.floor(budget / usd)} of the {tasks} tasks"
+        raise InputError(f"--budget-usd {budget:g}: it takes about ${once:.2f}; it pays for {fewer}")
+    return min(MOST_ATTEMPTS, math.floor(budget / once)) if once else MOST_ATTEMPTS
+
+
+def _job(name: str, attempts: int, tasks: Path, agent: str, model: str | None, servers: Sequence[McpServer]) -> str:
+    """Return a job for `harbor run -c`; its paths are resolved against the folder that Harbor is started in."""
+    given: dict[str, Any] = {"import_path" if ":" in agent else "name": agent}
+    if model:
+        given["model_name"] = model
+    if servers:
+        given["mcp_servers"] = [server.model_dump(mode="json", exclude_none=True) for server in servers]
+    yaml, text = YAML(), io.StringIO()
+    yaml.dump(
+        {
+            "job_name": name,
+            "n_attempts": attempts,
+            "retry": {"max_retries": RETRIES},
+            "agents": [given],
+            "datasets": [{"path": str(tasks)}],
+        },
+        text,
+    )
+    return text.getvalue()
+
+
+def _power_text(earlier: Sequence[EvalResult], tasks: int, attempts: int) -> str:
+    """Say which difference of the mean score the two jobs will find, and how likely they find EFFECT."""
+    if not earlier:
+        return "not known"
+    noise = observed_noise(earlier, "score") if any(run.measured for run in earlier) else None
+    if noise is None:
+        return "not known (the earlier results hold no two measured runs of a task)"
+    sd = noise.sd(EFFECT, attempts)
+    least = minimal_detectable_effect(sd / math.sqrt(tasks), tasks)
+    found = "" if least is None else f"; in 80 % of cases one of {100 * least:.1f} points is found"
+    chance = paired_power(EFFECT, sd, tasks)
+    return f"{100 * chance:.0f} % to find a difference of {100 * EFFECT:g} points of the mean score{found}"

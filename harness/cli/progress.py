@@ -1,53 +1,44 @@
-"""Shows the progress of runs and verdicts: a bar with counts and cost on a terminal, else one line each."""
+"""Shows the progress of runs and verdicts: a bar on a terminal, else one line each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Protocol
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from harness.compare.wording import cost_text, seconds_text
 from harness.models import EvalResult
 from harness.report.console import plain, report_console, say
-from harness.run.matrix import Callback
 from locobench.shared.terminal import printable_line
 
 
+class Show(Protocol):
+    """Shows that one more is done."""
+
+    def __call__(self, done: int, total: int, summary: str, line: str, *, aloud: bool = False) -> None:
+        """`summary` stands beside the bar, `line` is for this one; `aloud` shows it above the bar, too."""
+
+
 @contextmanager
-def progress_bar(*, quiet: bool, stderr: bool = False) -> Iterator[Progress | None]:
-    """Show a bar while the block runs; None if `quiet`, or without a terminal."""
-    console = report_console(stderr=stderr)
-    if quiet or not console.is_terminal:
-        yield None
-        return
+def progress(*, quiet: bool, err: bool = False) -> Iterator[Show]:
+    """Show a bar while the block runs; without a terminal a line each, and nothing if `quiet`."""
+    console = report_console(stderr=err)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console) as bar:
-        yield bar
+    is_bar = console.is_terminal and not quiet
+    bar = Progress(*columns, console=console, disable=not is_bar)
+    row = bar.add_task("", total=None)
 
+    def show(done: int, total: int, summary: str, line: str, *, aloud: bool = False) -> None:
+        line = f"[{done}/{total}] {line}"
+        bar.update(row, completed=done, total=total, description=summary)
+        if is_bar and aloud:
+            bar.console.print(plain(printable_line(line)))
+        elif not is_bar and not quiet:
+            say(line, err=err)
 
-@contextmanager
-def matrix_progress(total: int, earlier: Iterable[EvalResult], *, quiet: bool) -> Iterator[Callback]:
-    """Yield the callback of a matrix, which shows every finished run.
-
-    Args:
-        total: number of runs, the earlier ones included.
-        earlier: the runs that were finished before.
-        quiet: show nothing.
-    """
-    results = list(earlier)
-    with progress_bar(quiet=quiet) as bar:
-        row = bar.add_task(counts_of(results), total=total, completed=len(results)) if bar else None
-
-        def show(result: EvalResult, done: int, total: int) -> None:
-            results.append(result)
-            if bar is not None and row is not None:
-                bar.update(row, completed=done, description=counts_of(results))
-                if not result.measured:
-                    bar.console.print(plain(printable_line(_line_of(result, done, total))))
-            elif not quiet:
-                say(_line_of(result, done, total))
-
+    with bar:
         yield show
 
 
@@ -62,7 +53,8 @@ def counts_of(results: Sequence[EvalResult]) -> str:
     return text + (f" and {len(results) - len(known)} unknown" if len(known) < len(results) else "")
 
 
-def _line_of(result: EvalResult, done: int, total: int) -> str:
+def line_of(result: EvalResult) -> str:
+    """Sum up a run in one line."""
     parts = [
         result.task_id,
         result.config_name,
@@ -72,7 +64,6 @@ def _line_of(result: EvalResult, done: int, total: int) -> str:
         f"score {result.overall_score:.2f}",
         "cost not recorded" if result.cost_usd is None else cost_text(result.cost_usd),
         seconds_text(result.trace.duration_seconds),
+        result.trace.error,
     ]
-    if result.trace.error:
-        parts.append(result.trace.error)
-    return f"[{done}/{total}] " + " | ".join(parts)
+    return " | ".join(filter(None, parts))

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from harness.cli.arms import ArmOptions, arm_options, verdict_code
 from harness.cli.options import PATH
 from harness.cli.output import keep_sources, write_text
-from harness.compare.verdicts import ArmsComparison
 from harness.errors import InputError
-from harness.models import EvalResult
 from harness.report import exports
 from harness.report.console import say
+from harness.report.html import render
 from harness.reporter import Reporter
 from harness.results.sources import load_source
 from locobench.shared.installation import HARNESS
@@ -23,20 +22,20 @@ from locobench.shared.installation import HARNESS
 
 @click.command()
 @click.argument("source", type=PATH)
-@click.option("--html", type=PATH, help="Also write an HTML report.")
 @click.option("--json", "json_path", type=PATH, help="Also write a results file, with a summary in front.")
-def report(source: Path, html: Path | None, json_path: Path | None) -> None:
+def report(source: Path, json_path: Path | None) -> None:
     """Summary of a set of results: rates with intervals, pass@k, cost, lost runs.
 
     SOURCE is a results file, the journal of a matrix, a Harbor job folder or a folder of them, or a CSV table. Trials
     that say nothing about the agent (build, API or verifier errors) are kept and count in no rate; Harbor's own mean
     counts them as 0.
     """
-    keep_sources([source], html, json_path)
-    results = load_source(source)
-    Reporter().print_summary(results)
-    write_text(html, lambda: html_page([(source.stem, results)], None, source.stem))
-    write_text(json_path, lambda: exports.results_json(results))
+    keep_sources([source], json_path)
+    results, reporter = load_source(source), Reporter()
+    reporter.print_summary(results)
+    if json_path is not None:
+        reporter.export_json(results, json_path.expanduser())
+        say(f"wrote {json_path.expanduser()}")
 
 
 @click.command()
@@ -63,43 +62,36 @@ def analyze(source: Path, task_filter: str | None, failed_only: bool, index: int
 @arm_options
 @click.argument("more", type=PATH, nargs=-1)
 @click.option("--all-tasks", is_flag=True, help="List every task, not only those that moved.")
-@click.option("--html", type=PATH, help="Also write an HTML report with every run.")
+@click.option("--html", type=PATH, help="Also write an HTML page with every task and run.")
 @click.option("--markdown", type=PATH, help="Also write a comment for a pull request.")
 @click.option("--json", "json_path", type=PATH, help="Also write the comparison as data.")
 @click.pass_context
 def compare(
     ctx: click.Context,
     /,
-    arms: ArmOptions,
+    *,
     more: tuple[Path, ...],
     all_tasks: bool,
     html: Path | None,
     markdown: Path | None,
     json_path: Path | None,
+    **of_arms: Any,
 ) -> None:
     """Did B do better or worse than A, by how much, how sure are we, at what cost?
 
     A and B are results files, journals, Harbor job folders or CSV tables (task,arm,reward); without B, two
-    configs or models of A, or both arms of a table (also task,reward_a,reward_b). With
-    more paths, each is compared with A, corrected for their number. --regression asks as a test of a new version
-    does: are these very tasks worse? Exit code 0 nothing got worse, 1 a
-    regression, of the whole or of a single task, 2 the data cannot tell.
+    configs or models of A, or both arms of a table. With more paths, each is compared with A, corrected for their
+    number. --regression asks as a test of a new version does: are these very tasks worse? Exit code 0 nothing got
+    worse, 1 a regression, of the whole or of a single task, 2 the data cannot tell.
     """
+    arms = ArmOptions(**of_arms)
     sources = [path for path in (arms.a, arms.b, *more) if path is not None]
     keep_sources(sources, html, markdown, json_path)
     found, labelled = arms.compare(more)
     first = found.comparisons[0]
     title = f"{len(labelled)} arms" if more else f"{first.label_b} against {first.label_a}"
     Reporter().print_arms(found, all_tasks)
-    write_text(html, lambda: html_page(labelled, found, title))
+    write_text(html, lambda: render(labelled, found, title))
     write_text(markdown, lambda: "\n".join(map(exports.comparison_markdown, found.comparisons)))
     write_text(json_path, lambda: exports.comparison_json(found))
     ctx.exit(verdict_code(*found.comparisons))
-
-
-def html_page(arms: Sequence[tuple[str, list[EvalResult]]], comparison: ArmsComparison | None, title: str) -> str:
-    """Render the HTML report of labelled arms and their comparison."""
-    from harness.report import html  # imports jinja
-    from harness.results.judged_task import pack_for
-
-    return html.render([html.Arm(label, results) for label, results in arms], comparison, title, pack_for)

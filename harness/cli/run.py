@@ -4,87 +4,115 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from harness.cli import INTERRUPTED
+from harness.cli.options import PATH
 from harness.cli.output import refuse_unwritable, results_and_journal, save_results, say_stopped
-from harness.cli.progress import counts_of, matrix_progress
-from harness.cli.run_options import (
-    OUTPUT_HELP,
-    BatchOptions,
-    RunOptions,
-    batch_options,
-    run_options,
-)
+from harness.cli.progress import counts_of, line_of, progress
+from harness.cli.run_options import RunOptions, run_options
 from harness.compare.metrics import by_arm
-from harness.models import EvalResult, Task
+from harness.errors import InputError
+from harness.models import Config, EvalResult, Task
 from harness.report.console import say
 from harness.reporter import Reporter
 from harness.results.journal import read_journal
 from harness.run.matrix import MatrixStopped
 from harness.run.plan import PlannedRun, finished_before, plan, refuse_other_experiment
 from harness.runner import EvalRunner
-from harness.suite.load import load_tasks
+from harness.suite.load import load_configs, load_tasks
 from harness.suite.resolved import ResolvedConfig
 
 
 @click.command()
-@click.option("-t", "--task", "task_file", required=True, type=click.Path(path_type=Path), help="Task file.")
-@click.option("-c", "--config", "config_file", required=True, type=click.Path(path_type=Path), help="Config file.")
+@click.option("-t", "--task", "task_file", required=True, type=PATH, help="Task file.")
+@click.option("-c", "--config", "config_file", required=True, type=PATH, help="Config file.")
 @click.option("-m", "--model", help="Model instead of the config's.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help=OUTPUT_HELP)
-@click.option("-v", "--verbose", is_flag=True, help="Show grades, changed files and the answer.")
+@click.option("-v", "--verbose", is_flag=True, help="Show everything about the run, as `analyze -i` does.")
 @run_options
 @click.pass_context
 def run(
     ctx: click.Context,
     /,
+    *,
     task_file: Path,
     config_file: Path,
     model: str | None,
-    output: Path | None,
     verbose: bool,
-    options: RunOptions,
+    **of_runs: Any,
 ) -> None:
     """Run one task with one config and grade it: a matrix of one run.
 
     Exit code 0 when it passes, 1 when it fails, 2 when it could not be measured, 130 when interrupted.
     """
+    options = RunOptions(**of_runs)
     runner = options.runner()
     config = runner.load_config(config_file)
     config = runner.executor.resolve(config.model_copy(update={"model": model}) if model else config)
-    batch = BatchOptions(
-        task_glob="", config_glob=None, snapshots=(), runs=1, workers=1, max_cost_usd=None, dry_run=False, output=output
-    )
-    results = _run_matrix(ctx, runner, [runner.load_task(task_file)], [config], None, batch, options)
+    (result,) = _run_matrix(ctx, runner, [runner.load_task(task_file)], [config], options, runs=1)
     if verbose and not options.quiet:
-        Reporter().print_detailed_result(results[0], verbose=True)
-    (result,) = results
+        Reporter().print_detailed_result(result, verbose=True)
     ctx.exit(2 if not result.measured else 0 if result.passed else 1)
 
 
 @click.command()
-@batch_options
+@click.option("-t", "--tasks", "task_glob", required=True, help="Glob of task files, quoted.")
+@click.option("-c", "--configs", "config_glob", help="Glob of config files, quoted.")
+@click.option(
+    "--snapshot",
+    "snapshots",
+    multiple=True,
+    type=PATH,
+    help="File of export-config that is run as a config of its own; may be repeated.",
+)
 @click.option("-m", "--models", help="Models instead of the configs' own, separated by commas.")
+@click.option(
+    "-r", "--runs", default=3, show_default=True, type=click.IntRange(1), help="Runs of each task with each config."
+)
+@click.option("-j", "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Runs at a time.")
+@click.option("--max-cost-usd", type=click.FloatRange(0, min_open=True), help="Start no run once this is spent.")
+@click.option("--dry-run", is_flag=True, help="Show what would be run, run nothing.")
 @run_options
 @click.pass_context
 def matrix(
     ctx: click.Context,
     /,
-    batch: BatchOptions,
+    *,
+    task_glob: str,
+    config_glob: str | None,
+    snapshots: tuple[Path, ...],
     models: str | None,
-    options: RunOptions,
+    runs: int,
+    workers: int,
+    max_cost_usd: float | None,
+    dry_run: bool,
+    **of_runs: Any,
 ) -> None:
     """Run every task with every config and model.
 
     Exit code 0 when every run was measured (passed or not), 2 when some were not, 130 when interrupted.
     """
+    if config_glob is None and not snapshots:
+        raise InputError("no config: name config files with -c, or a configuration of Claude Code with --snapshot")
+    options = RunOptions(**of_runs)
     runner = options.runner()
-    tasks = load_tasks(batch.task_glob)
-    configs = [runner.executor.resolve(config) for config in batch.configs()]
-    model_list = [name.strip() for name in models.split(",") if name.strip()] if models else None
-    results = _run_matrix(ctx, runner, tasks, configs, model_list, batch, options)
+    tasks = load_tasks(task_glob)
+    configs = load_configs(config_glob) if config_glob is not None else []
+    configs += [Config(name=path.stem, snapshot=path.expanduser().absolute()) for path in snapshots]
+    results = _run_matrix(
+        ctx,
+        runner,
+        tasks,
+        [runner.executor.resolve(config) for config in configs],
+        options,
+        models=[name.strip() for name in models.split(",") if name.strip()] if models else None,
+        runs=runs,
+        workers=workers,
+        max_cost_usd=max_cost_usd,
+        dry_run=dry_run,
+    )
     ctx.exit(0 if all(result.measured for result in results) else 2)
 
 
@@ -93,35 +121,38 @@ def _run_matrix(
     runner: EvalRunner,
     tasks: Sequence[Task],
     configs: Sequence[ResolvedConfig],
-    models: list[str] | None,
-    batch: BatchOptions,
     options: RunOptions,
+    *,
+    models: list[str] | None = None,
+    runs: int,
+    workers: int = 1,
+    max_cost_usd: float | None = None,
+    dry_run: bool = False,
 ) -> list[EvalResult]:
     """Make the runs and save them. Exits the command if they stop early, or after a dry run."""
-    planned = plan(tasks, configs, models, batch.runs, runner.executor)
-    path, journal = results_and_journal(batch.output, options.resume)
+    planned = plan(tasks, configs, models, runs, runner.executor)
+    path, journal = results_and_journal(options.output, options.resume)
     earlier = read_journal(journal)
     refuse_other_experiment(journal, earlier, planned, runner.grader.judge_model)
     kept = finished_before(planned, earlier)
-    if batch.dry_run:
+    if dry_run:
         _print_plan(planned, len(kept))
         ctx.exit(0)
     refuse_unwritable(path)
     options.agree(planned, earlier, journal)
-    if not batch.output and not options.quiet:
+    if not options.output and not options.quiet:
         say(f"results go to {path}")
     stopped: MatrixStopped | None = None
-    with matrix_progress(len(planned), kept.values(), quiet=options.quiet) as show:
+    finished = list(kept.values())
+    with progress(quiet=options.quiet) as show:
+
+        def show_run(result: EvalResult, done: int, total: int) -> None:
+            finished.append(result)
+            show(done, total, counts_of(finished), line_of(result), aloud=not result.measured)
+
         try:
             results = runner.run_matrix(
-                tasks,
-                configs,
-                models,
-                batch.runs,
-                show,
-                workers=batch.workers,
-                journal=journal,
-                max_cost_usd=batch.max_cost_usd,
+                tasks, configs, models, runs, show_run, workers=workers, journal=journal, max_cost_usd=max_cost_usd
             )
         except MatrixStopped as early:
             stopped, results = early, early.results
@@ -131,7 +162,7 @@ def _run_matrix(
             say(f"{name} ({model}): {counts_of(group)}")
     save_results(results, path, reason)
     if stopped is not None:
-        say_stopped(len(results), len(planned), reason, [] if batch.output else ["-o", str(path)])
+        say_stopped(len(results), len(planned), reason, [] if options.output else ["-o", str(path)])
         ctx.exit(INTERRUPTED if stopped.interrupted else 2)
     return results
 

@@ -1,4 +1,4 @@
-"""Options of the commands that run agents, gathered into one record per group."""
+"""Options of the commands that run agents, gathered into one record."""
 
 from __future__ import annotations
 
@@ -8,56 +8,23 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from harness.agents.base import executor_of
 from harness.agents.command import CommandExecutor
 from harness.agents.echo import EchoExecutor
-from harness.cli.options import PATH, gathered
+from harness.cli.options import PATH, together
 from harness.compare.wording import counted
 from harness.errors import InputError
 from harness.executor import ClaudeExecutor, Executor
 from harness.graders.composite_grader import CompositeGrader
-from harness.models import Config, EvalResult
+from harness.models import EvalResult
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.report.console import say
 from harness.run.plan import FAILED, PlannedRun, paid_again
 from harness.runner import EvalRunner
 from harness.sandbox.place import DEFAULT_BASE_IMAGE, NEWEST, Sandbox
-from harness.suite.load import load_configs
-
-if TYPE_CHECKING:
-    from harness.sandbox.docker_sandbox import DockerSandbox
-
-
-OUTPUT_HELP = "Results file to write; its journal lies beside it."
-
-
-def docker_sandbox(image: str | None, base_image: str, claude_version: str) -> DockerSandbox:
-    """Return the Docker sandbox; without `image`, it builds one from `base_image` with this claude version."""
-    from harness.sandbox.docker_sandbox import DockerSandbox  # takes a tenth of a second to import
-
-    return DockerSandbox(
-        image, base_image=base_image, claude_version=claude_version, say=functools.partial(click.echo, err=True)
-    )
-
-
-sandbox_base_option = click.option(
-    "--sandbox-base",
-    default=DEFAULT_BASE_IMAGE,
-    envvar="HARNESS_SANDBOX_BASE",
-    show_default=True,
-    help="Debian or Ubuntu image that the sandbox's own one is built from.",
-)
-sandbox_claude_option = click.option(
-    "--sandbox-claude",
-    default=NEWEST,
-    envvar="HARNESS_SANDBOX_CLAUDE",
-    show_default=True,
-    help="Version of the claude CLI in the sandbox's own image.",
-)
 
 
 @dataclass(frozen=True)
@@ -76,6 +43,7 @@ class RunOptions:
     sandbox_image: str | None
     sandbox_base: str
     sandbox_claude: str
+    output: Path | None
     quiet: bool
 
     def runner(self) -> EvalRunner:
@@ -111,7 +79,14 @@ class RunOptions:
     def _sandbox(self) -> Sandbox:
         """Return the sandbox that agents and checks run in."""
         if self.sandbox == "docker":
-            return docker_sandbox(self.sandbox_image, self.sandbox_base, self.sandbox_claude)
+            from harness.sandbox.docker_sandbox import DockerSandbox  # takes a tenth of a second to import
+
+            return DockerSandbox(
+                self.sandbox_image,
+                base_image=self.sandbox_base,
+                claude_version=self.sandbox_claude,
+                say=functools.partial(click.echo, err=True),
+            )
         if self.sandbox_image:
             raise InputError("--sandbox-image has no effect without --sandbox docker; add that")
         return Sandbox()
@@ -127,9 +102,8 @@ def _words(command: str) -> list[str]:
     raise InputError(f"--command {command!r}: {reason}; name a program with its arguments, as a shell takes it")
 
 
-run_options = gathered(
-    "options",
-    RunOptions,
+run_options = together(
+    click.option("-o", "--output", type=PATH, help="Results file to write; its journal lies beside it."),
     click.option("--resume", is_flag=True, help="Go on with OUTPUT: keep its finished runs, run the others."),
     click.option("-y", "--yes", is_flag=True, help="Do not ask before runs that had finished are paid for again."),
     click.option(
@@ -155,54 +129,19 @@ run_options = gathered(
         help="Where agents and checks run: on this machine as you, or each in a container of its own.",
     ),
     click.option("--sandbox-image", help="An image with the claude CLI.  [default: one built from --sandbox-base]"),
-    sandbox_base_option,
-    sandbox_claude_option,
+    click.option(
+        "--sandbox-base",
+        default=DEFAULT_BASE_IMAGE,
+        envvar="HARNESS_SANDBOX_BASE",
+        show_default=True,
+        help="Debian or Ubuntu image that the sandbox's own one is built from.",
+    ),
+    click.option(
+        "--sandbox-claude",
+        default=NEWEST,
+        envvar="HARNESS_SANDBOX_CLAUDE",
+        show_default=True,
+        help="Version of the claude CLI in the sandbox's own image.",
+    ),
     click.option("--quiet", is_flag=True, help="Print nothing but errors and the result path."),
-)
-
-
-@dataclass(frozen=True)
-class BatchOptions:
-    """Which tasks and configs to run, how often, how many in parallel and up to what cost."""
-
-    task_glob: str
-    config_glob: str | None
-    snapshots: tuple[Path, ...]
-    runs: int
-    workers: int
-    max_cost_usd: float | None
-    dry_run: bool
-    output: Path | None
-
-    def configs(self) -> list[Config]:
-        """Load the configs of all files, then one config per snapshot, named like its file.
-
-        Raises:
-            InputError: a config file is invalid, or neither a file nor a snapshot was named.
-        """
-        if self.config_glob is None and not self.snapshots:
-            raise InputError("no config: name config files with -c, or a configuration of Claude Code with --snapshot")
-        configs = load_configs(self.config_glob) if self.config_glob is not None else []
-        return configs + [Config(name=path.stem, snapshot=path.expanduser().absolute()) for path in self.snapshots]
-
-
-batch_options = gathered(
-    "batch",
-    BatchOptions,
-    click.option("-t", "--tasks", "task_glob", required=True, help="Glob of task files, quoted."),
-    click.option("-c", "--configs", "config_glob", help="Glob of config files, quoted."),
-    click.option(
-        "--snapshot",
-        "snapshots",
-        multiple=True,
-        type=PATH,
-        help="File of export-config that is run as a config of its own; may be repeated.",
-    ),
-    click.option(
-        "-r", "--runs", default=3, show_default=True, type=click.IntRange(1), help="Runs of each task with each config."
-    ),
-    click.option("-o", "--output", type=PATH, help=OUTPUT_HELP),
-    click.option("-j", "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Runs at a time."),
-    click.option("--max-cost-usd", type=click.FloatRange(0, min_open=True), help="Start no run once this is spent."),
-    click.option("--dry-run", is_flag=True, help="Show what would be run, run nothing."),
 )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import comb, prod
 from statistics import fmean
 
-from harness import statistics
 from harness.compare.verdicts import Decision, UnitComparison, Verdict
-from harness.statistics import CONFIDENCE, TIE, Interval, OneSided
+from harness.statistics import significance
+from harness.statistics.estimates import CONFIDENCE, TIE, Interval
+from harness.statistics.significance import OneSided
 
 TASK_Q = 0.01
 """False discovery rate over single tasks."""
@@ -22,7 +23,6 @@ def decide(
     *,
     threshold: float = 0.0,
     fixed_tasks: bool = False,
-    confidence: float = CONFIDENCE,
     comparisons: int = 1,
 ) -> Decision:
     """Decide on all tasks together, and on each task alone.
@@ -35,29 +35,29 @@ def decide(
         units: the tasks that both arms measured.
         threshold: mean changes of the metric below this, 0 to 1, are never called.
         fixed_tasks: ask about these very tasks.
-        confidence: level of the verdict, corrected for the number of comparisons.
-        comparisons: number of comparisons; TASK_Q is divided by it.
+        comparisons: number of comparisons, for which all levels are corrected (Bonferroni).
     """
     judged = tuple(_judge_units(units, threshold, TASK_Q / comparisons))
     differences, clusters = per_task(judged)
-    shift = statistics.sign_flip_test(differences, clusters, confidence)
-    these_tasks = statistics.stratified_test([unit.values for unit in judged]) if fixed_tasks else None
-    tail, count = (1 - confidence) / 2, len(set(clusters))
-    if these_tasks:
+    difference, count = fmean(differences or [0.0]), len(set(clusters))
+    confidence, these_tasks = 1 - (1 - CONFIDENCE) / comparisons, None
+    shift, tail = significance.sign_flip_test(differences, clusters, confidence), (1 - confidence) / 2
+    if fixed_tasks:
+        these_tasks = significance.stratified_test([unit.values for unit in judged])
         moved = [unit.difference for unit in judged if abs(unit.difference) > TIE]
         verdict = _called(fmean(moved or [0.0]), these_tasks, WORSE_ALPHA / comparisons, tail, threshold)
-        alone = [unit.verdict for unit in judged if unit.verdict.decided]
+        alone = {unit.verdict for unit in judged if unit.verdict.decided}
         if alone and not verdict.decided:
             verdict = Verdict.REGRESSION if Verdict.REGRESSION in alone else Verdict.IMPROVEMENT
         enough = prod(1 / comb(len(u.scores_a) + len(u.scores_b), len(u.scores_a)) for u in judged) <= WORSE_ALPHA
     else:
-        verdict = beyond(shift.interval, fmean(differences or [0.0]), threshold)
+        verdict = beyond(shift.interval, difference, threshold)
         enough = 2.0**-count <= tail
     if not verdict.decided and not (judged and enough):
         verdict = Verdict.NOT_ENOUGH_DATA
     return Decision(
         verdict=verdict,
-        difference=fmean(differences or [0.0]),
+        difference=difference,
         suite=shift.p,
         interval=shift.interval,
         these_tasks=these_tasks,
@@ -94,16 +94,11 @@ def _called(difference: float, p: OneSided, worse: float, better: float, thresho
     return Verdict.IMPROVEMENT if p.greater <= better and difference > threshold else Verdict.NO_EVIDENCE
 
 
-def _judge_units(units: Sequence[UnitComparison], threshold: float, q: float = TASK_Q) -> list[UnitComparison]:
-    less = statistics.discrete_benjamini_hochberg([u.p.less for u in units], [u.p.steps_less for u in units])
-    greater = statistics.discrete_benjamini_hochberg([u.p.greater for u in units], [u.p.steps_greater for u in units])
-    judged = []
+def _judge_units(units: Sequence[UnitComparison], threshold: float, q: float) -> Iterator[UnitComparison]:
+    """Judge each task alone, its p-values adjusted for the number of tasks, at false discovery rate `q`."""
+    less = significance.discrete_benjamini_hochberg([u.p.less for u in units], [u.p.steps_less for u in units])
+    greater = significance.discrete_benjamini_hochberg([u.p.greater for u in units], [u.p.steps_greater for u in units])
     for unit, down, up in zip(units, less, greater, strict=True):
-        verdict = Verdict.NO_EVIDENCE
-        if down <= q and unit.difference < -threshold:
-            verdict = Verdict.REGRESSION
-        elif up <= q and unit.difference > threshold:
-            verdict = Verdict.IMPROVEMENT
         adjusted = OneSided(down, up, unit.p.attainable)
-        judged.append(unit.model_copy(update={"verdict": verdict, "adjusted": adjusted}))
-    return judged
+        verdict = _called(unit.difference, adjusted, q, q, threshold)
+        yield unit.model_copy(update={"verdict": verdict, "adjusted": adjusted})

@@ -1,12 +1,11 @@
-"""What does a comparison hold besides its verdict? Records of slices, influence, cost and tool use."""
+"""What does a comparison hold besides its verdict? Records of loss, differences, influence, cost and tool use."""
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import BaseModel, ConfigDict
 
-from harness.statistics import Interval
+from harness.statistics.estimates import Interval
+from harness.statistics.significance import OneSided
 
 
 class Frozen(BaseModel):
@@ -50,24 +49,43 @@ class Loss(Frozen):
     """The same with B's lost runs at 1 and A's at 0."""
 
 
-class Slice(Frozen):
-    """The difference within one group of tasks, or in one component of the score."""
+class Difference(Frozen):
+    """A quantity in both arms: means over the tasks, and the mean of the per-task differences."""
+
+    tasks: int
+    mean_a: float
+    mean_b: float
+    difference: float
+    """B minus A."""
+    interval: Interval | None
+
+
+class MetricDifference(Difference):
+    """One of pass_rate, score, tokens, cost, time, turns; `interval` is about tasks like these."""
+
+    name: str
+    unit: str
+    p: OneSided
+
+    @property
+    def relative(self) -> float | None:
+        """Difference as a share of A's mean; None when that mean is 0."""
+        return self.difference / self.mean_a if self.mean_a else None
+
+
+class Slice(Difference):
+    """The difference of the metric, -1 to 1, within one group of tasks, or in one component of the score.
+
+    `interval` is Student's t; with Bonferroni's correction, all slices together hold at the comparison's level. None
+    below two clusters and where all differences are equal.
+    """
 
     dimension: str
     """What groups the tasks: category, language, ..., or `component`."""
     value: str
-    tasks: int
-    mean_a: float
-    """Mean over the tasks, 0 to 1."""
-    mean_b: float
-    difference: float
-    """B minus A, -1 to 1."""
-    interval: Interval | None
-    """Student's t; with Bonferroni's correction, all slices together hold at the comparison's level. None below two
-    clusters and where all differences are equal."""
     p: float
     """Two-sided p-value of the sign-flip test."""
-    adjusted_p: float
+    adjusted_p: float = 1.0
     """`p` after Holm's correction for all slices of the comparison."""
 
     @property
@@ -94,33 +112,6 @@ class Influence(Frozen):
     def carries(self) -> bool:
         """Whether the group enlarges the difference rather than shrinking or reversing it."""
         return abs(self.within) > abs(self.without)
-
-
-class ZeroCluster(Frozen):
-    """A group whose runs of one arm scored 0 far more often than the rest of the arm and the other arm did."""
-
-    arm: Literal["A", "B"]
-    dimension: str
-    value: str
-    tasks: int
-    zeros: int
-    runs: int
-    other_arm_zeros: int
-    """Zeros of the same tasks in the other arm."""
-    other_arm_runs: int
-    rest_zeros: int
-    """Zeros of the other tasks in the same arm."""
-    rest_runs: int
-    without: float
-    """Mean difference of all other tasks, -1 to 1."""
-    p: float
-    """The larger of Fisher's one-sided p-values against the other arm and the rest, after Holm's correction."""
-
-    @property
-    def excess(self) -> float:
-        """By how much the group's share of zeros exceeds those of the other arm and of the rest, -1 to 1."""
-        others = ((self.other_arm_zeros, self.other_arm_runs), (self.rest_zeros, self.rest_runs))
-        return self.zeros / max(1, self.runs) - max(zeros / max(1, runs) for zeros, runs in others)
 
 
 class TaskShares(Frozen):

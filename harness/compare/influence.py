@@ -1,4 +1,4 @@
-"""Does a group carry more than its share? Groups are judged against random groups of the same size, and by zeros."""
+"""Does a group carry more than its share? Groups are judged against random groups of the same size."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from statistics import fmean
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness import statistics
-from harness.compare.decision import decide, mean_difference
-from harness.compare.findings import Influence, ZeroCluster
-from harness.compare.slices import dimensions
+from harness.compare.decision import decide
+from harness.compare.findings import Influence
+from harness.compare.pairing import dimensions
 from harness.compare.verdicts import PROJECTS, Decision, UnitComparison
+from harness.statistics.estimates import SEED, TIE
 
 LEVEL = 0.025
 """Chance that any group of a comparison is named although none carries more than its share."""
@@ -24,10 +24,6 @@ CHUNK = 500
 MOST_NAMED = 5
 SMALLEST_GROUP = 2
 """Number of tasks; groups of one are left out, since some task is always the most extreme."""
-MORE_ZEROS = 0.2
-"""A group is named if its share of runs with score 0 exceeds the other arm's and the rest's by this much ..."""
-ZEROS_P = 0.01
-"""... and chance explains neither at this level, after Holm's correction."""
 
 
 def find_influence(
@@ -74,28 +70,28 @@ def find_influence(
 class _Group(NamedTuple):
     dimension: str
     value: str
-    distance: float
     within: float
+    distance: float
     p: float
 
 
 def _most_extreme(units: Sequence[UnitComparison]) -> _Group | None:
     """Return the group farthest from the rest, if chance does not explain the distance at LEVEL."""
-    families: dict[tuple[tuple[str, float], ...], list[tuple[str, list[str]]]] = defaultdict(list)
+    families: dict[tuple[tuple[str, float], ...], dict[str, NDArray[np.str_]]] = defaultdict(dict)
     for dimension in dimensions(units):
         cells = _cells(units, dimension)
-        families[tuple((task, difference) for task, _, difference in cells)].append(
-            (dimension, [group for _, group, _ in cells])
-        )
+        tasks = tuple((task, difference) for task, _, difference in cells)
+        families[tasks][dimension] = np.array([group for _, group, _ in cells])
     groups: list[_Group] = []
-    for cells_of_family, grouped in families.items():
-        differences = np.array([difference for _, difference in cells_of_family])
-        names = [(dimension, value) for dimension, of_cell in grouped for value in sorted(set(of_cell))]
-        member = np.array([[group == value for group in dict(grouped)[dimension]] for dimension, value in names])
-        distances, p_values = _chance_of_distance(differences, member)
-        for (dimension, value), row, distance, p in zip(names, member, distances, p_values, strict=True):
+    for family, grouped in families.items():
+        differences = np.array([difference for _, difference in family])
+        names = [(dimension, value) for dimension, of_cell in grouped.items() for value in np.unique(of_cell)]
+        member = np.array([grouped[dimension] == value for dimension, value in names])
+        for (dimension, value), row, distance, p in zip(
+            names, member, *_chance_of_distance(differences, member), strict=True
+        ):
             within = float(differences[row].mean())
-            groups.append(_Group(dimension, value, round(distance, 9), within, min(1.0, p * len(families))))
+            groups.append(_Group(dimension, str(value), within, round(distance, 9), min(1.0, p * len(families))))
     extreme = [group for group in groups if group.p <= LEVEL]
     return max(extreme, key=lambda group: (-group.p, group.distance, abs(group.within)), default=None)
 
@@ -118,7 +114,7 @@ def _chance_of_distance(differences: NDArray[np.float64], member: NDArray[np.boo
     """Return each group's (row of `member`) distance from the rest, and the share of permutations that reach it."""
     count, sizes = len(differences), member.sum(axis=1)
     usable = (sizes >= SMALLEST_GROUP) & (count - sizes >= SMALLEST_GROUP)
-    if not usable.any() or float(np.ptp(differences)) < statistics.TIE:
+    if not usable.any() or float(np.ptp(differences)) < TIE:
         return [0.0] * len(member), [1.0] * len(member)
     scale = np.sqrt(count / np.where(usable, sizes * (count - sizes), 1)) * usable
     centred = differences - differences.mean()
@@ -126,59 +122,14 @@ def _chance_of_distance(differences: NDArray[np.float64], member: NDArray[np.boo
     farther = np.zeros(len(member))
     for orders in _orders(count):
         farthest = (np.abs(centred[orders] @ member.T.astype(float)) * scale).max(axis=1)
-        farther += (farthest[:, None] >= observed - statistics.TIE).sum(axis=0)
-    chance = (farther + 1) / (PERMUTATIONS + 1)
-    return [float(d) for d in observed], [float(p) if ok else 1.0 for p, ok in zip(chance, usable, strict=True)]
+        farther += (farthest[:, None] >= observed - TIE).sum(axis=0)
+    return observed.tolist(), np.where(usable, (farther + 1) / (PERMUTATIONS + 1), 1.0).tolist()
 
 
 @lru_cache(maxsize=2)
 def _orders(count: int) -> tuple[NDArray[np.unsignedinteger], ...]:
     """Return PERMUTATIONS random orders of `count` differences, always the same, in chunks of rows."""
-    rng = np.random.default_rng(statistics.SEED)
+    rng = np.random.default_rng(SEED)
     places = np.arange(count, dtype=np.min_scalar_type(count))
     sizes = [min(CHUNK, PERMUTATIONS - start) for start in range(0, PERMUTATIONS, CHUNK)]
     return tuple(rng.permuted(np.tile(places, (size, 1)), axis=1) for size in sizes)
-
-
-def find_zero_clusters(units: Sequence[UnitComparison]) -> tuple[ZeroCluster, ...]:
-    """Find groups that scored 0 in one arm far more often than in the other arm and than the rest of their own arm.
-
-    Such a group is more likely broken than weak: a server never came up, or a verifier found no answer.
-    """
-    arms: tuple[tuple[Literal["A", "B"], Literal["A", "B"]], ...] = (("A", "B"), ("B", "A"))
-    candidates = []
-    for dimension, values in dimensions(units).items():
-        for value in values:
-            inside = [unit for unit in units if unit.groups.get(dimension) == value]
-            outside = [unit for unit in units if unit.groups.get(dimension, value) != value]
-            without = mean_difference(unit for unit in units if unit.groups.get(dimension) != value)
-            for arm, other in arms:
-                own, of_other, rest = _zeros(inside, arm), _zeros(inside, other), _zeros(outside, arm)
-                candidates.append(
-                    ZeroCluster(
-                        arm=arm,
-                        dimension=dimension,
-                        value=value,
-                        tasks=len({unit.key.task_id for unit in inside}),
-                        zeros=own[0],
-                        runs=own[1],
-                        other_arm_zeros=of_other[0],
-                        other_arm_runs=of_other[1],
-                        rest_zeros=rest[0],
-                        rest_runs=rest[1],
-                        without=without,
-                        p=max(statistics.fisher_test(*against, *own).greater for against in (of_other, rest)),
-                    )
-                )
-    adjusted = statistics.holm([candidate.p for candidate in candidates])
-    found = [
-        candidate.model_copy(update={"p": p})
-        for candidate, p in zip(candidates, adjusted, strict=True)
-        if p <= ZEROS_P and candidate.excess >= MORE_ZEROS
-    ]
-    return tuple(sorted(found, key=lambda cluster: cluster.p))
-
-
-def _zeros(units: Sequence[UnitComparison], arm: str) -> tuple[int, int]:
-    scores = [score for unit in units for score in (unit.scores_a if arm == "A" else unit.scores_b)]
-    return sum(score == 0 for score in scores), len(scores)

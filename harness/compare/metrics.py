@@ -1,4 +1,4 @@
-"""What do the runs of one arm say together? Rates with intervals, pass@k and means; lost runs are counted apart."""
+"""What do the runs of one arm say together? Rates, pass@k, means, tool calls; lost runs are counted apart."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from harness import statistics
+from harness.compare.findings import ToolCount, ToolUse
 from harness.compare.verdicts import Metric, MetricChoice
 from harness.models import EvalResult
-from harness.statistics import Interval
+from harness.statistics import estimates
+from harness.statistics.estimates import Interval
 
 KS = (1, 3, 5)
 """The values of k for which pass@k and pass^k are reported."""
@@ -57,6 +58,7 @@ def aggregate(results: Iterable[EvalResult]) -> AggregatedMetrics:
     runs = [result for result in all_results if result.measured]
     passed = sum(run.passed for run in runs)
     tokens = mean_of_known(run.tokens for run in runs)
+    costs = [cost for result in all_results if (cost := total_cost(result)) is not None]
     return AggregatedMetrics(
         total_runs=len(runs),
         passed=passed,
@@ -65,11 +67,11 @@ def aggregate(results: Iterable[EvalResult]) -> AggregatedMetrics:
         avg_score=mean_of_known(run.overall_score for run in runs) or 0.0,
         avg_tokens=None if tokens is None else round(tokens),
         avg_duration=mean_of_known(run.trace.duration_seconds for run in runs),
-        pass_at_k=_over_tasks(runs, statistics.pass_at_k),
-        pass_hat_k=_over_tasks(runs, statistics.pass_hat_k),
-        pass_interval=statistics.wilson_interval(passed, len(runs)),
+        pass_at_k=_over_tasks(runs, estimates.pass_at_k),
+        pass_hat_k=_over_tasks(runs, estimates.pass_hat_k),
+        pass_interval=estimates.wilson_interval(passed, len(runs)),
         avg_cost=mean_of_known(run.cost_usd for run in runs),
-        total_cost=sum_of_known(map(total_cost, all_results)),
+        total_cost=sum(costs) if costs else None,
         unknown_costs=sum(result.cost_usd is None for result in all_results),
         errors=count_errors(all_results),
     )
@@ -100,10 +102,19 @@ def total_cost(result: EvalResult) -> float | None:
     return None if result.cost_usd is None and not result.spent_usd else result.spent_usd
 
 
-def sum_of_known(values: Iterable[float | None]) -> float | None:
-    """Sum the known values; None when none is known."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
+def with_calls(results: Iterable[EvalResult]) -> list[EvalResult]:
+    """Return the measured runs whose tool calls were recorded, which is not the same as runs with calls."""
+    return [result for result in results if result.measured and result.trace.tool_count is not None]
+
+
+def tool_use(results: Iterable[EvalResult]) -> ToolUse | None:
+    """Count how often the measured runs called each tool; None when no run recorded its calls."""
+    recorded = [[call.name for call in result.trace.tool_calls] for result in with_calls(results)]
+    total = Counter(name for names in recorded for name in names)
+    users = Counter(name for names in recorded for name in set(names))
+    tools = sorted(total, key=lambda name: (-total[name], name))
+    counts = tuple(ToolCount(name=name, calls=total[name], runs=users[name]) for name in tools)
+    return ToolUse(runs=len(recorded), calls=total.total(), tools=counts) if recorded else None
 
 
 def by_arm(results: Iterable[EvalResult]) -> dict[tuple[str, str], list[EvalResult]]:

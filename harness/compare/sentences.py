@@ -1,16 +1,15 @@
-"""What does a comparison say? Whole sentences on the verdict, the costs, the tool calls and the groups behind it."""
+"""What does a comparison say? Whole sentences on the verdict, the lost runs, the costs and the tool calls."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from math import ceil, log2
 
-from harness.compare.findings import CostEffect, Influence, ZeroCluster
+from harness.compare.findings import CostEffect
 from harness.compare.verdicts import Comparison, Verdict
 from harness.compare.wording import (
     cost_text,
     counted,
-    group_name,
     interval_text,
     metric_name,
     p_text,
@@ -23,12 +22,10 @@ from harness.compare.wording import (
 def shares_sentence(comparison: Comparison) -> str:
     """Say how many tasks were better, the same and worse; empty without tasks."""
     shares = comparison.shares
-    total = shares.better + shares.same + shares.worse
-    if not total:
-        return ""
-    parts = (("better", shares.better), ("the same", shares.same), ("worse", shares.worse))
-    told = ", ".join(f"{count} {name} ({100 * count / total:.0f} %)" for name, count in parts)
-    return f"Of {counted(total, 'task')} in {comparison.label_b}: {told}."
+    parts = {"better": shares.better, "the same": shares.same, "worse": shares.worse}
+    total = sum(parts.values())
+    told = ", ".join(f"{count} {name} ({100 * count / total:.0f} %)" for name, count in parts.items() if total)
+    return f"Of {counted(total, 'task')} in {comparison.label_b}: {told}." if total else ""
 
 
 def cost_sentence(comparison: Comparison) -> str:
@@ -80,35 +77,6 @@ def tools_sentence(comparison: Comparison) -> str:
     return f"Tool calls. {'. '.join(parts)}."
 
 
-def influence_sentence(comparison: Comparison, group: Influence) -> str:
-    """Name a group that carries the difference or pulls against it, with the numbers without it."""
-    what = "carries more than its share of the difference" if group.carries else "pulls against the difference"
-    verdict = ""
-    if group.verdict_without != comparison.verdict:
-        verdict = f", and the verdict would be '{group.verdict_without}' instead of '{comparison.verdict}'"
-    return (
-        f"The group {group_name(group.dimension, group.value)} {what}: "
-        f"{points(group.within)} over its {counted(group.tasks, 'task')}. Without it the "
-        f"{metric_name(comparison.metric)} changes by {points(group.without)} instead of "
-        f"{points(comparison.decision.difference)}{verdict}. Random groups as far from the rest as this one: "
-        f"p = {p_text(group.p)}, corrected for the number of groups; read a few of its runs before you generalise."
-    )
-
-
-def zero_cluster_sentence(comparison: Comparison, cluster: ZeroCluster) -> str:
-    """Name a group with many zeros in one arm only."""
-    arm, other = comparison.label_a, comparison.label_b
-    if cluster.arm == "B":
-        arm, other = other, arm
-    return (
-        f"{arm}: {cluster.zeros} of {cluster.runs} runs with {group_name(cluster.dimension, cluster.value)} scored 0 "
-        f"(the same tasks in {other}: {cluster.other_arm_zeros} of {cluster.other_arm_runs}; the rest of {arm}: "
-        f"{cluster.rest_zeros} of {cluster.rest_runs}). Without this group the {metric_name(comparison.metric)} "
-        f"changes by {points(cluster.without)} instead of {points(comparison.decision.difference)}; "
-        "look at a few of these runs before you trust the difference."
-    )
-
-
 def plain_verdict(comparison: Comparison) -> str:
     """State the verdict in one plain sentence without numbers."""
     a, b = comparison.label_a, comparison.label_b
@@ -139,35 +107,33 @@ def verdict_sentence(comparison: Comparison) -> str:
 
 def reasons(comparison: Comparison) -> list[str]:
     """Explain the verdict and what lost runs could change about it: the sentences after the numbers."""
-    return [text for text in [*_reasons(comparison), bounds_sentence(comparison)] if text]
-
-
-def _reasons(comparison: Comparison) -> Iterator[str]:
-    """Explain the verdict."""
-    decision = comparison.decision
-    if comparison.loss.cap:
-        yield f"No verdict: {comparison.loss.cap}. Run the lost ones again, then compare."
+    decision, loss, texts = comparison.decision, comparison.loss, []
+    if loss.cap:
+        texts.append(f"No verdict: {loss.cap}. Run the lost ones again, then compare.")
+    elif comparison.verdict is Verdict.NOT_ENOUGH_DATA and decision.these_tasks:
+        texts.append("So few runs cannot show a change: use more of them.")
     elif comparison.verdict is Verdict.NOT_ENOUGH_DATA:
         of = "projects" if decision.clusters < len({unit.key.task_id for unit in decision.units}) else "tasks"
         least = ceil(-log2((1 - comparison.confidence) / 2))
-        if decision.these_tasks:
-            yield "So few runs cannot show a change: use more of them."
-        else:
-            yield f"A verdict about tasks like these takes {least} {of} or more."
+        texts.append(f"A verdict about tasks like these takes {least} {of} or more.")
     elif comparison.verdict is Verdict.NO_EVIDENCE:
-        yield f"That is no evidence of a difference. {reach_sentence(comparison)}"
+        texts.append(f"That is no evidence of a difference. {_reach(comparison)}")
     if p := decision.these_tasks:
-        yield (
+        texts.append(
             f"Dealt out anew within their tasks, these runs {'fall' if p.less <= p.greater else 'rise'} as far with "
             f"p = {p_text(p.smaller)} (one-sided); the interval is about tasks like these."
         )
-    alone = [unit for unit in decision.units if unit.verdict.decided]
+    alone = [f"{decision.name(unit)} ({unit.verdict})" for unit in decision.units if unit.verdict.decided]
     if alone and not (comparison.verdict.decided and not decision.these_tasks):
-        tasks = some([f"{decision.name(unit)} ({unit.verdict})" for unit in alone])
-        yield f"By themselves, by more than chance explains, changed: {tasks}."
+        texts.append(f"By themselves, by more than chance explains, changed: {some(alone)}.")
+    if loss.worst and loss.best:
+        worst, best = (f"{100 * side.low:+.1f} to {100 * side.high:+.1f}" for side in (loss.worst, loss.best))
+        against = f"Had every lost run gone against {comparison.label_b}: {worst}"
+        texts.append(f"{against}; had every one gone its way: {best}.")
+    return texts
 
 
-def reach_sentence(comparison: Comparison) -> str:
+def _reach(comparison: Comparison) -> str:
     """Say which differences the design could have found, and which it could not; empty when unknown."""
     reach, primary = comparison.detectable, comparison.primary
     if reach is None or primary is None:
@@ -180,15 +146,6 @@ def reach_sentence(comparison: Comparison) -> str:
                 f"the largest there can be is {100 * room:.1f} points."
             )
     return text
-
-
-def bounds_sentence(comparison: Comparison) -> str:
-    """Say how far the lost runs could move the difference; empty when none was lost."""
-    loss = comparison.loss
-    if loss.worst is None or loss.best is None:
-        return ""
-    worst, best = (f"{100 * side.low:+.1f} to {100 * side.high:+.1f}" for side in (loss.worst, loss.best))
-    return f"Had every lost run gone against {comparison.label_b}: {worst}; had every one gone its way: {best}."
 
 
 def loss_sentence(comparison: Comparison) -> str:

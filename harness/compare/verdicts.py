@@ -13,12 +13,13 @@ from harness.compare.findings import (
     Frozen,
     Influence,
     Loss,
+    MetricDifference,
     Slice,
     TaskShares,
     ToolUse,
-    ZeroCluster,
 )
-from harness.statistics import Interval, OneSided
+from harness.statistics.estimates import Interval
+from harness.statistics.significance import OneSided
 
 SUSPECT_P = 0.05
 """A task with an unadjusted p-value up to this deserves more runs, though it proves nothing."""
@@ -99,24 +100,14 @@ class UnitComparison(Frozen):
         return in_a, in_b
 
     @property
-    def rate_a(self) -> float:
-        """Pass rate in A, 0 to 1."""
-        return self.passed_a / len(self.scores_a)
-
-    @property
-    def rate_b(self) -> float:
-        """Pass rate in B, 0 to 1."""
-        return self.passed_b / len(self.scores_b)
-
-    @property
     def mean_a(self) -> float:
         """Mean of the metric in A, 0 to 1."""
-        return self.rate_a if self.metric == "pass_rate" else fmean(self.scores_a)
+        return fmean(self.values[0])
 
     @property
     def mean_b(self) -> float:
         """Mean of the metric in B, 0 to 1."""
-        return self.rate_b if self.metric == "pass_rate" else fmean(self.scores_b)
+        return fmean(self.values[1])
 
     @property
     def suspect(self) -> bool:
@@ -127,25 +118,6 @@ class UnitComparison(Frozen):
     def moved(self) -> bool:
         """Whether a report shows the task by default: it has a verdict of its own or is suspect."""
         return self.verdict.decided or self.suspect
-
-
-class MetricDifference(Frozen):
-    """A quantity in both arms: means over the tasks, and the mean of the per-task differences."""
-
-    name: str
-    unit: str
-    tasks: int
-    mean_a: float
-    mean_b: float
-    difference: float
-    interval: Interval | None
-    """Interval of the difference over tasks like these, at the comparison's level; None where there is none."""
-    p: OneSided
-
-    @property
-    def relative(self) -> float | None:
-        """Difference as a share of A's mean; None when that mean is 0."""
-        return self.difference / self.mean_a if self.mean_a else None
 
 
 class Decision(Frozen):
@@ -203,7 +175,6 @@ class Comparison(Frozen):
     shares: TaskShares = TaskShares()
     slices: tuple[Slice, ...] = ()
     influence: tuple[Influence, ...] = ()
-    zero_clusters: tuple[ZeroCluster, ...] = ()
     cost: CostEffect | None = None
     """None when no task has a recorded cost in both arms."""
     time: CostEffect | None = None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from harness.compare.findings import MetricDifference
 from harness.compare.metrics import AggregatedMetrics
-from harness.compare.verdicts import Metric, MetricDifference, UnitComparison
+from harness.compare.verdicts import Metric, UnitComparison
 from harness.models import EvalResult
-from harness.statistics import CONFIDENCE, Interval
+from harness.statistics.estimates import CONFIDENCE, Interval
 
 SHARES = ("pass_rate", "score")
 """Metrics between 0 and 1, which are shown as percentages and whose differences are percentage points."""
@@ -40,24 +41,14 @@ def points(difference: float) -> str:
     return f"{100 * difference:+.1f} points"
 
 
-def share_text(share: float | None) -> str:
-    """0.456 -> 45.6 %; a dash for None."""
-    return UNKNOWN if share is None else percent(share)
-
-
 def rate_interval(interval: Interval | None) -> str:
     """Confidence interval of a share, 0 to 1: 19 to 81 %."""
     return UNKNOWN if interval is None else f"{100 * interval.low:.0f} to {100 * interval.high:.0f} %"
 
 
-def passes(passed: int, runs: int) -> str:
-    """3/5."""
-    return f"{passed}/{runs}"
-
-
 def mean_text(m: AggregatedMetrics, metric: Metric) -> str:
     """Sum up runs of one task by the metric: passed of measured runs (3/5), or the mean score (0.62)."""
-    return f"{m.avg_score:.2f}" if metric == "score" and m.total_runs else passes(m.passed, m.total_runs)
+    return f"{m.avg_score:.2f}" if metric == "score" and m.total_runs else f"{m.passed}/{m.total_runs}"
 
 
 def p_text(p: float) -> str:
@@ -118,10 +109,8 @@ def signed(metric: MetricDifference) -> str:
 
 def interval_text(metric: MetricDifference) -> str:
     """Format the interval of the difference."""
-    if metric.interval is None:
-        return UNKNOWN
-    if metric.name in SHARES:
-        return f"{100 * metric.interval.low:+.1f} to {100 * metric.interval.high:+.1f}"
+    if metric.interval is None or metric.name in SHARES:
+        return slice_interval(metric.interval)
     return f"{_with_sign(metric, metric.interval.low)} to {_with_sign(metric, metric.interval.high)}"
 
 
@@ -133,7 +122,7 @@ def arm_values(unit: UnitComparison) -> tuple[str, str]:
     """Format the task's metric in A and in B: passed of measured runs (3/5), or the mean score (0.62)."""
     if unit.metric == "score":
         return f"{unit.mean_a:.2f}", f"{unit.mean_b:.2f}"
-    return passes(unit.passed_a, len(unit.scores_a)), passes(unit.passed_b, len(unit.scores_b))
+    return f"{unit.passed_a}/{len(unit.scores_a)}", f"{unit.passed_b}/{len(unit.scores_b)}"
 
 
 def runs_text(unit: UnitComparison) -> str:
@@ -165,14 +154,14 @@ def run_facts(result: EvalResult) -> str:
 
 
 def slice_interval(interval: Interval | None) -> str:
-    """Format the corrected interval of a slice in points; it is cut at 100, the largest difference of shares."""
+    """Format the interval of a difference of shares in points; it is cut at 100, the largest there can be."""
     if interval is None:
         return UNKNOWN
     return f"{100 * max(-1.0, interval.low):+.1f} to {100 * min(1.0, interval.high):+.1f}"
 
 
 def group_name(dimension: str, value: str) -> str:
-    """Name a group in a sentence: config_a 'plain'."""
+    """Name a group in a sentence: config_a 'plain', repository name 'r0'."""
     return f"{metric_name(dimension) if not dimension.endswith(('_a', '_b')) else dimension} {value!r}"
 
 

@@ -16,7 +16,6 @@ from typing import Any
 import pathspec
 
 from harness.host import directory, trees
-from locobench.shared import toml
 from locobench.shared.files import opened_below, read_below
 
 STEERING = (
@@ -143,11 +142,11 @@ def _settings(suffix: str, content: bytes, sections: tuple[str, ...]) -> Any:
     text = content.decode("utf-8", errors="replace")
     try:
         if suffix == ".toml":
-            tool = toml.loads(text).get("tool", {})
+            tool = tomllib.loads(text).get("tool", {})
             return [tool[name] for name in sections if name in tool] or None
         parser = configparser.RawConfigParser(strict=False)
         parser.read_string(text)
-    except (tomllib.TOMLDecodeError, configparser.Error, AttributeError, TypeError):
+    except (ValueError, RecursionError, configparser.Error, AttributeError, TypeError):
         return text
     return [parser.items(name) for name in sections if parser.has_section(name)] or None
 

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 from harness.host.secret_shapes import replace_shapes
-from locobench.shared.secrets import is_secret_name, is_strong_name
+from harness.host.secrets import is_secret_name, is_strong_name
 
 REDACTED = "[REDACTED]"
 

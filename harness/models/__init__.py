@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from harness.models.definitions import CHECK_FIELDS as CHECK_FIELDS
 from harness.models.definitions import LLM_WEIGHT_KEY as LLM_WEIGHT_KEY
 from harness.models.definitions import Assertion as Assertion
 from harness.models.definitions import AssertionType as AssertionType

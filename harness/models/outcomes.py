@@ -67,13 +67,7 @@ class ErrorKind(StrEnum):
     @property
     def is_temporary(self) -> bool:
         """Whether the same run may well succeed a little later."""
-        return self in (
-            ErrorKind.RATE_LIMIT,
-            ErrorKind.OVERLOADED,
-            ErrorKind.API_ERROR,
-            ErrorKind.NO_RESULT,
-            ErrorKind.SILENT,
-        )
+        return self.slows_all or self in (ErrorKind.API_ERROR, ErrorKind.NO_RESULT, ErrorKind.SILENT)
 
     @property
     def slows_all(self) -> bool:

@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from harness.models.definitions import LLM_WEIGHT_KEY
 from harness.models.outcomes import ErrorKind, Outcome
@@ -18,6 +18,15 @@ from locobench.shared.validation import Whole
 
 SCHEMA_VERSION = 1
 """Version of the results file; raised when an older reader would misread a newer file."""
+
+
+def _refuse_newer(version: int) -> int:
+    if version > SCHEMA_VERSION:
+        raise ValueError(f"{version} is newer than {SCHEMA_VERSION}, which this harness reads; update it")
+    return version
+
+
+SchemaVersion = Annotated[Whole, AfterValidator(_refuse_newer)]
 
 PASS_SCORE = 0.7
 """The least score, 0 to 1, with which a judged assertion, a completed run or a Harbor trial passes."""
@@ -229,19 +238,21 @@ class EvalResult(Record):
 class ResultsFile(Record):
     """The file that holds the results of one or more matrices."""
 
-    schema_version: Whole = SCHEMA_VERSION
+    schema_version: SchemaVersion = SCHEMA_VERSION
     timestamp: datetime
     num_results: Whole
     complete: bool = True
     """False when the matrix was stopped before all its runs were done."""
     stop_reason: str = ""
+    summary: dict[str, Any] = {}
+    """Rates and means, where a report wrote the file."""
     results: list[EvalResult]
 
 
 class ClaudeConfigSnapshot(Record):
     """Snapshot of a Claude Code configuration for CI reproducibility, without secrets."""
 
-    schema_version: Whole = SCHEMA_VERSION
+    schema_version: SchemaVersion = SCHEMA_VERSION
     claude_version: str = ""
     snapshot_timestamp: datetime
     global_claude_md: str | None = None

@@ -31,7 +31,7 @@ ALIASES = {
 }
 """Other names that the CLI accepts and prints for tools."""
 
-RULE = re.compile(r"(?P<name>[^()\s]+)(?P<pattern>\(.*\))?", re.DOTALL)
+RULE = re.compile(r"(?P<name>[^()\s]+)(\(.*\))?", re.DOTALL)
 MCP = "mcp__"
 
 
@@ -42,8 +42,6 @@ class ToolRule:
     text: str
     name: str
     """The entry without its pattern."""
-    has_pattern: bool
-    """Whether the entry covers only some uses of the tool, as `Bash(git *)` does."""
 
     @property
     def is_mcp(self) -> bool:
@@ -52,8 +50,8 @@ class ToolRule:
 
     @property
     def is_partial(self) -> bool:
-        """Whether the entry covers less than a whole built-in tool or a whole server."""
-        return self.has_pattern or (self.is_mcp and "__" in self.name.removeprefix(MCP))
+        """Whether the entry covers only some uses of a tool, as `Bash(git *)` does, or only a part of a server."""
+        return self.text != self.name or (self.is_mcp and "__" in self.name.removeprefix(MCP))
 
     def server_among(self, servers: Iterable[str]) -> str | None:
         """Return which of `servers` the entry is for; None for no match."""
@@ -82,7 +80,7 @@ def tool_rule(text: str) -> ToolRule:
     match = RULE.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"{text!r} is no tool; write Name, Name(pattern), mcp__server or mcp__server__tool")
-    rule = ToolRule(text.strip(), match["name"], match["pattern"] is not None)
+    rule = ToolRule(text.strip(), match["name"])
     if not rule.is_mcp and canonical(rule.name) not in BUILT_IN:
         raise ValueError(f"no tool is named {rule.name!r}; {did_you_mean(rule.name, BUILT_IN | ALIASES.keys())}")
     return rule

@@ -19,10 +19,6 @@ class Record(BaseModel):
     model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
 
 
-def _outcome_of(is_error: bool) -> Outcome:
-    return Outcome.INFRA_ERROR if is_error else Outcome.COMPLETED
-
-
 class TokenUsage(Record):
     """Token counts of a run, subagents included."""
 
@@ -159,7 +155,9 @@ class ExecutionTrace(Record):
     hit_turn_limit: bool = False
     """Whether the CLI stopped the run because of max_turns."""
     stderr: str = ""
-    outcome: Outcome = Field(default_factory=lambda data: _outcome_of(data["is_error"]))
+    outcome: Outcome = Field(
+        default_factory=lambda data: Outcome.INFRA_ERROR if data["is_error"] else Outcome.COMPLETED
+    )
     """When missing, an error counts as the infrastructure's, since nothing says that it was the agent's."""
     error: str = ""
     """Why the outcome is not completed, in one line."""
@@ -241,10 +239,5 @@ class VerifierMetrics(Record):
     weights: dict[str, float] = {}
     scoring: str | None = None
     scoring_version: str | None = None
-    identifiers: dict[str, float] | None = None
-    """Names in the code base that the answer describes, with the credit for each, 0 to 1."""
-    files: dict[str, float] | None = None
-    """Files in which the answer correctly places one of these names."""
-    invented_identifiers: list[str] | None = None
     judge: VerifierJudge | None = None
     """Set when the task's verifier is a judge."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -24,32 +23,22 @@ MARKS = {
 }
 
 
-def results_json(results: Sequence[EvalResult]) -> str:
-    """Return a results file that starts with a summary; `load_results` reads it like any other."""
+def summary_of(results: Sequence[EvalResult]) -> dict[str, Any]:
+    """Return the summary that stands in front of a report's results file; what no run recorded is None."""
     metrics = aggregate(results)
-    return json.dumps(
-        {
-            "schema_version": SCHEMA_VERSION,
-            "timestamp": datetime.now(UTC).isoformat(),
-            "num_results": len(results),
-            "summary": {
-                "total_runs": metrics.total_runs,
-                "passed": metrics.passed,
-                "failed": metrics.failed,
-                "pass_rate": metrics.pass_rate if metrics.total_runs else None,
-                "avg_score": metrics.avg_score if metrics.total_runs else None,
-                "avg_tokens": metrics.avg_tokens,
-                "avg_duration_seconds": metrics.avg_duration,
-                "total_cost_usd": metrics.total_cost,
-                **{f"pass_at_{k}": value for k, value in metrics.pass_at_k.items()},
-                **{f"pass_hat_{k}": value for k, value in metrics.pass_hat_k.items()},
-                "errors": metrics.errors,
-            },
-            "results": [result.model_dump(mode="json") for result in results],
-        },
-        indent=1,
-        ensure_ascii=False,
-    )
+    return {
+        "total_runs": metrics.total_runs,
+        "passed": metrics.passed,
+        "failed": metrics.failed,
+        "pass_rate": metrics.pass_rate if metrics.total_runs else None,
+        "avg_score": metrics.avg_score if metrics.total_runs else None,
+        "avg_tokens": metrics.avg_tokens,
+        "avg_duration_seconds": metrics.avg_duration,
+        "total_cost_usd": metrics.total_cost,
+        **{f"pass_at_{k}": value for k, value in metrics.pass_at_k.items()},
+        **{f"pass_hat_{k}": value for k, value in metrics.pass_hat_k.items()},
+        "errors": metrics.errors,
+    }
 
 
 def comparison_markdown(comparison: Comparison) -> str:

@@ -9,7 +9,7 @@ from typing import Literal
 from harness.compare.findings import Slice
 from harness.compare.verdicts import Comparison, Verdict
 from harness.compare.wording import metric_name
-from harness.statistics import Interval
+from harness.statistics.estimates import Interval
 
 ROOM = 3.0
 """Half the axis, in multiples of the farther end of the total's interval; what reaches further gets an arrow."""

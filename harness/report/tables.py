@@ -25,7 +25,6 @@ from harness.compare.wording import (
     metric_name,
     number,
     p_text,
-    passes,
     percent,
     points,
     rate_interval,
@@ -36,7 +35,7 @@ from harness.compare.wording import (
 )
 from harness.models import EvalResult
 from harness.report.console import plain
-from harness.statistics import wilson_interval
+from harness.statistics.estimates import wilson_interval
 
 COLOURS = {
     Verdict.IMPROVEMENT: "green",
@@ -54,29 +53,19 @@ def new_table(title: str, *columns: str) -> Table:
     return table
 
 
-def summary_tables(results: Sequence[EvalResult], *, wide: bool = True) -> list[Table]:
-    """Show rates with intervals, pass@k, cost and lost runs: a row per config and model, or a table if not `wide`."""
+def summary_table(results: Sequence[EvalResult]) -> Table:
+    """Show rates with intervals, pass@k, cost and lost runs, with a column per config and model."""
     arms = {arm: _summary_of(runs) for arm, runs in by_arm(results).items()}
-    if wide:
-        table = new_table("Summary", "config", "model")
-        for name in next(iter(arms.values()), {}):
-            table.add_column(name, justify="right", no_wrap=not name.startswith("pass"))
-        for (config, model), cells in arms.items():
-            table.add_row(plain(config), plain(model), *cells.values())
-        return [table]
-    tables = []
-    for (config, model), cells in arms.items():
-        table = new_table("", config, model)
-        for name, cell in cells.items():
-            table.add_row(name, cell)
-        tables.append(table)
-    return tables
+    table = new_table("Summary", "", *("\n".join(arm) for arm in arms))
+    for name in next(iter(arms.values()), {}):
+        table.add_row(name, *(cells[name] for cells in arms.values()))
+    return table
 
 
 def _summary_of(runs: Sequence[EvalResult]) -> dict[str, Text | str]:
     m = aggregate(runs)
     return {
-        "passed": passes(m.passed, m.total_runs),
+        "passed": f"{m.passed}/{m.total_runs}",
         "rate": plain(percent(m.pass_rate), style=_colour(m.pass_rate)) if m.total_runs else UNKNOWN,
         LEVEL: rate_interval(m.pass_interval),
         "score": f"{m.avg_score:.2f}" if m.total_runs else UNKNOWN,
@@ -100,20 +89,18 @@ def metrics_table(comparison: Comparison) -> Table:
     return table
 
 
-def slices_table(slices: Sequence[Slice], a: str, b: str, *, means: bool = True) -> Table:
-    """Show each group's difference in points with corrected interval and p-value; with `means`, both arms' means."""
+def slices_table(slices: Sequence[Slice]) -> Table:
+    """Show each group's difference in points with corrected interval and p-value."""
     table = new_table("By group", "")
-    names = ("tasks", *((a, b) if means else ()), "points", f"{LEVEL} of all", "adjusted p")
-    for name in names:
-        table.add_column(plain(name), justify="right", no_wrap=name in ("tasks", "points", f"{LEVEL} of all"))
+    for name in ("tasks", "points", f"{LEVEL} of all", "adjusted p"):
+        table.add_column(name, justify="right", no_wrap=name != "adjusted p")
     shown = ""
     for s in slices:
         if s.dimension != shown:
             shown = s.dimension
             table.add_row(plain(metric_name(shown), style="bold"))
-        both = (percent(s.mean_a), percent(s.mean_b)) if means else ()
         numbers = (f"{100 * s.difference:+.1f}", slice_interval(s.interval), p_text(s.adjusted_p))
-        table.add_row(plain(f"  {s.value}"), str(s.tasks), *both, *numbers)
+        table.add_row(plain(f"  {s.value}"), str(s.tasks), *numbers)
     return table
 
 
@@ -135,36 +122,31 @@ def arms_table(found: ArmsComparison) -> Table:
     return table
 
 
-def means_by_task(results: Sequence[EvalResult], *, wide: bool = True) -> Table:
+def means_by_task(results: Sequence[EvalResult]) -> Table:
     """Show each task's passed and measured runs, or its mean score if any is between 0 and 1; and its lost runs.
 
-    Each config and model has a column or, if not `wide`, a row.
+    Several configs and models have a row each below their task.
     """
     metric = resolve_metric("auto", results)
-    arms = list(by_arm(results))
-    title = "Passed of measured runs by task" if metric == "pass_rate" else "Mean score by task"
-    several = not wide and len(arms) > 1
-    columns = ["mean"] if not wide else [f"{config}\n{model}" for config, model in arms]
-    table = new_table(title, "task", *columns)
+    table = new_table(
+        "Passed of measured runs by task" if metric == "pass_rate" else "Mean score by task", "task", "mean"
+    )
+    several = len(by_arm(results)) > 1
     for task, of_task in by_task(results).items():
-        cells = by_arm(of_task)
         if several:
             table.add_row(plain(task), "")
-            for arm, runs in cells.items():
+            for arm, runs in by_arm(of_task).items():
                 table.add_row(plain(f"  {' | '.join(arm)}"), _mean(runs, metric))
         else:
-            table.add_row(plain(task), *(_mean(cells.get(arm, []), metric) for arm in arms))
+            table.add_row(plain(task), _mean(of_task, metric))
     return table
 
 
 def _mean(runs: Sequence[EvalResult], metric: Metric) -> Text:
-    if not runs:
-        return plain(UNKNOWN, style="dim")
     m = aggregate(runs)
     mean = m.avg_score if metric == "score" else m.pass_rate
     cell = plain(mean_text(m, metric), style=_colour(mean) if m.total_runs else "dim")
-    lost = len(runs) - m.total_runs
-    return cell.append(f" +{lost} lost", style="yellow") if lost else cell
+    return cell.append(f" +{m.lost} lost", style="yellow") if m.lost else cell
 
 
 def assertion_table(results: Sequence[EvalResult]) -> Table:
@@ -175,7 +157,7 @@ def assertion_table(results: Sequence[EvalResult]) -> Table:
         for name in dict.fromkeys(g.assertion_id for g in grades):
             of_name = [g.passed for g in grades if g.assertion_id == name]
             interval = rate_interval(wilson_interval(sum(of_name), len(of_name)))
-            table.add_row(plain(task), plain(name), passes(sum(of_name), len(of_name)), interval)
+            table.add_row(plain(task), plain(name), f"{sum(of_name)}/{len(of_name)}", interval)
     return table
 
 

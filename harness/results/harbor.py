@@ -8,6 +8,7 @@ import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -26,9 +27,17 @@ from harness.models import (
     VerifierMetrics,
 )
 from harness.results.files import with_run_indices
-from harness.results.harbor_trace import ERROR_CHARS, TEST_OUTPUT, TaskFolders, left_by_agent, task_id, trace_of
+from harness.results.harbor_trace import (
+    ERROR_CHARS,
+    TEST_OUTPUT,
+    as_it_ran,
+    left_by_agent,
+    task_folder,
+    task_id,
+    trace_of,
+)
 from locobench.harbor.files import AnyJson, read
-from locobench.harbor.task import EnvironmentSection, TaskFolder
+from locobench.harbor.task import EnvironmentSection, MetadataSection, TaskFolder
 from locobench.harbor.trial import REWARD, AgentInfo, Trial, read_job, reward_of, trials
 
 TRACEBACK = "Traceback (most recent call last):"
@@ -63,17 +72,13 @@ def load_jobs(path: Path) -> list[EvalResult]:
     if not found:
         raise InputError(f"{path}: no Harbor trials there; name a job folder, such as jobs/<job name>")
     _refuse_namesakes(found)
-    tasks, names = TaskFolders(), _config_names(found)
+    task_at, names = cache(task_folder), _config_names(found)
     batches = _batches(folder for folder, _ in found)
-    return with_run_indices(
-        sorted(
-            (
-                _result(folder, trial, tasks, names[_config_key(folder, trial)], batches[folder.parent])
-                for folder, trial in found
-            ),
-            key=lambda r: (r.started_at or r.timestamp, r.source),
-        )
-    )
+    results = [
+        _result(folder, trial, task_at(trial.task_path), names[_config_key(folder, trial)], batches[folder.parent])
+        for folder, trial in found
+    ]
+    return with_run_indices(sorted(results, key=lambda r: (r.started_at or r.timestamp, r.source)))
 
 
 def _without_copies(found: Iterable[tuple[Path, Trial]]) -> list[tuple[Path, Trial]]:
@@ -107,8 +112,9 @@ def _refuse_namesakes(found: Iterable[tuple[Path, Trial]]) -> None:
             )
 
 
-def _result(folder: Path, trial: Trial, tasks: TaskFolders, config_name: str, batch: Batch) -> EvalResult:
-    task = tasks.as_it_ran(folder, trial)
+def _result(folder: Path, trial: Trial, found: TaskFolder | None, config_name: str, batch: Batch) -> EvalResult:
+    """Turn a trial into a result; of a task folder that was generated again since, only the groups are used."""
+    task = as_it_ran(folder, found)
     trace = trace_of(folder, trial, task)
     output = _test_output(folder)
     grade = _grade(folder, trial, output)
@@ -129,7 +135,7 @@ def _result(folder: Path, trial: Trial, tasks: TaskFolders, config_name: str, ba
         )
         grade = None
     score = grade.score if grade else 0.0
-    metadata = tasks.metadata(trial)
+    metadata = found.toml.metadata if found else MetadataSection()
     return EvalResult(
         task_id=task_id(trial),
         config_name=config_name,
@@ -195,7 +201,7 @@ def _batches(folders: Iterable[Path]) -> dict[Path, Batch]:
             present=count,
             # Only a file that says how many trials were planned says whether they are done.
             finished=told.finished_at is not None if "finished_at" in told.model_fields_set else None,
-            retries=told.stats.n_retries if told.stats else None,
+            retries=told.n_retries,
         )
     return batches
 

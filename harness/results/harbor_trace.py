@@ -8,9 +8,8 @@ from pathlib import Path
 
 from harness.models import ErrorKind, ExecutionTrace, Offered, Outcome, TokenUsage, ToolCall
 from locobench.harbor.files import read
-from locobench.harbor.task import TASK_FILE, MetadataSection, TaskFolder
-from locobench.harbor.trajectory import Trajectory, TrajectoryStep, text_of
-from locobench.harbor.trial import REWARD, AgentInfo, AgentResult, Lock, Trial
+from locobench.harbor.task import TASK_FILE, TaskFolder
+from locobench.harbor.trial import REWARD, AgentInfo, AgentResult, Lock, Trajectory, TrajectoryStep, Trial
 from locobench.shared.files import read_below
 
 EXCEPTIONS: dict[str, tuple[Outcome, ErrorKind]] = {
@@ -51,8 +50,8 @@ MOST_BYTES = 100_000_000
 """Limit for a trajectory, which takes some ten times as much memory, and for a trial's log."""
 
 ANSWER = "artifacts/app/solution.md"
-ANSWER_CHARS = 100_000
-"""Characters kept of the graded answer; the verifier reads 262,144 bytes of it."""
+MOST_ANSWER_BYTES = 1 << 18
+"""Bytes read of the graded answer, as many as the verifier reads."""
 
 
 def left_by_agent(folder: Path, path: str, most: int, *, cut: bool = False) -> bytes | None:
@@ -71,7 +70,7 @@ def left_by_agent(folder: Path, path: str, most: int, *, cut: bool = False) -> b
 
 
 def trace_of(folder: Path, trial: Trial, task: TaskFolder | None) -> ExecutionTrace:
-    """Read what the agent of a trial did and how it ended.
+    """Read what the agent of a trial did and how it ended: of its tool calls only the names, the rest is Harbor's.
 
     Args:
         folder: the trial's folder.
@@ -82,26 +81,20 @@ def trace_of(folder: Path, trial: Trial, task: TaskFolder | None) -> ExecutionTr
         InputError: the trajectory cannot be read.
     """
     steps = _steps(folder)
+    turns = sum(step.source == "agent" for step in steps)
     spent = trial.spent
     usage = _usage(spent)
     agent = trial.agent_info or AgentInfo()
-    turns = [step for step in steps if step.source == "agent"]
-    said = [text for step in turns if (text := text_of(step.message))]
-    prompts = [text_of(step.message) for step in steps if step.source == "user"]
-    answer = _answer(folder)
+    answer = answer_of(folder)
     outcome, kind, error = _ending(folder, trial, answered=answer is not None)
-    if answer is not None and answer.strip() not in "\n\n".join(said):
-        said.append(answer)
     return ExecutionTrace(
-        result=said[-1] if answer is None and said else answer or "",
+        result=answer or "",
         is_error=outcome is not Outcome.COMPLETED,
         usage=usage,
-        tool_calls=[call for step in steps for call in _tool_calls(step)],
+        tool_calls=[ToolCall(name=call.function_name) for step in steps for call in step.tool_calls or []],
         has_transcript=bool(turns),
         duration_seconds=trial.agent_execution.seconds if trial.agent_execution else None,
-        num_turns=len(turns) or None,
-        claude_prompt=prompts[0] if prompts else "",
-        claude_response="\n\n".join(said),
+        num_turns=turns or None,
         outcome=outcome,
         error=error,
         error_kind=kind,
@@ -109,11 +102,13 @@ def trace_of(folder: Path, trial: Trial, task: TaskFolder | None) -> ExecutionTr
         cost_usd=spent.cost_usd or (0.0 if spent.cost_usd == 0 and usage else None),
         claude_code_version=agent.version or "" if agent.name == "claude-code" else "",
         offered=Offered(servers=offered_servers(trial, task)),
-        raw_output={
-            "agent_info": agent.model_dump(mode="json", exclude_none=True),
-            "rewards": trial.rewards,
-        },
     )
+
+
+def answer_of(folder: Path) -> str | None:
+    """Read the graded answer in a trial's folder, cut at MOST_ANSWER_BYTES; None when Harbor brought none home."""
+    content = left_by_agent(folder, ANSWER, MOST_ANSWER_BYTES, cut=True)
+    return None if content is None else content.decode("utf-8", errors="replace")
 
 
 def offered_servers(trial: Trial, task: TaskFolder | None) -> dict[str, str] | None:
@@ -164,17 +159,6 @@ def _ending(folder: Path, trial: Trial, *, answered: bool) -> tuple[Outcome, Err
     return outcome, kind, error
 
 
-def _answer(folder: Path) -> str | None:
-    """Read the graded answer, cut at ANSWER_CHARS; None when Harbor brought none home."""
-    content = left_by_agent(folder, ANSWER, 4 * (ANSWER_CHARS + 1), cut=True)  # a character has at most four bytes
-    if content is None:
-        return None
-    text = content.decode("utf-8", errors="replace")
-    return (
-        text if len(text) <= ANSWER_CHARS else f"{text[:ANSWER_CHARS]}\n[... the rest of the answer is left out ...]\n"
-    )
-
-
 def _steps(folder: Path) -> list[TrajectoryStep]:
     """Read the steps of the agent's trajectory, except those copied from an earlier one; none without a trajectory."""
     path = "agent/trajectory.json"
@@ -184,54 +168,22 @@ def _steps(folder: Path) -> list[TrajectoryStep]:
     return [step for step in read(folder / path, Trajectory, content).steps if not step.is_copied_context]
 
 
-def _tool_calls(step: TrajectoryStep) -> list[ToolCall]:
-    results = step.observation.results if step.observation else []
-    observed = {result.source_call_id: text_of(result.content) for result in results}
-    return [
-        ToolCall(
-            name=call.function_name,
-            input=call.arguments or {},
-            output=observed.get(call.tool_call_id),
-            timestamp=step.timestamp,
-            id=call.tool_call_id or "",
-        )
-        for call in step.tool_calls or []
-    ]
+def task_folder(path: Path | None) -> TaskFolder | None:
+    """Read a task where a trial says that it was; None when it is not there."""
+    # For a name that no file can have, os.path returns False where Path may raise.
+    return TaskFolder.read(path) if path is not None and os.path.isfile(path / TASK_FILE) else None  # noqa: PTH113
 
 
-class TaskFolders:
-    """Reads the task folder of each trial where the trial says it was; each folder is read once.
+def as_it_ran(folder: Path, task: TaskFolder | None) -> TaskFolder | None:
+    """Return the task of the trial in `folder`; None when it is missing, or was generated again since.
 
-    A folder may have been generated again since the trial. If the trial's lock has the digest of what it ran and the
-    folder no longer matches it, only the folder's groups are used, since these do not change.
+    The lock of a trial has the digest of what it ran.
     """
-
-    def __init__(self) -> None:
-        self._read: dict[Path, TaskFolder | None] = {}
-
-    def metadata(self, trial: Trial) -> MetadataSection:
-        """Return what reports group the task by; empty without its folder."""
-        task = self._folder(trial)
-        return task.toml.metadata if task else MetadataSection()
-
-    def as_it_ran(self, folder: Path, trial: Trial) -> TaskFolder | None:
-        """Return the trial's task; None when its folder is missing or is no longer what the trial ran."""
-        task = self._folder(trial)
-        lock = folder / "lock.json"
-        if task is None or not lock.is_file():
-            return task
-        ran = read(lock, Lock).task.digest
-        return task if ran is None or ran == task.digest else None
-
-    def _folder(self, trial: Trial) -> TaskFolder | None:
-        folder = trial.task_path
-        if folder is None:
-            return None
-        if folder not in self._read:
-            # For a name that no file can have, os.path returns False where Path may raise.
-            is_there = os.path.isfile(folder / TASK_FILE)  # noqa: PTH113
-            self._read[folder] = TaskFolder.read(folder) if is_there else None
-        return self._read[folder]
+    lock = folder / "lock.json"
+    if task is None or not lock.is_file():
+        return task
+    ran = read(lock, Lock).digest
+    return task if ran is None or ran == task.digest else None
 
 
 def task_id(trial: Trial) -> str:

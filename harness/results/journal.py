@@ -36,20 +36,18 @@ class Journal(Generic[Entry]):
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._lock.acquire(timeout=0)
-        except Timeout as error:
-            raise InputError(f"{self.path}: another command is writing this journal") from error
-        except OSError as error:
-            raise self._unwritable(error) from error
-        try:
             self.entries = read_entries(self.path, self.kind)
             self._file = self.path.open("ab", buffering=0)
-            self._mend_last_line()
+            # A kill may have left half a line.
+            os.truncate(self.path, self.path.read_bytes().rfind(b"\n") + 1)
+        except Timeout as error:
+            raise InputError(f"{self.path}: another command is writing this journal") from error
+        except InputError:
+            self._lock.release()
+            raise
         except OSError as error:
             self._lock.release()
             raise self._unwritable(error) from error
-        except BaseException:
-            self._lock.release()
-            raise
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -76,17 +74,6 @@ class Journal(Generic[Entry]):
     def _unwritable(self, error: OSError) -> InputError:
         return InputError(f"{self.path}: cannot be written: {error.strerror or error}; free the place, then go on")
 
-    def _mend_last_line(self) -> None:
-        """Remove half a line that a kill left, and complete a whole last line that lacks its newline."""
-        content = self.path.read_bytes()
-        whole = content.rfind(b"\n") + 1
-        if whole == len(content):
-            return
-        if _is_entry(content[whole:], self.kind):
-            write_all(self._file.fileno(), b"\n")
-        else:
-            os.truncate(self.path, whole)
-
 
 def read_journal(path: Path) -> list[EvalResult]:
     """Read the last result of each run from a matrix's journal, which has a run once ungraded and once graded.
@@ -106,9 +93,7 @@ def read_entries(path: Path, kind: type[Entry]) -> list[Entry]:
     if not path.exists():
         return []
     entries = []
-    *lines, last = path.read_bytes().split(b"\n")
-    if _is_entry(last, kind):  # an editor took its newline away
-        lines.append(last)
+    *lines, _cut_off = path.read_bytes().split(b"\n")
     for number, line in enumerate(lines, start=1):
         try:
             entries.append(kind.model_validate_json(line))
@@ -116,11 +101,3 @@ def read_entries(path: Path, kind: type[Entry]) -> list[Entry]:
             what = "result" if kind is EvalResult else kind.__name__.lower()
             raise InputError(f"{path}:{number}: not a {what}; remove the line to go on without it") from error
     return entries
-
-
-def _is_entry(line: bytes, kind: type[Record]) -> bool:
-    try:
-        kind.model_validate_json(line)
-    except ValidationError:
-        return False
-    return True

@@ -13,7 +13,7 @@ from harness.errors import InputError
 from harness.graders.answer_judge import Asked
 from harness.host.deadline import time_limit
 from harness.models import EvalResult
-from harness.results.harbor_trace import ANSWER, left_by_agent
+from harness.results.harbor_trace import answer_of
 from locobench.harbor.files import read
 from locobench.harbor.trial import Trial
 from locobench.scoring.judge import judging
@@ -23,27 +23,20 @@ from locobench.shared.markdown import as_markdown
 
 PROJECTS = ("environment/project", "tests/project")
 """Where a generated task keeps its code: in the agent's image, or where only the verifier sees it."""
-MOST_ANSWER_BYTES = 1 << 18
 PACK_SECONDS = 60.0
 """Time limit for an evidence pack; the longest answers on the largest projects that are read take half of it."""
 
 
 @dataclass(frozen=True)
 class JudgedTask:
-    """A generated task on disk, or any folder of code: then a task without question and reference."""
+    """A generated task on disk."""
 
     path: Path
     asked: Asked
 
     @classmethod
     def load(cls, path: Path) -> JudgedTask:
-        """Read a task folder.
-
-        Raises:
-            InputError: there is no such folder, or a file of the task cannot be read.
-        """
-        if not os.path.isdir(path):  # noqa: PTH112
-            raise InputError(f"{path}: no such folder; name the task's folder, or with --tasks the folder of them")
+        """Read a task folder; InputError if a file of the task cannot be read."""
         metadata = _json(path / "tests/task_metadata.json")
         truth = _json(path / "tests/ground_truth.json").get("ground_truth")
         instruction = path / "instruction.md"
@@ -77,17 +70,15 @@ def task_of(result: EvalResult, tasks_dir: Path | None = None) -> JudgedTask:
     Raises:
         InputError: the task is not there.
     """
-    if tasks_dir is not None:
-        return JudgedTask.load(tasks_dir / result.task_id)
     file = Path(result.source) / "result.json"
-    where = read(file, Trial).task_path if result.source and os.path.isfile(file) else None  # noqa: PTH113
+    where = tasks_dir / result.task_id if tasks_dir else read(file, Trial).task_path
     if where is None or not os.path.isdir(where):  # noqa: PTH112 - takes a name that no file can have
         raise InputError(f"{result.task_id}: its task folder is not at {where}; name the folder of tasks with --tasks")
     return JudgedTask.load(where)
 
 
-def answer_of(result: EvalResult) -> str:
-    """Read the answer of a Harbor trial, up to MOST_ANSWER_BYTES; empty when the agent left none.
+def judged_answer(result: EvalResult) -> str:
+    """Read the answer of a Harbor trial; empty when the agent left none.
 
     Raises:
         InputError: the trial's folder is gone.
@@ -95,19 +86,7 @@ def answer_of(result: EvalResult) -> str:
     trial = Path(result.source)
     if not os.path.isdir(trial):  # noqa: PTH112
         raise InputError(f"{trial}: the trial's folder is gone, and its answer with it; grade where the job lies")
-    content = left_by_agent(trial, ANSWER, MOST_ANSWER_BYTES, cut=True) or b""
-    return content.decode("utf-8", "replace")
-
-
-def pack_for(result: EvalResult) -> str | None:
-    """Return the evidence pack of a run's answer; None if it is no Harbor trial, or its task or answer is missing."""
-    if not result.source:
-        return None
-    try:
-        answer = answer_of(result)
-        return task_of(result).pack(answer) if answer.strip() else None
-    except (InputError, OSError):  # a report without the pack is better than no report
-        return None
+    return answer_of(trial) or ""
 
 
 @lru_cache(maxsize=8)

@@ -7,29 +7,24 @@ from pathlib import Path
 
 from harness.errors import InputError
 from harness.models import EvalResult
+from harness.results.files import load_results
+from harness.results.harbor import load_jobs
+from harness.results.journal import read_journal
+from harness.results.table import load_table
 
 
 def load_source(path: Path | str) -> list[EvalResult]:
     """Read the results at a path of any of these kinds; InputError when there is nothing to read."""
-    # Each kind has a reader of its own, which only a path of its kind needs to import.
     path = Path(path)
     if path.is_dir():
-        from harness.results.harbor import load_jobs
-
         results = load_jobs(path)
     elif path.name.endswith(".jsonl"):
-        from harness.results.journal import read_journal
-
         if not path.is_file():
             raise InputError(f"{path}: no such file")
         results = read_journal(path)
     elif is_table(path):
-        from harness.results.table import load_table
-
         results = [result for arm in load_table(path).values() for result in arm]
     else:
-        from harness.results.files import load_results
-
         results = load_results(path)
     if not results:
         raise InputError(f"{path}: holds no results")
@@ -47,8 +42,6 @@ def load_two_arms(path: Path) -> dict[str, list[EvalResult]]:
     Raises:
         InputError: the table cannot be read, or does not have two arms.
     """
-    from harness.results.table import load_table
-
     arms = load_table(path)
     if len(arms) != 2:
         raise InputError(f"{path}: column 'arm' names {len(arms)} arms, not two: {', '.join(arms)}")

@@ -21,7 +21,7 @@ from harness.models import (
     Task,
     assertion_ids,
 )
-from harness.results.judged_task import answer_of, task_of
+from harness.results.judged_task import judged_answer, task_of
 from harness.run.panel import Panel
 
 
@@ -48,7 +48,7 @@ def trial_case(result: EvalResult, tasks_dir: Path | None) -> Case:
     """
     if not result.has_answer:
         return Case([], lambda _panel: result)
-    answer = answer_of(result)
+    answer = judged_answer(result)
     if not answer.strip():
         return Case([], lambda _panel: with_score(result, no_answer_grade()))
     task = task_of(result, tasks_dir)

@@ -1,33 +1,5 @@
 """What do counts and paired differences say? The formulas behind every rate, interval and verdict."""
 
-from harness.statistics.intervals import CONFIDENCE as CONFIDENCE
-from harness.statistics.intervals import RESAMPLES as RESAMPLES
-from harness.statistics.intervals import SEED as SEED
-from harness.statistics.intervals import TIE as TIE
-from harness.statistics.intervals import Interval as Interval
-from harness.statistics.intervals import cluster_sums as cluster_sums
-from harness.statistics.intervals import ratio_bootstrap as ratio_bootstrap
-from harness.statistics.intervals import standard_error as standard_error
-from harness.statistics.intervals import t_interval as t_interval
-from harness.statistics.intervals import wilson_interval as wilson_interval
-from harness.statistics.power import ALPHA as ALPHA
-from harness.statistics.power import MOST_TASKS as MOST_TASKS
-from harness.statistics.power import TARGET_POWER as TARGET_POWER
-from harness.statistics.power import difference_sd as difference_sd
-from harness.statistics.power import minimal_detectable_effect as minimal_detectable_effect
-from harness.statistics.power import paired_power as paired_power
-from harness.statistics.power import pass_sd as pass_sd
-from harness.statistics.power import tasks_needed as tasks_needed
-from harness.statistics.rates import pass_at_k as pass_at_k
-from harness.statistics.rates import pass_hat_k as pass_hat_k
-from harness.statistics.rates import rank_correlation as rank_correlation
-from harness.statistics.significance import EXACT_SIGN_FLIPS as EXACT_SIGN_FLIPS
-from harness.statistics.significance import STEPS_TO as STEPS_TO
-from harness.statistics.significance import OneSided as OneSided
-from harness.statistics.significance import Shift as Shift
-from harness.statistics.significance import discrete_benjamini_hochberg as discrete_benjamini_hochberg
-from harness.statistics.significance import fisher_test as fisher_test
-from harness.statistics.significance import holm as holm
-from harness.statistics.significance import mean_permutation_test as mean_permutation_test
-from harness.statistics.significance import sign_flip_test as sign_flip_test
-from harness.statistics.significance import stratified_test as stratified_test
+from harness.statistics.estimates import pass_at_k as pass_at_k
+from harness.statistics.estimates import pass_hat_k as pass_hat_k
+from harness.statistics.estimates import wilson_interval as wilson_interval

@@ -11,7 +11,7 @@ from itertools import accumulate, combinations, takewhile
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.statistics.intervals import CHUNK, CONFIDENCE, RESAMPLES, SEED, TIE, Interval, cluster_sums
+from harness.statistics.estimates import CHUNK, CONFIDENCE, RESAMPLES, SEED, TIE, Interval, cluster_sums
 
 EXACT_SIGN_FLIPS = 14
 """Up to this many clusters all 2^n sign patterns are enumerated; beyond it they are sampled."""

@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError
 
 from harness.errors import InputError, IsolationError
 from harness.host.redaction import REDACTED
-from harness.models import SCHEMA_VERSION, ClaudeConfigSnapshot, Config
+from harness.models import ClaudeConfigSnapshot, Config
 from harness.models.tools import did_you_mean, mcp_name
 from harness.suite import fingerprint
 from harness.suite.skills import Skill, find_skills
@@ -185,14 +185,9 @@ def _snapshot(config: Config) -> ClaudeConfigSnapshot | None:
 def load_snapshot(path: Path) -> ClaudeConfigSnapshot:
     """Load a snapshot from its JSON file; InputError if the file is unreadable, no snapshot, or of a newer version."""
     try:
-        snapshot = ClaudeConfigSnapshot.model_validate_json(path.expanduser().read_bytes())
+        return ClaudeConfigSnapshot.model_validate_json(path.expanduser().read_bytes())
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
     except ValidationError as error:
         what = first_problem(error, "file")
         raise InputError(f"{path}: {what}; is this a file of export-config?") from error
-    if snapshot.schema_version > SCHEMA_VERSION:
-        raise InputError(
-            f"{path}: schema_version {snapshot.schema_version} is newer than {SCHEMA_VERSION}; update the harness"
-        )
-    return snapshot

@@ -30,12 +30,6 @@ SELECTION_FILE = WORKPLACE / "selected_tasks.json"
 TASKS_FOLDER = WORKPLACE / "tasks"
 DERIVED_FOLDER = WORKPLACE / "data" / "derived"
 
-# Matches names and tags such as 22-alpine3.20. Only a build shows what an image really contains.
-_WITHOUT_APT = re.compile(
-    r"\b(almalinux|alpine|amazonlinux|archlinux|busybox|centos|distroless|fedora|opensuse|oraclelinux|photon"
-    r"|rockylinux|scratch|ubi|wolfi)(?![a-z])"
-)
-
 T = TypeVar("T")
 
 
@@ -94,11 +88,24 @@ def image_name(text: str) -> str:
 
 def base_image(text: str) -> str:
     """Parse the name of a base image (for a flag's `type=`); the Dockerfile needs its apt-get."""
-    if match := _WITHOUT_APT.search(re.sub(r"^[^/]*[.:][^/]*/", "", text)):
+    repository = re.sub(r"^[^/]*[.:][^/]*/", "", text)
+    if match := re.search(
+        r"alpine|busybox|distroless|fedora|centos|rockylinux|almalinux|archlinux|opensuse", repository
+    ):
         raise argparse.ArgumentTypeError(
             f"{text!r}: {match[0]} has no apt-get, which installs what tasks need; name a Debian or an Ubuntu"
         )
     return image_name(text)
+
+
+def dataset_name(text: str) -> str:
+    """Parse `ORG/NAME` (for a flag's `type=`), a name that Harbor's registry accepts."""
+    part = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+    if not re.fullmatch(f"{part}/{part}", text) or ".." in text:
+        raise argparse.ArgumentTypeError(
+            f"expected ORG/NAME of letters, digits, dots, hyphens and underscores, got {text!r}"
+        )
+    return text
 
 
 def language_image(text: str) -> str:

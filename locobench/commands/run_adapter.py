@@ -9,7 +9,7 @@ from typing import Literal
 
 from locobench.commands import cli
 from locobench.shared.errors import InputError
-from locobench.shared.installation import EXTRACT, REPOSITORY, SELECT, SMOKE
+from locobench.shared.installation import EXTRACT, REPOSITORY, SELECT
 from locobench.shared.terminal import first_few
 
 
@@ -31,7 +31,7 @@ def build_parser() -> cli.Parser:
         "language_image",
         type=cli.language_image,
         metavar="NAME",
-        help=f"prebuilt images to start from instead, e.g. registry/locobench-{{language}}:1 ({SMOKE} --push)",
+        help="prebuilt images to start from instead, e.g. registry/locobench-{language}:1 (docs/RUNNING_AT_SCALE.md)",
     )
     parser.flag("overwrite", action="store_true", help="write tasks again even when nothing changed")
     parser.flag("include_hints", action="store_true", help="put expected approach and criteria into the instruction")
@@ -45,26 +45,19 @@ def build_parser() -> cli.Parser:
     parser.flag("strip_code_fences", action="store_true", help="take the fence off files that are wrapped in one")
     parser.flag(
         "link_mode",
-        choices=("auto", "copy", "hardlink", "reflink"),
-        default="auto",
+        choices=("copy", "hardlink"),
+        default="copy",
         help="how project files get into the tasks; hardlink: the tasks of a project share one copy",
     )
     parser.flag(
         "dataset_name",
-        type=named_dataset,
+        type=cli.dataset_name,
         metavar="ORG/NAME",
         help="also write dataset.toml and the other files of a Harbor dataset beside the tasks",
     )
     parser.flag("mirror_repos", type=Path, metavar="DIR", help="also write the projects as git repositories")
     parser.flag("quiet", action="store_true", help="no progress, no summary, and no word of files that a task lacks")
     return parser
-
-
-def named_dataset(text: str) -> str:
-    """Parse the name of a dataset (for a flag's `type=`)."""
-    from locobench.generate.dataset import dataset_name
-
-    return dataset_name(text)
 
 
 def check_apart(folder: Path | None, data_dir: Path, flag: str) -> None:
@@ -81,7 +74,7 @@ def main(argv: list[str] | None) -> int:
     options = build_parser().parse_args(argv)
     from locobench.adapter import LoCoBenchAdapter, LoCoBenchLoader
     from locobench.dataset.catalog import load_languages
-    from locobench.generate.dataset import MANIFEST, Origin, check_files, is_outdated, publish
+    from locobench.generate.dataset import MANIFEST, check_files, publish
     from locobench.generate.folder import beside
     from locobench.generate.make import Options
     from locobench.generate.run import generate
@@ -156,9 +149,9 @@ def main(argv: list[str] | None) -> int:
         )
     if options.dataset_name:
         is_sample = data_dir.resolve() == (REPOSITORY / "data" / "sample").resolve()
-        published = publish(options.output_dir, options.dataset_name, whole, Origin(len(loader.all_ids()), is_sample))
-        say(f"dataset {options.dataset_name} of {len(published)} tasks in {options.output_dir / MANIFEST}")
-    elif counts["written"] and is_outdated(options.output_dir):
+        publish(options.output_dir, options.dataset_name, whole, scenarios=len(loader), is_sample=is_sample)
+        say(f"dataset {options.dataset_name} of {len(whole)} tasks in {options.output_dir / MANIFEST}")
+    elif counts["written"] and (options.output_dir / MANIFEST).exists():
         cli.complain(f"{options.output_dir / MANIFEST}: has the digests of before; --dataset_name writes it again")
     if options.mirror_repos:
         from locobench.generate.mirror import INDEX_FILE, mirror_repos

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 from collections import Counter
 from collections.abc import Iterable
@@ -63,10 +62,6 @@ def build_parser() -> cli.Parser:
     closed_book = f"job folder of Harbor, run on tasks of {GENERATE} --closed_book"
     parser.flag("closed_book", type=Path, metavar="JOB", help=closed_book)
     parser.flag("max_closed", type=float, help="with --closed_book: leave out tasks that earn more than this (0 to 1)")
-    parser.flag("open_book", type=Path, metavar="JOB", help="job folder of the same tasks with the code, to be shown")
-    parser.flag("audit", type=Path, metavar="FILE", help="JSONL with id and truth (0 to 100) of each audited task")
-    parser.flag("min_truth", type=float, help="with --audit: leave out tasks with a lower truth than this (0 to 100)")
-    parser.flag("report", type=Path, metavar="FILE", help="HTML page to write as well")
     parser.flag("quiet", action="store_true", help="no summary")
     return parser
 
@@ -76,48 +71,29 @@ def main(argv: list[str] | None) -> int:
     parser = build_parser()
     options = parser.parse_args(argv)
     criteria = read_criteria(options)
-    for name, source in (("max_closed", "closed_book"), ("min_truth", "audit")):
-        if getattr(criteria, name) is not None and getattr(options, source) is None:
-            parser.error(f"--{name} needs --{source}")
-    from locobench.selection.measured import with_measures
+    if criteria.max_closed is not None and options.closed_book is None:
+        parser.error("--max_closed needs --closed_book")
     from locobench.selection.read import read_candidates
-    from locobench.shared.files import check_output, whole_file
+    from locobench.shared.files import check_output, write_whole
 
-    inputs = [path for path in (options.dataset_path, options.audit, options.criteria) if path]
-    check_output(options.output, inputs)
-    if options.report:
-        check_output(options.report, [*inputs, options.output])
-    tasks = with_measures(
-        read_candidates(options.dataset_path),
-        open_book=options.open_book,
-        closed_book=options.closed_book,
-        audit=options.audit,
-    )
+    check_output(options.output, [path for path in (options.dataset_path, options.criteria) if path])
+    tasks = read_candidates(options.dataset_path)
+    if options.closed_book:
+        from locobench.selection.closed_book import with_closed_rewards
+
+        tasks = with_closed_rewards(tasks, options.closed_book)
     check_filters(criteria, tasks)
     selection = select(tasks, criteria)
-    contents = {options.output: json.dumps(selection.as_json(), indent=2).encode() + b"\n"}
-    if options.report:
-        from locobench.selection.page import selection_page
-
-        contents[options.report] = selection_page(tasks, selection, options.dataset_path.name)
-    with contextlib.ExitStack() as files:
-        for path, content in contents.items():
-            files.enter_context(whole_file(path)).write(content)
+    write_whole(options.output, json.dumps(selection.as_json(), indent=2) + "\n")
     if not selection.selected:
         cli.complain(f"{options.output}: no task selected, of {selection.total}; {way_out(selection)}")
         return cli.NOTHING_DONE
-    for path, limit, measure in (
-        (options.closed_book, criteria.max_closed, "closed_reward"),
-        (options.audit, criteria.min_truth, "truth"),
-    ):
-        unknown = sum(getattr(task, measure) is None for _, task in selection.selected)
-        if limit is not None and unknown:
-            cli.complain(f"{path}: says nothing of {unknown} of the selected tasks, which stay")
+    unknown = sum(task.closed_reward is None for _, task in selection.selected)
+    if criteria.max_closed is not None and unknown:
+        cli.complain(f"{options.closed_book}: says nothing of {unknown} of the selected tasks, which stay")
     if not options.quiet:
         print_summary(selection)
         cli.say(f"{len(selection.selected)} tasks written to {options.output}")
-        if options.report:
-            cli.say(f"Report written to {options.report}")
     return cli.DONE
 
 

@@ -20,11 +20,10 @@ def build_parser() -> cli.Parser:
     """Return the argument parser."""
     parser = cli.Parser(
         "Build the image of every task and run oracle and nop in it, without network: the oracle must earn "
-        "1.0, doing nothing 0.0; the toolchain must answer, and no ground truth may lie in environment/. The "
-        "project's own tests are run and shown, but not judged: LoCoBench's projects need not build."
+        "1.0, doing nothing 0.0; the toolchain must answer, and no ground truth may lie in environment/."
     )
-    parser.add_argument("folder", type=Path, nargs="?", metavar="TASKS", help="same as --tasks_dir")
-    parser.flag("tasks_dir", type=Path, default=cli.TASKS_FOLDER, help="folder of tasks, or one task")
+    tasks = "folder of tasks, or one task"
+    parser.add_argument("tasks", type=Path, nargs="?", default=cli.TASKS_FOLDER, metavar="TASKS", help=tasks)
     parser.flag("task_ids", nargs="+", metavar="ID", help="only these tasks")
     parser.flag("limit_per_language", type=cli.count, metavar="N", help="only the first N tasks of each language")
     parser.flag("languages", type=Path, metavar="FILE", help=f"TOML file with more languages, as {GENERATE} was given")
@@ -35,13 +34,6 @@ def build_parser() -> cli.Parser:
     parser.flag("jobs", type=cli.count, help="how many things to do at once (default: one a processor, at most 4)")
     parser.flag("timeout", type=float, default=300, help="seconds for one command in a container")
     parser.flag("build_timeout", type=float, default=900, help="seconds for building one image")
-    parser.flag(
-        "push",
-        type=cli.language_image,
-        metavar="NAME",
-        help="when all is well, also build one image a language and push it, e.g. registry/locobench-{language}:1"
-        f" ({GENERATE} --language_image)",
-    )
     report = "write the result as Markdown, e.g. SMOKE_TEST_RESULTS.md, where it replaces that of the same folder"
     parser.flag("report", type=Path, metavar="FILE", help=report)
     parser.flag("quiet", action="store_true", help="no progress and no table; the summary only when something failed")
@@ -56,8 +48,6 @@ def main(argv: list[str] | None) -> int:
         options.jobs = min(4, os.cpu_count() or 1)
     if options.jobs < 1 or options.timeout <= 0 or options.build_timeout <= 0:
         parser.error("--jobs, --timeout and --build_timeout must be above 0")
-    if options.push and options.local:
-        parser.error("--push builds images: not with --local")
     if (options.task is None) != (options.answer is None):
         parser.error("--task and --answer belong together")
     if options.task is not None:
@@ -65,19 +55,17 @@ def main(argv: list[str] | None) -> int:
 
     from locobench.smoke import report as smoke_report
     from locobench.smoke.check import smoke
-    from locobench.smoke.containers import Engine, EngineError
-    from locobench.smoke.language_images import common_layers, push_images
-    from locobench.smoke.task import find_task_folders
+    from locobench.smoke.containers import Engine
+    from locobench.smoke.task import Fault, find_task_folders
 
-    tasks = options.folder or options.tasks_dir
+    tasks = options.tasks
     folders = find_task_folders(tasks, options.task_ids)
-    layers = common_layers(folders) if options.push else {}
     engine, facts = None, {"Docker engine": f"none (--local), Python {platform.python_version()}"}
     if not options.local:
         try:
             engine = Engine()
-            facts = engine.describe()
-        except EngineError as error:
+            facts = engine.facts
+        except Fault as error:
             raise InputError(str(error)) from None
     started = time.monotonic()
     rows = smoke(
@@ -90,7 +78,7 @@ def main(argv: list[str] | None) -> int:
         limit_per_language=options.limit_per_language,
         watch=partial(cli.progress, quiet=options.quiet),
     )
-    failed = [row for row in rows if not row.ok]
+    failed = [row for row in rows if row.faults]
     if not options.quiet:
         smoke_report.print_table(rows, local=options.local)
     for row in failed:
@@ -99,25 +87,16 @@ def main(argv: list[str] | None) -> int:
         run = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {time.monotonic() - started:.0f} s wall time"
         facts = {"Run": run, **facts}
         if engine is not None:
-            built_on = sorted({row.image.base for row in rows if row.image.size is not None})
+            built_on = sorted({row.base_image for row in rows if row.size is not None})
             facts |= {f"Base image {name}": engine.image_id(name) for name in built_on}
         smoke_report.write_markdown(rows, options.report, facts, tasks=tasks.resolve().name, local=options.local)
-    if failed:
-        return cli.SOME_FAILED
-    if options.push and engine is not None:
-        try:
-            for image in push_images(engine, layers, options.push, timeout=options.build_timeout):
-                cli.say(f"pushed {image}")
-        except EngineError as error:
-            cli.complain(f"{error}\n{error.tail}" if error.tail else str(error))
-            return cli.SOME_FAILED
-    return cli.DONE
+    return cli.SOME_FAILED if failed else cli.DONE
 
 
 def grade(folder: Path, answer: Path, timeout: float) -> int:
     """Grade an answer with a task's own verifier, print what it says, and return the exit code."""
     from locobench.reading import MAX_ANSWER_BYTES
-    from locobench.smoke.task import TaskError, read_task_folder
+    from locobench.smoke.task import Fault, read_task_folder
     from locobench.smoke.trial import grade_locally
 
     try:
@@ -126,7 +105,7 @@ def grade(folder: Path, answer: Path, timeout: float) -> int:
         task = read_task_folder(folder)
     except OSError as error:
         raise InputError(f"{answer}: {error.strerror}; --answer names the file that the agent would write") from None
-    except TaskError as error:
+    except Fault as error:
         raise InputError(f"{folder}: {error}; --task names the folder of one task") from None
     trial = grade_locally(task, content, timeout=timeout)
     for heading, text in (("the verifier printed", trial.said), ("metrics.json", trial.metrics)):

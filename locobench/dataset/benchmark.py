@@ -6,7 +6,7 @@ No other module knows them. Records carry the same facts as fields, so scenarios
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from locobench.dataset.catalog import DIFFICULTIES
 from locobench.dataset.records import RecordError
@@ -16,15 +16,8 @@ SOURCE = "locobench"
 AUTHORS = ("Salesforce AI Research",)
 
 
-class ScenarioId(NamedTuple):
-    """What a scenario's id says."""
-
-    language: str
-    project_id: str
-
-
-def parse_id(scenario_id: str, category: str) -> ScenarioId:
-    """Parse language and project from `{language}_{domain}_{complexity}_{NNN}_{category}_{difficulty}_{NN}`.
+def parse_id(scenario_id: str, category: str) -> dict[str, str]:
+    """Parse `language` and `project_id` from `{language}_{domain}_{complexity}_{NNN}_{category}_{difficulty}_{NN}`.
 
     The project ends where the category's name begins: a domain may hold underscores, so counting them does not work.
 
@@ -39,7 +32,7 @@ def parse_id(scenario_id: str, category: str) -> ScenarioId:
     match = re.fullmatch(rf"(?P<project_id>.+?){end}", scenario_id)
     if match is None:
         raise ValueError(f"does not end in _{category}_<difficulty>_<number>, and the task's category is {category}")
-    return ScenarioId(scenario_id.partition("_")[0], match["project_id"])
+    return {"language": scenario_id.partition("_")[0], "project_id": match["project_id"]}
 
 
 def complete(data: dict[str, Any], name: str) -> dict[str, Any]:
@@ -61,7 +54,7 @@ def complete(data: dict[str, Any], name: str) -> dict[str, Any]:
         if not isinstance(category, str):
             raise RecordError(f"task_category: {'missing' if category is None else 'not a text'}")
         try:
-            record |= parse_id(name, category)._asdict()
+            record |= parse_id(name, category)
         except ValueError as error:
             raise RecordError(f"id: {error}") from None
         record |= {"source": SOURCE, "authors": AUTHORS}

@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from locobench.shared import toml
 from locobench.shared.errors import InputError
+from locobench.shared.files import read_toml
 from locobench.shared.installation import IS_INSTALLED, REPOSITORY
 
 TEMPLATES = REPOSITORY / "locobench" / "templates" if IS_INSTALLED else REPOSITORY / "templates"
@@ -26,7 +26,7 @@ def load_languages(extra: Path | None = None) -> dict[str, dict[str, Any]]:
     Raises:
         InputError: a file cannot be read or is not TOML; the message gives the position.
     """
-    return {**toml.read(LANGUAGE_TABLE), **(toml.read(extra) if extra else {})}
+    return {**read_toml(LANGUAGE_TABLE), **(read_toml(extra) if extra else {})}
 
 
 def load_language(name: str, extra: Path | None = None) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def load_language(name: str, extra: Path | None = None) -> dict[str, Any]:
         InputError: there is no such table, or it has an unknown key or a value of the wrong type.
     """
     table = load_languages(extra).get(name)
-    path = extra if extra and name in toml.read(extra) else LANGUAGE_TABLE
+    path = extra if extra and name in read_toml(extra) else LANGUAGE_TABLE
     if not isinstance(table, dict):
         raise InputError(f"{path}: no table [{name}]; add one as the file's head explains, or in a file of your own")
     lists, texts = ("packages", "fallback", "run"), ("check",)

@@ -13,18 +13,8 @@ from locobench.shared.errors import InputError
 from locobench.shared.installation import EXTRACT
 
 
-class UnknownTaskError(InputError, KeyError):
-    """The dataset does not contain these ids; `ids` lists them."""
-
-    def __init__(self, ids: Iterable[str], dataset: Path) -> None:
-        self.ids = sorted(ids)
-        super().__init__(
-            f"{dataset}: no task with id {', '.join(self.ids)}; --dataset_path names the dataset, {EXTRACT} writes it"
-        )
-
-    def __str__(self) -> str:
-        # A KeyError shows its key's repr.
-        return str(self.args[0])
+class UnknownTaskError(InputError):
+    """The dataset does not contain these ids."""
 
 
 class LoCoBenchTask(Scenario):
@@ -41,15 +31,13 @@ class LoCoBenchTask(Scenario):
 
 
 class Entry(NamedTuple):
-    """Where a record is, and the fields it is chosen by."""
+    """Where a record is, and what is needed before it is read."""
 
     offset: int
     """Bytes from the start of the file."""
     line: int
     """From 1."""
-    task_category: str
     language: str
-    difficulty: str
     project_id: str
     """The project's folder under generated/."""
 
@@ -57,7 +45,7 @@ class Entry(NamedTuple):
 class LoCoBenchLoader:
     """Finds tasks in the JSONL written by extract_dataset.py.
 
-    Only an index is kept in memory (about 250 bytes per task); records are read from the file on demand.
+    Only an index is kept in memory; records are read from the file on demand.
 
     Raises:
         DatasetError: the file cannot be read, or a line has no id or repeats one.
@@ -68,7 +56,7 @@ class LoCoBenchLoader:
         if path.is_fifo():
             raise DatasetError(f"{path}: a pipe; records are read from it again, so name a file")
         self._entries: dict[str, Entry] = {}
-        # Categories, languages, difficulties and projects repeat: keep one string object for each.
+        # Languages and projects repeat: keep one string object for each.
         same: dict[str, str] = {}
         for number, offset, line in read_lines(path):
             try:
@@ -128,20 +116,8 @@ class LoCoBenchLoader:
         """
         wanted = list(dict.fromkeys(task_ids))
         if unknown := [task_id for task_id in wanted if task_id not in self._entries]:
-            raise UnknownTaskError(unknown, self.dataset_path)
+            raise UnknownTaskError(
+                f"{self.dataset_path}: no task with id {', '.join(sorted(unknown))}; --dataset_path names the dataset,"
+                f" {EXTRACT} writes it"
+            )
         return wanted
-
-    def filter_by_task_category(self, category: str) -> list[LoCoBenchTask]:
-        """Return the tasks of one category, in file order."""
-        return self._filter("task_category", category)
-
-    def filter_by_language(self, language: str) -> list[LoCoBenchTask]:
-        """Return the tasks of one language, in file order."""
-        return self._filter("language", language)
-
-    def filter_by_difficulty(self, difficulty: str) -> list[LoCoBenchTask]:
-        """Return the tasks of one achieved difficulty, in file order."""
-        return self._filter("difficulty", difficulty)
-
-    def _filter(self, field: str, value: str) -> list[LoCoBenchTask]:
-        return [self.load(task_id) for task_id, entry in self._entries.items() if getattr(entry, field) == value]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -18,7 +18,6 @@ from pydantic import (
 
 from locobench.dataset.catalog import DIFFICULTIES
 from locobench.dataset.records import RecordError
-from locobench.shared.derived import Derived
 from locobench.shared.markdown import as_markdown
 from locobench.shared.validation import LARGEST_COUNT, explain
 
@@ -50,6 +49,35 @@ def _words(text: str) -> str:
 
 
 PlainName = Annotated[StrictStr, AfterValidator(plain_name)]
+
+
+class Derived(BaseModel):
+    """Facts about a question with an exact answer."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: StrictStr
+    """What is asked for, such as `users_in_steps`."""
+    family: Literal["structure", "history"]
+    tier: Literal["syntax", "scip", "history"]
+    """Where the answer comes from: the strict rule, a SCIP index, or a commit."""
+    checked: bool
+    """Whether this kind was compared with independent resolvers for this language."""
+    control_group: bool
+    """Whether a single grep nearly answers it, so that a tool can hardly help."""
+    grep_f1: float = Field(ge=0, le=1)
+    """F1 of a single grep's answer."""
+    greps: int = Field(ge=1)
+    """Number of words to grep for to find everything."""
+    hits: int = Field(ge=0)
+    """Number of lines these greps print."""
+    depth: int = Field(ge=0)
+    """Steps from the target to the answer; 0 means any number."""
+    items: int = Field(ge=1)
+    files: int = Field(ge=1)
+    """Files in the answer."""
+    repository_files: int = Field(ge=1)
+    repository_lines: int = Field(ge=0)
 
 
 class Scenario(BaseModel):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import stat
 from pathlib import Path
@@ -12,8 +11,7 @@ from typing import Literal
 from locobench.dataset.records import BYTE_ORDER_MARK
 from locobench.shared.files import create, write_all
 
-LinkMode = Literal["auto", "copy", "hardlink", "reflink"]
-_FICLONE = 0x40049409
+LinkMode = Literal["copy", "hardlink"]
 
 
 def open_source(path: str | Path) -> int:
@@ -25,8 +23,8 @@ def open_source(path: str | Path) -> int:
     return descriptor
 
 
-def copy_file(source: str, target: str, executable: bool, link_mode: LinkMode, strip_code_fence: bool = False) -> None:
-    """Copy one file; the kernel shares blocks where the file system supports it (copy_file_range, FICLONE)."""
+def copy_file(source: str, target: str, executable: bool, strip_code_fence: bool = False) -> None:
+    """Copy one file; the kernel shares blocks where the file system supports it (copy_file_range)."""
     read = open_source(source)
     try:
         stripped = _without_fence(read, source) if strip_code_fence else None
@@ -34,24 +32,12 @@ def copy_file(source: str, target: str, executable: bool, link_mode: LinkMode, s
         try:
             if stripped is not None:
                 write_all(write, stripped)
-            elif link_mode == "reflink":
-                _share_blocks(read, write)
             else:
                 _copy_bytes(read, write)
         finally:
             os.close(write)
     finally:
         os.close(read)
-
-
-def _share_blocks(read: int, write: int) -> None:
-    try:
-        fcntl.ioctl(write, _FICLONE, read)
-    except OSError as error:
-        reasons = {errno.EOPNOTSUPP: "this file system has no reflinks", errno.EXDEV: "reflinks need one file system"}
-        if error.errno not in reasons:
-            raise
-        raise OSError(error.errno, f"{reasons[error.errno]}, take --link_mode auto") from None
 
 
 def _copy_bytes(read: int, write: int) -> None:

@@ -2,118 +2,55 @@
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-import json
-import os
-import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
 
-import jinja2
 import tomli_w
 
 from locobench.dataset.catalog import language_title
 from locobench.generate.run import output_folder
-from locobench.harbor.task import TaskToml, digest_of
+from locobench.harbor.task import TaskFolder
 from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole
-from locobench.shared.workers import worker_pool
 
 MANIFEST = "dataset.toml"
-FILES = (MANIFEST, "README.md")
-# Digests of the files as written here: a file that was edited since is not overwritten.
-STATE_FILE = ".dataset.json"
+# Each file, and its first line: it holds the digest of the others, so that an edited file is recognised and kept.
+FILES = {MANIFEST: "# {}", "README.md": "<!-- {} -->"}
+_MARK = "Generated, and not overwritten once it was edited; SHA-256 of what follows: {}"
 
-# Fewer tasks finish before worker processes have started.
-_WORTH_PROCESSES = 64
+_PAGE = """# {name}
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*", re.ASCII)
+{count} tasks over {projects} code bases, chosen from {scenarios} scenarios. Each asks a question about a whole code
+base; the agent writes its answer to `/app/solution.md`, and a verifier scores it between 0 and 1. By {authors}.
+{origin}
+
+| tasks | number |
+|---|---|
+{rows}
+
+```bash
+harbor run -p . -a oracle                      # from this folder: every trial 1.0
+harbor run -p . -a claude-code -m <model>
+```
+
+After `harbor publish`, `harbor run -d {name}` runs them from the registry. Whoever publishes them needs the rights to
+the organisations of the tasks: {sources}.
+
+- `harbor run` leaves out a folder that is no whole task and says nothing of it: expect {count} trials.
+- After a change to a task, write this dataset again, or run `harbor sync`, or the digests are wrong.
+- The verifier is not the benchmark's own: rewards are not comparable with published scores, and no parity experiment
+  was run.
+"""
+_LOCOBENCH = (
+    "Scenarios and code bases are [LoCoBench-Agent](https://github.com/SalesforceAIResearch/LoCoBench-Agent)'s "
+    "(arXiv 2511.13998, Apache-2.0)."
+)
 _SAMPLE = (
     "Made from the bundled sample, which was written in LoCoBench-Agent's layout: none of the benchmark's own "
     "scenarios is in this dataset."
 )
-
-
-def dataset_name(text: str) -> str:
-    """Parse `ORG/NAME` (for a flag's `type=`), a name that Harbor's registry accepts."""
-    if not _NAME.fullmatch(text) or ".." in text:
-        raise argparse.ArgumentTypeError(
-            f"expected ORG/NAME of letters, digits, dots, hyphens and underscores, got {text!r}"
-        )
-    return text
-
-
-class TaskRef(NamedTuple):
-    """A reference to a task in a dataset."""
-
-    name: str
-    """`org/task`."""
-    digest: str
-    """`sha256:` and 64 hexadecimal digits."""
-    language: str
-    category: str
-    project_id: str
-    authors: tuple[str, ...]
-
-    @property
-    def organisation(self) -> str:
-        """The task's organisation in the registry: the benchmark it comes from."""
-        return self.name.partition("/")[0]
-
-
-def refer(folder: Path) -> TaskRef:
-    """Return the reference of a generated task.
-
-    Raises:
-        InputError: a file cannot be read, or task.toml lacks a field.
-    """
-    described = TaskToml.read(folder)
-    facts = described.metadata
-    authors = tuple(author.name for author in described.task.authors)
-    try:
-        found = TaskRef(
-            described.task.name, digest_of(folder), facts.language, facts.category, facts.project_id, authors
-        )
-    except OSError as error:
-        raise InputError(f"{error.filename or folder}: {error.strerror or error}; generate the task again") from None
-    if not all(found):
-        raise InputError(f"{folder}: cannot be put into a dataset (no {_missing(found)}); generate it again")
-    return found
-
-
-def _missing(found: TaskRef) -> str:
-    return ", ".join(name for name, value in found._asdict().items() if not value)
-
-
-def refer_all(tasks: Sequence[Path]) -> list[TaskRef]:
-    """Return the references of tasks in order; many tasks are read on all processors.
-
-    Raises:
-        InputError: as `refer`.
-    """
-    jobs = os.cpu_count() or 1
-    if jobs == 1 or len(tasks) < _WORTH_PROCESSES:
-        return [refer(task) for task in tasks]
-    with worker_pool(jobs, _nothing) as pool:
-        return list(pool.map(refer, tasks, chunksize=16))
-
-
-def _nothing() -> None:
-    """Prepare a worker, which needs nothing."""
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Where the tasks come from."""
-
-    scenarios: int
-    """Number of records in the JSONL."""
-    is_sample: bool
-    """Whether they come from the bundled sample."""
 
 
 def check_files(folder: Path) -> None:
@@ -122,105 +59,65 @@ def check_files(folder: Path) -> None:
     Raises:
         InputError: one exists that was not written here, or was edited since.
     """
-    known = _known(folder)
     for name in FILES:
         path = folder / name
-        if (path.exists() or path.is_symlink()) and _digest(path) not in known.get(name, []):
+        try:
+            _, _, text = path.read_text(encoding="utf-8").partition("\n")
+            is_ours = path.read_text(encoding="utf-8") == _marked(name, text)
+        except (OSError, ValueError):
+            is_ours = not (path.exists() or path.is_symlink())
+        if not is_ours:
             raise InputError(
                 f"{path}: is there and not as this program wrote it; move it away, or name another --output_dir"
             )
 
 
-def is_outdated(folder: Path) -> bool:
-    """Return whether the folder has a manifest from an earlier run, which newly written tasks make outdated."""
-    return (folder / MANIFEST).exists()
-
-
-def publish(folder: Path, name: str, task_ids: Iterable[str], origin: Origin) -> list[TaskRef]:
-    """Write the dataset's files beside the generated tasks in `folder`, and return the tasks in the manifest.
+def publish(folder: Path, name: str, task_ids: Iterable[str], *, scenarios: int, is_sample: bool) -> None:
+    """Write the dataset's files beside the generated tasks in `folder`.
 
     Args:
         name: the dataset's name, `ORG/NAME`.
         task_ids: its tasks.
+        scenarios: number of records that they were chosen from.
+        is_sample: whether they come from the bundled sample.
 
     Raises:
         InputError: a file cannot be read or written, or is not ours; see `check_files`.
     """
     with output_folder(folder):
         check_files(folder)
-        tasks = sorted(refer_all([folder / task_id for task_id in task_ids]))
-        contents = {
-            MANIFEST: _manifest(name, tasks),
-            "README.md": _page(name, tasks, origin),
+        try:
+            read = [TaskFolder.read(folder / task_id) for task_id in task_ids]
+        except OSError as error:
+            raise InputError(f"{error.filename}: {error.strerror}; generate the task again") from None
+        tasks = sorted(read, key=lambda task: task.toml.task.name)
+        facts = [task.toml.metadata for task in tasks]
+        sources = sorted({task.toml.task.name.partition("/")[0] for task in tasks})
+        authors = sorted({author.name for task in tasks for author in task.toml.task.authors})
+        head = {
+            "name": name,
+            "version": "1.0.0",
+            "description": f"{len(tasks)} questions about whole code bases, as Harbor tasks.",
+            "authors": [{"name": author} for author in authors],
+            "keywords": [*sources, "code-comprehension", "long-context"],
         }
-        known = _known(folder)
-        # Keep old and new digests: if a run is killed in between, the next one still recognises the files.
-        state = {
-            file: sorted({hashlib.sha256(text.encode()).hexdigest(), *_still_there(folder / file, known.get(file, []))})
-            for file, text in contents.items()
-        }
-        write_whole(folder / STATE_FILE, json.dumps(state, indent=1, sort_keys=True) + "\n")
-        for file, text in contents.items():
-            write_whole(folder / file, text)
-    return tasks
+        entries = [{"name": task.toml.task.name, "digest": task.digest} for task in tasks]
+        groups = (Counter(language_title(one.language) for one in facts), Counter(one.category for one in facts))
+        page = _PAGE.format(
+            name=name,
+            count=len(tasks),
+            projects=len({one.project_id for one in facts}),
+            scenarios=scenarios,
+            rows="\n".join(f"| {key} | {number} |" for group in groups for key, number in sorted(group.items())),
+            origin=_SAMPLE if is_sample else _LOCOBENCH if "locobench" in sources else "",
+            authors=", ".join(authors),
+            sources=", ".join(sources),
+        )
+        write_whole(folder / MANIFEST, _marked(MANIFEST, tomli_w.dumps({"dataset": head, "tasks": entries})))
+        write_whole(folder / "README.md", _marked("README.md", page))
 
 
-def _known(folder: Path) -> dict[str, list[str]]:
-    try:
-        state = json.loads((folder / STATE_FILE).read_bytes())
-        return {str(name): list(map(str, digests)) for name, digests in state.items()}
-    except (OSError, ValueError, AttributeError, TypeError):
-        return {}
-
-
-def _digest(path: Path) -> str:
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
-        return ""
-
-
-def _still_there(path: Path, digests: list[str]) -> list[str]:
-    return [digest for digest in digests if digest == _digest(path)]
-
-
-def _manifest(name: str, tasks: list[TaskRef]) -> str:
-    head = {
-        "name": name,
-        "version": "1.0.0",
-        "description": f"{len(tasks)} questions about whole code bases, as Harbor tasks.",
-        "authors": [{"name": author} for author in _authors(tasks)],
-        "keywords": [*_sources(tasks), "code-comprehension", "long-context"],
-    }
-    return tomli_w.dumps({"dataset": head, "tasks": [{"name": task.name, "digest": task.digest} for task in tasks]})
-
-
-def _authors(tasks: list[TaskRef]) -> list[str]:
-    return sorted({author for task in tasks for author in task.authors})
-
-
-def _sources(tasks: list[TaskRef]) -> list[str]:
-    return sorted({task.organisation for task in tasks})
-
-
-def _page(name: str, tasks: list[TaskRef], origin: Origin) -> str:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        undefined=jinja2.StrictUndefined,
-        autoescape=False,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    languages = Counter(language_title(task.language) for task in tasks)
-    return environment.get_template("dataset_page.md.j2").render(
-        name=name,
-        tasks=len(tasks),
-        projects=len({task.project_id for task in tasks}),
-        languages=sorted(languages.items()),
-        categories=sorted(Counter(task.category for task in tasks).items()),
-        scenarios=origin.scenarios,
-        sample=_SAMPLE if origin.is_sample else "",
-        sources=_sources(tasks),
-        authors=_authors(tasks),
-    )
+def _marked(name: str, text: str) -> str:
+    """Return the text of a file below its mark."""
+    mark = FILES[name].format(_MARK.format(hashlib.sha256(text.encode()).hexdigest()))
+    return f"{mark}\n{text}"

@@ -20,7 +20,7 @@ TASK_CODE = (
     "reading.py",
     "shared/*.py",
     "dataset/*.py",
-    *(f"harbor/{name}.py" for name in ("__init__", "config", "mcp")),
+    *(f"harbor/{name}.py" for name in ("__init__", "mcp")),
     "scoring/*.py",
     *(f"generate/{name}.py" for name in ("copying", "fingerprint", "folder", "make", "project")),
 )

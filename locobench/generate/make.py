@@ -16,17 +16,6 @@ from locobench.dataset.catalog import TEMPLATES, language_title, load_language
 from locobench.dataset.scenario import Scenario
 from locobench.generate.copying import LinkMode
 from locobench.generate.project import ProjectMapping
-from locobench.harbor.config import (
-    JUDGE_ENV,
-    JUDGE_TIMEOUT_SEC,
-    TIMEOUT_SEC,
-    Collect,
-    Environment,
-    Metadata,
-    TaskConfig,
-    TaskInfo,
-    Verifier,
-)
 from locobench.harbor.mcp import McpServer
 from locobench.reading import MAX_ANSWER_BYTES
 from locobench.scoring.grader import (
@@ -48,6 +37,15 @@ TASK_METADATA = "tests/task_metadata.json"
 PROJECT, PROJECT_FOR_TESTS = "environment/project", "tests/project"
 
 BASE_IMAGE = "ubuntu:24.04"
+# Harbor reads these from its user's environment; without the key it starts no trial.
+JUDGE_ENV = {
+    "JUDGE_API": "${JUDGE_API:-anthropic}",
+    "JUDGE_MODEL": "${JUDGE_MODEL:-claude-haiku-5-5}",
+    "JUDGE_BASE_URL": "${JUDGE_BASE_URL:-}",
+    "JUDGE_API_KEY": "${JUDGE_API_KEY}",
+}
+# For a judge: the time that judge.py gives itself for lookups and questions, plus a margin.
+TIMEOUT_SEC, JUDGE_TIMEOUT_SEC = 60.0, 660.0
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,7 @@ class Options:
     """Run the tests in the agent's container instead of a fresh one that the agent never touched."""
     strip_code_fences: bool = False
     """Remove the Markdown fence around project files that are wrapped in one."""
-    link_mode: LinkMode = "auto"
+    link_mode: LinkMode = "copy"
     scoring: Scoring | Literal["published"] = field(default_factory=Scoring.default)
     """How answers are scored: by evidence from the code base, or by the published verifier's formula."""
     mcp_servers: tuple[McpServer, ...] = ()
@@ -102,48 +100,27 @@ def templates() -> jinja2.Environment:
     return environment
 
 
-@cache
-def render_dockerfile(
-    language: str,
-    base_image: str,
-    *,
-    languages: Path | None = None,
-    language_image: str | None = None,
-    closed_book: bool = False,
-) -> str:
+def render_dockerfile(language: str, options: Options, table: dict[str, Any] | None = None) -> str:
     """Return the Dockerfile for one language.
 
     Args:
-        languages: a file with more language tables.
-        language_image: name, with `{language}` in it, of an image that already has the language's layers.
+        table: the language's table, instead of the one that `load_language` returns.
 
     Raises:
         InputError: the language's table cannot be used.
     """
-    table = load_language(language, languages)
-    return dockerfile_of(language, table, base_image, language_image=language_image, closed_book=closed_book)
-
-
-def dockerfile_of(
-    language: str,
-    table: dict[str, Any],
-    base_image: str,
-    *,
-    language_image: str | None = None,
-    closed_book: bool = False,
-) -> str:
-    """Return the Dockerfile for a language's table, as `load_language` returns it."""
+    table = table or load_language(language, options.languages)
     return (
         templates()
         .get_template("environment/Dockerfile.j2")
         .render(
-            base_image=base_image,
-            language_image=language_image and language_image.format(language=language),
+            base_image=options.base_image,
+            language_image=options.language_image and options.language_image.format(language=language),
             language=language,
             packages=table["packages"],
             fallback=table.get("fallback", []),
             run=table.get("run", []),
-            closed_book=closed_book,
+            closed_book=options.closed_book,
         )
     )
 
@@ -198,42 +175,57 @@ def grade(
 
 
 def render_config(task: Scenario, mapping: ProjectMapping, options: Options, content_digest: str) -> str:
-    """Return task.toml."""
+    """Return task.toml, in Harbor's schema 1.4. Its [metadata] is for people to filter by; Harbor never reads it."""
     scorer = _scorer_of(task, options)
     exact_alone = scorer == "exact" and options.verifier == DETERMINISTIC
-    config = TaskConfig(
-        task=TaskInfo(
-            name=f"{task.source}/{task.id.replace('_', '-')}",
-            description=task.title,
-            authors=tuple({"name": name} for name in task.authors),
-            keywords=(task.language, task.task_category, task.difficulty),
-        ),
-        metadata=Metadata(
-            id=task.id,
-            title=task.title,
-            category=task.task_category,
-            difficulty=task.difficulty,
-            language=task.language,
-            project_id=task.project_id,
-            context_length=task.context_length,
-            files_count=task.files_count,
-            context_files_found=len(mapping.context_files),
-            scoring=scorer,
-            content_fingerprint=content_digest,
-            verifier=scorer if exact_alone else grader_name(options.verifier),
-            oracle_check=not isinstance(options.verifier, CustomVerifier) or options.verifier.oracle_check,
-            closed_book=options.closed_book,
-            derived=task.derived,
-        ),
-        verifier=Verifier(
-            environment_mode="shared" if options.shared_verifier else "separate",
-            collect=(Collect(command=_collect_command()),),
-            timeout_sec=JUDGE_TIMEOUT_SEC if options.verifier == JUDGE else TIMEOUT_SEC,
-            env=JUDGE_ENV if options.verifier == JUDGE else None,
-        ),
-        environment=Environment(mcp_servers=options.mcp_servers),
-    )
-    return tomli_w.dumps(config.model_dump(mode="json", exclude_none=True))
+    metadata: dict[str, Any] = {
+        "id": task.id,
+        "title": task.title,
+        "category": task.task_category,
+        "difficulty": task.difficulty,
+        "language": task.language,
+        "project_id": task.project_id,
+        "context_length": task.context_length,
+        "context_length_unit": "characters",
+        "files_count": task.files_count,
+        "context_files_found": len(mapping.context_files),
+        "scoring": scorer,
+        "content_fingerprint": content_digest,
+        "verifier": scorer if exact_alone else grader_name(options.verifier),
+        "oracle_check": not isinstance(options.verifier, CustomVerifier) or options.verifier.oracle_check,
+        "closed_book": options.closed_book,
+    }
+    if task.derived:
+        metadata["derived"] = task.derived.model_dump()
+    verifier: dict[str, Any] = {
+        "timeout_sec": JUDGE_TIMEOUT_SEC if options.verifier == JUDGE else TIMEOUT_SEC,
+        "user": "root",
+        "environment_mode": "shared" if options.shared_verifier else "separate",
+        "collect": [{"command": _collect_command(), "user": "root"}],
+    }
+    if options.verifier == JUDGE:
+        verifier["env"] = JUDGE_ENV
+    config = {
+        "schema_version": "1.4",
+        "artifacts": ["/app/solution.md"],
+        "task": {
+            "name": f"{task.source}/{task.id.replace('_', '-')}",
+            "description": task.title,
+            "authors": [{"name": name} for name in task.authors],
+            "keywords": [task.language, task.task_category, task.difficulty],
+        },
+        "metadata": metadata,
+        "agent": {"timeout_sec": 1800.0},
+        "verifier": verifier,
+        "environment": {
+            "build_timeout_sec": 900.0,
+            "cpus": 2,
+            "memory_mb": 4096,
+            "storage_mb": 10240,
+            "mcp_servers": [server.model_dump(mode="json", exclude_none=True) for server in options.mcp_servers],
+        },
+    }
+    return tomli_w.dumps(config)
 
 
 def _scorer_of(task: Scenario, options: Options) -> str:
@@ -296,13 +288,7 @@ def make_task(
     files = {
         "instruction.md": instruction,
         "task.toml": render_config(task, mapping, options, content_digest),
-        "environment/Dockerfile": render_dockerfile(
-            task.language,
-            options.base_image,
-            languages=options.languages,
-            language_image=options.language_image,
-            closed_book=options.closed_book,
-        ),
+        "environment/Dockerfile": render_dockerfile(task.language, options),
         "tests/ground_truth.json": as_json({"ground_truth": task.ground_truth, "key": grading.key}),
         TASK_METADATA: as_json(metadata),
         "solution/solution.md": grading.oracle,

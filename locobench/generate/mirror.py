@@ -18,10 +18,9 @@ from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole
 
 INDEX_FILE = "projects_to_index.json"
-_IDENTITY = "benchmark <benchmark@localhost>"
 _ATTRIBUTES = Path(".git/info/attributes")
 _EVERY_BYTE = "# written by locobench-harbor\n* -text -ident -filter -working-tree-encoding\n"
-_DATE = "2000-01-01T00:00:00+00:00"
+_SIGNED = {"NAME": "benchmark", "EMAIL": "benchmark@localhost", "DATE": "2000-01-01T00:00:00+00:00"}
 
 
 def mirror_repos(
@@ -55,19 +54,13 @@ def mirror_repos(
         try:
             tasks = [load(task_id) for task_id in group.task_ids]
             _check_ours(folder / project_id)
-            project = Project.scan(group.folder)
-            mapping = project.mapping(path for task in tasks for path in task.context_files)
+            mapping = Project.scan(group.folder).mapping(path for task in tasks for path in task.context_files)
             with new_folder(folder / project_id) as building:
-                mapping.copy_to(building / "tree", strip_code_fences=strip_code_fences)
+                building.rmdir()
+                mapping.copy_to(building, strip_code_fences=strip_code_fences)
                 commit = _commit(building)
-        except (InputError, NotOurs) as error:
-            failures[project_id] = str(error)
-            continue
-        except OSError as error:
-            failures[project_id] = f"{error.filename or folder}: {error.strerror or error}"
-            continue
-        except subprocess.CalledProcessError as error:
-            failures[project_id] = f"git: {error.stderr.decode(errors='replace').strip().splitlines()[-1:]}"
+        except (InputError, NotOurs, OSError, subprocess.CalledProcessError) as error:
+            failures[project_id] = _reason(error, folder)
             continue
         entries.append(
             {
@@ -95,34 +88,30 @@ def _check_ours(repository: Path) -> None:
         )
 
 
-def _commit(building: Path) -> str:
-    """Turn `building` into a repository with the files of `building`/tree, and return its commit."""
-    tree = building / "tree"
+def _reason(error: Exception, folder: Path) -> str:
+    if isinstance(error, OSError):
+        return f"{error.filename or folder}: {error.strerror or error}"
+    if isinstance(error, subprocess.CalledProcessError):
+        return f"git: {error.stderr.decode(errors='replace').strip().splitlines()[-1:]}"
+    return str(error)
+
+
+def _commit(folder: Path) -> str:
+    """Turn a folder into a repository with its files, and return the commit."""
     environment = {
-        "PATH": os.environ["PATH"], "HOME": str(building), "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_AUTHOR_DATE": _DATE, "GIT_COMMITTER_DATE": _DATE, "TZ": "UTC", "LC_ALL": "C",
+        "PATH": os.environ["PATH"], "HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull,
+        "TZ": "UTC", "LC_ALL": "C",
+        **{f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in _SIGNED.items()},
     }  # fmt: skip
-    name, _, address = _IDENTITY.partition(" ")
-    settings = {
-        "user.name": name,
-        "user.email": address.strip("<>"),
-        "core.hooksPath": os.devnull,
-        "core.fileMode": "true",
-    }
 
     def git(*arguments: str) -> str:
-        options = [part for key, value in settings.items() for part in ("-c", f"{key}={value}")]
-        command = ["git", "-C", str(tree), *options, *arguments]
+        command = ["git", "-C", str(folder), "-c", "core.fileMode=true", *arguments]
         return subprocess.run(command, env=environment, check=True, capture_output=True).stdout.decode().strip()
 
     git("init", "--quiet", "--template=", "--initial-branch=main")
     # This overrides the project's .gitattributes: every byte is committed unchanged.
-    (tree / ".git" / "info").mkdir(exist_ok=True)
-    (tree / _ATTRIBUTES).write_text(_EVERY_BYTE)
+    (folder / ".git" / "info").mkdir(exist_ok=True)
+    (folder / _ATTRIBUTES).write_text(_EVERY_BYTE)
     git("add", "--all", "--force")
     git("commit", "--quiet", "--no-gpg-sign", "--allow-empty", "--message=Code base")
-    commit = git("rev-parse", "HEAD")
-    for entry in list(tree.iterdir()):
-        entry.rename(building / entry.name)
-    tree.rmdir()
-    return commit
+    return git("rev-parse", "HEAD")

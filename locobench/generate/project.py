@@ -237,20 +237,19 @@ class ProjectMapping:
         self,
         target: Path,
         *,
-        link_mode: LinkMode = "auto",
+        link_mode: LinkMode = "copy",
         strip_code_fences: bool = False,
         twin: Path | None = None,
     ) -> None:
         """Copy the files to the folder `target`, which must not exist.
 
         Args:
-            link_mode: "copy" and "auto" let the kernel share blocks if it can; "reflink" requires it; "hardlink" links
-                to the files of `twin`.
+            link_mode: "copy" lets the kernel share blocks if it can; "hardlink" links to the files of `twin`.
             strip_code_fences: remove the Markdown fence around files that are wrapped in one.
             twin: a folder that the same mapping was copied to before.
 
         Raises:
-            OSError: a file cannot be read or written, or the file system does not support "reflink".
+            OSError: a file cannot be read or written.
         """
         target.mkdir()
         for folder in self.part.folders:
@@ -266,7 +265,6 @@ class ProjectMapping:
                     f"{self.project.folder}/{file.path}",
                     f"{target}/{path}",
                     file.executable,
-                    link_mode,
                     strip_code_fences,
                 )
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import gc
 import json
+import multiprocessing
 import os
+import signal
+import sys
 from collections.abc import Iterable, Iterator
-from concurrent.futures import BrokenExecutor, as_completed
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -16,7 +21,6 @@ from locobench.generate.maker import Made, ProjectTasks, TaskMaker
 from locobench.generate.project import Known
 from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole
-from locobench.shared.workers import worker_pool
 
 LOCK_FILE = ".generating.lock"
 STATE_FILE = ".projects.json"
@@ -79,7 +83,9 @@ def _groups(
             folder = str(group.folder)
             yield folder, *maker.generate_group(group, known.get(folder))
         return
-    with worker_pool(min(jobs, len(groups)), _take_maker, maker) as pool:
+    # Forked workers share this process's memory; elsewhere than on Linux that is not safe.
+    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+    with ProcessPoolExecutor(min(jobs, len(groups)), context, become_worker, (maker,)) as pool:
         pending = {pool.submit(_generate_group, group, known.get(str(group.folder))): group for group in groups}
         try:
             for future in as_completed(pending):
@@ -97,9 +103,17 @@ _maker: TaskMaker
 """A worker's task maker, sent once instead of with every group."""
 
 
-def _take_maker(maker: TaskMaker) -> None:
+def become_worker(maker: TaskMaker) -> None:
+    """Prepare a worker process: it leaves Ctrl-C to the command and ends when the command ends."""
     global _maker
     _maker = maker
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # The garbage collector writes to every object it visits, which would unshare the pages.
+    gc.freeze()
+    if sys.platform == "linux":
+        # An orphan would hold locks and files that the next run needs.
+        pr_set_pdeathsig = 1
+        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
 
 
 def _generate_group(group: ProjectTasks, known: Known | None) -> tuple[list[Made], Known | None]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from locobench.shared.errors import InputError
-from locobench.shared.validation import explain, what_is_wrong
+from locobench.shared.validation import explain, first_problem
 
 
 class McpServer(BaseModel):
@@ -38,16 +37,21 @@ class McpServer(BaseModel):
             InputError: it cannot be read, or a server has a setting that Harbor does not pass on (headers, env).
         """
         try:
-            servers = json.loads(path.read_bytes())["mcpServers"]
-            found = []
-            for name, settings in sorted(servers.items()):
-                kind = settings.pop("type", "stdio" if "command" in settings else "http")
-                transport = {"http": "streamable-http"}.get(kind, kind)
-                found.append(cls.model_validate({"name": name, "transport": transport, **settings}))
-            return tuple(found)
+            servers = _McpFile.model_validate_json(path.read_bytes()).mcpServers
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror}; name a .mcp.json") from None
         except ValidationError as error:
-            raise InputError(f"{path}: {explain(error)}; Harbor passes on command and args, or url") from None
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{path}: not a .mcp.json ({what_is_wrong(error)})") from None
+            raise InputError(f"{path}: not a .mcp.json ({first_problem(error)})") from None
+        found = []
+        for name, settings in sorted(servers.items()):
+            kind = settings.pop("type", "stdio" if "command" in settings else "http")
+            transport = "streamable-http" if kind == "http" else kind
+            try:
+                found.append(cls.model_validate({"name": name, "transport": transport, **settings}))
+            except ValidationError as error:
+                raise InputError(f"{path}: {explain(error)}; Harbor passes on command and args, or url") from None
+        return tuple(found)
+
+
+class _McpFile(BaseModel):
+    mcpServers: dict[str, dict[str, Any]]

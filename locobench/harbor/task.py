@@ -15,13 +15,14 @@ import pathspec
 from pydantic import Field
 
 from locobench.harbor.files import HarborFile, Named, validated
-from locobench.shared import toml
-from locobench.shared.derived import CONTROL_GROUP
 from locobench.shared.errors import InputError
+from locobench.shared.files import read_toml
 from locobench.shared.installation import GENERATE
 from locobench.shared.validation import Whole
 
 TASK_FILE = "task.toml"
+CONTROL_GROUP = "control_group"
+"""Name of the grouping: `yes` marks tasks that a single grep nearly answers, so that a search tool can hardly help."""
 
 # What Harbor packs (harbor.publisher.packager), and what it leaves out if the task has no .gitignore.
 _SINGLE_FILES = (TASK_FILE, "instruction.md", "README.md", "trajectory.json")
@@ -107,7 +108,7 @@ class TaskToml(HarborFile):
     @classmethod
     def read(cls, folder: Path) -> TaskToml:
         """Read task.toml from a task's folder; raise InputError if it is missing or invalid."""
-        return validated(folder / TASK_FILE, cls, toml.read(folder / TASK_FILE))
+        return validated(folder / TASK_FILE, cls, read_toml(folder / TASK_FILE))
 
 
 class TaskFolder(HarborFile):
@@ -129,9 +130,10 @@ class TaskFolder(HarborFile):
             InputError: its task.toml cannot be read or is invalid.
             OSError: a file cannot be read.
         """
-        raw = toml.read(folder / TASK_FILE)
+        raw = read_toml(folder / TASK_FILE)
         described = validated(folder / TASK_FILE, TaskToml, raw)
         digests = file_digests(folder)
+        lines = "".join(f"{name}\0{digest}\n" for name, digest in digests.items())
         counted = (
             _without_servers(raw) if name == TASK_FILE else f"{name}\0{digest}\n"
             for name, digest in digests.items()
@@ -139,7 +141,7 @@ class TaskFolder(HarborFile):
         )
         return cls(
             toml=described,
-            digest=_over(digests),
+            digest=f"sha256:{hashlib.sha256(lines.encode()).hexdigest()}",
             # A copy of the folder without its files still has the generator's fingerprint.
             content=hashlib.sha256("".join(counted).encode()).hexdigest()
             if (folder / "environment").is_dir()
@@ -172,20 +174,6 @@ def base_image(folder: Path) -> str | None:
     dockerfile = folder / "environment/Dockerfile"
     found = _FROM.search(dockerfile.read_text(encoding="utf-8", errors="replace")) if dockerfile.is_file() else None
     return found and found[1]
-
-
-def digest_of(folder: Path) -> str:
-    """Return a task's digest as Harbor's registry computes it: `sha256:` and 64 hexadecimal digits.
-
-    Raises:
-        OSError: a file cannot be read.
-    """
-    return _over(file_digests(folder))
-
-
-def _over(digests: dict[str, str]) -> str:
-    lines = "".join(f"{name}\0{digest}\n" for name, digest in digests.items())
-    return f"sha256:{hashlib.sha256(lines.encode()).hexdigest()}"
 
 
 def file_digests(folder: Path) -> dict[str, str]:

@@ -1,11 +1,12 @@
-"""The result.json and lock.json that Harbor writes for jobs and trials, as models."""
+"""What Harbor writes about jobs and trials, as models: result.json, lock.json and the agent's trajectory.json."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import ConfigDict, FiniteFloat
+from pydantic import AliasPath, BeforeValidator, ConfigDict, Field, FiniteFloat
 
 from locobench.harbor.files import HarborFile, Named, Time, content_of, read
 from locobench.shared.errors import InputError
@@ -27,12 +28,6 @@ class Span(HarborFile):
         if self.started_at is None or self.finished_at is None:
             return None
         return max(0.0, (self.finished_at - self.started_at).total_seconds())
-
-
-class TaskId(HarborFile):
-    """Where Harbor found the task."""
-
-    path: str | None = None
 
 
 class AgentConfig(HarborFile):
@@ -93,12 +88,6 @@ class StepResult(HarborFile):
     agent_result: AgentResult | None = None
 
 
-class VerifierResult(HarborFile):
-    """The verifier's rewards."""
-
-    rewards: dict[str, FiniteFloat] | None = None
-
-
 class ExceptionInfo(HarborFile):
     """The exception that ended a trial early."""
 
@@ -112,13 +101,19 @@ class Trial(HarborFile):
     id: str | None = None
     trial_name: str
     task_name: str
-    task_id: TaskId | str | None = None
+    task_path: Annotated[Path | None, BeforeValidator(lambda path: path or None)] = Field(
+        default=None, validation_alias=AliasPath("task_id", "path")
+    )
+    """The task's folder on the machine that ran the trial."""
     task_checksum: str | None = None
     config: TrialConfig = TrialConfig()
     agent_info: AgentInfo | None = None
     agent_result: AgentResult | None = None
     step_results: list[StepResult] | None = None
-    verifier_result: VerifierResult | None = None
+    rewards: Annotated[dict[str, FiniteFloat], BeforeValidator(lambda rewards: rewards or {})] = Field(
+        default={}, validation_alias=AliasPath("verifier_result", "rewards")
+    )
+    """All rewards by name; empty when the verifier gave none."""
     exception_info: ExceptionInfo | None = None
     started_at: Time | None = None
     finished_at: Time | None = None
@@ -137,16 +132,6 @@ class Trial(HarborFile):
         return self.config.agent.name in ("oracle", "nop")
 
     @property
-    def task_path(self) -> Path | None:
-        """The task's folder on the machine that ran the trial."""
-        return Path(self.task_id.path) if isinstance(self.task_id, TaskId) and self.task_id.path else None
-
-    @property
-    def rewards(self) -> dict[str, float]:
-        """All rewards by name; empty when the verifier gave none."""
-        return (self.verifier_result and self.verifier_result.rewards) or {}
-
-    @property
     def spent(self) -> AgentResult:
         """What the trial spent, or the sum over its steps; a field is None if nothing was recorded."""
         steps = [step.agent_result for step in self.step_results or []]
@@ -158,29 +143,40 @@ class Trial(HarborFile):
         return AgentResult.model_validate(sums)
 
 
-class JobStats(HarborFile):
-    """A job's counts."""
-
-    n_retries: Whole | None = None
-
-
 class Job(HarborFile):
     """<job>/result.json."""
 
     n_total_trials: Whole | None = None
     finished_at: Time | None = None
-    stats: JobStats | None = None
+    n_retries: Whole | None = Field(default=None, validation_alias=AliasPath("stats", "n_retries"))
 
 
 class Lock(HarborFile):
     """<trial>/lock.json."""
 
-    class Task(HarborFile):
-        """The trial's task."""
+    digest: str | None = Field(default=None, validation_alias=AliasPath("task", "digest"))
+    """The task's."""
 
-        digest: str | None = None
 
-    task: Task = Task()
+class ToolRequest(HarborFile):
+    """A tool call."""
+
+    function_name: str
+
+
+class TrajectoryStep(HarborFile):
+    """One message of the user or the agent, with the agent's tool calls."""
+
+    source: str = ""
+    tool_calls: list[ToolRequest] | None = None
+    is_copied_context: bool = False
+    """Whether the step was copied from an earlier trajectory."""
+
+
+class Trajectory(HarborFile):
+    """agent/trajectory.json in Harbor's interchange format, ATIF."""
+
+    steps: tuple[TrajectoryStep, ...] = ()
 
 
 class _Kind(HarborFile):

@@ -83,9 +83,7 @@ class CodeIndex:
             self._names_of[path] = {*map(folded.__getitem__, found)} - {""}
             for name in self._names_of[path]:
                 places[name].append(numbers[path])
-            sums.update(
-                [line_sum(words) for line in _as_words(content) if len(words := line.split()) >= SHORTEST_LINE]
-            )
+            sums.update([line_sum(words) for line in _as_words(content) if len(words := line.split()) >= SHORTEST_LINE])
         self.code = CodeBase(places, sums, Files(self.files, self.roots))
         rows = (f"{name} {' '.join(map(str, places[name]))}" for name in sorted(places))
         self.stored = {

@@ -8,8 +8,8 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from locobench.scoring.verify import SCORING
-from locobench.shared import toml
 from locobench.shared.errors import InputError
+from locobench.shared.files import read_toml
 from locobench.shared.validation import explain
 
 PUBLISHED: Literal["published"] = "published"
@@ -70,7 +70,7 @@ class Scoring(_Table):
     def load(cls, path: Path) -> Self:
         """Read a TOML file; raise InputError if it has an unknown key or an invalid value."""
         try:
-            return cls.model_validate(toml.read(path))
+            return cls.model_validate(read_toml(path))
         except InputError as error:
             raise InputError(
                 f"{error}; --scoring wants the word {PUBLISHED} or a TOML file as docs/VERIFIER.md shows it"

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
-from locobench.shared import toml
 from locobench.shared.errors import InputError
+from locobench.shared.files import read_toml
 
 MIN_CONTEXT_LENGTH = 50_000
 """In characters; a task needs strictly more to pass."""
@@ -47,14 +47,8 @@ class Candidate:
     files_count: int
     grep_f1: float | None = None
     """For a question with an exact answer: F1 of a single grep's answer, 0-1."""
-    title: str = ""
-    """Shown on the report page; not in selected_tasks.json."""
-    open_reward: float | None = None
-    """Mean reward, 0-1, of agents with the code; None if not measured."""
     closed_reward: float | None = None
     """Mean reward, 0-1, of agents without the code; None if not measured."""
-    truth: float | None = None
-    """How well the ground truth fits the code according to an audit, 0-100; None if not audited."""
 
 
 def _bonus(task: Candidate, criteria: Criteria) -> float:
@@ -68,7 +62,7 @@ class Part(NamedTuple):
     weight: float
     """The default weight; a criteria file or a flag can change it."""
     words: str
-    """Its name in the formula in selected_tasks.json and on the page."""
+    """Its name in the formula in selected_tasks.json."""
     value: Callable[[Candidate, Criteria], float]
     """A task's value: 0-1, or any number >= 0 if `scaled`."""
     scaled: bool = False
@@ -106,8 +100,6 @@ class Criteria:
     """The three filters list the values to keep; None keeps all."""
     max_closed: float | None = None
     """A task with a higher reward without the code fails; one that was not measured passes."""
-    min_truth: float | None = None
-    """A task with a lower truth (0-100) fails; one that was not audited passes."""
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -122,7 +114,7 @@ class Criteria:
 
         from locobench.shared.validation import explain
 
-        given = toml.read(path)
+        given = read_toml(path)
         try:
             # Strict validation accepts an object for a dataclass only in JSON.
             criteria = TypeAdapter(cls).validate_json(json.dumps(given, default=str))
@@ -150,14 +142,14 @@ class Criteria:
         for name, bonus in self.category_bonuses.items():
             if not 0 <= bonus <= 1:
                 raise InputError(f"category_bonuses: {name}: {bonus} is not from 0 to 1")
-        most = {"max_closed": 1.0, "min_truth": 100.0}
-        for name in ("min_context_length", "min_files_count", "top_n", *most):
-            value = getattr(self, name)
-            if value is not None and not 0 <= value <= most.get(name, math.inf):
-                raise InputError(f"{name} must be {f'from 0 to {most[name]:g}' if name in most else '0 or more'}")
+        if self.max_closed is not None and not 0 <= self.max_closed <= 1:
+            raise InputError("max_closed must be from 0 to 1")
+        for name in ("min_context_length", "min_files_count", "top_n"):
+            if getattr(self, name) < 0:
+                raise InputError(f"{name} must be 0 or more")
 
     def pass_task(self, task: Candidate) -> bool:
-        """Return whether a task is above both thresholds, passes every filter, and no measurement speaks against it."""
+        """Return whether a task is above both thresholds, passes every filter, and is not too easy without the code."""
         return (
             task.context_length > self.min_context_length
             and task.files_count > self.min_files_count
@@ -165,5 +157,4 @@ class Criteria:
             and (self.languages is None or task.language in self.languages)
             and (self.difficulties is None or task.difficulty in self.difficulties)
             and (self.max_closed is None or task.closed_reward is None or task.closed_reward <= self.max_closed)
-            and (self.min_truth is None or task.truth is None or task.truth >= self.min_truth)
         )

@@ -6,8 +6,10 @@ from pathlib import Path
 
 from pydantic_core import SchemaValidator, ValidationError
 from pydantic_core.core_schema import (
+    CoreSchema,
     float_schema,
     int_schema,
+    list_schema,
     literal_schema,
     nullable_schema,
     str_schema,
@@ -20,28 +22,34 @@ from locobench.dataset.records import BYTE_ORDER_MARK, DatasetError, RecordError
 from locobench.selection.criteria import Candidate
 from locobench.shared.errors import InputError
 from locobench.shared.installation import EXTRACT, SELECT
-from locobench.shared.validation import LARGEST_COUNT, explain, what_is_wrong
+from locobench.shared.validation import LARGEST_COUNT, explain
 
 # The fields that a selection uses; the others, nearly all of a record's bytes, are ignored. A plain validator, because
 # importing pydantic's models takes as long as reading 8,000 records.
-_DERIVED = typed_dict_schema({"grep_f1": typed_dict_field(float_schema(ge=0, le=1))})
-_FIELDS = SchemaValidator(
-    typed_dict_schema(
-        {
-            name: typed_dict_field(schema)
-            for name, schema in {
-                "id": str_schema(strict=True),
-                "task_category": str_schema(strict=True),
-                "difficulty": literal_schema(list(DIFFICULTIES)),
-                "language": str_schema(strict=True),
-                "context_length": int_schema(strict=True, ge=0, le=LARGEST_COUNT),
-                "files_count": int_schema(strict=True, ge=0, le=LARGEST_COUNT),
-                "title": str_schema(strict=True),
-            }.items()
-        }
-        | {"derived": typed_dict_field(nullable_schema(_DERIVED), required=False)}
+_COUNT = int_schema(strict=True, ge=0, le=LARGEST_COUNT)
+_TEXT = str_schema(strict=True)
+
+
+def _record(optional: dict[str, CoreSchema] | None = None, **fields: CoreSchema) -> CoreSchema:
+    """Return the schema of an object with these fields; others are ignored."""
+    return typed_dict_schema(
+        {name: typed_dict_field(schema) for name, schema in fields.items()}
+        | {name: typed_dict_field(schema, required=False) for name, schema in (optional or {}).items()}
+    )
+
+
+_CANDIDATE = SchemaValidator(
+    _record(
+        {"derived": nullable_schema(_record(grep_f1=float_schema(ge=0, le=1)))},
+        id=_TEXT,
+        task_category=_TEXT,
+        difficulty=literal_schema(list(DIFFICULTIES)),
+        language=_TEXT,
+        context_length=_COUNT,
+        files_count=_COUNT,
     )
 )
+_SELECTION = SchemaValidator(_record(tasks=list_schema(_record(id=_TEXT))))
 
 
 def read_candidates(dataset_path: Path) -> list[Candidate]:
@@ -70,19 +78,16 @@ def read_selection(path: Path) -> list[str]:
         InputError: the file cannot be read or was not written by select_tasks.py.
     """
     try:
-        tasks = parse_object(path.read_bytes())["tasks"]
-        if not isinstance(tasks, list):
-            raise ValueError("tasks: not a list")
-        return [str(task["id"]) for task in tasks]
+        return [task["id"] for task in _SELECTION.validate_json(path.read_bytes())["tasks"]]
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}; run {SELECT} first") from None
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path}: not a selection ({what_is_wrong(error)}); write it again with {SELECT}") from None
+    except ValidationError as error:
+        raise InputError(f"{path}: not a selection ({explain(error)}); write it again with {SELECT}") from None
 
 
 def _read_candidate(line: bytes) -> Candidate:
     try:
-        fields = _FIELDS.validate_json(line.removeprefix(BYTE_ORDER_MARK))
+        fields = _CANDIDATE.validate_json(line.removeprefix(BYTE_ORDER_MARK))
         derived = fields.pop("derived", None)
         return Candidate(**fields, grep_f1=derived["grep_f1"] if derived else None)
     except ValidationError as error:

@@ -39,8 +39,6 @@ class Selection:
         criteria = _without_none(asdict(self.criteria))
         del criteria["weights"]
         tasks = [{**_without_none(asdict(task)), "score": round(score, SCORE_DIGITS)} for score, task in self.selected]
-        for task in tasks:
-            del task["title"]
         return {
             "selection_criteria": {
                 **criteria,

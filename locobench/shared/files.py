@@ -1,4 +1,4 @@
-"""Write files whole or not at all, and read untrusted ones without following links."""
+"""Write files whole or not at all, read untrusted ones without following links, and read TOML."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import fcntl
 import glob
 import os
 import stat
+import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from locobench.shared.errors import InputError
 
@@ -66,6 +67,20 @@ def read_below(root: Path | int, path: str, most: int, *, cut: bool = False) -> 
     if len(content) > most and not cut:
         raise OSError(errno.EFBIG, f"more than {most} bytes", path)
     return content[:most]
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file; raise InputError with the position if it cannot be read or is not TOML."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from None
+    except RecursionError:
+        raise InputError(f"{path}: not TOML: nested too deeply") from None
+    except ValueError as error:  # TOMLDecodeError, or Python's own about a number of thousands of digits
+        raise InputError(f"{path}: not TOML: {error}") from None
 
 
 @contextlib.contextmanager

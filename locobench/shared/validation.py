@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from json import JSONDecodeError
 from typing import Annotated
 
 from pydantic import Field, ValidationError
@@ -27,22 +26,6 @@ def explain(error: ValidationError) -> str:
     return "; ".join(reasons)
 
 
-def what_is_wrong(error: Exception) -> str:
-    """Explain why reading untrusted data failed, in plain words instead of Python's."""
-    if isinstance(error, ValidationError):
-        return explain(error)
-    if isinstance(error, JSONDecodeError):
-        return f"not JSON in line {error.lineno}: {error.msg}"
-    if isinstance(error, UnicodeDecodeError):
-        return f"not UTF-8 text (byte {error.start})"
-    if isinstance(error, KeyError):
-        return f"{error.args[0]}: missing"
-    if isinstance(error, OSError):
-        return f"{error.filename}: {error.strerror}"
-    # Python's message for these is about its own types.
-    return "of another form" if isinstance(error, (TypeError, AttributeError)) else str(error)
-
-
 def first_problem(error: ValidationError, whole: str = "") -> str:
     """Return the field and message of the first error.
 
@@ -51,4 +34,5 @@ def first_problem(error: ValidationError, whole: str = "") -> str:
     """
     first = error.errors()[0]
     field = ".".join(map(str, first["loc"])) or whole
-    return f"{field}: {first['msg']}" if field else first["msg"]
+    message = first["msg"].removeprefix("Value error, ")
+    return f"{field}: {message}" if field else message

@@ -7,7 +7,6 @@ engine and the registries' credentials as the user's own calls do.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import signal
@@ -17,30 +16,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from uuid import uuid4
 
-# How many lines of a failed build or command to show, and how many bytes of a command's output to keep for them.
+from locobench.smoke.task import Fault
+
+# A label of every image that is built here.
+LABEL = "locobench-smoke-test"
+
+# How many lines of a failed build or command to show.
 _SHOWN_LINES = 8
-_KEPT_BYTES = 16_384
 # Seconds for calls that only ask: they may wait for a busy engine, but not for ever.
 _PATIENCE = 600
 # The exit code of `docker run` if the engine fails, and not the command.
 _ENGINE_FAILED = 125
 # BuildKit's name for the failed step if the Dockerfile's base image cannot be loaded.
 _NO_BASE = re.compile(r"^ > \[internal\] load metadata for (\S+):$", re.MULTILINE)
-
-
-class EngineError(Exception):
-    """The engine fails, or cannot build or push an image. The message is one line; `tail` the last lines of output."""
-
-    def __init__(self, message: str, tail: str = "") -> None:
-        super().__init__(message)
-        self.tail = tail
-
-
-class CommandTimeout(EngineError):
-    """A command took too long and was killed."""
-
-    def __init__(self, what: str, seconds: float, tail: str = "") -> None:
-        super().__init__(f"{what} still ran after {seconds:g} s and was killed", tail)
 
 
 class Engine:
@@ -50,22 +38,96 @@ class Engine:
         """Look for the engine.
 
         Raises:
-            EngineError: no engine answers, or the `docker` command is missing; the message says what to do.
+            Fault: no engine answers, or the `docker` command is missing; the message says what to do.
         """
         self._running: set[subprocess.Popen[bytes]] = set()
         way_out = "start one, or pass --local to run oracle and nop without images"
+        shown = "{{.ServerVersion}} ({{.Driver}})\n{{.OperatingSystem}}, {{.NCPU}} CPUs\n"
         try:
-            code, said = self.call("version", "--format", "{{.Server.Version}}")
+            code, said = self._call("info", "--format", shown)
         except FileNotFoundError:
-            raise EngineError(f"the docker command is not on PATH; install it, or {way_out}") from None
+            raise Fault(f"the docker command is not on PATH; install it, or {way_out}") from None
         if code != 0:
-            raise EngineError(f"no Docker engine answers ({_last(said)}); {way_out}")
+            raise Fault(f"no Docker engine answers ({_last(said)}); {way_out}")
+        self.facts = dict(zip(("Docker engine", "Host"), said.splitlines(), strict=False))
+        """The engine's version, storage driver, operating system and processors, ready to print."""
 
-    def call(self, *arguments: str, timeout: float = _PATIENCE, what: str = "docker") -> tuple[int, str]:
-        """Run a docker command; return its exit code and the end of its output.
+    def image_id(self, name: str) -> str:
+        """Return the digest of an image that the engine has, or `unknown`."""
+        code, said = self._call("image", "inspect", "--format", "{{.Id}}", name)
+        return said.strip() if code == 0 else "unknown"
+
+    def build(self, context: Path, tag: str, *, timeout: float) -> tuple[float, int]:
+        """Build the Dockerfile in the folder `context`; return the seconds taken and the image's size in bytes.
 
         Raises:
-            CommandTimeout: it took longer than `timeout` seconds; the message calls it `what`.
+            Fault: the build failed or took longer than `timeout` seconds.
+        """
+        started = time.monotonic()
+        code, said = self._call(
+            "build", f"--label={LABEL}", f"--tag={tag}", str(context), timeout=timeout, what="build"
+        )
+        if code != 0:
+            self._assert_alive()
+            problem = f"build failed (exit code {code})"
+            if base := _NO_BASE.search(said):
+                way_out = f"try `docker pull {base[1]}`, or generate the tasks with another --base_image"
+                problem = f"the image {base[1]} cannot be pulled: {way_out}"
+            raise Fault(problem, last_lines(said))
+        seconds = time.monotonic() - started
+        code, said = self._call("image", "inspect", "--format", "{{.Size}}", tag)
+        if code != 0:
+            raise Fault(f"engine: {_last(said)}")
+        return seconds, int(said)
+
+    def run(
+        self,
+        image: str,
+        command: str,
+        *,
+        what: str,
+        timeout: float,
+        memory_mb: int | None = None,
+        mounts: Mapping[str, Path] | None = None,
+        user: str = "",
+    ) -> tuple[int, str]:
+        """Run `command` with bash in a fresh container; return its exit code and its output.
+
+        Args:
+            what: the command's name in a message.
+            timeout: in seconds.
+            mounts: folders of this machine by their place in the container.
+            user: the image's own by default.
+
+        Raises:
+            Fault: it took longer than `timeout`, or the engine fails.
+        """
+        name = f"smoke-test-{uuid4().hex}"
+        options = [f"--name={name}", "--network=none"]
+        options += [f"--user={user}"] if user else []
+        options += [f"--memory={memory_mb}m"] if memory_mb else []
+        options += [f"--mount=type=bind,source={path},target={place}" for place, path in (mounts or {}).items()]
+        try:
+            code, said = self._call("run", *options, image, "bash", "-c", command, timeout=timeout, what=what)
+        finally:
+            with contextlib.suppress(Fault):
+                self._call("rm", "--force", "--volumes", name)
+        if code != 0:
+            self._assert_alive()
+        if code == _ENGINE_FAILED:
+            raise Fault(f"engine: {_last(said)}")
+        return code, said
+
+    def kill_all(self) -> None:
+        """Stop every call; the threads that wait for them get errors, and remove their containers."""
+        for process in list(self._running):
+            _stop(process)
+
+    def _call(self, *arguments: str, timeout: float = _PATIENCE, what: str = "docker") -> tuple[int, str]:
+        """Run a docker command; return its exit code and its output.
+
+        Raises:
+            Fault: it took longer than `timeout` seconds; the message calls it `what`.
         """
         # A process group of its own: `docker build` leaves the work to a plugin that must be stopped with it.
         with subprocess.Popen(
@@ -79,112 +141,17 @@ class Engine:
             try:
                 output, _ = process.communicate(timeout=timeout)
             except subprocess.TimeoutExpired as error:
-                raise CommandTimeout(what, timeout, last_lines(_clean(error.output or b""))) from None
+                tail = last_lines((error.output or b"").decode("utf-8", "replace"))
+                raise Fault(f"{what} still ran after {timeout:g} s and was killed", tail) from None
             finally:
                 self._running.discard(process)
                 _stop(process)
-        return process.returncode, _clean(output)
+        return process.returncode, output.decode("utf-8", "replace")
 
-    def ask(self, *arguments: str, timeout: float = _PATIENCE, what: str = "docker") -> str:
-        """Run a docker command that has to succeed, and return the end of its output.
-
-        Raises:
-            EngineError: it failed or took longer than `timeout` seconds; the message calls it `what`.
-        """
-        code, said = self.call(*arguments, timeout=timeout, what=what)
-        if code != 0:
-            self.assert_alive()
-            raise EngineError(f"{what} failed (exit code {code})", last_lines(said))
-        return said.strip()
-
-    def assert_alive(self) -> None:
-        """Raise EngineError if the engine stopped answering."""
-        if self.call("version")[0] != 0:
-            raise EngineError("the Docker engine stopped answering")
-
-    def describe(self) -> dict[str, str]:
-        """Return the engine's version, operating system and storage driver, ready to print."""
-        info = json.loads(self.ask("info", "--format", "{{json .}}"))
-        return {
-            "Docker engine": f"{info['ServerVersion']} ({info['Driver']})",
-            "Host": f"{info['OperatingSystem']}, {info['NCPU']} CPUs, {info['MemTotal'] / 2**30:.0f} GiB",
-        }
-
-    def image_id(self, name: str) -> str:
-        """Return an image's digest: the registry's, or its own id if it did not come from a registry."""
-        local = "{{if .RepoDigests}}{{index .RepoDigests 0}}{{else}}{{.Id}}{{end}}"
-        for command in (
-            ("image", "inspect", "--format", local, name),
-            # BuildKit does not list base images among the engine's images.
-            ("buildx", "imagetools", "inspect", "--format", "{{.Manifest.Digest}}", name),
-        ):
-            code, said = self.call(*command)
-            if code == 0:
-                return said.strip()
-        return "unknown"
-
-    def build(self, context: Path, tag: str, *, timeout: float) -> tuple[float, int]:
-        """Build the Dockerfile in the folder `context`; return the seconds taken and the image's size in bytes.
-
-        Raises:
-            EngineError: the build failed or took longer than `timeout` seconds.
-        """
-        started = time.monotonic()
-        try:
-            self.ask("build", "--tag", tag, str(context), timeout=timeout, what="build")
-        except EngineError as error:
-            if base := _NO_BASE.search(error.tail):
-                way_out = f"try `docker pull {base[1]}`, or generate the tasks with another --base_image"
-                raise EngineError(f"the image {base[1]} cannot be pulled: {way_out}", error.tail) from None
-            raise
-        seconds = time.monotonic() - started
-        return seconds, int(self.ask("image", "inspect", "--format", "{{.Size}}", tag))
-
-    def run(
-        self,
-        image: str,
-        command: str,
-        *,
-        what: str,
-        timeout: float,
-        memory_mb: int | None = None,
-        mounts: Mapping[str, Path] | None = None,
-        user: str = "",
-    ) -> tuple[int, str]:
-        """Run `command` with bash in a fresh container; return its exit code and the end of its output.
-
-        Args:
-            what: the command's name in a message.
-            timeout: in seconds.
-            mounts: folders of this machine by their place in the container.
-            user: the image's own by default.
-
-        Raises:
-            CommandTimeout: it took longer than `timeout`.
-            EngineError: the engine fails.
-        """
-        name = f"smoke-test-{uuid4().hex}"
-        options = [f"--name={name}", "--network=none"]
-        options += [f"--user={user}"] if user else []
-        options += [f"--memory={memory_mb}m"] if memory_mb else []
-        options += [f"--mount=type=bind,source={path},target={place}" for place, path in (mounts or {}).items()]
-        try:
-            # Of endless output only the end may reach this process.
-            bounded = f"({command}) 2>&1 | tail -c {_KEPT_BYTES}; exit ${{PIPESTATUS[0]}}"
-            code, said = self.call("run", *options, image, "bash", "-c", bounded, timeout=timeout, what=what)
-        finally:
-            with contextlib.suppress(CommandTimeout):
-                self.call("rm", "--force", "--volumes", name)
-        if code != 0:
-            self.assert_alive()
-        if code == _ENGINE_FAILED:
-            raise EngineError(f"engine: {_last(said)}")
-        return code, said
-
-    def kill_all(self) -> None:
-        """Stop every call; the threads that wait for them get errors, and remove their containers."""
-        for process in list(self._running):
-            _stop(process)
+    def _assert_alive(self) -> None:
+        """Raise Fault if the engine stopped answering."""
+        if self._call("version")[0] != 0:
+            raise Fault("the Docker engine stopped answering")
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
@@ -196,11 +163,6 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 def last_lines(text: str) -> str:
     """Return the last few non-empty lines of a command's output."""
     return "\n".join([line.rstrip() for line in text.splitlines() if line.strip()][-_SHOWN_LINES:])
-
-
-def _clean(output: bytes) -> str:
-    """Decode output and remove terminal escapes and the carriage returns of progress bars, which garble tables."""
-    return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", output.decode("utf-8", "replace")).replace("\r", "\n")
 
 
 def _last(said: str) -> str:

@@ -7,18 +7,18 @@ from pathlib import Path
 
 from locobench.shared.files import write_whole
 from locobench.shared.terminal import printable, printable_line
-from locobench.smoke.check import REPOSITORY_OF_IMAGES, Row
+from locobench.smoke.check import Row
+from locobench.smoke.containers import LABEL
 
-REMOVE_IMAGES = f"docker rmi $(docker images --format '{{{{.Repository}}}}:{{{{.Tag}}}}' {REPOSITORY_OF_IMAGES})"
+REMOVE_IMAGES = f"docker image prune --all --filter label={LABEL}"
 
 # The columns in order: heading, a row's cell, and whether the column means anything without an engine.
 COLUMNS: tuple[tuple[str, Callable[[Row], str], bool], ...] = (
     ("task", lambda row: row.task, True),
     ("language", lambda row: row.language or "-", True),
-    ("build s", lambda row: "shared" if row.shares_image else _shown(row.image.build_seconds, 1), False),
-    ("image MB", lambda row: _shown(row.image.size and row.image.size / 1e6), False),
-    ("toolchain", lambda row: row.image.toolchain[:40] or "-", False),
-    ("project's tests", lambda row: row.image.project_tests or "-", False),
+    ("build s", lambda row: _shown(row.build_seconds, 1), False),
+    ("image MB", lambda row: _shown(row.size and row.size / 1e6), False),
+    ("toolchain", lambda row: row.toolchain[:40] or "-", False),
     ("oracle", lambda row: _shown(row.rewards.get("oracle"), 4), True),
     ("nop", lambda row: _shown(row.rewards.get("nop"), 4), True),
     ("verdict", lambda row: row.verdict, True),
@@ -31,34 +31,32 @@ def _shown(value: float | None, digits: int | None = None) -> str:
 
 def summary(rows: list[Row]) -> str:
     """Summarise the rows in one line."""
-    good = sum(row.ok for row in rows)
-    images = {row.image.tag for row in rows if row.image.size is not None}
-    built = f", {len(images)} images" if images else ""
-    return f"{len(rows)} tasks{built}: {good} ok, {len(rows) - good} not"
+    good = sum(not row.faults for row in rows)
+    return f"{len(rows)} tasks: {good} ok, {len(rows) - good} not"
 
 
 def _table(rows: list[Row], *, local: bool) -> list[list[str]]:
     """Return the headings, then the cells of each row."""
     columns = [column for column in COLUMNS if column[2] or not local]
-    return [[heading for heading, _, _ in columns], *([cell(row) for _, cell, _ in columns] for row in rows)]
+    headings = [heading for heading, _, _ in columns]
+    return [headings, *([printable_line(cell(row)) for _, cell, _ in columns] for row in rows)]
 
 
 def _failures(rows: list[Row]) -> dict[str, str]:
     """Return the last lines of what failed, by a heading."""
-    failed = [row for row in rows if row.image.output and not row.shares_image]
-    return {f"{row.task}: last lines of what failed": row.image.output for row in failed}
+    return {f"{row.task}: last lines of what failed": printable(row.output) for row in rows if row.output}
 
 
 def print_table(rows: list[Row], *, local: bool) -> None:
     """Print the rows as a table, then the last lines of each failure."""
-    table = [[printable_line(cell) for cell in line] for line in _table(rows, local=local)]
+    table = _table(rows, local=local)
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for line in table:
         print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
     for heading, output in _failures(rows).items():
-        print(printable(f"{heading}\n{output}\n"))
+        print(f"{heading}\n{output}\n")
     print(summary(rows))
-    if any(row.image.size is not None for row in rows):
+    if any(row.size is not None for row in rows):
         print(f"Their images stay, for the next run. To remove them: {REMOVE_IMAGES}")
 
 
@@ -87,4 +85,4 @@ def write_markdown(rows: list[Row], path: Path, facts: dict[str, str], *, tasks:
 
 
 def _markdown(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

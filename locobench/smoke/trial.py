@@ -9,70 +9,71 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from locobench.smoke.containers import CommandTimeout, Engine, EngineError
-from locobench.smoke.task import OUTPUT, SmokeTask, TaskError, read_reward
+from locobench.smoke.containers import Engine
+from locobench.smoke.task import OUTPUT, Fault, SmokeTask, read_reward, text_of
 
 Agent = Literal["oracle", "nop"]
 # Never the judge, even if a task has one: there is no network, and a judge promises nothing about the oracle.
 VERIFIER = "verify.py"
 
 
-@dataclass(frozen=True)
-class Attempt:
-    """The outcome of an attempt: its reward, or why there is none."""
+def run_locally(task: SmokeTask, agent: Agent, *, timeout: float) -> float:
+    """Run `agent` and the task's own verifier in a temporary root, without a container, and return the reward.
 
-    reward: float | None = None
-    fault: str = ""
-    said: str = ""
-    """The verifier's output; only from `grade_locally`."""
-    metrics: str = ""
-    """The verifier's metrics.json; only from `grade_locally`."""
-
-
-def run_locally(task: SmokeTask, agent: Agent, *, timeout: float) -> Attempt:
-    """Run `agent` and the task's own verifier in a temporary root, without a container."""
+    Raises:
+        Fault: a program failed, took longer than `timeout` seconds, or gave no valid reward.
+    """
     with _trial_root(task) as root:
-        try:
-            if agent == "oracle" and (code := _bash(root / "solution" / "solve.sh", root, timeout)) != 0:
-                return Attempt(fault=f"oracle: solve.sh failed (exit code {code})")
-            return Attempt(_verify(task, root, timeout, VERIFIER))
-        except (CommandTimeout, TaskError) as error:
-            return Attempt(fault=f"{agent}: {error}")
+        if agent == "oracle" and (code := _bash(root / "solution" / "solve.sh", root, timeout)) != 0:
+            raise Fault(f"solve.sh failed (exit code {code})")
+        return _verify(task, root, timeout, VERIFIER)
 
 
-def run_in_container(engine: Engine, image: str, task: SmokeTask, agent: Agent, *, timeout: float) -> Attempt:
-    """Run `agent` in a container and test.sh in a fresh one, both without network."""
+def run_in_container(engine: Engine, image: str, task: SmokeTask, agent: Agent, *, timeout: float) -> float:
+    """Run `agent` in a container and test.sh in a fresh one, both without network, and return the reward.
+
+    Raises:
+        Fault: as in `run_locally`, or the engine fails.
+    """
     run = partial(engine.run, image, memory_mb=task.toml.environment.memory_mb)
     with _trial_root(task) as root:
         logs = root / "logs"
-        try:
-            if agent == "oracle":
-                solve = "bash /solution/solve.sh > /logs/agent/oracle.txt 2>&1 || exit; cp /app/solution.md /logs || :"
-                mounts = {"/logs": logs, "/solution": root / "solution"}
-                code, _ = run(solve, what="solve.sh", timeout=timeout, mounts=mounts)
-                if code != 0:
-                    return Attempt(fault=f"oracle: solve.sh failed (exit code {code})")
-            run(
-                "cp /logs/solution.md /app;"
-                f" bash /tests/test.sh '' {VERIFIER} > /logs/verifier/{OUTPUT} 2>&1;"
-                # This process must be able to read and delete the logs.
-                f" chown -R {os.getuid()}:{os.getgid()} /logs",
-                what="test.sh",
-                timeout=min(timeout, task.toml.verifier.timeout_sec),
-                mounts={"/logs": logs, "/tests": root / "tests"},
-                user="root",
-            )
-            return Attempt(read_reward(logs / "verifier"))
-        except (EngineError, TaskError) as error:
-            return Attempt(fault=f"{agent}: {error}")
+        if agent == "oracle":
+            solve = "bash /solution/solve.sh > /logs/agent/oracle.txt 2>&1 || exit; cp /app/solution.md /logs || :"
+            mounts = {"/logs": logs, "/solution": root / "solution"}
+            code, _ = run(solve, what="solve.sh", timeout=timeout, mounts=mounts)
+            if code != 0:
+                raise Fault(f"solve.sh failed (exit code {code})")
+        run(
+            "cp /logs/solution.md /app;"
+            f" bash /tests/test.sh '' {VERIFIER} > /logs/verifier/{OUTPUT} 2>&1;"
+            # This process must be able to read and delete the logs.
+            f" chown -R {os.getuid()}:{os.getgid()} /logs",
+            what="test.sh",
+            timeout=min(timeout, task.toml.verifier.timeout_sec),
+            mounts={"/logs": logs, "/tests": root / "tests"},
+            user="root",
+        )
+        return read_reward(logs / "verifier")
 
 
-def grade_locally(task: SmokeTask, answer: bytes, *, timeout: float) -> Attempt:
+class Graded(NamedTuple):
+    """What a task's verifier made of an answer."""
+
+    reward: float | None
+    fault: str
+    """Why there is no reward."""
+    said: str
+    """The verifier's output."""
+    metrics: str
+    """The verifier's metrics.json."""
+
+
+def grade_locally(task: SmokeTask, answer: bytes, *, timeout: float) -> Graded:
     """Grade an answer in a temporary root with the task's own verifier, including its judge if it has one."""
     with _trial_root(task) as root:
         logs = root / "logs" / "verifier"
@@ -80,9 +81,9 @@ def grade_locally(task: SmokeTask, answer: bytes, *, timeout: float) -> Attempt:
         reward, fault = None, ""
         try:
             reward = _verify(task, root, timeout)
-        except (CommandTimeout, TaskError) as error:
+        except Fault as error:
             fault = str(error)
-        return Attempt(reward, fault, _text(logs / OUTPUT), _text(logs / "metrics.json"))
+        return Graded(reward, fault, text_of(logs / OUTPUT), text_of(logs / "metrics.json"))
 
 
 @contextlib.contextmanager
@@ -106,15 +107,11 @@ def _verify(task: SmokeTask, root: Path, timeout: float, *program: str) -> float
     return read_reward(logs)
 
 
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
-
-
 def _bash(script: Path, root: Path, timeout: float, *arguments: str, output: Path | None = None) -> int:
     """Run `script` with `root` as the parent of app, logs and tests; kill any processes it leaves behind.
 
     Raises:
-        CommandTimeout: it took longer than `timeout` seconds.
+        Fault: it took longer than `timeout` seconds.
     """
     with (
         (output or Path(os.devnull)).open("wb") as said,
@@ -130,7 +127,7 @@ def _bash(script: Path, root: Path, timeout: float, *arguments: str, output: Pat
         try:
             return process.wait(timeout)
         except subprocess.TimeoutExpired:
-            raise CommandTimeout(script.name, timeout) from None
+            raise Fault(f"{script.name} still ran after {timeout:g} s and was killed") from None
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)

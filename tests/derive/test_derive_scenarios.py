@@ -65,7 +65,7 @@ def test_extract_select_generate_and_smoke_test_take_them_as_they_are(
     made = ("--data_dir", data, "--dataset_path", dataset, "--output_dir", tasks)
     done = script("run_adapter.py", *made, "--mirror_repos", tmp_path / "repos")
     assert (done.returncode, done.stderr.count("not written")) == (0, 0)
-    assert script("smoke_test.py", "--local", "--tasks_dir", tasks).returncode == 0
+    assert script("smoke_test.py", "--local", tasks).returncode == 0
     for task in tasks.glob("python_*"):
         seen = b"\0".join(
             content for name, content in tree(task).items() if not name.startswith(("tests/", "solution/"))

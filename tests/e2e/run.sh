@@ -14,25 +14,20 @@ else
 fi
 bash tests/e2e/claude.sh || exit 1
 if [ ! -e .cache/e2e/no-engine ]; then
-  HARNESS_SANDBOX_BASE="$(sed -n 's/^BASE_IMAGE=//p' .cache/e2e/env)" .venv/bin/python -m harness sandbox-image || exit 1
+  .venv/bin/python -c 'import sys; from harness.sandbox.docker_sandbox import DockerSandbox
+DockerSandbox(base_image=sys.argv[1]).prepare("claude")' "$(sed -n 's/^BASE_IMAGE=//p' .cache/e2e/env)" || exit 1
 fi
+# Chromium, and the resolvers that the exact answers are compared with.
+resolvers=.cache/e2e/resolvers
 missing=()
-command -v mkfs.xfs >/dev/null || missing+=(xfsprogs)
 command -v chromium >/dev/null || missing+=(chromium)
+command -v go >/dev/null || missing+=(golang-go)
+command -v clangd >/dev/null || missing+=(clangd libevent-dev)
+command -v javac >/dev/null || missing+=(default-jdk-headless)
+command -v npm >/dev/null || missing+=(nodejs npm)
 if [ ${#missing[@]} -gt 0 ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
   { apt-get -qq update && apt-get -qq install -y --no-install-recommends "${missing[@]}"; } >.cache/e2e/apt.log 2>&1 ||
     echo "e2e: ${missing[*]} cannot be installed (see .cache/e2e/apt.log); what needs them is skipped" >&2
-fi
-# Resolvers that the exact answers are compared with.
-resolvers=.cache/e2e/resolvers
-resolving=()
-command -v go >/dev/null || resolving+=(golang-go)
-command -v clangd >/dev/null || resolving+=(clangd libevent-dev)
-command -v javac >/dev/null || resolving+=(default-jdk-headless)
-command -v npm >/dev/null || resolving+=(nodejs npm)
-if [ ${#resolving[@]} -gt 0 ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-  { apt-get -qq update && apt-get -qq install -y --no-install-recommends "${resolving[@]}"; } >.cache/e2e/apt.log 2>&1 ||
-    echo "e2e: ${resolving[*]} cannot be installed (see .cache/e2e/apt.log); what needs them is skipped" >&2
 fi
 if command -v npm >/dev/null && [ ! -d "$resolvers/node_modules/pyright" ]; then
   mkdir -p "$resolvers"

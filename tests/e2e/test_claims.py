@@ -1,4 +1,4 @@
-"""What the sample's ground truths say about behaviour, shown by programs in the projects' own images."""
+"""What the sample's ground truths say about behaviour, shown by programs, most in the projects' own images."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.claims import built_images, claims, run_in_images
+from tools.claims import Claim, built_images, claims, run_here, run_in_images
 
 pytestmark = pytest.mark.e2e
 
@@ -18,3 +18,9 @@ def test_every_claim_that_needs_an_image_holds(tasks: Path) -> None:
     assert chosen
     for claim, outcome in zip(chosen, outcomes, strict=True):
         assert outcome.holds, f"{claim}: {outcome.output}"
+
+
+@pytest.mark.parametrize("claim", [claim for claim in claims() if not claim.image], ids=str)
+def test_claim_that_needs_no_image_holds(claim: Claim) -> None:
+    outcome = run_here(claim)
+    assert outcome.holds, outcome.output

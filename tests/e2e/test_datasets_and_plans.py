@@ -55,12 +55,14 @@ def test_both_jobs_of_a_plan_run(
     (tmp_path / "served_nop.py").write_text(AGENT)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"s": {"type": "http", "url": "http://s:1/mcp"}}}))
-    fixed = ("--mcp-config", "mcp.json", "--budget-usd", "1", "--extra-docker-compose", str(OVERLAY))
-    places = (str(tmp_path / "tasks"), "--jobs-dir", str(tmp_path / "jobs"))
-    planned = harness(tmp_path, "plan", *places, "--agent", "served_nop:ServedNop", *fixed)
+    fixed = ("--mcp-config", "mcp.json", "--budget-usd", "1")
+    planned = harness(tmp_path, "plan", str(tmp_path / "tasks"), "--agent", "served_nop:ServedNop", *fixed)
     assert planned.returncode == 0, planned.stderr
+    more = {"jobs_dir": str(tmp_path / "jobs"), "environment": {"extra_docker_compose": [str(OVERLAY)]}}
 
     for name, servers in (("without", []), ("with", ["s"])):
+        with (tmp_path / f"{name}.yaml").open("a") as job:
+            job.writelines(f"{key}: {json.dumps(value)}\n" for key, value in more.items())
         done = harbor(provided, "run", "-y", "-q", "-c", tmp_path / f"{name}.yaml")
         assert done.returncode == 0, done.stdout + done.stderr
         trials = [json.loads(path.read_text()) for path in (tmp_path / "jobs" / name).glob("*/result.json")]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import socket
 import subprocess
@@ -66,18 +68,19 @@ def test_tasks_run_on_images_that_were_pushed_and_pulled(
     assert script("extract_dataset.py", "--data_dir", sample, "--output", dataset).returncode == 0
     chosen = ("--data_dir", sample, "--dataset_path", dataset, "--task_ids", *TASKS)
     base = ("--base_image", provided["BASE_IMAGE"])
-    assert script("run_adapter.py", *chosen, *base, "--output_dir", tmp_path / "plain").returncode == 0
-    assert (
-        script("run_adapter.py", *chosen, "--language_image", pattern, "--output_dir", tmp_path / "t").returncode == 0
-    )
+    assert script("run_adapter.py", *chosen, *base, "--output_dir", tmp_path / "tasks").returncode == 0
+    cloud = tmp_path / "tasks-cloud"
+    assert script("run_adapter.py", *chosen, "--language_image", pattern, "--output_dir", cloud).returncode == 0
 
-    pushed = script("smoke_test.py", tmp_path / "plain", "--quiet", "--push", pattern)
-    assert pushed.returncode == 0, pushed.stderr
+    page = (REPOSITORY / "docs" / "RUNNING_AT_SCALE.md").read_text()
+    (loop,) = (block for block in re.findall(r"```bash\n(.*?)```", page, re.DOTALL) if "--target language" in block)
+    environment = {**os.environ, "REGISTRY": registry}
     images = [pattern.format(language=language) for language in ("javascript", "python")]
-    assert pushed.stdout.splitlines() == [f"pushed {image}" for image in images]
     try:
+        pushed = subprocess.run(["bash", "-c", loop], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert pushed.returncode == 0, pushed.stderr
         subprocess.run(["docker", "image", "rm", *images], check=True, capture_output=True)
-        done = script("smoke_test.py", tmp_path / "t", "--quiet")
+        done = script("smoke_test.py", cloud, "--quiet")
         assert done.returncode == 0, done.stderr
     finally:
         subprocess.run(["docker", "image", "rm", *images], check=False, capture_output=True)

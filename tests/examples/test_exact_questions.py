@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.compare.comparison import compare
+from harness.compare.comparison import compare_arms
 from harness.models import EvalResult
-from harness.report.html import Arm, render
+from harness.report.html import render
 from locobench.harbor.task import TaskFolder
 from tests.conftest import REPOSITORY, Script
 from tests.derive.repositories import CHAIN, PADDING, commit
@@ -45,11 +45,11 @@ def test_the_agent_without_a_model_earns_more_with_the_server_and_compare_says_s
         server.communicate(timeout=20)
     assert {result.overall_score for result in arms["without"]} == {0.0}
     assert all(result.overall_score > 0.5 for result in arms["with"])
-    comparison = compare(arms["without"], arms["with"], metric="score")
+    found = compare_arms(list(arms.items()), metric="score")
+    (comparison,) = found.comparisons
     assert comparison.decision.difference > 0.5
     assert any(line.startswith("The control group") for line in comparison.warnings)
-    page = render([Arm(label, results) for label, results in arms.items()], comparison)
-    assert "The control group" in page
+    assert "The control group" in render(list(arms.items()), found, "Search")
 
 
 def answered(tasks: Path, urls: list[str], folder: Path) -> list[EvalResult]:

@@ -13,8 +13,7 @@ from harness.compare.comparison import compare, compare_arms
 from harness.compare.verdicts import Verdict
 from harness.errors import InputError
 from harness.models import EvalResult
-from harness.results.files import results_json
-from tests.support.results import arm, run
+from tests.support.results import arm, results_json, run
 
 TASKS = [f"t{i:02}" for i in range(20)]
 

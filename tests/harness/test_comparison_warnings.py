@@ -118,12 +118,6 @@ def test_a_different_cli_judge_or_task_is_pointed_out() -> None:
     assert "content of these tasks differs between the arms: t00" in text
 
 
-def test_a_task_that_goes_against_the_whole_is_named() -> None:
-    a = same(2) | {"t00": 10}
-    b = same(8) | {"t00": 0}
-    assert "t00 goes against the overall verdict. On its own: regression" in warnings(arm(a, 10), arm(b, 10))
-
-
 def test_a_score_that_moved_without_the_pass_rate_is_mentioned() -> None:
     a = [run(t, passed=False, score=0.6) for t in TASKS]
     b = [run(t, passed=False, score=0.4 + i / 100) for i, t in enumerate(TASKS)]

@@ -17,8 +17,8 @@ from harness.config_exporter import ConfigExporter
 from harness.config_importer import ConfigImporter
 from harness.errors import InputError
 from harness.host.redaction import REDACTED, redact_text
+from harness.host.secrets import is_secret_name
 from harness.models import ClaudeConfigSnapshot
-from locobench.shared.secrets import is_secret_name
 from tests.support.suite import harness
 
 WORD = "abcdefghijklmnopqrstuvwxyz"

@@ -238,26 +238,19 @@ def test_models_alone_do_not_make_another_config(tmp_path: Path) -> None:
     }
 
 
-def test_tool_calls_and_answer_come_from_the_trajectory(tmp_path: Path) -> None:
+def test_tool_calls_and_turns_come_from_the_trajectory_and_the_answer_from_its_file(tmp_path: Path) -> None:
     folder = write_trial(tmp_path)
-    (folder / "agent").mkdir()
     call = {"tool_call_id": "1", "function_name": "Read", "arguments": {"file_path": "a"}}
-    observation = {"results": [{"source_call_id": "1", "content": [{"type": "text", "text": "content"}]}]}
-    steps = [
+    trajectory(
+        folder,
         {"step_id": 1, "source": "user", "message": "the task"},
-        {
-            "step_id": 2,
-            "source": "agent",
-            "message": "reading",
-            "tool_calls": [call],
-            "observation": observation,
-        },
-        {"step_id": 3, "source": "agent", "message": "the answer"},
-    ]
-    (folder / "agent/trajectory.json").write_text(json.dumps({"schema_version": "ATIF-v1.8", "steps": steps}))
+        {"step_id": 2, "source": "agent", "message": "reading", "tool_calls": [call]},
+        {"step_id": 3, "source": "agent", "message": "done"},
+    )
+    (folder / "artifacts/app").mkdir(parents=True)
+    (folder / "artifacts/app/solution.md").write_text("the answer")
     trace = load_jobs(tmp_path)[0].trace
-    assert (trace.claude_prompt, trace.result, trace.num_turns) == ("the task", "the answer", 2)
-    assert [(c.name, c.input, c.output) for c in trace.tool_calls] == [("Read", {"file_path": "a"}, "content")]
+    assert (trace.result, trace.num_turns, [call.name for call in trace.tool_calls]) == ("the answer", 2, ["Read"])
 
 
 def trajectory(folder: Path, *steps: dict[str, Any]) -> None:
@@ -289,15 +282,13 @@ def test_tokens_and_cost_of_nought_are_unknown(tmp_path: Path) -> None:
     assert (result.tokens, result.cost_usd) == (None, None)
 
 
-def test_the_graded_answer_is_the_result_and_is_bounded(tmp_path: Path) -> None:
+def test_the_graded_answer_is_bounded(tmp_path: Path) -> None:
     folder = write_trial(tmp_path)
-    trajectory(folder, {"source": "agent", "message": "I wrote it down."})
     (folder / "artifacts/app").mkdir(parents=True)
     (folder / "artifacts/app/solution.md").write_text("It is 42.\n" + "x" * 300_000)
     trace = load_jobs(tmp_path)[0].trace
     assert trace.result.startswith("It is 42.")
-    assert len(trace.result) < 101_000
-    assert trace.claude_response.startswith("I wrote it down.\n\nIt is 42.")
+    assert len(trace.result) == 262_144
 
 
 METRICS = {
@@ -305,19 +296,12 @@ METRICS = {
     "components": {"keyword_overlap": 0.5},
     "scoring": "evidence",
     "scoring_version": "2.0",
-    "identifiers": {"refill": 0.9},
-    "files": {"a/b.py": 0.9},
-    "invented_identifiers": ["frobnicate"],
 }
 
 
-def test_what_the_verifier_found_is_part_of_the_grade(tmp_path: Path) -> None:
+def test_the_scoring_of_the_verifier_is_a_condition_of_the_run(tmp_path: Path) -> None:
     (write_trial(tmp_path) / "verifier/metrics.json").write_text(json.dumps(METRICS))
     (result,) = load_jobs(tmp_path)
-    found = result.grades[0].verifier
-    assert found is not None
-    assert (found.identifiers, found.files) == ({"refill": 0.9}, {"a/b.py": 0.9})
-    assert found.invented_identifiers == ["frobnicate"]
     assert (result.conditions.scoring, result.conditions.scoring_version) == ("evidence", "2.0")
 
 

@@ -9,8 +9,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from harness import statistics
 from harness.compare.comparison import compare
+from harness.compare.noise import Noise
+from harness.statistics import estimates, significance
 from tests.support.results import run
 
 TASKS, RUNS = 13, 4
@@ -68,21 +69,21 @@ def test_power_of_scores_by_formula_is_that_of_simulated_comparisons_within_3_po
     differences = effect + noise[:, :, 1].mean(axis=2) - noise[:, :, 0].mean(axis=2)
     found = 0
     for row in differences:
-        p = statistics.sign_flip_test(row.tolist()).p
-        found += (p.greater if effect > 0 else p.less) <= statistics.ALPHA
-    formula = statistics.paired_power(effect, statistics.difference_sd(run_sd, run_sd, runs), tasks, statistics.ALPHA)
+        p = significance.sign_flip_test(row.tolist()).p
+        found += (p.greater if effect > 0 else p.less) <= estimates.ALPHA
+    formula = estimates.paired_power(effect, Noise("score", 0.5, run_sd).sd(effect, runs), tasks, estimates.ALPHA)
     assert found / repetitions == pytest.approx(formula, abs=0.03)
 
 
 def test_holm_has_the_values_of_the_definition() -> None:
-    assert statistics.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert statistics.holm([]) == []
+    assert significance.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert significance.holm([]) == []
 
 
 def test_a_ratio_has_an_interval_only_where_its_denominator_is_clear_of_0() -> None:
     rng = np.random.default_rng(1)
     above, below = rng.normal(2, 0.3, 40).tolist(), rng.normal(4, 0.3, 40)
-    interval = statistics.ratio_bootstrap(above, below.tolist())
+    interval = estimates.ratio_bootstrap(above, below.tolist())
     assert interval is not None
     assert interval.low < np.mean(above) / below.mean() < interval.high
-    assert statistics.ratio_bootstrap(above, (below - 4).tolist()) is None
+    assert estimates.ratio_bootstrap(above, (below - 4).tolist()) is None

@@ -86,7 +86,7 @@ def test_all_mistakes_of_a_file_are_named_at_once(tmp_path: Path) -> None:
     path = write(tmp_path / "c.yaml", "name: a\nmax_turns: x\nenv: {A-B: x}\n")
     with pytest.raises(InputError) as caught:
         EvalRunner.load_config(path)
-    assert [line.split(": ")[1] for line in str(caught.value).splitlines()] == ["max_turns", "env"]
+    assert [line.split(": ")[1] for line in str(caught.value).splitlines()] == ["max_turns", "env.A-B"]
 
 
 def test_an_assertion_without_a_type_is_what_its_check_or_its_rubric_makes_it(tmp_path: Path) -> None:
@@ -163,8 +163,6 @@ def test_results_of_the_first_format_are_read(tmp_path: Path) -> None:
     text = json.dumps({"timestamp": "2025-01-01T00:00:00", "num_results": 1, "results": [{**run, "trace": trace}]})
     (result,) = EvalRunner.load_results(write(tmp_path / "r.json", text))
     assert not result.measured
-    listed = write(tmp_path / "list.json", json.dumps([{**run, "trace": trace}]))
-    assert EvalRunner.load_results(listed) == [result]
 
 
 def test_paths_of_a_task_are_relative_to_its_file(tmp_path: Path) -> None:
@@ -231,7 +229,7 @@ def test_two_tasks_with_one_id_are_an_error(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("{", "not JSON"),
-        ('{"schema_version": 99, "results": []}', "schema_version 99 is newer"),
+        ('{"schema_version": 99, "results": []}', "schema_version: 99 is newer"),
         ('{"timestamp": 0, "num_results": 1, "results": [{"task_id": 1}]}', "is this a results file"),
         ("3", "is this a results file"),
     ],

@@ -17,7 +17,6 @@ import pytest
 
 from harness.models import ErrorKind, Outcome
 from harness.results.files import load_results_file
-from harness.results.journal import read_journal
 from tests.conftest import default_signals
 from tests.harness.test_llm_grader import verdict
 from tests.support.fake_claude import FakeClaude, calls
@@ -195,14 +194,6 @@ def _read(descriptor: int) -> bytes:
         return os.read(descriptor, 65536)
     except OSError:  # the other end is closed
         return b""
-
-
-def test_a_last_row_without_its_newline_is_a_row(tmp_path: Path) -> None:
-    root = finished(tmp_path)
-    journal = root / "out.journal.jsonl"
-    journal.write_bytes(journal.read_bytes().rstrip(b"\n"))
-    assert matrix(root, "-r", "2", "-o", "out.json", "--resume").returncode == 0
-    assert (paid(root), len(read_journal(journal))) == (2, 2)
 
 
 def test_files_that_are_gone_before_they_were_checked_are_told(tmp_path: Path) -> None:

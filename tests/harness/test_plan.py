@@ -1,18 +1,16 @@
-"""plan: what it writes, what it says of dollars, hours and power, and what it refuses."""
+"""plan: what it writes, what it says of dollars and power, and what it refuses."""
 
 from __future__ import annotations
 
 import json
 import subprocess
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
 
-from harness.results.files import results_json
-from tests.support.results import WHEN, run
+from tests.support.results import results_json, run
 from tests.support.suite import harness
 
 SERVERS = {"search": {"type": "http", "url": "http://index:80/mcp"}}
@@ -47,7 +45,7 @@ def line(shown: subprocess.CompletedProcess[str], name: str) -> str:
 
 
 def earlier(root: Path, *, cost: float | None = 0.1, served_cost: float | None = 0.3, model: str = "m") -> None:
-    """Two runs of two tasks without a server and with one; they take ten and twenty minutes."""
+    """Two runs of two tasks without a server and with one."""
     results = [
         run(
             task,
@@ -56,10 +54,9 @@ def earlier(root: Path, *, cost: float | None = 0.1, served_cost: float | None =
             model=model,
             score=score + 0.2 * index,
             cost=price,
-            started_at=WHEN - timedelta(minutes=minutes),
             trace={"offered": {"servers": servers}},
         )
-        for config, price, minutes, servers in (("bare", cost, 10, {}), ("with", served_cost, 20, {"search": ""}))
+        for config, price, servers in (("bare", cost, {}), ("with", served_cost, {"search": ""}))
         for task, score in (("a", 0.2), ("b", 0.6))
         for index in range(2)
     ]
@@ -68,15 +65,12 @@ def earlier(root: Path, *, cost: float | None = 0.1, served_cost: float | None =
 
 def test_the_jobs_differ_in_name_and_servers_alone(tmp_path: Path) -> None:
     make_tasks(tmp_path)
-    assert plan(tmp_path, "-n", "7").returncode == 0
+    assert plan(tmp_path).returncode == 0
     without, with_ = job(tmp_path / "without.yaml"), job(tmp_path / "with.yaml")
     assert without == {
         "job_name": "without",
-        "jobs_dir": "jobs",
         "n_attempts": 1,
-        "n_concurrent_trials": 7,
         "retry": {"max_retries": 2},
-        "environment": {"type": "docker"},
         "agents": [{"name": "claude-code", "model_name": "p/m"}],
         "datasets": [{"path": "tasks"}],
     }
@@ -99,25 +93,22 @@ def test_what_nothing_tells_is_not_known(tmp_path: Path) -> None:
     shown = plan(tmp_path)
     assert line(shown, "trials").startswith("trials:  8 = 4 tasks x 1 attempt x 2 jobs")
     assert line(shown, "dollars").startswith("dollars: not known, of $10.00")
-    assert line(shown, "hours") == "hours:   not known"
     assert line(shown, "power") == "power:   not known"
 
 
 def test_the_commands_run_both_jobs_and_compare_them(tmp_path: Path) -> None:
     make_tasks(tmp_path)
-    shown = plan(tmp_path, "-o", "my plan", "--jobs-dir", "out")
+    shown = plan(tmp_path, "-o", "my plan")
     assert "  harbor run -y -c 'my plan/without.yaml'\n  harbor run -y -c 'my plan/with.yaml'\n" in shown.stdout
-    assert "  python -m harness compare out/without out/with --html" in shown.stdout
-    assert "harbor job resume -p out/<job>" in shown.stdout
+    assert "  python -m harness compare jobs/without jobs/with --html" in shown.stdout
 
 
-def test_costs_and_hours_are_those_of_earlier_runs_in_each_arm(tmp_path: Path) -> None:
+def test_costs_are_those_of_earlier_runs_in_each_arm(tmp_path: Path) -> None:
     make_tasks(tmp_path)
     earlier(tmp_path)
     shown = plan(tmp_path, "--from", "earlier.json", budget="4")
-    # 4 tasks x 2 attempts x (0.1 + 0.3) dollars; x (10 + 20) minutes, four at a time.
+    # 4 tasks x 2 attempts x (0.1 + 0.3) dollars.
     assert line(shown, "dollars").startswith("dollars: about $3.20, from 8 earlier runs in earlier.json, of $4.00")
-    assert line(shown, "hours") == "hours:   about 1.0"
 
 
 def test_the_budget_decides_the_attempts(tmp_path: Path) -> None:
@@ -164,13 +155,12 @@ def test_costs_of_another_model_tell_nothing(tmp_path: Path) -> None:
     assert "earlier.json: holds no run of the model p/m" in shown.stderr
 
 
-@pytest.mark.parametrize("there", ["with.yaml", "jobs/with"])
-def test_nothing_is_overwritten(tmp_path: Path, there: str) -> None:
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
     make_tasks(tmp_path)
-    (tmp_path / there).mkdir(parents=True)
+    (tmp_path / "with.yaml").touch()
     shown = plan(tmp_path)
     assert (shown.returncode, shown.stdout) == (2, "")
-    assert f"{there} exists" in shown.stderr
+    assert "with.yaml exists" in shown.stderr
     assert not (tmp_path / "without.yaml").exists()
 
 
@@ -202,12 +192,3 @@ def test_servers_that_harbor_cannot_pass_on_are_refused(tmp_path: Path, content:
     assert (shown.returncode, shown.stderr.count("\n")) == (2, 1)
     assert words in shown.stderr
     assert "secret" not in shown.stderr
-
-
-@pytest.mark.parametrize("agent", ["oracle", "nop"])
-def test_agents_that_take_no_servers_are_refused(tmp_path: Path, agent: str) -> None:
-    make_tasks(tmp_path)
-    shown = harness(tmp_path, "plan", "tasks", "--agent", agent, "--mcp-config", "mcp.json", "--budget-usd", "1")
-    assert (shown.returncode, shown.stderr.count("\n")) == (2, 1)
-    assert f"--agent {agent}: Harbor gives it no MCP servers" in shown.stderr
-    assert not list(tmp_path.glob("*.yaml"))

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from harness.agents.claude import messages
 from harness.executor import ClaudeExecutor
 from harness.models import EvalResult, ExecutionTrace, Offered, Outcome, records, traces
-from locobench.harbor import task, trajectory, trial
+from locobench.harbor import task, trial
 from tests.harness.test_models import result as made_result
 from tests.support.fake_claude import RECORDED, parse_recorded
 
@@ -47,7 +47,7 @@ def test_a_cost_that_is_none_is_unknown(odd: object) -> None:
     assert parse({**RESULT, "total_cost_usd": odd}).cost_usd is None
 
 
-@pytest.mark.parametrize("module", [messages, task, trajectory, trial, traces, records])
+@pytest.mark.parametrize("module", [messages, task, trial, traces, records])
 def test_every_whole_number_that_is_read_has_an_end(module: ModuleType) -> None:
     """Else one beyond what arithmetic holds gets in here, and breaks whatever counts with it."""
     endless = []

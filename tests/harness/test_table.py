@@ -12,12 +12,17 @@ from harness.results.sources import load_source, load_two_arms
 from harness.results.table import load_table
 from tests.support.suite import harness
 
-PUBLISHED = """task,reward_a,reward_b,config_a,config_b,language,project
-t1,0.1,0.5,baseline,mcp,go,p
-t2,0.2,0.6,baseline-local,mcp-remote,c,p
-t3,0.3,0.7,baseline,mcp,c,q
-t4,0.1,0.6,baseline,mcp,go,q
-t5,0.2,0.6,baseline,mcp-remote,go,q
+PUBLISHED = """task,arm,reward,config,language,project
+t1,A,0.1,baseline,go,p
+t1,B,0.5,mcp,go,p
+t2,A,0.2,baseline-local,c,p
+t2,B,0.6,mcp-remote,c,p
+t3,A,0.3,baseline,c,q
+t3,B,0.7,mcp,c,q
+t4,A,0.1,baseline,go,q
+t4,B,0.6,mcp,go,q
+t5,A,0.2,baseline,go,q
+t5,B,0.6,mcp-remote,go,q
 """
 
 
@@ -27,7 +32,7 @@ def table(folder: Path, text: str) -> Path:
     return path
 
 
-def test_a_line_with_both_rewards_is_a_run_in_each_arm(tmp_path: Path) -> None:
+def test_a_line_is_a_run_of_its_arm(tmp_path: Path) -> None:
     arms = load_table(table(tmp_path, PUBLISHED))
     first_a, first_b = arms["A"][0], arms["B"][0]
     assert (first_a.overall_score, first_b.overall_score) == (0.1, 0.5)
@@ -43,11 +48,6 @@ def test_a_line_a_run_names_its_arm(tmp_path: Path) -> None:
         ("base", 1, True),
         ("search", 0, True),
     ]
-
-
-def test_a_column_of_one_arm_is_a_group_of_that_arm_alone(tmp_path: Path) -> None:
-    arms = load_table(table(tmp_path, "task,reward_a,reward_b,host_b\nt1,0,1,x\n"))
-    assert [run.groups for arm in arms.values() for run in arm] == [{}, {"host_b": "x"}]
 
 
 def test_configs_of_a_published_table_are_pooled_and_kept_as_groups(tmp_path: Path) -> None:
@@ -67,8 +67,8 @@ def test_the_command_compares_the_arms_of_one_table(tmp_path: Path) -> None:
     assert "B against A: not enough data" in shown.stdout
     assert "+42.0 points over 5 tasks of 2 projects" in shown.stdout
     assert "takes 7 projects or more" in shown.stdout
-    rows = [f"t{n},0.{n},0.{n + 2},p{n}" for n in range(1, 8)]
-    table(tmp_path, "\n".join(["task,reward_a,reward_b,project", *rows]))
+    rows = [f"t{n},{arm},0.{n + more},p{n}" for n in range(1, 8) for arm, more in (("A", 0), ("B", 2))]
+    table(tmp_path, "\n".join(["task,arm,reward,project", *rows]))
     assert "B against A: improvement" in harness(tmp_path, "compare", "table.csv").stdout
 
 
@@ -90,17 +90,18 @@ def test_runs_that_are_numbered_may_have_the_same_reward(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "row 1 lacks the column 'reward_a'"),
-        ("task,reward_a\n", "row 1 lacks the column 'reward_b'"),
-        ("task,arm\n", "row 1 lacks the column 'reward'"),
-        ("task,reward_a,reward_b,task\n", "row 1 has the column 'task' twice"),
-        ("task,reward_a,reward_b\n", "no rows below the header"),
-        ("task,reward_a,reward_b\nt1,1\n", "row 2 has 2 cells, the header has 3"),
-        ("task,reward_a,reward_b\nt1,0,0\nt2,1,\n", "row 3, column 'reward_b' is '', not a number"),
-        ("task,reward_a,reward_b\nt1,nan,1\n", "row 2, column 'reward_a' is 'nan', not a number"),
-        ("task,reward_a,reward_b\nt1,1,55\n", "row 2, column 'reward_b' is 55; rewards go from 0 to 1"),
-        ("task,reward_a,reward_b\n,1,1\n", "row 2, column 'task' is empty"),
-        ("task,arm,reward\nt1,,1\n", "row 2, column 'arm' is empty"),
+        ("", "no rows below the header"),
+        ("task,arm\nt1,a\n", "row 2, column reward: Field required"),
+        ("task,arm,reward,task\n", "row 1 has a column twice"),
+        ("task,arm,reward,\n", "or one without a name"),
+        ("task,arm,reward\n", "no rows below the header"),
+        ("task,arm,reward\nt1,a\n", "row 2 has more or fewer cells than the header, which has 3"),
+        ("task,arm,reward\nt1,a,1,1\n", "row 2 has more or fewer cells than the header, which has 3"),
+        ("task,arm,reward\nt1,a,0\nt2,a,\n", "row 3, column reward: Input should be a valid number"),
+        ("task,arm,reward\nt1,a,nan\n", "row 2, column reward: Input should be a finite number"),
+        ("task,arm,reward\nt1,a,55\n", "row 2, column reward: Input should be less than or equal to 1"),
+        ("task,arm,reward\n,a,1\n", "row 2, column task: String should have at least 1 character"),
+        ("task,arm,reward\nt1,,1\n", "row 2, column arm: String should have at least 1 character"),
     ],
 )
 def test_a_bad_table_is_named_by_row_and_column(tmp_path: Path, text: str, said: str) -> None:

@@ -15,11 +15,10 @@ from click.testing import CliRunner
 
 from harness.cli import cli
 from harness.models import CriterionScore, FileChange, GradeResult, Outcome, ToolCall
-from harness.results.files import results_json
 from locobench.shared.terminal import printable, printable_line
 from tests.conftest import shown_on_a_terminal
 from tests.support.fake_claude import FakeClaude
-from tests.support.results import run
+from tests.support.results import results_json, run
 from tests.support.suite import REPOSITORY, environment, make_suite
 
 STEERING = {
@@ -110,9 +109,9 @@ def results(folder: Path, name: str, *, passed: bool) -> Path:
 
 
 def table(folder: Path, name: str) -> Path:
-    lines = [f"t{n}{HOSTILE},0.{n},0.9,{HOSTILE}" for n in range(6)]
+    lines = [f"t{n}{HOSTILE},{arm},0.{n + 3 * (arm == 'b')},{HOSTILE}" for n in range(6) for arm in "ab"]
     path = folder / name
-    path.write_text("\n".join([f"task,reward_a,reward_b,{HOSTILE}", *lines]).replace("\u2028", ""), encoding="utf-8")
+    path.write_text("\n".join([f"task,arm,reward,{HOSTILE}", *lines]).replace("\u2028", ""), encoding="utf-8")
     return path
 
 
@@ -129,9 +128,7 @@ COMMANDS: dict[str, Callable[[Path], list[object]]] = {
     "power": lambda f: ["power", "--from", f / "a.json"],
     "validate --static": lambda f: ["validate", "--static", "-t", f / "task.yaml"],
     "validate": lambda f: ["validate", "-t", f / "task.yaml"],
-    "ls": lambda f: ["ls", "--path", f / "task.yaml"],
     "validate -c": lambda f: ["validate", "-c", f / "config.yaml"],
-    "evidence": lambda f: ["evidence", f / "code", f / "answer.md"],
     "a key that is wrong": lambda f: ["validate", "-t", f / "wrong.yaml"],
     "a value that is wrong": lambda f: ["validate", "-c", f / "wrong-value.yaml"],
     "no results file": lambda f: ["report", f / "wrong.json"],
@@ -154,10 +151,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "config.yaml").write_text(f"name: {quoted}\ndescription: {quoted}\n")
     (folder / "wrong-value.yaml").write_text(f"name: c\nskills_path: {quoted}\n")
     (folder / "wrong.json").write_text(json.dumps({HOSTILE: HOSTILE, "results": [{HOSTILE: HOSTILE}]}))
-    (folder / "wrong.csv").write_text(f"task,reward_a,reward_b\nt{HOSTILE},{HOSTILE},1\n")
-    (folder / "code").mkdir()
-    (folder / "code/main.py").write_text(f"def parse_header(text):\n    return text  # {HOSTILE}\n")
-    (folder / "answer.md").write_text(f"`parse_header` in main.py reads {HOSTILE}\n")
+    (folder / "wrong.csv").write_text(f"task,arm,reward\nt{HOSTILE},a,{HOSTILE}\n")
     return folder
 
 

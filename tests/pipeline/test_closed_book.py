@@ -1,4 +1,4 @@
-"""Tasks without the code, and what their rewards and an audit change in the selection."""
+"""Tasks without the code, and what their rewards change in the selection."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ from typing import Any
 import pytest
 
 from locobench.harbor.mcp import McpServer
+from locobench.selection.closed_book import with_closed_rewards
 from locobench.selection.criteria import Candidate, Criteria
-from locobench.selection.measured import read_audit, read_rewards, with_measures
-from locobench.selection.page import selection_page
 from locobench.selection.select import select
 from locobench.shared.errors import InputError
 from tests.conftest import Script
 from tests.pipeline.test_adapter import generate, local_reward
-from tests.pipeline.test_selection_report import Reader
 from tests.support.data_builder import FILES, Data, tree
 
 
@@ -88,35 +86,17 @@ def job(tmp_path: Path) -> Path:
 
 
 def test_the_reward_of_a_task_is_the_mean_of_its_graded_trials(job: Path) -> None:
-    assert read_rewards(job, closed_book=True) == {"a-b": pytest.approx(0.4), "a-c": 0.1}
+    rewards = [task.closed_reward for task in with_closed_rewards(map(candidate, ("a_b", "a_c", "a_d")), job)]
+
+    assert rewards == [pytest.approx(0.4), 0.1, None]
 
 
 def test_what_can_be_answered_without_reading_is_left_out_and_what_is_unknown_stays(job: Path) -> None:
-    tasks = with_measures(map(candidate, ("a_b", "a_c", "a_d")), closed_book=job)
+    tasks = with_closed_rewards(map(candidate, ("a_b", "a_c", "a_d")), job)
 
     assert [task.id for _, task in select(tasks, Criteria(max_closed=0.3)).selected] == ["a_c", "a_d"]
     assert len(select(tasks, Criteria(max_closed=0.4)).selected) == 3
     assert len(select(tasks, Criteria()).selected) == 3
-
-
-def test_untrue_truths_are_left_out_and_the_last_audit_of_a_task_counts(tmp_path: Path) -> None:
-    audit = tmp_path / "audit.jsonl"
-    audit.write_text('{"id": "a_b", "truth": 90}\n\n{"id": "a_b", "truth": 49.5}\n{"id": "a_c", "truth": 50}\n')
-    tasks = with_measures(map(candidate, ("a_b", "a_c", "a_d")), audit=audit)
-
-    assert [task.truth for task in tasks] == [49.5, 50, None]
-    assert [task.id for _, task in select(tasks, Criteria(min_truth=50)).selected] == ["a_c", "a_d"]
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["{", "[]", '{"id": "a"}', '{"truth": 5}', '{"id": "a", "truth": "5"}', '{"id": "a", "truth": 101}',
-     '{"id": "a", "truth": true}', '{"id": "a", "truth": NaN}'],
-)  # fmt: skip
-def test_a_line_that_is_no_audit_is_named(tmp_path: Path, line: str) -> None:
-    (tmp_path / "audit.jsonl").write_text(f'{{"id": "a", "truth": 5}}\n{line}\n')
-    with pytest.raises(InputError, match=r"audit\.jsonl:2: "):
-        read_audit(tmp_path / "audit.jsonl")
 
 
 @pytest.mark.parametrize(
@@ -129,47 +109,30 @@ def test_a_job_that_is_none_is_named(tmp_path: Path, content: str) -> None:
     (tmp_path / "job/trial").mkdir(parents=True)
     (tmp_path / "job/trial/result.json").write_text(content)
     with pytest.raises(InputError, match="job"):
-        read_rewards(tmp_path / "job", closed_book=True)
+        with_closed_rewards([candidate("b")], tmp_path / "job")
 
 
-@pytest.mark.parametrize("closed", [True, False])
-def test_a_job_with_the_code_and_one_without_cannot_be_swapped(data: Data, tmp_path: Path, closed: bool) -> None:
-    opened, without = both(data, tmp_path)
+def test_a_job_of_tasks_with_the_code_is_refused(data: Data, tmp_path: Path) -> None:
+    opened, closed = both(data, tmp_path)
     folder = tmp_path / "job/a"
     folder.mkdir(parents=True)
     result = {
         "trial_name": "a",
         "task_name": f"locobench/{opened.name.replace('_', '-')}",
-        "task_id": {"path": str(without if closed else opened)},
+        "task_id": {"path": str(closed)},
         "verifier_result": {"rewards": {"reward": 0.5}},
     }
     (folder / "result.json").write_text(json.dumps(result))
+    assert with_closed_rewards([candidate(opened.name)], tmp_path / "job")[0].closed_reward == 0.5
 
-    assert len(read_rewards(tmp_path / "job", closed_book=closed)) == 1
-    with pytest.raises(InputError, match="swap the two jobs"):
-        read_rewards(tmp_path / "job", closed_book=not closed)
+    (folder / "result.json").write_text(json.dumps({**result, "task_id": {"path": str(opened)}}))
+    with pytest.raises(InputError, match="of a task with the code"):
+        with_closed_rewards([candidate(opened.name)], tmp_path / "job")
 
 
 def test_a_job_of_other_tasks_is_refused(job: Path) -> None:
     with pytest.raises(InputError, match="says nothing of any task"):
-        with_measures([candidate("other")], closed_book=job)
-
-
-def test_the_page_shows_rewards_with_and_without_the_code_and_the_audit(job: Path, tmp_path: Path) -> None:
-    (tmp_path / "audit.jsonl").write_text('{"id": "a_c", "truth": 71}\n')
-    tasks = with_measures(
-        map(candidate, ("a_b", "a_c", "a_d")), open_book=job, closed_book=job, audit=tmp_path / "audit.jsonl"
-    )
-    page = selection_page(tasks, select(tasks, Criteria(max_closed=0.3, min_truth=20)), "d.jsonl")
-
-    assert [row[-3:] for row in Reader(page).ranked] == [["0.10", "0.10", "71"], ["\N{EN DASH}"] * 3]
-    assert "more than 0.3 does not pass" in page.decode()
-
-
-def test_a_page_without_measurements_has_no_columns_for_them(tmp_path: Path) -> None:
-    tasks = [candidate("a")]
-    heading = Reader(selection_page(tasks, select(tasks, Criteria()), "d.jsonl")).tables[-1][0]
-    assert heading[-1] == "files"
+        with_closed_rewards([candidate("other")], job)
 
 
 @pytest.fixture
@@ -181,16 +144,14 @@ def dataset(data: Data, tmp_path: Path, script: Script) -> Path:
     return tmp_path / "d.jsonl"
 
 
-def test_select_tasks_reads_job_and_audit_and_tells_of_what_they_say_nothing(
+def test_select_tasks_reads_a_job_and_tells_of_which_tasks_it_says_nothing(
     dataset: Path, tmp_path: Path, script: Script
 ) -> None:
     ids = [json.loads(line)["id"] for line in dataset.read_text().splitlines()]
     trial(tmp_path / "job", 1, ids[0].replace("_", "-"), 0.9)
-    (tmp_path / "audit.jsonl").write_text(json.dumps({"id": ids[0], "truth": 80}))
-    flags = ["--dataset_path", dataset, "--output", tmp_path / "s.json", "--report", tmp_path / "s.html"]
-    measured = ["--closed_book", tmp_path / "job", "--max_closed", "0.5", "--audit", tmp_path / "audit.jsonl"]
+    files = ["--dataset_path", dataset, "--output", tmp_path / "s.json", "--closed_book", tmp_path / "job"]
 
-    done = script("select_tasks.py", *flags, *measured, "--min_truth", "50")
+    done = script("select_tasks.py", *files, "--max_closed", "0.5")
 
     assert done.returncode == 0
     selection = json.loads((tmp_path / "s.json").read_text())
@@ -200,10 +161,9 @@ def test_select_tasks_reads_job_and_audit_and_tells_of_what_they_say_nothing(
 
 
 @pytest.mark.parametrize(
-    "flags",
-    [["--max_closed", "0.5"], ["--min_truth", "50"], ["--closed_book", "x", "--max_closed", "50"], ["--audit", "x"]],
+    "flags", [["--max_closed", "0.5"], ["--closed_book", "x", "--max_closed", "50"], ["--closed_book", "x"]]
 )
-def test_a_limit_without_its_file_and_a_file_that_is_none_are_wrong_use(
+def test_a_limit_without_its_job_and_a_job_that_is_none_are_wrong_use(
     dataset: Path, tmp_path: Path, script: Script, flags: list[str]
 ) -> None:
     done = script("select_tasks.py", "--dataset_path", dataset, "--output", tmp_path / "s.json", *flags)

@@ -75,7 +75,7 @@ def test_every_id_is_a_plain_name_in_lower_case_so_that_no_two_collide_anywhere(
     for category in CATEGORY_BONUSES:
         for difficulty in DIFFICULTIES:
             scenario_id = f"{PROJECT}_{category}_{difficulty}_01"
-            assert parse_id(scenario_id, category).project_id == PROJECT
+            assert parse_id(scenario_id, category)["project_id"] == PROJECT
             assert scenario_id == scenario_id.casefold()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from locobench.generate.copying import LinkMode, copy_file
+from locobench.generate.copying import copy_file
 from locobench.generate.project import Project, ProjectMapping
 from tests.conftest import SAMPLE
 from tests.support.data_builder import FILES, PROJECT, Data, tree
@@ -143,10 +143,9 @@ def test_state_changes_when_a_file_is_replaced_by_one_of_the_same_size_and_time(
     assert Project.scan(folder).state != before
 
 
-@pytest.mark.parametrize("mode", ["auto", "copy"])
-def test_copy_keeps_bytes_and_the_executable_bit(tmp_path: Path, mode: LinkMode) -> None:
+def test_copy_keeps_bytes_and_the_executable_bit(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(bytes(range(256)) * 999)
-    copy_file(str(tmp_path / "a"), str(tmp_path / "b"), True, mode)
+    copy_file(str(tmp_path / "a"), str(tmp_path / "b"), True)
     assert (tmp_path / "b").read_bytes() == (tmp_path / "a").read_bytes()
     assert os.access(tmp_path / "b", os.X_OK)
 
@@ -154,4 +153,4 @@ def test_copy_keeps_bytes_and_the_executable_bit(tmp_path: Path, mode: LinkMode)
 def test_copy_does_not_follow_a_link_that_took_a_files_place(tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to("/etc/passwd")
     with pytest.raises(OSError, match="symbolic"):
-        copy_file(str(tmp_path / "a"), str(tmp_path / "b"), False, "copy")
+        copy_file(str(tmp_path / "a"), str(tmp_path / "b"), False)

@@ -28,13 +28,13 @@ def some_cases() -> list[Case]:
 
 @pytest.mark.slow
 def test_frauds_do_not_pay() -> None:
-    scores = measure(some_cases(), lambda case: {kind: [text] for kind, text in answers.frauds(case).items()})
+    scores = measure(some_cases()[::2], lambda case: {kind: [text] for kind, text in answers.frauds(case).items()})
     assert frauds_that_pay(scores) == []
 
 
 @pytest.mark.slow
 def test_a_small_change_of_an_answer_changes_its_reward_little() -> None:
-    changes = changes_of("sample", some_cases()[::2], None)
+    changes = changes_of("sample", some_cases()[::5], None)
     assert set(changes) > {"a sentence removed", "a true sentence added", "two paragraphs merged"}
     assert large_changes(changes) <= SHARE_OF_LARGER
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import gc
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
-from locobench.shared.workers import worker_pool
+from locobench.adapter import LoCoBenchAdapter
+from locobench.generate.run import become_worker
+from tests.pipeline.test_adapter import loader
+from tests.support.data_builder import Data
 
 
-def nothing() -> None:
-    """What a worker has to prepare."""
-
-
-def test_a_workers_collector_leaves_alone_what_was_loaded_before_it_started() -> None:
-    with worker_pool(1, nothing) as pool:
+def test_a_workers_collector_leaves_alone_what_was_loaded_before_it_started(data: Data, tmp_path: Path) -> None:
+    data.scenario()
+    adapter = LoCoBenchAdapter(loader(data, tmp_path), tmp_path / "tasks", data.folder)
+    with ProcessPoolExecutor(1, multiprocessing.get_context("fork"), become_worker, (adapter,)) as pool:
         assert pool.submit(gc.get_freeze_count).result() > 10_000

@@ -93,7 +93,7 @@ def check_task(task: Path) -> None:
                 assert not mode & (stat.S_ISUID | stat.S_ISGID | stat.S_IWGRP | stat.S_IWOTH)
     config = tomllib.loads((task / "task.toml").read_text())
     assert config["task"]["name"] == f"locobench/{task.name.replace('_', '-')}"
-    assert (task / "environment" / "Dockerfile").read_text().startswith("FROM ubuntu:24.04\n")
+    assert (task / "environment" / "Dockerfile").read_text().startswith("FROM ubuntu:24.04 AS language\n")
     metadata = json.loads((task / "tests" / "task_metadata.json").read_bytes())
     for path in metadata["context_files"]:
         assert (project / path).is_file(), f"{path} is scored and not there"

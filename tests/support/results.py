@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from harness.models import EvalResult, ExecutionTrace, GradeResult, TokenUsage, ToolCall
+from harness.models import EvalResult, ExecutionTrace, GradeResult, ResultsFile, TokenUsage, ToolCall
 
 WHEN = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -74,3 +74,8 @@ def judge_failed(task: str = "t1", config: str = "base", **fields: Any) -> EvalR
     """A run whose judge gave no usable verdict."""
     grade = GradeResult(assertion_id="llm_0", assertion_type="llm", passed=False, score=0.0, status="judge_error")
     return run(task, config, passed=False, grades=[grade], **fields)
+
+
+def results_json(results: Sequence[EvalResult]) -> str:
+    """The text of a results file, with nothing taken out."""
+    return ResultsFile(timestamp=WHEN, num_results=len(results), results=list(results)).model_dump_json(indent=1)

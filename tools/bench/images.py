@@ -22,10 +22,11 @@ from uuid import uuid4
 
 from locobench.commands import cli
 from locobench.dataset.catalog import load_languages
-from locobench.generate.make import BASE_IMAGE, dockerfile_of
+from locobench.generate.make import BASE_IMAGE, Options, render_dockerfile
 from locobench.shared.errors import InputError
 from locobench.shared.installation import REPOSITORY
-from locobench.smoke.containers import Engine, EngineError
+from locobench.smoke.containers import Engine
+from locobench.smoke.task import Fault
 
 TAG = "bench-images"
 SAMPLES = REPOSITORY / "data" / "sample" / "generated"
@@ -58,7 +59,7 @@ def build(engine: Engine, name: str, table: dict[str, Any], base_image: str, run
 
     The first build with a `run` finds no layer in any cache, the next one all layers but that of the project.
     """
-    text = dockerfile_of(name, table, base_image)
+    text = render_dockerfile(name, Options(base_image=base_image), table)
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         context = Path(folder)
         shutil.copytree(min(SAMPLES.iterdir()), context / "project")
@@ -120,7 +121,7 @@ def main(argv: list[str] | None) -> int:
         parser.error("--rounds must be above 0")
     try:
         kept = compare(Engine(), options.base_image, options.rounds)
-    except EngineError as error:
+    except Fault as error:
         raise InputError(f"{error}\n{error.tail}".rstrip()) from None
     return cli.DONE if kept else cli.SOME_FAILED
 

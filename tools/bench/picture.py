@@ -12,9 +12,9 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from harness.compare.comparison import compare
+from harness.compare.comparison import compare_arms
 from harness.models import CriterionScore, EvalResult, GradeResult, VerifierMetrics
-from harness.report.html import Arm, render
+from harness.report.html import render
 from tests.support.results import run
 
 LANGUAGES = ("c", "csharp", "go", "java", "javascript", "python", "rust", "typescript")
@@ -23,7 +23,6 @@ DIFFICULTIES = ("easy", "medium", "hard", "expert")
 EFFECTS = dict(zip(CATEGORIES, (0.16, 0.07, 0.10, -0.02), strict=True))
 COMPONENTS = {"keyword_overlap": 0.0, "file_references": 0.08, "code_blocks": -0.05, "length_score": 0.2}
 LABELS = ("without search", "with search")
-WORDS = ("SessionStore", "load_config", "RetryPolicy", "parseHeader", "TokenCache", "flush_queue", "OrderRouter")
 
 BANNER = (
     '<p style="margin:0;padding:8px 20px;background:#fbf0cf;color:#6b4b00;font-weight:600">'
@@ -33,7 +32,7 @@ WIDTH = 1160
 
 
 def made_arm(name: str, *, tasks: int, runs: int, searches: bool, seed: int = 1) -> list[EvalResult]:
-    """An arm with rewards between 0 and 1, components, evidence, tool calls and costs; `searches` moves them."""
+    """An arm with rewards between 0 and 1, components, tool calls and costs; `searches` moves them."""
     results = []
     for number in range(tasks):
         of_task = random.Random(number)
@@ -46,7 +45,6 @@ def made_arm(name: str, *, tasks: int, runs: int, searches: bool, seed: int = 1)
             score = min(1.0, max(0.0, rng.gauss(level + effect * searches, 0.1)))
             calls = rng.randint(4, 14)
             names = ["Read", "Grep", *(["mcp__search__query"] * 2 if searches else [])]
-            found = rng.sample(WORDS, k=round(score * len(WORDS)))
             results.append(
                 run(
                     task,
@@ -63,17 +61,14 @@ def made_arm(name: str, *, tasks: int, runs: int, searches: bool, seed: int = 1)
                     language=language,
                     difficulty=DIFFICULTIES[number % 3],
                     groups={"context_length": str(context_length)},
-                    grades=[_grade(score, found)],
-                    trace={
-                        "num_turns": calls + 1,
-                        "result": f"# Answer\n\nThe work is done by {', '.join(found) or 'something'}.\n",
-                    },
+                    grades=[_grade(score)],
+                    trace={"num_turns": calls + 1},
                 )
             )
     return results
 
 
-def _grade(score: float, found: list[str]) -> GradeResult:
+def _grade(score: float) -> GradeResult:
     components = {name: min(1.0, max(0.0, score + shift)) for name, shift in COMPONENTS.items()}
     return GradeResult(
         assertion_id="reward",
@@ -81,20 +76,14 @@ def _grade(score: float, found: list[str]) -> GradeResult:
         passed=score >= 0.7,
         score=score,
         criteria_scores=[CriterionScore(criterion=name, score=value) for name, value in components.items()],
-        verifier=VerifierMetrics(
-            components=dict(components),
-            identifiers=dict.fromkeys(found, 1.0),
-            files={"src/app.py": 1.0},
-            invented_identifiers=[],
-        ),
+        verifier=VerifierMetrics(components=dict(components)),
     )
 
 
 def page(tasks: int = 50, runs: int = 3) -> str:
     """A comparison page of made results, which says so at its top."""
-    a, b = (made_arm(name, tasks=tasks, runs=runs, searches=name == "with search") for name in LABELS)
-    comparison = compare(a, b, label_a=LABELS[0], label_b=LABELS[1], treatment=["mcp__search__*"])
-    html = render([Arm(LABELS[0], a), Arm(LABELS[1], b)], comparison, "Made data: with and without search")
+    arms = [(name, made_arm(name, tasks=tasks, runs=runs, searches=name == "with search")) for name in LABELS]
+    html = render(arms, compare_arms(arms, treatment=["mcp__search__*"]), "Made data: with and without search")
     return html.replace("<body>", f"<body>{BANNER}", 1)
 
 
@@ -112,7 +101,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
         tab = browser.new_page(viewport={"width": WIDTH, "height": 800}, color_scheme="light")
         tab.goto(file.as_uri())
-        height = tab.evaluate("document.querySelector('#tasks').getBoundingClientRect().top")
+        height = tab.evaluate("document.querySelector('section section').getBoundingClientRect().top")
         tab.set_viewport_size({"width": WIDTH, "height": round(height)})
         tab.screenshot(path=output)
         browser.close()

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from harness import statistics
 from harness.compare.decision import decide
+from harness.compare.noise import Noise
 from harness.compare.verdicts import UnitComparison, UnitKey, Verdict
+from harness.statistics import estimates, significance
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "STATISTICS.md"
 BEGIN, END = "<!-- power table: begin -->", "<!-- power table: end -->"
@@ -74,7 +75,7 @@ def _unit(number: int, passed_a: int, passed_b: int, runs: int) -> UnitCompariso
         passed_a=passed_a,
         passed_b=passed_b,
         difference=(passed_b - passed_a) / runs,
-        p=statistics.fisher_test(passed_a, runs, passed_b, runs),
+        p=significance.fisher_test(passed_a, runs, passed_b, runs),
         groups={},
     )
 
@@ -109,13 +110,13 @@ def _cells(repetitions: int, design: tuple[int, int]) -> list[float]:
     tasks, runs = design
     made = partial(simulate, tasks=tasks, runs=runs, baseline=0.8, repetitions=repetitions)
     unchanged = made(change=0.0)
-    sd = statistics.difference_sd(statistics.pass_sd(0.8), statistics.pass_sd(0.6), runs)
+    sd = Noise("pass_rate", 0.8).sd(-0.2, runs)
     return [
         unchanged.regression,
         unchanged.improvement,
         made(change=-0.1).regression,
         made(change=-0.2).regression,
-        statistics.paired_power(0.2, sd, tasks),
+        estimates.paired_power(0.2, sd, tasks),
         made(change=-0.2, spread=True).regression,
         made(change=0.0, broken=1).broken_named,
         made(change=0.0, fixed_tasks=True).regression,

@@ -18,6 +18,7 @@ from statistics import fmean
 from typing import Any
 
 from harness.compare.comparison import compare
+from harness.compare.doubts.warnings import zeros_of_groups
 from harness.compare.verdicts import Comparison, Verdict
 from harness.models import EvalResult, Outcome
 from tests.support.results import run
@@ -137,7 +138,7 @@ Told = tuple[Verdict, float, tuple[float, float] | None, bool]
 def _told(comparison: Comparison) -> Told:
     interval = comparison.decision.interval
     ends = (interval.low, interval.high) if interval else None
-    named = bool(comparison.influence or comparison.zero_clusters)
+    named = bool(comparison.influence or zeros_of_groups(comparison.decision.units))
     return comparison.verdict, comparison.decision.difference, ends, named
 
 

@@ -26,7 +26,7 @@ from typing import Any
 
 from adapter import LoCoBenchTask
 from locobench.generate.project import Project, ProjectMapping
-from locobench.smoke.task import read_task_folder
+from locobench.harbor.task import TaskToml
 
 CLAIMS = Path(__file__).resolve().parent
 SAMPLE = CLAIMS.parents[1] / "data" / "sample"
@@ -221,11 +221,12 @@ def built_images(tasks: Path, scenarios: set[str], *, workers: int = 2) -> dict[
     Args:
         workers: builds at a time.
     """
-    digests = {scenario: read_task_folder(tasks / scenario).digest for scenario in scenarios}
-    contexts = {digest: tasks / scenario / "environment" for scenario, digest in digests.items()}
+    # Tasks of one project have the same image.
+    projects = {scenario: TaskToml.read(tasks / scenario).metadata.project_id for scenario in scenarios}
+    contexts = {project: tasks / scenario / "environment" for scenario, project in projects.items()}
     with ThreadPoolExecutor(workers) as pool:
         images = dict(zip(contexts, pool.map(_build, contexts.values()), strict=True))
-    return {scenario: images[digest] for scenario, digest in digests.items()}
+    return {scenario: images[project] for scenario, project in projects.items()}
 
 
 def _build(context: Path) -> str:

@@ -35,8 +35,10 @@ def commands_page(root: Path) -> str:
         inspect.cleandoc(cli.help or ""),
         _options(cli),
     ]
-    for name, entry in COMMANDS.items():
-        parts += _command(name, entry.load(name))
+    for name in COMMANDS:
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
+        parts += _command(name, command)
     return "\n\n".join(parts) + "\n"
 
 

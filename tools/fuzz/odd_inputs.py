@@ -20,12 +20,11 @@ from types import FrameType
 
 from harness.executor import ClaudeExecutor
 from harness.models import EvalResult, ResultsFile
-from harness.results.files import results_json
 from locobench.dataset.catalog import LANGUAGE_TABLE
 from tests.support.fake_claude import RECORDED
 from tests.support.in_process import run_in_process
 from tests.support.judged_job import make_job
-from tests.support.results import arm, judge_failed
+from tests.support.results import arm, judge_failed, results_json
 from tests.support.results import run as made_run
 from tests.support.suite import REPOSITORY, environment, make_suite
 from tools.bench.trust.faults import Fault
@@ -115,7 +114,7 @@ def _make(base: Path) -> dict[str, list[Case]]:
     return {
         "results files": [
             (saved, ["harness", "compare", "a.json", "b.json", "--html", "out.html"]),
-            (saved, ["harness", "report", "a.json", "--html", "out.html"]),
+            (saved, ["harness", "report", "a.json"]),
             (saved, ["harness", "analyze", "a.json"]),
             (saved, ["harness", "analyze", "a.json", "-i", "6"]),
             (saved, ["harness", "compare", "b.json", "a.json", "--regression"]),

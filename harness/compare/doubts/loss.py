@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
-from harness import statistics
 from harness.compare.decision import beyond
 from harness.compare.findings import ArmLoss, Loss
 from harness.compare.metrics import count_errors
 from harness.compare.verdicts import Decision, Verdict
 from harness.compare.wording import counted, errors_text, percent, some
 from harness.models import ErrorKind, EvalResult, Outcome
-from harness.statistics import Interval
+from harness.statistics.estimates import Interval
+from harness.statistics.significance import fisher_test
 
 MOST_LOST = 0.2
 """Largest share of an arm's runs that may be lost; beyond it, the rest is no fair sample."""
@@ -43,21 +43,14 @@ CURES: dict[ErrorKind, tuple[str, str]] = {
 OTHER = ("the run broke off", "read why with `analyze --failed-only`, and run them again")
 JUDGE = ("the judge gave no verdict", "judge them again with `grade`")
 
-Labelled = Sequence[tuple[str, Sequence[EvalResult]]]
+Arms = Sequence[tuple[str, Sequence[EvalResult]]]
+"""Label and all runs of each arm, lost ones included."""
 
 
-def find_loss(a: Sequence[EvalResult], b: Sequence[EvalResult], label_a: str, label_b: str) -> Loss:
-    """Count what each arm lost, and decide whether that alone rules out a verdict.
-
-    Args:
-        a: all runs of A, lost ones included.
-        b: all runs of B.
-        label_a: A's name.
-        label_b: B's name.
-    """
-    of_a, of_b = _of_arm(a), _of_arm(b)
-    measured_a, measured_b = of_a.planned - of_a.lost, of_b.planned - of_b.lost
-    p = statistics.fisher_test(measured_a, of_a.planned, measured_b, of_b.planned).two_sided
+def find_loss(arms: Arms) -> Loss:
+    """Count what each arm lost, and decide whether that alone rules out a verdict."""
+    (label_a, of_a), (label_b, of_b) = ((label, _of_arm(results)) for label, results in arms)
+    p = fisher_test(of_a.planned - of_a.lost, of_a.planned, of_b.planned - of_b.lost, of_b.planned).two_sided
     cap = ""
     for label, arm in ((label_a, of_a), (label_b, of_b)):
         if arm.share > MOST_LOST:
@@ -105,16 +98,9 @@ def hold_against_loss(
     worst, best = decide_with(1.0, 0.0), decide_with(0.0, 1.0)
     slack = sum(arm.missing / arm.planned for arm in (loss.a, loss.b) if arm.planned)
     low, high = _interval(worst), _interval(best)
-    loss = loss.model_copy(
-        update={
-            "worst": Interval(max(-1.0, low.low - slack), high=low.high - slack),
-            "best": Interval(high.low + slack, min(1.0, high.high + slack)),
-        }
-    )
-    assert loss.worst is not None and loss.best is not None
-    wide = decision.interval and Interval(
-        min(decision.interval.low, loss.worst.low), max(decision.interval.high, loss.best.high)
-    )
+    low = Interval(max(-1.0, low.low - slack), low.high - slack)
+    high = Interval(high.low + slack, min(1.0, high.high + slack))
+    wide = decision.interval and Interval(min(decision.interval.low, low.low), max(decision.interval.high, high.high))
     verdict = decision.verdict
     if loss.cap:
         verdict = Verdict.NOT_ENOUGH_DATA
@@ -124,7 +110,8 @@ def hold_against_loss(
             abs(nearest) > slack if decision.these_tasks else beyond(wide, nearest, threshold) is verdict
         )
         verdict = verdict if stands else Verdict.NO_EVIDENCE
-    return decision.model_copy(update={"verdict": verdict, "interval": wide}), loss
+    decision = decision.model_copy(update={"verdict": verdict, "interval": wide})
+    return decision, loss.model_copy(update={"worst": low, "best": high})
 
 
 def _interval(decision: Decision) -> Interval:
@@ -132,46 +119,39 @@ def _interval(decision: Decision) -> Interval:
     return decision.interval or Interval(decision.difference, decision.difference)
 
 
-def lost_runs(arms: Labelled) -> Iterator[str]:
+def lost_runs(arms: Arms) -> Iterator[str]:
     """Yield a sentence for each arm and cause of runs that count in no rate."""
     for label, results in arms:
         causes: dict[tuple[str, str], list[EvalResult]] = defaultdict(list)
         for run in results:
             if run.lost_to:
-                known = CURES.get(run.trace.error_kind, OTHER)
-                causes[JUDGE if run.lost_to == "judge_error" else known].append(run)
+                causes[JUDGE if run.lost_to == "judge_error" else CURES.get(run.trace.error_kind, OTHER)].append(run)
         for (cause, cure), runs in causes.items():
+            say, are = ("says", "is") if len(runs) == 1 else ("say", "are")
             tasks = some(sorted({run.task_id for run in runs}))
             yield (
-                f"{label}: {len(runs)} of {counted(len(results), 'run')} {'says' if len(runs) == 1 else 'say'} nothing "
-                f"about the agent "
-                f"({errors_text(count_errors(runs))}: {cause}; {tasks}) "
-                f"and {'is' if len(runs) == 1 else 'are'} left out of the rates; {cure}."
+                f"{label}: {len(runs)} of {counted(len(results), 'run')} {say} nothing about the agent "
+                f"({errors_text(count_errors(runs))}: {cause}; {tasks}) and {are} left out of the rates; {cure}."
             )
 
 
-def cut_short(arms: Labelled) -> Iterator[str]:
+def cut_short(arms: Arms) -> Iterator[str]:
     """Yield a sentence for each incomplete job, and for each arm with jobs that repeated failed runs."""
     for label, results in arms:
-        batches = {run.batch.name: run.batch for run in results if run.batch}
-        for batch in batches.values():
+        batches = {run.batch.name: run.batch for run in results if run.batch}.values()
+        for batch in batches:
             if batch.cut_short:
-                there = _share(batch.present, batch.planned)
+                present = "?" if batch.present is None else batch.present
+                left = f"{present} of its {batch.planned} runs left a result"
                 yield (
-                    f"{label}: the job {batch.name} is not whole, {there}, so its tasks may be no fair sample; "
+                    f"{label}: the job {batch.name} is not whole, "
+                    f"{'it has not finished' if batch.planned is None else left}, so its tasks may be no fair sample; "
                     "resume it (`harbor job resume`, or the matrix with the same journal), then compare again."
                 )
-        retried = [batch for batch in batches.values() if batch.retries]
+        retried = [batch.name for batch in batches if batch.retries]
         if retried:
-            count = sum(batch.retries or 0 for batch in retried)
             yield (
-                f"{label}: {counted(count, 'run')} of {some([batch.name for batch in retried])} failed and "
-                "were made again; only the last try is here, and cost and errors of the others are not: "
+                f"{label}: {counted(sum(batch.retries or 0 for batch in batches), 'run')} of {some(retried)} failed "
+                "and were made again; only the last try is here, and cost and errors of the others are not: "
                 "compare jobs with the same number of retries."
             )
-
-
-def _share(present: int | None, planned: int | None) -> str:
-    if planned is None:
-        return "it has not finished"
-    return f"{'?' if present is None else present} of its {planned} runs left a result"

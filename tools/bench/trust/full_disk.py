@@ -11,8 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from harness.results.files import results_json
-from tests.support.results import arm
+from tests.support.results import arm, results_json
 from tests.support.suite import REPOSITORY, environment
 from tools.bench.trust.faults import Fault, left_running, torn
 from tools.bench.trust.generation import SAMPLE
@@ -138,7 +137,6 @@ def _writers(place: Path) -> dict[str, list[str]]:
             "--quiet", "--dataset_name", "a/b", "--output_dir", "OUT/tasks",
         ],
         "compare --html": ["-m", "harness", "compare", *results, "--html", "OUT/page.html"],
-        "report --html": ["-m", "harness", "report", results[0], "--html", "OUT/page.html"],
     }  # fmt: skip
 
 

@@ -6,12 +6,10 @@ import hashlib
 import os
 import random
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 from locobench.generate.run import LOCK_FILE, STATE_FILE
-from tests.support.reflinks import with_reflinks
 from tests.support.suite import REPOSITORY
 from tools.bench.trust.faults import Fault, left_running
 from tools.bench.trust.kills import SIGNALS, run_killed, wrong_end
@@ -25,14 +23,6 @@ Tree = dict[str, tuple[int, str]]
 def tried_kills(kills: int, rng: random.Random, place: Path) -> list[Fault]:
     """End extraction and generation in each way to get files into tasks, `kills` times in all; a row each."""
     place.mkdir(parents=True)
-    try:
-        with with_reflinks(place / "disk") as disk:
-            return _tried_kills(kills, rng, disk / "place")
-    except (OSError, subprocess.CalledProcessError):  # only root mounts, and not everywhere
-        return _tried_kills(kills, rng, place / "place")
-
-
-def _tried_kills(kills: int, rng: random.Random, place: Path) -> list[Fault]:
     sample = shutil.copytree(SAMPLE, place / "sample")
     dataset = place / "dataset.jsonl"
     extract = ["extract_dataset.py", "--data_dir", str(sample), "--output"]
@@ -41,7 +31,7 @@ def _tried_kills(kills: int, rng: random.Random, place: Path) -> list[Fault]:
     if run_killed(made, place, dict(os.environ)).code:
         raise SystemExit("without any fault: extraction failed")
     ways = {"`extract_dataset.py`": extract}
-    for mode in ("copy", "hardlink", "reflink"):
+    for mode in ("copy", "hardlink"):
         ways[f"`run_adapter.py --link_mode {mode}`"] = [*generate[:-1], "--link_mode", mode, "--output_dir"]
     faults = []
     for number, (name, arguments) in enumerate(ways.items()):
@@ -53,9 +43,6 @@ def _tried_kills(kills: int, rng: random.Random, place: Path) -> list[Fault]:
         whole = place / f"whole{number}" / "out"
         whole.parent.mkdir()
         undisturbed = run_killed(_command([*arguments, str(whole)]), place, dict(os.environ))
-        if "reflink" in name and undisturbed.code:
-            fault.note = "this file system has no reflinks"
-            continue
         if undisturbed.code:
             raise SystemExit(f"without any fault: {undisturbed}")
         wanted = _tree(whole.parent)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.host.redaction import redact_text
-from locobench.shared.secrets import is_secret_name
+from harness.host.secrets import is_secret_name
 from tools.bench.trust.faults import Fault
 
 RULES = "cmd/generate/config/rules"

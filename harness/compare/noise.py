@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, pvariance, variance
 
-from harness import statistics
 from harness.compare.metrics import by_arm, by_task, metric_value, resolve_metric
 from harness.compare.verdicts import Metric, MetricChoice
 from harness.errors import InputError
@@ -28,11 +28,21 @@ class Noise:
     """Standard deviation of the true effect over tasks."""
 
     def sd(self, change: float, runs: int) -> float:
-        """Return the standard deviation of one task's difference if B's mean is `change` above A's."""
+        """Return the standard deviation of one task's difference of means, `runs` in each arm.
+
+        The variances of independent means add up: effect_sd^2 + (variance of a run in A + in B) / runs. A pass of
+        probability p varies by p (1 - p), of which the spread of the tasks is a part (law of total variance).
+        Differences between tasks do not matter, since each task is compared with itself.
+
+        Args:
+            change: B's mean minus A's, -1 to 1.
+            runs: of each task in each arm, 1 or more.
+        """
+        means = (self.mean, self.mean + change)
+        of_runs = [max(0.0, mean * (1 - mean) - self.task_sd**2) for mean in means]
         if self.run_sd is not None:
-            return statistics.difference_sd(self.run_sd, self.run_sd, runs, self.effect_sd)
-        sd_a, sd_b = (statistics.pass_sd(mean, self.task_sd) for mean in (self.mean, self.mean + change))
-        return statistics.difference_sd(sd_a, sd_b, runs, self.effect_sd)
+            of_runs = [self.run_sd**2] * 2
+        return math.sqrt(self.effect_sd**2 + sum(of_runs) / runs)
 
 
 def observed_noise(results: Sequence[EvalResult], choice: MetricChoice, run_sd: float | None = None) -> Noise | None:

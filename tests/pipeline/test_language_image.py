@@ -1,4 +1,4 @@
-"""--language_image and --push: tasks that start from one prebuilt image a language, and how that image is made."""
+"""--language_image: tasks that start from one prebuilt image a language, and the stage that it is built from."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from locobench.shared.errors import InputError
-from locobench.smoke.language_images import common_layers
 from tests.conftest import Script
 from tests.support.data_builder import Data, tree
 
@@ -64,48 +62,28 @@ def test_another_image_makes_a_rerun_write_the_tasks_again(
     assert again.stdout.startswith("3 tasks written")
 
 
-def test_a_language_image_has_all_layers_but_the_project(
+def test_a_language_is_a_stage_that_all_its_tasks_share(
     arguments: list[object], tmp_path: Path, script: Script
 ) -> None:
-    tasks = generate(script, arguments, tmp_path / "tasks")
-    layers = common_layers(tasks)
-    assert sorted(layers) == ["c", "python"]
-    whole = (tasks[0] / "environment/Dockerfile").read_text()
-    assert whole == layers["c"] + "COPY project/ /app/project/\nWORKDIR /app/project\n"
+    tasks = [
+        *generate(script, arguments, tmp_path / "tasks"),
+        *generate(script, arguments, tmp_path / "closed", "--closed_book"),
+    ]
+    stages = [(task / "environment/Dockerfile").read_text().split("\nFROM language\n") for task in tasks]
 
-
-def test_tasks_without_the_code_give_the_same_image(arguments: list[object], tmp_path: Path, script: Script) -> None:
-    tasks = generate(script, arguments, tmp_path / "tasks")
-    closed = generate(script, arguments, tmp_path / "closed", "--closed_book")
-    assert common_layers(tasks) == common_layers(closed)
-
-
-def test_no_image_is_made_of_tasks_that_start_from_one(arguments: list[object], tmp_path: Path, script: Script) -> None:
-    generate(script, arguments, tmp_path / "tasks", "--language_image", PATTERN)
-    done = script("smoke_test.py", tmp_path / "tasks", "--push", PATTERN)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "starts from a prebuilt image" in done.stderr
-
-
-def test_tasks_of_one_language_with_other_layers_are_refused(
-    arguments: list[object], tmp_path: Path, script: Script
-) -> None:
-    tasks = generate(script, arguments, tmp_path / "tasks")
-    file = tasks[2] / "environment/Dockerfile"
-    file.write_text(file.read_text().replace("FROM ubuntu:24.04", "FROM debian:12"))
-    with pytest.raises(InputError, match="has other layers than an earlier python task"):
-        common_layers(tasks)
+    c, python, _, c_closed, *python_closed = (language for language, _ in stages)
+    assert {c, c_closed} == {c}
+    assert {python, *python_closed} == {python}
+    assert instructions(c) == instructions(python) == ["FROM", "RUN", "RUN"]
+    assert c.startswith("FROM ubuntu:24.04 AS language\n")
+    assert [instructions(own) for _, own in stages[::3]] == [
+        ["STOPSIGNAL", "ENTRYPOINT", "COPY", "WORKDIR"],
+        ["STOPSIGNAL", "ENTRYPOINT", "WORKDIR"],
+    ]
 
 
 @pytest.mark.parametrize("name", ["locobench:1", "{language}/{language}:1", "a b-{language}", "x-{language}\nRUN y"])
-@pytest.mark.parametrize(("program", "flag"), [("run_adapter.py", "--language_image"), ("smoke_test.py", "--push")])
-def test_a_name_that_is_none_is_refused(script: Script, program: str, flag: str, name: str) -> None:
-    done = script(program, flag, name)
+def test_a_name_that_is_none_is_refused(script: Script, name: str) -> None:
+    done = script("run_adapter.py", "--language_image", name)
     assert done.returncode == 2
     assert "expected one {language}" in done.stderr or "not an image name" in done.stderr
-
-
-def test_push_needs_an_engine(script: Script) -> None:
-    done = script("smoke_test.py", "--local", "--push", PATTERN)
-    assert done.returncode == 2
-    assert "--push builds images: not with --local" in done.stderr

@@ -1,11 +1,11 @@
-"""How far off may a measured rate, mean difference or ratio be? Confidence intervals."""
+"""What do counts and differences say, how far off may they be, and which difference can a design find?"""
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -15,6 +15,11 @@ from numpy.typing import NDArray
 CONFIDENCE = 0.98
 """Level of every interval of a difference, and of the verdict that rests on it. When nothing changed, 2 % of
 comparisons are called. docs/STATISTICS.md promises 5 %; the margin is for small, skewed and broken data."""
+ALPHA = (1 - CONFIDENCE) / 2
+"""Level of the one-sided test that a comparison makes in each direction."""
+TARGET_POWER = 0.8
+MOST_TASKS = 5000
+"""Largest number of tasks that `tasks_needed` considers."""
 RESAMPLES = 10_000
 SEED = 20_240_229
 """Fixed, so that the same results always give the same report."""
@@ -31,8 +36,22 @@ class Interval:
     low: float
     high: float
 
-    def __str__(self) -> str:
-        return f"[{self.low:.3g}, {self.high:.3g}]"
+
+def pass_at_k(n: int, c: int, k: int) -> float | None:
+    """Estimate without bias, from `c` passes in `n` runs, the probability that at least one of `k` runs passes.
+
+    1 - C(n-c, k) / C(n, k): Chen et al. 2021, "Evaluating Large Language Models Trained on Code",
+    arXiv:2107.03374, equation 1. None for k > n, where no unbiased estimate exists.
+    """
+    return None if k > n else 1 - math.comb(n - c, k) / math.comb(n, k)
+
+
+def pass_hat_k(n: int, c: int, k: int) -> float | None:
+    """Estimate without bias, from `c` passes in `n` runs, the probability that all of `k` runs pass.
+
+    C(c, k) / C(n, k): Yao et al. 2024, "τ-bench", arXiv:2406.12045, section 3. None for k > n.
+    """
+    return None if k > n else math.comb(c, k) / math.comb(n, k)
 
 
 def wilson_interval(passed: int, total: int, confidence: float = CONFIDENCE) -> Interval | None:
@@ -62,7 +81,12 @@ def ratio_bootstrap(above: Sequence[float], below: Sequence[float], confidence: 
     """
     if len(above) < 3:
         return None
-    tops, bottoms = (_resampled_means(np.asarray(values, dtype=float)) for values in (above, below))
+    draws = np.random.default_rng(SEED).integers(0, len(above), size=(RESAMPLES, len(above)))
+    chunks = [draws[at : at + CHUNK] for at in range(0, RESAMPLES, CHUNK)]
+    tops, bottoms = (
+        np.concatenate([np.asarray(values, dtype=float)[chunk].mean(axis=1) for chunk in chunks])
+        for values in (above, below)
+    )
     tails = (0.5 - confidence / 2, 0.5 + confidence / 2)
     low, high = np.quantile(bottoms, tails)
     if low <= TIE and high >= -TIE:
@@ -113,11 +137,45 @@ def cluster_sums(
     return sums, np.bincount(where).astype(np.float64)
 
 
-def _resampled_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    draws = _draws(len(values))
-    return np.concatenate([values[draws[at : at + CHUNK]].mean(axis=1) for at in range(0, RESAMPLES, CHUNK)])
+def minimal_detectable_effect(
+    error: float, clusters: int, alpha: float = ALPHA, power: float = TARGET_POWER
+) -> float | None:
+    """Return the mean difference that a one-sided paired test at `alpha` detects with probability `power`.
+
+    (t[1-alpha] + t[power]) * standard error: Bloom 1995, "Minimum Detectable Effects", Evaluation Review 19.
+
+    Args:
+        error: standard error of the mean difference, seen or expected.
+        clusters: number of independent differences: tasks, or their projects. Below two, the result is None.
+        alpha: one-sided level, 0 to 1.
+        power: 0 to 1.
+    """
+    if clusters < 2:
+        return None
+    return float((scipy.special.stdtrit(clusters - 1, 1 - alpha) + scipy.special.stdtrit(clusters - 1, power)) * error)
 
 
-@lru_cache(maxsize=4)
-def _draws(count: int) -> NDArray[np.int32]:
-    return np.random.default_rng(SEED).integers(0, count, size=(RESAMPLES, count)).astype(np.int32)
+def paired_power(effect: float, sd_of_differences: float, tasks: int, alpha: float = ALPHA) -> float:
+    """Return the power of a one-sided paired t-test at `alpha` over `tasks` to find a mean difference of `effect`.
+
+    Noncentral t: Cohen 1988, "Statistical Power Analysis for the Behavioral Sciences", section 2.3.
+    The suite's sign-flip test has the same power within a few points (docs/STATISTICS.md has the simulation).
+    """
+    if tasks < 2:
+        return 0.0
+    if sd_of_differences < TIE:
+        return 1.0 if effect else alpha
+    shift = abs(effect) * math.sqrt(tasks) / sd_of_differences
+    return 1 - float(scipy.special.nctdtr(tasks - 1, shift, scipy.special.stdtrit(tasks - 1, 1 - alpha)))
+
+
+def tasks_needed(
+    effect: float, sd_of_differences: float, alpha: float = ALPHA, power: float = TARGET_POWER
+) -> int | None:
+    """Return the fewest tasks with which `paired_power` reaches `power`; None beyond MOST_TASKS.
+
+    Never fewer than a sign-flip test needs to reach `alpha` at all.
+    """
+    numbers = range(2, MOST_TASKS + 1)
+    at = bisect_left(numbers, power, key=lambda tasks: paired_power(effect, sd_of_differences, tasks, alpha))
+    return None if at == len(numbers) else max(numbers[at], math.ceil(-math.log2(alpha)))
