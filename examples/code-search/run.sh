@@ -30,6 +30,8 @@ run() {
 for program in python harbor docker; do
     command -v "$program" >/dev/null || { echo "run.sh: $program is not on PATH (docs/WITH_AND_WITHOUT.md)" >&2; exit 2; }
 done
+# Says which library is missing, before anything is made.
+python examples/code-search/server.py --help > /dev/null || exit 2
 gateway=${HOST:-$(ip -4 -o address show docker0 | sed 's/.*inet \([0-9.]*\).*/\1/')} || true
 if [ -z "$gateway" ]; then
     echo "run.sh: docker0 has no address; name the one at which containers reach this machine: HOST=ADDRESS $0" >&2

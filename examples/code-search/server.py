@@ -4,19 +4,23 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import socket
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
-import uvicorn
-from mcp.server import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
-from mcp.server.transport_security import TransportSecuritySettings
-from pydantic import Field
-from repositories import MAX_CONTEXT, MAX_LINES, MAX_MATCHES, Repositories, RequestError, SetupError
+try:
+    import uvicorn
+    from mcp.server import MCPServer
+    from mcp.server.mcpserver.exceptions import ToolError
+    from mcp.server.transport_security import TransportSecuritySettings
+    from pydantic import Field
+    from repositories import MAX_CONTEXT, MAX_LINES, MAX_MATCHES, Repositories, RequestError, SetupError
+except ModuleNotFoundError as error:
+    print(f"this Python lacks {error.name}: pip install -e '.[example]' in the checkout", file=sys.stderr)
+    raise SystemExit(2) from None
 
 NAME = "code-search"
 PATH = "/mcp"
@@ -79,7 +83,7 @@ def build(repositories: Repositories) -> MCPServer:
     return server
 
 
-@contextmanager
+@contextlib.contextmanager
 def _told() -> Iterator[None]:
     """Hand the reason of a refusal to the agent; of any other exception it would be told nothing."""
     try:
@@ -120,7 +124,8 @@ def main(argv: list[str] | None = None) -> int:
         f"{NAME}: {len(repositories)} repositories, {repositories.files_count} files at http://{options.host}:{port}{PATH}",
         flush=True,
     )
-    uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listening])
+    with contextlib.suppress(KeyboardInterrupt):  # uvicorn passes it on once it has ended
+        uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listening])
     return 0
 
 

@@ -124,10 +124,11 @@ class Commands:
 
         Return what it told, of hidden tests alone. If no program told anything, exit code 0 is the only evidence.
         GraderError if a program is not installed, or the solution does not pass; the check could then tell nothing
-        about an agent.
+        about an agent. InputError if the sandbox has no bash.
         """
         with self._reference_lock:
             if command not in self._reference:
+                self._sandbox.prepare(SHELL[0])
                 with self._reference_work() as work:
                     try:
                         finished, told = self.carried_out(command, work, limit, trusted=True)

@@ -134,23 +134,31 @@ def run(main: Callable[[list[str] | None], int]) -> NoReturn:
         code = main(None)
         sys.stdout.flush()
     except (InputError, ModuleNotFoundError) as error:
-        complain(f"{name}: {lacking(error) if isinstance(error, ModuleNotFoundError) else error}")
-        code = WRONG_USE
+        code = _last_words(f"{name}: {lacking(error) if isinstance(error, ModuleNotFoundError) else error}", WRONG_USE)
     except KeyboardInterrupt:
-        complain(f"{name}: interrupted; run the same command again to finish")
-        code = 130
+        code = _last_words(f"{name}: interrupted; run the same command again to finish", 130)
     except BrokenPipeError:
         code = _nothing_more_to_print(141)
     except OSError as error:
-        complain(f"{name}: {error.filename or 'output'}: {error.strerror or error}")
-        code = _nothing_more_to_print(WRONG_USE)
+        code = _last_words(f"{name}: {error.filename or 'output'}: {error.strerror or error}", WRONG_USE)
+        code = _nothing_more_to_print(code)
     raise SystemExit(code)
+
+
+def _last_words(message: str, code: int) -> int:
+    """Complain, unless stderr is what cannot be written, and return the code."""
+    try:
+        complain(message)
+    except OSError:
+        _nothing_more_to_print(code)
+    return code
 
 
 def _nothing_more_to_print(code: int) -> int:
     """Discard buffered output, which Python would otherwise complain about on exit, and return the code."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     return code
 
 

@@ -41,7 +41,7 @@ def complete(data: dict[str, Any], name: str) -> dict[str, Any]:
     A scenario with a `source` is not LoCoBench-Agent's: it has its own language, project_id and authors.
 
     Raises:
-        RecordError: the id is not the file's name, or is not one of LoCoBench-Agent's.
+        RecordError: the id is not the file's name, or is not one of LoCoBench-Agent's; the category is missing.
     """
     scenario_id = data.get("id")
     if scenario_id is None:
@@ -50,8 +50,11 @@ def complete(data: dict[str, Any], name: str) -> dict[str, Any]:
         raise RecordError(f"id: {scenario_id!r:.80} is not the file's name")
     record = dict(data)
     if "source" not in data:
+        category = data.get("task_category")
+        if not isinstance(category, str):
+            raise RecordError(f"task_category: {'missing' if category is None else 'not a text'}")
         try:
-            record |= parse_id(name, str(data.get("task_category")))
+            record |= parse_id(name, category)
         except ValueError as error:
             raise RecordError(f"id: {error}") from None
         record |= {"source": SOURCE, "authors": AUTHORS}

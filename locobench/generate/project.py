@@ -208,7 +208,8 @@ class ProjectMapping:
         lines = [f"left out {path}: {reason}" for path, reason in self.part.skipped]
         if self.missing:
             shown = first_few(self.missing)
-            lines.append(f"{len(self.missing)} context files do not exist and are not scored: {shown}")
+            do, are = ("file does", "is") if len(self.missing) == 1 else ("files do", "are")
+            lines.append(f"{len(self.missing)} context {do} not exist and {are} not scored: {shown}")
         return tuple(lines)
 
     def index(self) -> CodeIndex:

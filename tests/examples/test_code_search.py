@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 import urllib.error
@@ -275,6 +276,21 @@ def test_the_server_answers_to_the_name_that_containers_use(url: str) -> None:
     assert "result" in post(url, message, Host="host.docker.internal:8765")
     with pytest.raises(urllib.error.HTTPError, match="421"):
         post(url, message, Host="elsewhere.example:8765")
+
+
+def test_ctrl_c_ends_the_server_without_a_word(folder: Path) -> None:
+    process = serve(folder, "--port", "0")
+    assert process.stdout is not None
+    post(process.stdout.readline().split()[-1], {"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    process.send_signal(signal.SIGINT)
+    assert (process.communicate(timeout=20), process.returncode) == (("", ""), 0)
+
+
+def test_a_python_without_the_libraries_is_told_how_to_get_them() -> None:
+    done = subprocess.run([sys.executable, "-S", str(SERVER), "x"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (
+        2, "this Python lacks uvicorn: pip install -e '.[example]' in the checkout\n",
+    )  # fmt: skip
 
 
 def test_the_server_says_in_one_line_why_it_cannot_start(tmp_path: Path, folder: Path, url: str) -> None:

@@ -63,6 +63,7 @@ def test_a_comparison_leaves_with_what_its_help_says(other: str, code: int, fold
 def test_a_script_whose_output_finds_no_room_says_so(tmp_path: Path) -> None:
     program = f"{sys.executable} {REPOSITORY / 'extract_dataset.py'} --data_dir {REPOSITORY / 'data/sample'} --output d"
     assert in_shell(tmp_path, "PROGRAM > /dev/full", program) == ["2"]
+    assert in_shell(tmp_path, "PROGRAM 2> /dev/full", program) == ["2"]
 
 
 @pytest.mark.slow

@@ -91,6 +91,17 @@ def test_the_default_check_is_refused_before_a_run_where_it_cannot_be_made(
         grader.prepare(task({"check": "tests_pass"}))
 
 
+def test_a_sandbox_is_asked_for_the_shell_before_a_run(tmp_path: Path) -> None:
+    class Bare(Sandbox):
+        def prepare(self, program: str) -> None:
+            raise InputError(f"{program} does not run in the image")
+
+    grader = CompositeGrader(sandbox=Bare())
+    with pytest.raises(InputError, match="bash does not run in the image"):
+        grader.prepare(task({"check": "command_succeeds", "command": "true"}))
+    grader.prepare(task({"check": "file_exists", "file": "x"}))
+
+
 @pytest.mark.parametrize("check", ["file_contains", "file_not_contains"])
 @pytest.mark.parametrize("file", ["f", "missing"])
 def test_a_pattern_that_is_none_is_a_mistake_of_the_task(tmp_path: Path, check: str, file: str) -> None:

@@ -101,7 +101,8 @@ BROKEN = {
         (NAME, but(task_category="poetry")),
         "id: does not end in _poetry_<difficulty>_<number>, and the task's category is poetry",
     ),
-    "no category": ((NAME, but(without="task_category")), "id: does not end in"),
+    "no category": ((NAME, but(without="task_category")), "task_category: missing"),
+    "category of another type": ((NAME, but(task_category=1)), "task_category: not a text"),
     "foreign without authors": ((NAME, but(source="other", language="c", project_id="x")), "authors: Field required"),
     "foreign project elsewhere": (
         (NAME, but(source="other", authors=["A team"], language="c", project_id="../x")),
