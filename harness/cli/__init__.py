@@ -38,7 +38,7 @@ COMMANDS: dict[str, Entry] = {
     "compare": Entry("harness.cli.report", "Did B do better than A, by how much, how sure, at what cost?"),
     "power": Entry("harness.cli.design", "How many tasks and runs it takes to find an effect."),
     "plan": Entry("harness.cli.design", "Two Harbor jobs, without and with a server, from a budget."),
-    "grade": Entry("harness.cli.judge", "Grade finished runs by judges, without the agent."),
+    "grade": Entry("harness.cli.judge", "Grade the answers of a Harbor job by judges."),
     "export-config": Entry("harness.cli.snapshot", "Snapshot of Claude Code's configuration, without secrets."),
     "import-config": Entry("harness.cli.snapshot", "Set a configuration up from a snapshot."),
 }

@@ -52,43 +52,19 @@ NEEDED = (TASK_FILE, "instruction.md", "environment", "tests/test.sh")
 @click.option("--baseline", type=click.FloatRange(0, 1), help="Mean of A.  [default: 0.8, or that of --from]")
 @click.option("--from", "source", type=PATH, help=f"Take the mean and how much runs vary from a {RESULTS_HELP}.")
 @click.option("--metric", default="auto", show_default=True, type=METRIC, help="As in `compare`, with --from.")
-@click.option(
-    "--run-sd",
-    type=click.FloatRange(0, 0.5),
-    help="Standard deviation of the score over runs of one task; without it and --from, passes are assumed.",
-)
-@click.option(
-    "--effect-sd",
-    type=click.FloatRange(0, 1),
-    help="How much the effect differs by task.  [default: 0, or that of --from where it has two arms]",
-)
-def power(
-    *,
-    effect: float,
-    baseline: float | None,
-    source: Path | None,
-    metric: MetricChoice,
-    run_sd: float | None,
-    effect_sd: float | None,
-) -> None:
+def power(*, effect: float, baseline: float | None, source: Path | None, metric: MetricChoice) -> None:
     """How many tasks and runs does it take to find a difference of pass rate or score?
 
     By the noncentral t of the paired test over tasks; docs/STATISTICS.md compares it with simulations.
     """
-    noise = Noise("pass_rate" if run_sd is None else "score", 0.8, run_sd)
-    if source:
-        found = observed_noise(load_source(source), metric, run_sd)
-        if found is None:
-            raise InputError(
-                f"{source}: holds one run of each task, which cannot tell how much runs of a task vary; give --run-sd, "
-                "or results with two runs of a task or of two arms"
-            )
-        noise = found
-    noise = replace(
-        noise,
-        mean=noise.mean if baseline is None else baseline,
-        effect_sd=noise.effect_sd if effect_sd is None else effect_sd,
-    )
+    noise = observed_noise(load_source(source), metric) if source else Noise("pass_rate", 0.8)
+    if noise is None:
+        raise InputError(
+            f"{source}: holds one run of each task, which cannot tell how much runs of a task vary; give results with "
+            "two runs of a task or of two arms"
+        )
+    if baseline is not None:
+        noise = replace(noise, mean=baseline)
     varying = "" if noise.run_sd is None else f", runs of a task varying by {100 * noise.run_sd:.1f} points (one sd)"
     console = report_console()
     possible = [sign for sign in (-1, 1) if 0 <= noise.mean + sign * effect <= 1]

@@ -1,37 +1,38 @@
-"""The command that grades finished runs by judges."""
+"""The command that grades the trials of a Harbor job by judges."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import combinations
 from pathlib import Path
+from statistics import fmean, median, variance
 
 import click
 
 from harness.cli.options import PATH
 from harness.cli.output import journal_of, save_results
-from harness.cli.progress import progress
-from harness.compare.judges import judge_agreement
 from harness.compare.wording import cost_text, counted
 from harness.errors import InputError
 from harness.graders.service import Question, Service
 from harness.models import EvalResult
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.report.console import say
+from harness.results.harbor import load_jobs
 from harness.results.journal import Journal, read_entries
-from harness.results.sources import load_source
 from harness.run.panel import EXPECTED_REPLY_TOKENS, Panel, PanelReply, PanelStopped
-from harness.run.regrade import Case, is_trial, run_case, trial_case
-from harness.suite.load import load_tasks
+from harness.run.regrade import graded, question_of
 from locobench.shared.files import check_output
 
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 MOST_REASONS = 5
 """How many reasons for missing verdicts are shown."""
 
 
 @click.command()
-@click.argument("source", type=PATH, metavar="JOB|RESULTS")
-@click.option("-t", "--tasks", help="Folder of the Harbor tasks, or a quoted glob of this harness's task files.")
+@click.argument("source", type=FOLDER, metavar="JOB")
+@click.option("-t", "--tasks", type=FOLDER, help="Folder of the Harbor tasks.  [default: where the job found them]")
 @click.option("-o", "--output", type=PATH, help="Results file to write. Default: NAME.graded.json here.")
 @click.option(
     "--judge",
@@ -67,7 +68,7 @@ def grade(
     ctx: click.Context,
     *,
     source: Path,
-    tasks: str | None,
+    tasks: Path | None,
     output: Path | None,
     judges: tuple[str, ...],
     api: str,
@@ -77,21 +78,19 @@ def grade(
     dry_run: bool,
     quiet: bool,
 ) -> None:
-    """Grade finished runs by judges, without running the agent.
+    """Grade the answers of a Harbor job by judges, without running the agent.
 
-    JOB is a Harbor job folder, RESULTS a results file or the journal of a matrix. Of a Harbor trial the answer is
-    judged: the judges' median is its score, and the verifier's reward stays beside it. Of a run of this harness the
-    LLM assertions are judged again. Every verdict is in OUTPUT's journal before the next one is asked for; the same
-    command goes on after a stop, and asks again where there was no verdict.
+    JOB is a job folder or a folder of jobs. The judges' median is a trial's score, and the verifier's reward stays
+    beside it. Every verdict is in OUTPUT's journal before the next one is asked for; the same command goes on after a
+    stop, and asks again where there was no verdict.
 
     Exit code 0 when everything has a grade, 2 when something has none or the judges were stopped.
     """
-    results = load_source(source)
-    whole = source.resolve()
-    output = output or Path(f"{whole.name if whole.is_dir() else whole.stem}.graded.json")
+    results = load_jobs(source)
+    output = output or Path(f"{source.resolve().name}.graded.json")
     check_output(output, [source])
-    cases = _cases(results, tasks)
-    questions = [question for case in cases for question in case.questions]
+    asked = [question_of(result, tasks) for result in results]
+    questions = [question for question in asked if question]
     panel_of = partial(Panel, Service.of_environment(api, base_url), judges, repeats, max_cost_usd=max_cost_usd)
     path = journal_of(output)
     if dry_run:
@@ -100,36 +99,25 @@ def grade(
     if output.expanduser().exists() and not path.exists():
         raise InputError(f"{output} exists, and no journal of this command beside it; name another with -o")
     stopped = ""
-    with Journal(path, PanelReply) as journal, progress(quiet=quiet, err=True) as show:
+
+    def show(reply: PanelReply, done: int, total: int) -> None:
+        if not quiet:
+            say(f"[{done}/{total}] {_line(reply)}", err=True)
+
+    with Journal(path, PanelReply) as journal:
         panel = panel_of(journal.entries, journal.append)
         try:
-            panel.ask(questions, lambda reply, done, total: show(done, total, "judging", _line(reply)))
+            panel.ask(questions, show)
         except PanelStopped as early:
             stopped = str(early)
-    graded = [case.graded(panel) for case in cases]
+    judged = [graded(result, question, panel) for result, question in zip(results, asked, strict=True)]
     _say_verdicts(panel, questions)
-    _say_changes(results, graded)
-    save_results(graded, output, stopped)
+    _say_changes(results, judged)
+    save_results(judged, output, stopped)
     if stopped:
         say(f"stopped: {stopped}", err=True)
         say(f"what was said is in {path}; the same command goes on from there", err=True)
-    ctx.exit(2 if stopped or any(g.status != "graded" for r in graded for g in r.grades) else 0)
-
-
-def _cases(results: Sequence[EvalResult], tasks: str | None) -> list[Case]:
-    if all(is_trial(result) for result in results):
-        folder = _folder(tasks)
-        return [trial_case(result, folder) for result in results]
-    if tasks is None:
-        raise InputError("these runs are of this harness; name their task files with --tasks")
-    files = {task.id: task for task in load_tasks(tasks)}
-    return [trial_case(result, None) if is_trial(result) else run_case(result, files) for result in results]
-
-
-def _folder(tasks: str | None) -> Path | None:
-    if tasks is not None and not Path(tasks).is_dir():
-        raise InputError(f"{tasks}: no such folder; name the folder of the Harbor tasks")
-    return None if tasks is None else Path(tasks)
+    ctx.exit(2 if stopped or any(g.status != "graded" for r in judged for g in r.grades) else 0)
 
 
 def _say_changes(before: Sequence[EvalResult], after: Sequence[EvalResult]) -> None:
@@ -163,7 +151,32 @@ def _say_verdicts(panel: Panel, questions: Sequence[Question]) -> None:
         f"{counted(len(questions), 'question')}, {counted(len(replies) - len(failed), 'verdict')}, "
         f"{len(failed)} missing; {cost_text(panel.spent_usd)} in all"
     )
-    for line in judge_agreement(panel.points(questions)):
+    for line in _agreement(panel.points(questions)):
         say(f"  {line}")
     for text in sorted({reply.error for reply in failed})[:MOST_REASONS]:
         say(f"  no verdict: {text}", err=True)
+
+
+def _agreement(grades: Mapping[str, Mapping[str, Sequence[float]]]) -> Iterator[str]:
+    """Yield a line for each judge that was asked again, and for each pair of judges with answers in common.
+
+    A judge's grades of one answer scatter by the root of their mean variance (n - 1 in its denominator). Two judges are
+    compared by the median of each.
+
+    Args:
+        grades: each judge's grades of each answer, 0 to 100.
+    """
+    for judge, of_answers in grades.items():
+        repeated = [values for values in of_answers.values() if len(values) > 1]
+        if repeated:
+            scatter = math.sqrt(fmean(map(variance, repeated)))
+            yield f"{judge} asked again: grades of one answer scatter by {scatter:.1f} points ({len(repeated)} of them)"
+    for first, second in combinations(grades, 2):
+        both = sorted(grades[first].keys() & grades[second].keys())
+        a, b = ([round(median(grades[judge][name]), 9) for name in both] for judge in (first, second))
+        if both:
+            apart = [y - x for x, y in zip(a, b, strict=True)]
+            yield (
+                f"{first} and {second} on {len(both)}: {fmean(map(abs, apart)):.1f} points apart, "
+                f"the second gives {fmean(apart):+.1f}"
+            )

@@ -11,9 +11,9 @@ import click
 from harness.cli import INTERRUPTED
 from harness.cli.options import PATH
 from harness.cli.output import refuse_unwritable, results_and_journal, save_results, say_stopped
-from harness.cli.progress import counts_of, line_of, progress
 from harness.cli.run_options import RunOptions, run_options
 from harness.compare.metrics import by_arm
+from harness.compare.wording import cost_text, seconds_text
 from harness.errors import InputError
 from harness.models import Config, EvalResult, Task
 from harness.report.console import say
@@ -143,23 +143,21 @@ def _run_matrix(
     if not options.output and not options.quiet:
         say(f"results go to {path}")
     stopped: MatrixStopped | None = None
-    finished = list(kept.values())
-    with progress(quiet=options.quiet) as show:
 
-        def show_run(result: EvalResult, done: int, total: int) -> None:
-            finished.append(result)
-            show(done, total, counts_of(finished), line_of(result), aloud=not result.measured)
+    def show_run(result: EvalResult, done: int, total: int) -> None:
+        if not options.quiet:
+            say(f"[{done}/{total}] {_line_of(result)}")
 
-        try:
-            results = runner.run_matrix(
-                tasks, configs, models, runs, show_run, workers=workers, journal=journal, max_cost_usd=max_cost_usd
-            )
-        except MatrixStopped as early:
-            stopped, results = early, early.results
+    try:
+        results = runner.run_matrix(
+            tasks, configs, models, runs, show_run, workers=workers, journal=journal, max_cost_usd=max_cost_usd
+        )
+    except MatrixStopped as early:
+        stopped, results = early, early.results
     reason = stopped.reason if stopped else ""
     if not options.quiet and len(planned) > 1:
         for (name, model), group in by_arm(results).items():
-            say(f"{name} ({model}): {counts_of(group)}")
+            say(f"{name} ({model}): {_counts_of(group)}")
     save_results(results, path, reason)
     if stopped is not None:
         say_stopped(len(results), len(planned), reason, [] if options.output else ["-o", str(path)])
@@ -178,3 +176,30 @@ def _print_plan(runs: list[PlannedRun], kept: int) -> None:
         say(f"  task {task}")
     if kept:
         say(f"{kept} of them are done, {len(runs) - kept} are left")
+
+
+def _counts_of(results: Sequence[EvalResult]) -> str:
+    """Return passed of measured runs, runs not measured, and the cost."""
+    measured = [r for r in results if r.measured]
+    known = [r.cost_usd for r in results if r.cost_usd is not None]
+    text = f"{sum(r.passed for r in measured)} of {len(measured)} passed"
+    if len(measured) < len(results):
+        text += f", {len(results) - len(measured)} not measured"
+    text += f", ${sum(known):.2f}"
+    return text + (f" and {len(results) - len(known)} unknown" if len(known) < len(results) else "")
+
+
+def _line_of(result: EvalResult) -> str:
+    """Sum up a run in one line."""
+    parts = [
+        result.task_id,
+        result.config_name,
+        result.model,
+        f"Run {result.run_index + 1}",
+        (result.lost_to or result.verdict).upper(),
+        f"score {result.overall_score:.2f}",
+        "cost not recorded" if result.cost_usd is None else cost_text(result.cost_usd),
+        seconds_text(result.trace.duration_seconds),
+        result.trace.error,
+    ]
+    return " | ".join(filter(None, parts))

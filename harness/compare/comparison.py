@@ -97,7 +97,7 @@ def compare(
         errors_a=count_errors(results_a),
         errors_b=count_errors(results_b),
         shares=task_shares(units),
-        slices=find_slices(units, *arms, confidence),
+        slices=find_slices(units, confidence),
         influence=find_influence(units, decide_units),
         cost=price(QUANTITIES["cost"][1]),
         time=price(QUANTITIES["time"][1]),

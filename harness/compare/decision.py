@@ -74,11 +74,6 @@ def per_task(units: Iterable[UnitComparison]) -> tuple[list[float], list[str]]:
     return [fmean(values) for values in found.values()], [cluster for _, cluster in found]
 
 
-def mean_difference(units: Iterable[UnitComparison]) -> float:
-    """Return the mean of the tasks' differences; 0 without tasks."""
-    return fmean(per_task(units)[0] or [0.0])
-
-
 def beyond(interval: Interval | None, difference: float, threshold: float) -> Verdict:
     """Return the verdict of an interval: the side of 0 it lies on, if the difference is larger than the threshold."""
     if interval is not None and interval.high < -TIE and difference < -threshold:

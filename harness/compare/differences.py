@@ -1,4 +1,4 @@
-"""Where does the difference come from, and what did it cost? Quantities, groups of tasks, components of the score."""
+"""Where does the difference come from, and what did it cost? Quantities, and groups of tasks."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from harness.compare.verdicts import UnitComparison
 from harness.models import EvalResult
 from harness.statistics.estimates import TIE, cluster_sums, ratio_bootstrap, t_interval
 from harness.statistics.significance import holm, sign_flip_test
-
-COMPONENT = "component"
 
 Value = Callable[[EvalResult], float | None]
 
@@ -89,16 +87,14 @@ def task_shares(units: Sequence[UnitComparison]) -> TaskShares:
     return TaskShares(better=better, same=len(differences) - better - worse, worse=worse)
 
 
-def find_slices(units: Sequence[UnitComparison], runs_a: Runs, runs_b: Runs, confidence: float) -> tuple[Slice, ...]:
-    """Return the difference in every group of every dimension, and in every component of the score.
+def find_slices(units: Sequence[UnitComparison], confidence: float) -> tuple[Slice, ...]:
+    """Return the difference in every group of every dimension.
 
     All p-values together are corrected by Holm's method, all intervals by Bonferroni's, since Holm's has no simple
     intervals.
 
     Args:
         units: the tasks that both arms measured, with all their groups.
-        runs_a: measured runs of A; they cover at least these units.
-        runs_b: likewise for B.
         confidence: level of all intervals together.
     """
     found = [
@@ -106,7 +102,6 @@ def find_slices(units: Sequence[UnitComparison], runs_a: Runs, runs_b: Runs, con
         for dimension, values in dimensions(units).items()
         for value in values
     ]
-    found += [(COMPONENT, name, pairs) for name, pairs in _components(units, runs_a, runs_b)]
     slices = []
     for dimension, value, pairs in found:
         (of_a, of_b), differences, clusters = _task_means(pairs), _task_differences(pairs), _clusters(units, pairs)
@@ -124,29 +119,6 @@ def find_slices(units: Sequence[UnitComparison], runs_a: Runs, runs_b: Runs, con
         )
     adjusted = holm([part.p for part in slices])
     return tuple(part.model_copy(update={"adjusted_p": p}) for part, p in zip(slices, adjusted, strict=True))
-
-
-def _components(units: Sequence[UnitComparison], runs_a: Runs, runs_b: Runs) -> list[tuple[str, Pairs]]:
-    pairs: dict[str, Pairs] = defaultdict(lambda: defaultdict(list))
-    for unit in units:
-        a, b = _component_means(runs_a[unit.key]), _component_means(runs_b[unit.key])
-        for name in a.keys() & b.keys():
-            pairs[name][unit.key.task_id].append((a[name], b[name]))
-    return sorted(pairs.items()) if len(pairs) > 1 else []
-
-
-def _component_means(runs: Sequence[EvalResult]) -> dict[str, float]:
-    """Return the mean of every component: a grade's criteria if it has any, else the grade itself."""
-    scores: dict[str, list[float]] = defaultdict(list)
-    for run in runs:
-        graded = [grade for grade in run.grades if grade.status == "graded"]
-        for grade in graded:
-            prefix = f"{grade.assertion_id}: " if len(graded) > 1 else ""
-            for criterion in grade.criteria_scores:
-                scores[f"{prefix}{criterion.criterion}"].append(criterion.score)
-            if not grade.criteria_scores:
-                scores[grade.assertion_id].append(grade.score)
-    return {name: fmean(values) for name, values in scores.items()}
 
 
 def cost_effect(

@@ -74,14 +74,14 @@ class MetricDifference(Difference):
 
 
 class Slice(Difference):
-    """The difference of the metric, -1 to 1, within one group of tasks, or in one component of the score.
+    """The difference of the metric, -1 to 1, within one group of tasks.
 
     `interval` is Student's t; with Bonferroni's correction, all slices together hold at the comparison's level. None
     below two clusters and where all differences are equal.
     """
 
     dimension: str
-    """What groups the tasks: category, language, ..., or `component`."""
+    """What groups the tasks: category, language, ..."""
     value: str
     p: float
     """Two-sided p-value of the sign-flip test."""

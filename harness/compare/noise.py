@@ -45,12 +45,12 @@ class Noise:
         return math.sqrt(self.effect_sd**2 + sum(of_runs) / runs)
 
 
-def observed_noise(results: Sequence[EvalResult], choice: MetricChoice, run_sd: float | None = None) -> Noise | None:
+def observed_noise(results: Sequence[EvalResult], choice: MetricChoice) -> Noise | None:
     """Estimate the mean over tasks, how much a task's runs vary, and how much the effect varies between tasks.
 
     Results of two arms show the spread of the paired differences, on which `compare` relies; the part that runs do
-    not explain is due to the effect. Results of one arm only show how much runs vary. `run_sd` replaces that estimate;
-    None when neither tells. InputError if nothing was measured.
+    not explain is due to the effect. Results of one arm only show how much runs vary; None when none was repeated.
+    InputError if nothing was measured.
     """
     metric = resolve_metric(choice, results)
     arms = [
@@ -62,7 +62,7 @@ def observed_noise(results: Sequence[EvalResult], choice: MetricChoice, run_sd: 
         raise InputError("no run was measured")
     mean = fmean(fmean(values) for values in tasks)
     repeated = [values for values in tasks if len(values) > 1]
-    within = fmean(map(variance, repeated)) ** 0.5 if repeated and run_sd is None else run_sd
+    within = fmean(map(variance, repeated)) ** 0.5 if repeated else None
     both = sorted(arms[0].keys() & arms[1].keys()) if len(arms) == 2 else []
     if len(both) > 1:
         spread = variance(fmean(arms[1][task]) - fmean(arms[0][task]) for task in both)
@@ -72,7 +72,7 @@ def observed_noise(results: Sequence[EvalResult], choice: MetricChoice, run_sd: 
         return Noise(metric, mean, within, effect_sd=max(0.0, spread - share * within**2) ** 0.5)
     if within is None:
         return None
-    if metric == "score" or run_sd is not None:
+    if metric == "score":
         return Noise(metric, mean, within)
     noise = fmean(fmean(values) * (1 - fmean(values)) / (len(values) - 1) for values in repeated)
     return Noise(metric, mean, task_sd=max(0.0, pvariance([fmean(values) for values in repeated]) - noise) ** 0.5)

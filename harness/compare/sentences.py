@@ -37,31 +37,24 @@ def cost_sentence(comparison: Comparison) -> str:
         f"Cost over {counted(effect.tasks, 'task')}: {cost_text(effect.cost_a)} a run in {comparison.label_a}, "
         f"{cost_text(effect.cost_b)} in {comparison.label_b}"
     )
-    price = _price(effect, cost_text)
-    if price is None:
-        return f"{text}. The price of a further point is not given: the difference is not clear of 0."
-    note = "; less than nothing, since the better arm was the cheaper one" if price[0].startswith("-") else ""
-    at = interval_name(comparison)
-    return f"{text}. A further point costs {price[0]} a run ({at} {price[1]} to {price[2]}{note})."
+    price = price_text(comparison, effect, cost_text)
+    return f"{text}; {price or 'no price of a further point, since the difference is not clear of 0'}."
 
 
-def price_text(effect: CostEffect, text: Callable[[float | None], str]) -> str:
+def price_text(comparison: Comparison, effect: CostEffect, text: Callable[[float | None], str]) -> str:
     """Say what one more point of the metric costs per run; empty where the difference is not clear of 0.
 
     Args:
+        comparison: what the cost is part of.
         effect: the cost in dollars or in seconds.
         text: formats an amount of it.
     """
-    price = _price(effect, text)
-    return f"{price[0]} for each further point ({price[1]} to {price[2]})" if price else ""
-
-
-def _price(effect: CostEffect, text: Callable[[float | None], str]) -> list[str] | None:
-    """Return the price of a further point and the ends of its interval."""
     if effect.per_point is None or effect.per_point_interval is None:
-        return None
+        return ""
     values = (effect.per_point, effect.per_point_interval.low, effect.per_point_interval.high)
-    return [("-" if value < 0 else "") + text(abs(value)) for value in values]
+    price, low, high = (("-" if value < 0 else "") + text(abs(value)) for value in values)
+    note = "; less than nothing, since the better arm was the cheaper one" if effect.per_point < 0 else ""
+    return f"{price} for each further point ({interval_name(comparison)} {low} to {high}{note})"
 
 
 def tools_sentence(comparison: Comparison) -> str:

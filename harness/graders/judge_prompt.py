@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import secrets
 from typing import NamedTuple
@@ -64,12 +63,6 @@ def build_prompt(assertion: LLMAssertion, task: Task, trace: ExecutionTrace) -> 
         user=USER.format(rubric=assertion.rubric.strip(), prompt=task.prompt.strip(), fence=fence, material=material),
         omitted_chars=omitted,
     )
-
-
-def digest(assertion: LLMAssertion, task: Task, trace: ExecutionTrace) -> str:
-    """Return a hash of everything that a judge sees except the fence."""
-    shown = [task.id, assertion.rubric.strip(), task.prompt.strip(), _material(trace)[0]]
-    return hashlib.sha256(json.dumps(shown).encode()).hexdigest()
 
 
 def _material(trace: ExecutionTrace) -> tuple[str, int]:

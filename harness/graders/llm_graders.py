@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from statistics import median_low
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from harness.graders.judge_prompt import VERSION, build_prompt, digest
-from harness.graders.service import Question, Reply, Service, judged_grade
-from harness.models import LLM_WEIGHT_KEY, PASS_SCORE, CriterionScore, ExecutionTrace, GradeResult, LLMAssertion, Task
+from harness.graders.judge_prompt import VERSION, build_prompt
+from harness.graders.service import Question, Service, judged_grade
+from harness.models import LLM_WEIGHT_KEY, CriterionScore, ExecutionTrace, GradeResult, LLMAssertion, Task
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from locobench.scoring.judge.judging import JudgeError
 from locobench.shared.validation import first_problem
@@ -65,43 +63,27 @@ class LLMGrader:
     ) -> GradeResult:
         """Grade one assertion. Never raises for errors of the service.
 
-        The judge sees only the trace, mainly its diff, so that regrading a saved run shows it the same. `env_path`
+        The judge sees only the trace, mainly its diff, so that a resumed matrix shows it the same. `env_path`
         belongs to the graders' common interface and is ignored.
         """
-        reply = self.service.ask(rubric_question(assertion, task, trace), self.model)
-        return rubric_grade(assertion, task, trace, [self.model], [reply])
-
-
-def rubric_question(assertion: LLMAssertion, task: Task, trace: ExecutionTrace) -> Question:
-    """Build the judges' question about a run and one assertion of its task."""
-    return Question(
-        task=task.id,
-        version=VERSION,
-        digest=digest(assertion, task, trace),
-        texts=lambda: build_prompt(assertion, task, trace)[:2],
-        schema=VERDICT_SCHEMA,
-        read=_read,
-        score=lambda verdict: float(verdict["overall_score"]),
-    )
-
-
-def rubric_grade(
-    assertion: LLMAssertion, task: Task, trace: ExecutionTrace, judges: Sequence[str], replies: Sequence[Reply]
-) -> GradeResult:
-    """Turn the replies to a rubric's question into a grade: the median verdict."""
-    omitted = build_prompt(assertion, task, trace).omitted_chars
-    return judged_grade(
-        rubric_question(assertion, task, trace),
-        judges,
-        replies,
-        PASS_SCORE,
-        lambda shown, _verdicts: [CriterionScore(**criterion) for criterion in shown["criteria"]],
-        assertion_id=assertion.id or "llm_0",
-        name=assertion.id or LLM_WEIGHT_KEY,
-        middle=median_low,
-        reason="overall_reasoning",
-        notes=[f"{omitted} characters of the work did not fit into the prompt"] if omitted else [],
-    )
+        omitted = build_prompt(assertion, task, trace).omitted_chars
+        question = Question(
+            version=VERSION,
+            texts=lambda: build_prompt(assertion, task, trace)[:2],
+            schema=VERDICT_SCHEMA,
+            read=_read,
+            score=lambda verdict: float(verdict["overall_score"]),
+        )
+        return judged_grade(
+            question,
+            [self.model],
+            [self.service.ask(question, self.model)],
+            lambda shown, _verdicts: [CriterionScore(**criterion) for criterion in shown["criteria"]],
+            assertion_id=assertion.id or "llm_0",
+            name=assertion.id or LLM_WEIGHT_KEY,
+            reason="overall_reasoning",
+            notes=[f"{omitted} characters of the work did not fit into the prompt"] if omitted else [],
+        )
 
 
 def _read(text: str) -> dict[str, Any]:

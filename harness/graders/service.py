@@ -11,7 +11,7 @@ from statistics import median
 from typing import Any
 
 from harness.errors import InputError
-from harness.models import AssertionType, CriterionScore, ErrorKind, GradeResult, JudgeRecord, TokenUsage
+from harness.models import PASS_SCORE, AssertionType, CriterionScore, ErrorKind, GradeResult, JudgeRecord, TokenUsage
 from harness.models.outcomes import KIND_OF_STATUS
 from harness.models.traces import Record
 from locobench.scoring.judge import asking, judging
@@ -27,11 +27,8 @@ MOST_UNUSABLE = 1
 class Question:
     """Something that judges give a verdict on."""
 
-    task: str
     version: str
     """Kind and version of the prompt; verdicts of different versions are not comparable."""
-    digest: str
-    """Hash of everything that is judged; the same digest and version mean the same question."""
     texts: Callable[[], tuple[str, str]]
     """Returns the system and user text of a request."""
     schema: Mapping[str, Any]
@@ -39,6 +36,9 @@ class Question:
     """Parses the reply's text into a verdict, or raises JudgeError."""
     score: Callable[[dict[str, Any]], float]
     """Returns the main grade of a verdict, 0 to 1."""
+    task: str = ""
+    digest: str = ""
+    """Hash of everything that is judged, for a journal: the same digest and version mean the same question."""
 
 
 class Reply(Record):
@@ -126,19 +126,17 @@ def judged_grade(
     question: Question,
     judges: Sequence[str],
     replies: Sequence[Reply],
-    pass_score: float,
     criteria: Callable[[dict[str, Any], list[dict[str, Any]]], list[CriterionScore]],
     *,
     assertion_id: str,
     name: str,
-    middle: Callable[[list[float]], float] = median,
     reason: str = "reason",
     notes: Sequence[str] = (),
 ) -> GradeResult:
     """Turn the replies to a question into a grade; its status is judge_error unless more than half hold a verdict.
 
-    `middle` makes one score of all. The grade shows the verdict nearest to it: its criteria (the function gets that
-    verdict and all of them), its `reason` (a key) and the `notes`. It passes from `pass_score` (0 to 1).
+    The score is the median. The grade shows the verdict nearest to it: its criteria (the function gets that verdict
+    and all of them), its `reason` (a key) and the `notes`. It passes from PASS_SCORE.
     """
     usable = [reply.verdict for reply in replies if reply.verdict is not None]
     scores = list(map(question.score, usable))
@@ -155,13 +153,13 @@ def judged_grade(
     if 2 * len(usable) <= len(replies):
         details = f"no usable verdict from {record.model}: {failures}"
         return GradeResult(passed=False, score=0.0, status="judge_error", details=details, **base)
-    score = middle(scores)
+    score = median(scores)
     shown = min(usable, key=lambda verdict: abs(question.score(verdict) - score))
     parts = [f"median of {len(usable)} verdicts" if len(usable) > 1 else "one verdict"]
     if failures:
         parts.append(f"{record.failed_samples} without a verdict ({failures})")
     return GradeResult(
-        passed=score >= pass_score,
+        passed=score >= PASS_SCORE,
         score=score,
         details=", ".join([*parts, *notes]),
         reasoning=shown[reason],

@@ -173,7 +173,6 @@ class Task(Definition):
     checks share one copy of the project; without them, each check's command gets its own copy."""
     language: str = ""
     """Main programming language, to group reports by."""
-    tags: list[str] = []
 
     @field_validator("assertions")
     @classmethod

@@ -49,8 +49,6 @@ class ToolCall(Record):
     id: str = ""
     duration_seconds: float | None = None
     """Time from the call to its result, as the CLI reported them; None without a result."""
-    parent_id: str | None = None
-    """Id of the call that started the subagent which made this call."""
 
 
 class FileChange(Record):
@@ -213,8 +211,6 @@ class Batch(Record):
     present: Whole | None = None
     """Number of runs that left a result."""
     finished: bool | None = None
-    retries: Whole | None = None
-    """Number of runs repeated after a failure."""
 
     @property
     def cut_short(self) -> bool:
@@ -236,7 +232,6 @@ class VerifierMetrics(Record):
 
     components: dict[str, float | None] = {}
     """Each part of the score, 0 to 1."""
-    weights: dict[str, float] = {}
     scoring: str | None = None
     scoring_version: str | None = None
     judge: VerifierJudge | None = None

@@ -58,7 +58,7 @@ class Forest:
         for suffix, label in (("_a", self.comparison.label_a), ("_b", self.comparison.label_b)):
             if dimension.endswith(suffix):
                 return f"{metric_name(dimension[:-2])} in {label}"
-        return "component of the score" if dimension == "component" else metric_name(dimension)
+        return metric_name(dimension)
 
 
 def forest(comparison: Comparison) -> Forest | None:

@@ -70,7 +70,7 @@ def task_table(comparison: Comparison, a: Sequence[EvalResult], b: Sequence[Eval
         b: all runs of B.
     """
     units = {unit.key: unit for unit in comparison.decision.units}
-    groups = tuple((part.dimension, part.value) for part in comparison.slices if part.dimension != "component")
+    groups = tuple((part.dimension, part.value) for part in comparison.slices)
     places = {group: at for at, group in enumerate(groups)}
     whole = next(iter(units), UnitKey(""))
     runs: dict[UnitKey, tuple[list[EvalResult], list[EvalResult]]] = defaultdict(lambda: ([], []))

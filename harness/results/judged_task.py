@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError
-from harness.graders.answer_judge import Asked
 from harness.host.deadline import time_limit
 from harness.models import EvalResult
-from harness.results.harbor_trace import answer_of
 from locobench.harbor.files import read
 from locobench.harbor.trial import Trial
 from locobench.scoring.judge import judging
@@ -32,7 +30,11 @@ class JudgedTask:
     """A generated task on disk."""
 
     path: Path
-    asked: Asked
+    name: str
+    instruction: str
+    criteria: str
+    reference: str
+    """May be wrong, and judges are told so."""
 
     @classmethod
     def load(cls, path: Path) -> JudgedTask:
@@ -48,12 +50,7 @@ class JudgedTask:
             **_json(path / "tests/judge.json"),
         }
         name = str(metadata.get("id") or path.resolve().name)
-        return cls(path, Asked(name, *(str(words[key]) for key in ("instruction", "criteria", "reference"))))
-
-    @property
-    def project(self) -> Path:
-        """Folder of the code base."""
-        return next((self.path / name for name in PROJECTS if (self.path / name).is_dir()), self.path)
+        return cls(path, name, *(str(words[key]) for key in ("instruction", "criteria", "reference")))
 
     def pack(self, text: str) -> str:
         """Return the evidence pack of an answer or of the reference.
@@ -61,7 +58,8 @@ class JudgedTask:
         Raises:
             InputError: this takes more than PACK_SECONDS.
         """
-        return _pack(self.project.resolve(), judging.cut(text, judging.MOST_ANSWER))
+        project = next((self.path / name for name in PROJECTS if (self.path / name).is_dir()), self.path)
+        return _pack(project.resolve(), judging.cut(text, judging.MOST_ANSWER))
 
 
 def task_of(result: EvalResult, tasks_dir: Path | None = None) -> JudgedTask:
@@ -77,16 +75,7 @@ def task_of(result: EvalResult, tasks_dir: Path | None = None) -> JudgedTask:
     return JudgedTask.load(where)
 
 
-def judged_answer(result: EvalResult) -> str:
-    """Read the answer of a Harbor trial; empty when the agent left none.
-
-    Raises:
-        InputError: the trial's folder is gone.
-    """
-    trial = Path(result.source)
-    if not os.path.isdir(trial):  # noqa: PTH112
-        raise InputError(f"{trial}: the trial's folder is gone, and its answer with it; grade where the job lies")
-    return answer_of(trial) or ""
+_code = lru_cache(maxsize=4)(Code.read)  # trials of one task come one after the other
 
 
 @lru_cache(maxsize=8)
@@ -95,12 +84,6 @@ def _pack(project: Path, text: str) -> str:
     whole = f"{project}: looking an answer up in it took more than {PACK_SECONDS:g} s; is this the project's folder?"
     with time_limit(PACK_SECONDS, InputError(whole)):
         return evidence(text, _code(project))
-
-
-@lru_cache(maxsize=4)
-def _code(folder: Path) -> Code:
-    # Trials of one task come one after the other.
-    return Code.read(folder)
 
 
 def _json(path: Path) -> dict[str, Any]:

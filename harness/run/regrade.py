@@ -1,104 +1,61 @@
-"""What would other judges say? Grades saved runs and Harbor trials again, without running the agent."""
+"""How good are the answers of a Harbor job? Asks judges about them, without running the agent."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import hashlib
+import json
+from collections.abc import Callable
 from pathlib import Path
+from statistics import median
+from typing import Any
 
-from harness.errors import InputError
-from harness.graders.answer_judge import answer_grade, answer_question, no_answer_grade
-from harness.graders.composite_grader import scored
-from harness.graders.llm_graders import rubric_grade, rubric_question
-from harness.graders.service import Question
-from harness.models import (
-    PASS_SCORE,
-    ErrorKind,
-    EvalResult,
-    GradeResult,
-    LLMAssertion,
-    Outcome,
-    Task,
-    assertion_ids,
-)
-from harness.results.judged_task import judged_answer, task_of
+from harness.graders.service import Question, judged_grade
+from harness.models import PASS_SCORE, AssertionType, CriterionScore, ErrorKind, EvalResult, GradeResult, Outcome
+from harness.results.harbor_trace import answer_of
+from harness.results.judged_task import JudgedTask, task_of
 from harness.run.panel import Panel
+from locobench.scoring.judge import judging
+
+JUDGE_ID = "judge"
+"""Assertion id of the judges' grade."""
+VERSION = f"answer-{judging.VERSION}"
 
 
-@dataclass(frozen=True)
-class Case:
-    """A run, and the questions that judges are asked about it."""
+def question_of(result: EvalResult, tasks_dir: Path | None) -> Question | None:
+    """Return what judges are asked about a Harbor trial; None if it was lost, or has no answer.
 
-    questions: list[Question]
-    """None for a run that says nothing about the agent, or keeps its grades."""
-    graded: Callable[[Panel], EvalResult]
-    """Returns the run, graded by the replies of the judges."""
-
-
-def is_trial(result: EvalResult) -> bool:
-    """Return whether a result was read from a Harbor trial."""
-    return bool(result.source)
-
-
-def trial_case(result: EvalResult, tasks_dir: Path | None) -> Case:
-    """Turn a Harbor trial into a case: the judges' median is its score, the verifier's reward stays with weight 0.
-
-    A trial whose verifier failed still has an answer, and is graded. InputError if the trial's task or answer cannot be
-    read.
+    A trial whose verifier failed still has an answer. InputError if the trial's task cannot be read.
     """
-    if not result.has_answer:
-        return Case([], lambda _panel: result)
-    answer = judged_answer(result)
+    answer = (answer_of(Path(result.source)) or "") if result.has_answer else ""
     if not answer.strip():
-        return Case([], lambda _panel: with_score(result, no_answer_grade()))
+        return None
     task = task_of(result, tasks_dir)
-    question = answer_question(task.asked, answer, lambda: task.pack(answer))
-
-    def graded(panel: Panel) -> EvalResult:
-        return with_score(result, answer_grade(question, panel.judges, panel.replies(question), PASS_SCORE))
-
-    return Case([question], graded)
+    return answer_question(task, answer, lambda: task.pack(answer))
 
 
-def run_case(result: EvalResult, tasks: Mapping[str, Task]) -> Case:
-    """Turn a run of this harness into a case: its LLM assertions are judged again, its checks keep their grades.
-
-    It is scored with the task's current weights. InputError if the task is missing, or has a code check that the run
-    was not graded by.
-    """
-    if not result.outcome.measured:
-        return Case([], lambda _panel: result)
-    task = tasks.get(result.task_id)
-    if task is None:
-        raise InputError(f"no task file has the id {result.task_id}; widen the glob of --tasks")
-    saved = {grade.assertion_id: grade for grade in result.grades}
-    assertions = dict(zip(assertion_ids(task.assertions), task.assertions, strict=True))
-    asked: dict[str, Question] = {}
-    for name, assertion in assertions.items():
-        if isinstance(assertion, LLMAssertion):
-            asked[name] = rubric_question(assertion, task, result.trace)
-        elif name not in saved:
-            raise InputError(f"task {task.id}: {name} was not checked when this run was graded; run the task again")
-
-    def graded(panel: Panel) -> EvalResult:
-        grades = {
-            name: rubric_grade(assertion, task, result.trace, panel.judges, panel.replies(asked[name]))
-            if isinstance(assertion, LLMAssertion)
-            else saved[name]
-            for name, assertion in assertions.items()
-        }
-        named, score, passed = scored(task, result.trace, grades)
-        return result.model_copy(update={"grades": named, "overall_score": score, "passed": passed})
-
-    return Case(list(asked.values()), graded)
+def answer_question(task: JudgedTask, answer: str, pack: Callable[[], str]) -> Question:
+    """Build the judges' question about an answer; `pack` builds the evidence pack on demand."""
+    shown = (task.instruction, task.criteria, task.reference, answer)
+    return Question(
+        task=task.name,
+        version=VERSION,
+        digest=hashlib.sha256(json.dumps([task.name, *shown]).encode()).hexdigest(),
+        texts=lambda: judging.prompt(*shown, pack()),
+        schema=judging.SCHEMA,
+        read=judging.parse,
+        score=lambda verdict: verdict["overall"] / 100,
+    )
 
 
-def with_score(result: EvalResult, grade: GradeResult) -> EvalResult:
-    """Return the trial with this grade as its score; earlier grades are kept with weight 0.
+def graded(result: EvalResult, question: Question | None, panel: Panel) -> EvalResult:
+    """Return the trial with the judges' median as its score; earlier grades are kept with weight 0.
 
     A trial that was lost because its verifier failed counts again once it has a grade.
     """
-    beside = [g.model_copy(update={"weight": 0.0}) for g in result.grades if g.assertion_id != grade.assertion_id]
+    if not result.has_answer:
+        return result
+    grade = _grade(question, panel)
+    beside = [g.model_copy(update={"weight": 0.0}) for g in result.grades]
     trace = result.trace
     if trace.error_kind is ErrorKind.GRADING and grade.status == "graded":
         mended = {"outcome": Outcome.COMPLETED, "error_kind": ErrorKind.NONE, "error": "", "is_error": False}
@@ -113,3 +70,26 @@ def with_score(result: EvalResult, grade: GradeResult) -> EvalResult:
             "passed": passed,
         }
     )
+
+
+def _grade(question: Question | None, panel: Panel) -> GradeResult:
+    """Return the median of the overall grades; 0 for an empty answer, which is not sent to a judge."""
+    if question is None:
+        return GradeResult(
+            assertion_id=JUDGE_ID,
+            assertion_type=AssertionType.LLM.value,
+            assertion_name=VERSION,
+            passed=False,
+            score=0.0,
+            weight=1.0,
+            details="no answer: 0 without asking",
+        )
+    grade = judged_grade(
+        question, panel.judges, panel.replies(question), _criteria, assertion_id=JUDGE_ID, name=VERSION
+    )
+    return grade.model_copy(update={"weight": 1.0})
+
+
+def _criteria(_shown: dict[str, Any], verdicts: list[dict[str, Any]]) -> list[CriterionScore]:
+    names = [name for name in judging.SCORES if name != "overall"]
+    return [CriterionScore(criterion=n, score=median(verdict[n] for verdict in verdicts) / 100) for n in names]

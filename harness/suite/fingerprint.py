@@ -10,7 +10,7 @@ from typing import Any
 from harness.host import directory
 from harness.models import Task
 
-TASK_NOTES = frozenset({"description", "difficulty", "tags", "language", "solution_path"})
+TASK_NOTES = frozenset({"description", "difficulty", "language", "solution_path"})
 """Fields of a task that neither the agent nor a grader sees."""
 
 

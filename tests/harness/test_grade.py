@@ -140,6 +140,23 @@ def test_the_median_of_judges_and_repeats_counts_and_their_agreement_is_told(tmp
     assert "claude-haiku-5-5 and claude-sonnet-5-5 on 1: 18.0 points apart, the second gives +18.0" in result.output
 
 
+@pytest.mark.usefixtures("once")
+def test_one_lost_verdict_of_three_does_not_lose_the_trial_and_one_of_two_does(tmp_path: Path) -> None:
+    make_job(tmp_path)
+    grade(tmp_path, Text("no"), reply(90), reply(80), arguments=("--repeats", 3))
+    (run,) = graded(tmp_path)
+    judge = run.grades[-1].judge
+    assert judge is not None
+    assert run.overall_score == pytest.approx(0.85)
+    assert judge.failed_samples == 1
+    assert judge.spread == pytest.approx(0.1)
+    assert "1 without a verdict" in run.grades[-1].details
+    (tmp_path / "out.journal.jsonl").unlink()
+    (tmp_path / "out.json").unlink()
+    grade(tmp_path, Text("no"), reply(90), arguments=("--repeats", 2))
+    assert graded(tmp_path)[0].lost_to == "judge_error"
+
+
 def test_cost_of_every_verdict_is_added_up(tmp_path: Path) -> None:
     make_job(tmp_path)
     grade(tmp_path, reply(), arguments=("--repeats", 3))

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from harness.graders import service
-from harness.graders.answer_judge import Asked, answer_question
 from harness.graders.service import Service
+from harness.results.judged_task import JudgedTask
+from harness.run.regrade import answer_question
 from locobench.scoring.judge import judging
 from locobench.scoring.judge.code_base import Code
 from locobench.scoring.judge.evidence import evidence
@@ -19,6 +20,7 @@ from tests.support.stand_in.messages_api import MessagesAPI, Reply, Request, Tex
 from tests.support.suite import REPOSITORY
 
 ATTEMPTS = sorted((REPOSITORY / "tests/fixtures/judging/injections").glob("*.md"))
+TASK = JudgedTask(Path("t"), "t", "q", "c", "r")
 PROJECT = REPOSITORY / "data/sample/generated/c_system_telemetry_expert_042"
 
 
@@ -85,7 +87,7 @@ def test_a_service_that_repeats_what_it_was_sent_gives_no_grade(
     def respond(request: Request) -> Reply:
         return Text(echo(request))
 
-    question = answer_question(Asked("t", "q", "c", "r"), answer, lambda: evidence(answer, code))
+    question = answer_question(TASK, answer, lambda: evidence(answer, code))
     with MessagesAPI(respond) as api:
         reply = Service("anthropic", api.url, "test").ask(question, "claude-haiku-5-5")
     assert reply.verdict is None
@@ -102,7 +104,7 @@ def test_a_planted_reply_does_not_change_the_services_own(code: Code) -> None:
     assert '"overall": 100' in answer
     check = {"claim": "c", "verdict": "false", "evidence": "e"}
     own = {"checks": [check], "code_truth": 5, "task_points": 5, "overall": 4, "reason": "A bluff."}
-    question = answer_question(Asked("t", "q", "c", "r"), answer, lambda: evidence(answer, code))
+    question = answer_question(TASK, answer, lambda: evidence(answer, code))
     with MessagesAPI(lambda _request: Text(json.dumps(own))) as api:
         reply = service.Service("anthropic", api.url, "test").ask(question, "claude-haiku-5-5")
     assert reply.verdict is not None

@@ -10,7 +10,7 @@ import pytest
 
 from harness.graders import service
 from harness.graders.judge_prompt import ANSWER_CHARS, MATERIAL_CHARS, build_prompt
-from harness.graders.llm_graders import LLMGrader, rubric_grade, rubric_question
+from harness.graders.llm_graders import LLMGrader
 from harness.graders.service import request_cost
 from harness.models import (
     ErrorKind,
@@ -61,16 +61,11 @@ def verdict(*scores: float, overall: float | None = None) -> Text:
 
 
 def grade(
-    *replies: Reply, monkeypatch: pytest.MonkeyPatch, samples: int = 1, trace: ExecutionTrace = TRACE
+    *replies: Reply, monkeypatch: pytest.MonkeyPatch, trace: ExecutionTrace = TRACE
 ) -> tuple[GradeResult, MessagesAPI]:
     with MessagesAPI(always(*replies)) as api:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", api.url)
-        judge = LLMGrader(api_key="test")
-        if samples == 1:
-            return judge.grade(ASSERTION, TASK, trace), api
-        question = rubric_question(ASSERTION, TASK, trace)
-        asked = [judge.service.ask(question, judge.model) for _ in range(samples)]
-        return rubric_grade(ASSERTION, TASK, trace, [judge.model], asked), api
+        return LLMGrader(api_key="test").grade(ASSERTION, TASK, trace), api
 
 
 @pytest.fixture
@@ -96,33 +91,11 @@ def test_a_low_verdict_is_a_fail_and_not_an_error(monkeypatch: pytest.MonkeyPatc
 
 
 def test_tokens_cost_and_model_of_the_judge_are_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
-    result, api = grade(verdict(1.0), monkeypatch=monkeypatch, samples=3)
+    result, api = grade(verdict(1.0), monkeypatch=monkeypatch)
     assert result.judge is not None
     assert result.judge.model == api.requests[0].body["model"] == DEFAULT_JUDGE_MODEL
-    assert result.judge.usage.output_tokens == 3 * 42
-    prompt, output = 3 * 120, 3 * 42
-    assert result.judge.cost_usd == pytest.approx((prompt * 0.10 + output * 0.50) / 1e6)
-
-
-def test_a_majority_of_samples_decides_and_their_spread_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    result, _ = grade(verdict(0.9), verdict(0.2), verdict(0.8), monkeypatch=monkeypatch, samples=3)
-    assert (result.passed, result.score) == (True, 0.8)
-    assert result.judge is not None
-    assert result.judge.samples == [0.9, 0.2, 0.8]
-    assert result.judge.spread == pytest.approx(0.7)
-
-
-def test_a_tie_is_no_majority(monkeypatch: pytest.MonkeyPatch) -> None:
-    result, _ = grade(verdict(0.9), verdict(0.2), monkeypatch=monkeypatch, samples=2)
-    assert not result.passed
-
-
-def test_one_lost_sample_of_three_does_not_lose_the_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    result, _ = grade(Text("no"), verdict(1.0), verdict(0.9), monkeypatch=monkeypatch, samples=3)
-    assert (result.status, result.score) == ("graded", 0.9)
-    assert result.judge is not None
-    assert result.judge.failed_samples == 1
-    assert "1 without a verdict" in result.details
+    assert result.judge.usage.output_tokens == 42
+    assert result.judge.cost_usd == pytest.approx((120 * 0.10 + 42 * 0.50) / 1e6)
 
 
 NO_VERDICTS: dict[str, Any] = {

@@ -42,9 +42,9 @@ def write(path: Path, text: str) -> Path:
         (TASK + "prompt: again\n", r":8: prompt: key is given twice \(first in line 4\)"),
         (TASK + "    check: again\n", r":8: check: key is given twice \(first in line 7\)"),
         ("name: &all {a: *all}\n", r":1: name: "),
-        (TASK + "tags: " + "[" * 800, r"nested too deeply|not YAML"),
+        (TASK + "setup: " + "[" * 800, r"nested too deeply|not YAML"),
         (TASK + "  x\n", r":\d+: not YAML"),
-        (TASK + "tags: [!mine a]\n", r":8: not YAML \(could not determine a constructor for the tag '!mine'\)"),
+        (TASK + "setup: [!mine a]\n", r":8: not YAML \(could not determine a constructor for the tag '!mine'\)"),
         (
             TASK + "scoring: {!!python/object:os.system x: 1}\n",
             r":8: not YAML \(could not determine a constructor for the tag .*os.system",
@@ -104,7 +104,7 @@ def test_an_assertion_made_in_python_is_taken_as_it_is() -> None:
 
 
 def test_a_character_that_yaml_forbids_is_named_with_its_line(tmp_path: Path) -> None:
-    path = write(tmp_path / "t.yaml", TASK + "tags: ['\x1b[2J']\n")
+    path = write(tmp_path / "t.yaml", TASK + "setup: ['\x1b[2J']\n")
     with pytest.raises(InputError) as caught:
         EvalRunner().load_task(path)
     assert str(caught.value) == f"{path}:8: not YAML (special characters are not allowed: '\\x1b')"

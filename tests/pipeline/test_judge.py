@@ -175,7 +175,7 @@ def test_an_earlier_reward_does_not_outlive_a_judge_that_fails(task: Path, tmp_p
 def test_the_harness_asks_about_a_plain_task_with_the_same_words(task: Path) -> None:
     words = json.loads((task / "tests/judge.json").read_text())
     (task / "tests/judge.json").unlink()
-    asked = JudgedTask.load(task).asked
+    asked = JudgedTask.load(task)
     assert {name: getattr(asked, name) for name in words} == words
 
 

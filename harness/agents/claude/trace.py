@@ -78,7 +78,6 @@ def _tool_call(block: Block, turn: Turn, result: tuple[Block, Turn] | None) -> T
         timestamp=turn.timestamp,
         id=block.id,
         duration_seconds=seconds,
-        parent_id=turn.parent_tool_use_id,
     )
 
 

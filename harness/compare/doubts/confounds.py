@@ -76,7 +76,7 @@ def confounds(arms: Arms) -> Iterator[str]:
         if judges_a and judges_b and judges_a != judges_b:
             yield (
                 f"The {name} differs between the arms: {_against(judges_a, judges_b)}; two judges are two measures: "
-                "judge both arms again with one (`grade --judge`)."
+                "judge both arms again with one (`grade --judge` for Harbor jobs)."
             )
     if tasks := _changed_tasks(a, b):
         yield (

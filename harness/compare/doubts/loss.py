@@ -41,7 +41,7 @@ CURES: dict[ErrorKind, tuple[str, str]] = {
 """What went wrong, in words, and what to do about it."""
 
 OTHER = ("the run broke off", "read why with `analyze --failed-only`, and run them again")
-JUDGE = ("the judge gave no verdict", "judge them again with `grade`")
+JUDGE = ("the judge gave no verdict", "judge them again (`matrix --resume`, or `grade` of a Harbor job)")
 
 Arms = Sequence[tuple[str, Sequence[EvalResult]]]
 """Label and all runs of each arm, lost ones included."""
@@ -136,10 +136,9 @@ def lost_runs(arms: Arms) -> Iterator[str]:
 
 
 def cut_short(arms: Arms) -> Iterator[str]:
-    """Yield a sentence for each incomplete job, and for each arm with jobs that repeated failed runs."""
+    """Yield a sentence for each incomplete job."""
     for label, results in arms:
-        batches = {run.batch.name: run.batch for run in results if run.batch}.values()
-        for batch in batches:
+        for batch in {run.batch.name: run.batch for run in results if run.batch}.values():
             if batch.cut_short:
                 present = "?" if batch.present is None else batch.present
                 left = f"{present} of its {batch.planned} runs left a result"
@@ -148,10 +147,3 @@ def cut_short(arms: Arms) -> Iterator[str]:
                     f"{'it has not finished' if batch.planned is None else left}, so its tasks may be no fair sample; "
                     "resume it (`harbor job resume`, or the matrix with the same journal), then compare again."
                 )
-        retried = [batch.name for batch in batches if batch.retries]
-        if retried:
-            yield (
-                f"{label}: {counted(sum(batch.retries or 0 for batch in batches), 'run')} of {some(retried)} failed "
-                "and were made again; only the last try is here, and cost and errors of the others are not: "
-                "compare jobs with the same number of retries."
-            )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
-from harness.compare.decision import mean_difference, per_task
+from harness.compare.decision import per_task
 from harness.compare.doubts.confounds import confounds, treatment_in_baseline, unused_treatment
 from harness.compare.doubts.loss import Arms, cut_short, lost_runs
 from harness.compare.pairing import dimensions
@@ -63,12 +63,11 @@ def zeros_of_groups(units: Sequence[UnitComparison], label_a: str = "A", label_b
 
     The likely cause: a server never came up, or a verifier found no answer.
     """
-    found, whole = [], points(mean_difference(units))
+    found = []
     for dimension, values in dimensions(units).items():
         for value in values:
             inside = [unit for unit in units if unit.groups.get(dimension) == value]
             outside = [unit for unit in units if unit.groups.get(dimension, value) != value]
-            without = points(mean_difference(unit for unit in units if unit.groups.get(dimension) != value))
             of_arms = (
                 (label_a, [s for u in inside for s in u.scores_a], [s for u in outside for s in u.scores_a]),
                 (label_b, [s for u in inside for s in u.scores_b], [s for u in outside for s in u.scores_b]),
@@ -79,9 +78,8 @@ def zeros_of_groups(units: Sequence[UnitComparison], label_a: str = "A", label_b
                 excess = zeros / max(1, runs) - max(count / max(1, of) for count, of in (in_other, in_rest))
                 text = (
                     f"{arm}: {zeros} of {runs} runs with {group_name(dimension, value)} scored 0 (the same tasks in "
-                    f"{other}: {in_other[0]} of {in_other[1]}; the rest of {arm}: {in_rest[0]} of {in_rest[1]}). "
-                    f"Without this group the {metric_name(units[0].metric)} changes by {without} instead of "
-                    f"{whole}; look at a few of these runs before you trust the difference."
+                    f"{other}: {in_other[0]} of {in_other[1]}; the rest of {arm}: {in_rest[0]} of {in_rest[1]}); "
+                    "look at a few of these runs before you trust the difference."
                 )
                 found.append((p, excess, text))
     adjusted = holm([p for p, _, _ in found])
