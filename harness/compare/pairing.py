@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import re
+import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
+
+import numpy as np
 
 from harness.compare.metrics import metric_value
 from harness.compare.verdicts import Metric, UnitComparison, UnitKey
@@ -13,8 +15,8 @@ from harness.errors import InputError
 from harness.models import EvalResult, Outcome
 from harness.statistics.significance import fisher_test, mean_permutation_test
 
-MOST_NUMBERS = 8
-"""More distinct numbers than this are a quantity, such as a length, and no groups."""
+QUARTILES_FROM = 8
+"""A group with more distinct numbers than this is split into quartiles."""
 
 Runs = Mapping[UnitKey, Sequence[EvalResult]]
 """The runs of one arm by what they are paired by."""
@@ -50,9 +52,9 @@ def by_unit(results: Sequence[EvalResult], key_of: Callable[[EvalResult], UnitKe
 
 
 def pair_units(runs_a: Runs, runs_b: Runs, metric: Metric) -> list[UnitComparison]:
-    """Compare every unit that both arms measured, sorted by key."""
+    """Compare every unit that both arms measured, sorted by key; groups of many numbers become quartiles."""
     both = sorted(runs_a.keys() & runs_b.keys())
-    return [_unit(key, runs_a[key], runs_b[key], metric) for key in both]
+    return by_quartile([_unit(key, runs_a[key], runs_b[key], metric) for key in both])
 
 
 def _unit(key: UnitKey, a: Sequence[EvalResult], b: Sequence[EvalResult], metric: Metric) -> UnitComparison:
@@ -98,11 +100,37 @@ def _own_groups(key: UnitKey, runs: Sequence[EvalResult], arm: str) -> dict[str,
     return {name: " + ".join(sorted(values)) for name, values in found.items()}
 
 
-def dimensions(units: Sequence[UnitComparison]) -> dict[str, list[str]]:
-    """Return each dimension with two or more values, at least one of which has two tasks; its values are sorted.
+def by_quartile(units: Sequence[UnitComparison]) -> list[UnitComparison]:
+    """Replace every group of many numbers by its quartile, such as `Q1: 1,200 to 40,000`."""
+    names: dict[tuple[str, str], str] = {}
+    for name in {name for unit in units for name in unit.groups}:
+        every = [unit.groups[name] for unit in units if name in unit.groups]
+        numbers = _numbers(every)
+        if len(numbers) > QUARTILES_FROM:
+            edges = np.quantile([numbers[value] for value in every], (0.25, 0.5, 0.75))
+            quarters: dict[int, list[str]] = defaultdict(list)
+            for value in sorted(numbers, key=lambda value: numbers[value]):
+                quarters[int(np.searchsorted(edges, numbers[value]))].append(value)
+            for quarter, values in quarters.items():
+                span = f"{numbers[values[0]]:,.10g} to {numbers[values[-1]]:,.10g}"
+                names |= {(name, value): f"Q{quarter + 1}: {span}" for value in values}
+    return [
+        unit.model_copy(update={"groups": {name: names.get((name, v), v) for name, v in unit.groups.items()}})
+        for unit in units
+    ]
 
-    A quantity is no dimension.
-    """
+
+def _numbers(texts: Iterable[str]) -> dict[str, float]:
+    """Return what number each text is; nothing if one of them is no finite number."""
+    try:
+        numbers = {text: float(text) for text in texts}
+    except ValueError:
+        return {}
+    return numbers if all(map(math.isfinite, numbers.values())) else {}
+
+
+def dimensions(units: Sequence[UnitComparison]) -> dict[str, list[str]]:
+    """Return each dimension with two or more values, at least one of which has two tasks; its values are sorted."""
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for unit in units:
         for name, value in unit.groups.items():
@@ -110,9 +138,5 @@ def dimensions(units: Sequence[UnitComparison]) -> dict[str, list[str]]:
     return {
         name: sorted(values)
         for name, values in found.items()
-        if len(values) >= 2 and max(map(len, values.values())) >= 2 and not _is_quantity(values)
+        if len(values) >= 2 and max(map(len, values.values())) >= 2
     }
-
-
-def _is_quantity(values: Collection[str]) -> bool:
-    return len(values) > MOST_NUMBERS and all(re.fullmatch(r"-?\d+(\.\d+)?", value) for value in values)

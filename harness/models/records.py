@@ -142,7 +142,8 @@ class EvalResult(Record):
     difficulty: str = ""
     language: str = ""
     groups: dict[str, str] = {}
-    """Further groups of the run, name to value. A name that ends in _a or _b describes that arm alone."""
+    """Further groups of the run, name to value. A name that ends in _a or _b describes that arm alone. A group with
+    many numbers, such as context_length, is reported by quartile."""
     conditions: Conditions = Field(default_factory=Conditions)
     batch: Batch | None = None
     attempts: Whole = 1

@@ -211,6 +211,8 @@ class Batch(Record):
     present: Whole | None = None
     """Number of runs that left a result."""
     finished: bool | None = None
+    retries: Whole | None = None
+    """Number of runs repeated after a failure."""
 
     @property
     def cut_short(self) -> bool:

@@ -153,7 +153,11 @@ def _result(folder: Path, trial: Trial, found: TaskFolder | None, config_name: s
         category=metadata.category or metadata.task_category,
         difficulty=metadata.difficulty,
         language=metadata.language,
-        groups=({"project_id": metadata.project_id} if metadata.project_id else {})
+        groups={
+            name: str(value)
+            for name in ("project_id", "context_length")
+            if (value := getattr(metadata, name)) not in (None, "")
+        }
         | (metadata.derived.groups if metadata.derived else {}),
         conditions=_conditions(trial, task, grade.verifier if grade else None),
         batch=batch,
@@ -197,6 +201,7 @@ def _batches(folders: Iterable[Path]) -> dict[Path, Batch]:
             present=count,
             # Only a file that says how many trials were planned says whether they are done.
             finished=told.finished_at is not None if "finished_at" in told.model_fields_set else None,
+            retries=told.n_retries,
         )
     return batches
 

@@ -57,6 +57,7 @@ class MetadataSection(HarborFile):
     difficulty: str = ""
     language: str = ""
     project_id: str = ""
+    context_length: Whole | None = None
     content_fingerprint: str = ""
     """The generator's fingerprint of the task without its MCP servers."""
     oracle_check: bool = True

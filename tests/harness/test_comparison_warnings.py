@@ -195,8 +195,13 @@ def test_jobs_that_were_cut_alike_do_not_compare_silently() -> None:
 
 
 def test_a_whole_job_is_not_mentioned() -> None:
-    whole = arm(same(3), 3, batch={"name": "j", "planned": 60, "present": 60, "finished": True})
+    whole = arm(same(3), 3, batch={"name": "j", "planned": 60, "present": 60, "finished": True, "retries": 0})
     assert warnings(whole, whole) == ""
+
+
+def test_retries_are_mentioned() -> None:
+    b = arm(same(3), 3, batch={"name": "j", "planned": 60, "present": 60, "finished": True, "retries": 4})
+    assert "B: 4 runs of j failed and were made again" in warnings(arm(same(3), 3), b)
 
 
 @pytest.mark.parametrize(

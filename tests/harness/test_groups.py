@@ -9,6 +9,7 @@ from harness.compare.comparison import compare
 from harness.compare.doubts.warnings import zeros_of_groups
 from harness.compare.findings import Slice
 from harness.compare.influence import find_influence
+from harness.compare.pairing import by_quartile
 from harness.compare.verdicts import Comparison, UnitComparison, UnitKey, Verdict
 from harness.models import EvalResult
 from harness.statistics.significance import mean_permutation_test
@@ -57,10 +58,16 @@ def test_p_values_of_groups_are_holms_and_their_intervals_hold_together() -> Non
     assert adjusted == pytest.approx([min(1, 2 * ps[0]), max(min(1, 2 * ps[0]), ps[1])])
 
 
-def test_many_numbers_are_no_groups_and_few_are() -> None:
-    groups = [{"length": str(1000 + i // 2), "size": str(i % 3)} for i in range(40)]
+def test_a_group_of_many_numbers_is_shown_by_quartile() -> None:
+    groups = [{"context_length": str(1000 * (i + 1))} for i in range(40)]
     comparison = compare(scored([0.5] * 40, groups), scored([0.6] * 40, groups))
-    assert {s.dimension for s in comparison.slices} == {"size"}
+    values = [(s.value, s.tasks) for s in comparison.slices if s.dimension == "context_length"]
+    assert values == [
+        ("Q1: 1,000 to 10,000", 10),
+        ("Q2: 11,000 to 20,000", 10),
+        ("Q3: 21,000 to 30,000", 10),
+        ("Q4: 31,000 to 40,000", 10),
+    ]
 
 
 def test_configs_that_the_arms_do_not_share_are_groups_of_their_arm() -> None:
@@ -108,7 +115,7 @@ def even_table(seed: int, pairs: int) -> list[UnitComparison]:
                 groups=groups,
             )
         )
-    return units
+    return by_quartile(units)
 
 
 @pytest.mark.slow

@@ -375,11 +375,11 @@ def test_the_content_of_a_task_does_not_depend_on_its_servers(tmp_path: Path) ->
 
 def test_a_job_tells_how_many_trials_it_was_to_have(tmp_path: Path) -> None:
     write_trial(tmp_path)
-    job = {"n_total_trials": 8, "finished_at": None}
+    job = {"n_total_trials": 8, "finished_at": None, "stats": {"n_retries": 3}}
     (tmp_path / "with-search/result.json").write_text(json.dumps(job))
     batch = load_jobs(tmp_path)[0].batch
     assert batch is not None
-    assert (batch.planned, batch.present, batch.finished) == (8, 1, False)
+    assert (batch.planned, batch.present, batch.finished, batch.retries) == (8, 1, False, 3)
     assert batch.cut_short
 
 

@@ -136,9 +136,10 @@ def lost_runs(arms: Arms) -> Iterator[str]:
 
 
 def cut_short(arms: Arms) -> Iterator[str]:
-    """Yield a sentence for each incomplete job."""
+    """Yield a sentence for each incomplete job, and for each arm with jobs that repeated failed runs."""
     for label, results in arms:
-        for batch in {run.batch.name: run.batch for run in results if run.batch}.values():
+        batches = {run.batch.name: run.batch for run in results if run.batch}.values()
+        for batch in batches:
             if batch.cut_short:
                 present = "?" if batch.present is None else batch.present
                 left = f"{present} of its {batch.planned} runs left a result"
@@ -147,3 +148,10 @@ def cut_short(arms: Arms) -> Iterator[str]:
                     f"{'it has not finished' if batch.planned is None else left}, so its tasks may be no fair sample; "
                     "resume it (`harbor job resume`, or the matrix with the same journal), then compare again."
                 )
+        retried = [batch.name for batch in batches if batch.retries]
+        if retried:
+            yield (
+                f"{label}: {counted(sum(batch.retries or 0 for batch in batches), 'run')} of {some(retried)} failed "
+                "and were made again; only the last try is here, and cost and errors of the others are not: "
+                "compare jobs with the same number of retries."
+            )
