@@ -93,18 +93,15 @@ class Commands:
     def _copy(self, work: Path) -> Iterator[GradingFolder]:
         """Yield a copy of this work in which `setup` has run; SetupError if it fails."""
         with grading_folder(work, self._fixture, self._hidden) as folder:
-            self._set_up(folder)
+            started = time.monotonic()
+            for command in self._setup:
+                finished = self._run(command, folder, max(0.0, SETUP_SECONDS - (time.monotonic() - started)))
+                if finished.cause is StopCause.TIMEOUT:
+                    raise SetupError(f"setup: {command}: not done when setup had taken {SETUP_SECONDS} s")
+                if finished.returncode != 0:
+                    lines = output_of(finished).splitlines()[-DETAIL_LINES:]
+                    raise SetupError("\n".join([f"setup: {command}: exit code {finished.returncode}", *lines]))
             yield folder
-
-    def _set_up(self, folder: GradingFolder) -> None:
-        started = time.monotonic()
-        for command in self._setup:
-            finished = self._run(command, folder, max(0.0, SETUP_SECONDS - (time.monotonic() - started)))
-            if finished.cause is StopCause.TIMEOUT:
-                raise SetupError(f"setup: {command}: not done when setup had taken {SETUP_SECONDS} s")
-            if finished.returncode != 0:
-                lines = output_of(finished).splitlines()[-DETAIL_LINES:]
-                raise SetupError("\n".join([f"setup: {command}: exit code {finished.returncode}", *lines]))
 
     def _run(self, command: str, folder: GradingFolder, seconds: float) -> Finished:
         writes, reads = folder.parts

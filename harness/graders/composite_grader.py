@@ -105,7 +105,7 @@ class CompositeGrader:
 
     def one_copy(self, task: Task, env_path: Path) -> AbstractContextManager[None]:
         """See `Commands.one_copy`."""
-        return self._code_grader(task).one_copy(env_path)
+        return self._code_grader(task).commands.one_copy(env_path)
 
     def _code_grader(self, task: Task) -> CodeGrader:
         """Return the grader shared by all runs of a task; it remembers what the reference solution passes."""
@@ -135,10 +135,10 @@ def not_graded(name: str, assertion: CodeAssertion | LLMAssertion, error: BaseEx
     )
 
 
-def ungraded(task: Task, error: BaseException | None = None) -> list[GradeResult]:
+def ungraded(task: Task) -> list[GradeResult]:
     """Return `not_graded` for every assertion of a task."""
     named = zip(assertion_ids(task.assertions), task.assertions, strict=True)
-    return [not_graded(name, assertion, error) for name, assertion in named]
+    return [not_graded(name, assertion) for name, assertion in named]
 
 
 def scored(

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
+import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from harness.errors import InputError
 from harness.graders.answer_judge import Asked
-from harness.host.deadline import time_limit
 from harness.models import EvalResult
 from harness.results.harbor_trace import answer_of
 from locobench.harbor.files import read
@@ -87,6 +91,29 @@ def judged_answer(result: EvalResult) -> str:
     if not os.path.isdir(trial):  # noqa: PTH112
         raise InputError(f"{trial}: the trial's folder is gone, and its answer with it; grade where the job lies")
     return answer_of(trial) or ""
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float, error: Exception) -> Iterator[None]:
+    """Raise `error` if the block takes longer than this, in this process: another one would cost more than the work.
+
+    Only the main thread is limited, since it gets the signal.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise error
+
+    before = signal.signal(signal.SIGALRM, stop)
+    # Repeat the signal: an exception raised in a garbage collector callback or in a __del__ is lost.
+    signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @lru_cache(maxsize=8)
