@@ -105,7 +105,7 @@ class CompositeGrader:
 
     def one_copy(self, task: Task, env_path: Path) -> AbstractContextManager[None]:
         """See `Commands.one_copy`."""
-        return self._code_grader(task).commands.one_copy(env_path)
+        return self._code_grader(task).one_copy(env_path)
 
     def _code_grader(self, task: Task) -> CodeGrader:
         """Return the grader shared by all runs of a task; it remembers what the reference solution passes."""
