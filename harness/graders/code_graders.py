@@ -9,8 +9,6 @@ import math
 import re
 import sys
 import time
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 from harness.errors import InputError
@@ -19,7 +17,6 @@ from harness.graders.grading_folder import Told
 from harness.host import trees
 from harness.host.processes import Command, Limits, StopCause
 from harness.models import CodeAssertion, CodeCheckType, GradeResult
-from harness.sandbox.place import Sandbox
 from locobench.shared.files import read_below
 
 DEFAULT_TEST_COMMAND = "pytest"
@@ -45,32 +42,8 @@ OUR_ERRORS = frozenset(
 SHOWN_TESTS = 5
 
 
-class CodeGrader:
+class CodeGrader(Commands):
     """Grades code assertions. Commands never touch the agent's tree: they get a copy of it."""
-
-    def __init__(
-        self,
-        hidden_path: Path | str | None = None,
-        *,
-        fixture_path: Path | str | None = None,
-        solution_path: Path | str | None = None,
-        setup: Sequence[str] = (),
-        sandbox: Sandbox | None = None,
-    ) -> None:
-        """Grade for one task.
-
-        Args:
-            hidden_path: files laid over the copy, so that tests edited by the agent do not count.
-            fixture_path: what the agent started from; with hidden files, only the agent's sources are added to it.
-            solution_path: the reference solution; running it shows which hidden tests exist.
-            setup: commands that run in the copy before any check.
-            sandbox: where commands run; default this machine.
-        """
-        self._commands = Commands(hidden_path, fixture_path, solution_path, setup, sandbox)
-
-    def one_copy(self, env_path: Path) -> AbstractContextManager[None]:
-        """See `Commands.one_copy`."""
-        return self._commands.one_copy(env_path)
 
     def prepare(self, assertion: CodeAssertion) -> bool:
         """Run a command on the task's own work; return whether passing takes more than exit code 0.
@@ -80,8 +53,8 @@ class CodeGrader:
         if assertion.check not in TIMEOUTS:
             return True
         limit = assertion.timeout_seconds or TIMEOUTS[assertion.check]
-        reference = self._commands.prepare(assertion.command or DEFAULT_TEST_COMMAND, limit)
-        return self._commands.has_solution and reference.programs > 0
+        reference = self.reference(assertion.command or DEFAULT_TEST_COMMAND, limit)
+        return self.has_solution and reference.programs > 0
 
     def grade(self, assertion: CodeAssertion, env_path: Path) -> GradeResult:
         """Grade one assertion on the project at `env_path`; a check that the work makes impossible fails.
@@ -146,11 +119,11 @@ class CodeGrader:
         self, check: CodeCheckType, env_path: Path, command: str, timeout_seconds: int | None
     ) -> GradeResult:
         limit = timeout_seconds or TIMEOUTS[check]
-        expected = self._commands.prepare(command, limit) if self._commands.has_solution else Told(left=math.inf)
+        expected = self.reference(command, limit) if self.has_solution else Told(left=math.inf)
         try:
-            finished, told = self._commands.carried_out(command, env_path, limit)
+            finished, told = self.carried_out(command, env_path, limit)
         except SetupError as error:
-            self._commands.refuse_setup_that_never_works()
+            self.refuse_setup_that_never_works()
             return _verdict(check, False, str(error), str(error))
         except ValueError as error:
             return _verdict(check, False, f"{command}: spoilt the account of its tests: {error}")
@@ -159,7 +132,7 @@ class CodeGrader:
                 raise
             return _verdict(check, False, f"{command}: cannot be run ({error})")
         if finished.returncode == NOT_FOUND:
-            self._commands.prepare(command, limit)
+            self.reference(command, limit)
         output = output_of(finished)
         if finished.cause is StopCause.TIMEOUT:
             return _verdict(check, False, f"{command}: not done after {limit} s", output)

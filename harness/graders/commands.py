@@ -41,14 +41,23 @@ class Commands:
 
     def __init__(
         self,
-        hidden: Path | str | None,
-        fixture: Path | str | None,
-        solution: Path | str | None,
-        setup: Sequence[str],
-        sandbox: Sandbox | None,
+        hidden_path: Path | str | None = None,
+        *,
+        fixture_path: Path | str | None = None,
+        solution_path: Path | str | None = None,
+        setup: Sequence[str] = (),
+        sandbox: Sandbox | None = None,
     ) -> None:
-        """Take the same arguments as `CodeGrader`."""
-        self._hidden, self._fixture, self._solution = map(_path, (hidden, fixture, solution))
+        """Run the commands of one task.
+
+        Args:
+            hidden_path: files laid over the copy, so that tests edited by the agent do not count.
+            fixture_path: what the agent started from; with hidden files, only the agent's sources are added to it.
+            solution_path: the reference solution; running it shows which hidden tests exist.
+            setup: commands that run in the copy before any check.
+            sandbox: where commands run; default this machine.
+        """
+        self._hidden, self._fixture, self._solution = map(_path, (hidden_path, fixture_path, solution_path))
         self._setup = tuple(setup)
         self._sandbox = sandbox or Sandbox()
         self.has_solution = self._solution is not None
@@ -93,18 +102,15 @@ class Commands:
     def _copy(self, work: Path) -> Iterator[GradingFolder]:
         """Yield a copy of this work in which `setup` has run; SetupError if it fails."""
         with grading_folder(work, self._fixture, self._hidden) as folder:
-            self._set_up(folder)
+            started = time.monotonic()
+            for command in self._setup:
+                finished = self._run(command, folder, max(0.0, SETUP_SECONDS - (time.monotonic() - started)))
+                if finished.cause is StopCause.TIMEOUT:
+                    raise SetupError(f"setup: {command}: not done when setup had taken {SETUP_SECONDS} s")
+                if finished.returncode != 0:
+                    lines = output_of(finished).splitlines()[-DETAIL_LINES:]
+                    raise SetupError("\n".join([f"setup: {command}: exit code {finished.returncode}", *lines]))
             yield folder
-
-    def _set_up(self, folder: GradingFolder) -> None:
-        started = time.monotonic()
-        for command in self._setup:
-            finished = self._run(command, folder, max(0.0, SETUP_SECONDS - (time.monotonic() - started)))
-            if finished.cause is StopCause.TIMEOUT:
-                raise SetupError(f"setup: {command}: not done when setup had taken {SETUP_SECONDS} s")
-            if finished.returncode != 0:
-                lines = output_of(finished).splitlines()[-DETAIL_LINES:]
-                raise SetupError("\n".join([f"setup: {command}: exit code {finished.returncode}", *lines]))
 
     def _run(self, command: str, folder: GradingFolder, seconds: float) -> Finished:
         writes, reads = folder.parts
@@ -119,7 +125,7 @@ class Commands:
             )
         )
 
-    def prepare(self, command: str, limit: int) -> Told:
+    def reference(self, command: str, limit: int) -> Told:
         """Run the command once on the task's own work: the fixture, plus the solution if there is one.
 
         Return what it told, of hidden tests alone. If no program told anything, exit code 0 is the only evidence.

@@ -135,10 +135,10 @@ def not_graded(name: str, assertion: CodeAssertion | LLMAssertion, error: BaseEx
     )
 
 
-def ungraded(task: Task, error: BaseException | None = None) -> list[GradeResult]:
+def ungraded(task: Task) -> list[GradeResult]:
     """Return `not_graded` for every assertion of a task."""
     named = zip(assertion_ids(task.assertions), task.assertions, strict=True)
-    return [not_graded(name, assertion, error) for name, assertion in named]
+    return [not_graded(name, assertion) for name, assertion in named]
 
 
 def scored(

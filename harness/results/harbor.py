@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import RootModel, ValidationError
 
 from harness.errors import InputError
 from harness.models import (
@@ -36,7 +36,7 @@ from harness.results.harbor_trace import (
     task_id,
     trace_of,
 )
-from locobench.harbor.files import AnyJson, read
+from locobench.harbor.files import read
 from locobench.harbor.task import EnvironmentSection, MetadataSection, TaskFolder
 from locobench.harbor.trial import REWARD, AgentInfo, Trial, read_job, reward_of, trials
 
@@ -242,7 +242,7 @@ def _metrics(folder: Path) -> VerifierMetrics | None:
     content = left_by_agent(folder, path, MOST_OUTPUT_BYTES)
     if content is None:
         return None
-    told = read(folder / path, AnyJson, content).root
+    told = read(folder / path, RootModel[object], content).root
     try:
         return VerifierMetrics.model_validate(told)
     except ValidationError:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
+import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from harness.errors import InputError
-from harness.host.deadline import time_limit
 from harness.models import EvalResult
 from locobench.harbor.files import read
 from locobench.harbor.trial import Trial
@@ -76,6 +80,29 @@ def task_of(result: EvalResult, tasks_dir: Path | None = None) -> JudgedTask:
 
 
 _code = lru_cache(maxsize=4)(Code.read)  # trials of one task come one after the other
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float, error: Exception) -> Iterator[None]:
+    """Raise `error` if the block takes longer than this, in this process: another one would cost more than the work.
+
+    Only the main thread is limited, since it gets the signal.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise error
+
+    before = signal.signal(signal.SIGALRM, stop)
+    # Repeat the signal: an exception raised in a garbage collector callback or in a __del__ is lost.
+    signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @lru_cache(maxsize=8)

@@ -12,6 +12,17 @@ from locobench.shared.errors import InputError
 from locobench.shared.installation import EXTRACT, REPOSITORY, SELECT
 from locobench.shared.terminal import first_few
 
+OPTIONS = (
+    "base_image",
+    "languages",
+    "language_image",
+    "include_hints",
+    "shared_verifier",
+    "strip_code_fences",
+    "closed_book",
+)
+"""The flags that are fields of `make.Options` as they are."""
+
 
 def build_parser() -> cli.Parser:
     """Return the argument parser."""
@@ -44,12 +55,6 @@ def build_parser() -> cli.Parser:
     parser.flag("mcp_config", type=Path, metavar="FILE", help="MCP servers for the agent, as a .mcp.json has them")
     parser.flag("strip_code_fences", action="store_true", help="take the fence off files that are wrapped in one")
     parser.flag(
-        "link_mode",
-        choices=("copy", "hardlink"),
-        default="copy",
-        help="how project files get into the tasks; hardlink: the tasks of a project share one copy",
-    )
-    parser.flag(
         "dataset_name",
         type=cli.dataset_name,
         metavar="ORG/NAME",
@@ -77,7 +82,6 @@ def main(argv: list[str] | None) -> int:
     from locobench.generate.dataset import MANIFEST, check_files, publish
     from locobench.generate.folder import beside
     from locobench.generate.make import Options
-    from locobench.generate.run import generate
     from locobench.harbor.mcp import McpServer
     from locobench.scoring.grader import DETERMINISTIC, JUDGE, CustomVerifier, Grader
     from locobench.scoring.scoring import PUBLISHED, Scoring
@@ -109,17 +113,10 @@ def main(argv: list[str] | None) -> int:
         options.output_dir,
         data_dir,
         Options(
-            base_image=options.base_image,
-            languages=options.languages,
-            language_image=options.language_image,
-            include_hints=options.include_hints,
-            shared_verifier=options.shared_verifier,
-            strip_code_fences=options.strip_code_fences,
-            link_mode=options.link_mode,
+            **{name: getattr(options, name) for name in OPTIONS},
             mcp_servers=McpServer.load(options.mcp_config) if options.mcp_config else (),
             scoring=scoring,
             verifier=verifier,
-            closed_book=options.closed_book,
         ),
         overwrite=options.overwrite,
     )
@@ -127,7 +124,7 @@ def main(argv: list[str] | None) -> int:
         check_files(options.output_dir)
     counts: Counter[str] = Counter()
     whole: list[str] = []
-    for outcome in cli.progress(generate(adapter, task_ids), len(task_ids), "Generating", quiet=options.quiet):
+    for outcome in cli.progress(adapter.generate(task_ids), len(task_ids), "Generating", quiet=options.quiet):
         counts[outcome.status] += 1
         for warning in outcome.warnings if not options.quiet else ():
             cli.complain(f"{outcome.task_id}: {warning}")

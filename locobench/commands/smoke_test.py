@@ -54,7 +54,7 @@ def main(argv: list[str] | None) -> int:
         return grade(options.task, options.answer, options.timeout)
 
     from locobench.smoke import report as smoke_report
-    from locobench.smoke.check import smoke
+    from locobench.smoke.check import Check, smoke
     from locobench.smoke.containers import Engine
     from locobench.smoke.task import Fault, find_task_folders
 
@@ -68,16 +68,9 @@ def main(argv: list[str] | None) -> int:
         except Fault as error:
             raise InputError(str(error)) from None
     started = time.monotonic()
-    rows = smoke(
-        folders,
-        engine=engine,
-        jobs=options.jobs,
-        languages=load_languages(options.languages),
-        build_timeout=options.build_timeout,
-        timeout=options.timeout,
-        limit_per_language=options.limit_per_language,
-        watch=partial(cli.progress, quiet=options.quiet),
-    )
+    check = Check(engine, load_languages(options.languages), options.build_timeout, options.timeout)
+    watch = partial(cli.progress, quiet=options.quiet)
+    rows = smoke(folders, check, jobs=options.jobs, limit_per_language=options.limit_per_language, watch=watch)
     failed = [row for row in rows if row.faults]
     if not options.quiet:
         smoke_report.print_table(rows, local=options.local)
@@ -107,13 +100,13 @@ def grade(folder: Path, answer: Path, timeout: float) -> int:
         raise InputError(f"{answer}: {error.strerror}; --answer names the file that the agent would write") from None
     except Fault as error:
         raise InputError(f"{folder}: {error}; --task names the folder of one task") from None
-    trial = grade_locally(task, content, timeout=timeout)
-    for heading, text in (("the verifier printed", trial.said), ("metrics.json", trial.metrics)):
+    reward, output, metrics = grade_locally(task, content, timeout=timeout)
+    for heading, text in (("the verifier printed", output), ("metrics.json", metrics)):
         print(printable(f"{heading}:\n{text.rstrip()}\n" if text.strip() else f"{heading}: nothing\n"))
-    if trial.fault:
-        cli.complain(f"{task.path.name}: {trial.fault}")
+    if isinstance(reward, Fault):
+        cli.complain(f"{task.path.name}: {reward}")
         return cli.SOME_FAILED
-    print(f"reward: {trial.reward:g}")
+    print(f"reward: {reward:g}")
     return cli.DONE
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import stat
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO
 
 from locobench.dataset.records import BYTE_ORDER_MARK
-from locobench.shared.files import create, write_all
-
-LinkMode = Literal["copy", "hardlink"]
 
 
 def open_source(path: str | Path) -> int:
@@ -25,33 +23,27 @@ def open_source(path: str | Path) -> int:
 
 def copy_file(source: str, target: str, executable: bool, strip_code_fence: bool = False) -> None:
     """Copy one file; the kernel shares blocks where the file system supports it (copy_file_range)."""
-    read = open_source(source)
-    try:
-        stripped = _without_fence(read, source) if strip_code_fence else None
-        write = create(target, 0o755 if executable else 0o644)
-        try:
+    new = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    with os.fdopen(open_source(source), "rb", buffering=0) as read:
+        stripped = _without_fence(read.fileno(), source) if strip_code_fence else None
+        with os.fdopen(os.open(target, new, 0o755 if executable else 0o644), "wb") as write:
             if stripped is not None:
-                write_all(write, stripped)
+                write.write(stripped)
             else:
                 _copy_bytes(read, write)
-        finally:
-            os.close(write)
-    finally:
-        os.close(read)
 
 
-def _copy_bytes(read: int, write: int) -> None:
+def _copy_bytes(read: BinaryIO, write: BinaryIO) -> None:
     if hasattr(os, "copy_file_range"):
         try:
-            while os.copy_file_range(read, write, 1 << 30):
+            while os.copy_file_range(read.fileno(), write.fileno(), 1 << 30):
                 pass
             return
         except OSError as error:
             # Across file systems, or unsupported on this one; nothing has been written yet.
             if error.errno not in (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
                 raise
-    while data := os.read(read, 1 << 20):
-        write_all(write, data)
+    shutil.copyfileobj(read, write)
 
 
 def _without_fence(read: int, path: str) -> bytes | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import tomli_w
 
 from locobench.dataset.catalog import language_title
-from locobench.generate.run import output_folder
+from locobench.generate.folder import output_folder
 from locobench.harbor.task import TaskFolder
 from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
+
+import pydantic_core
 
 from locobench.dataset.catalog import TEMPLATES, load_language
 from locobench.generate.make import Options
 from locobench.scoring.grader import grader_digest
-from locobench.scoring.scoring import Scoring
 from locobench.shared.installation import REPOSITORY
 
 # The code that decides what a task contains: changing it makes every task out of date.
@@ -62,22 +63,9 @@ def content_fingerprint(record: bytes, language: str, content: str, options: Opt
 
 @cache
 def _chosen(language: str, options: Options) -> str:
-    chosen = {
-        **{
-            name: getattr(options, name)
-            for name in (
-                "base_image",
-                "language_image",
-                "include_hints",
-                "shared_verifier",
-                "strip_code_fences",
-                "closed_book",
-            )
-        },
-        "hardlink": options.link_mode == "hardlink",
-        "scoring": options.scoring.model_dump() if isinstance(options.scoring, Scoring) else options.scoring,
-        "mcp_servers": [server.model_dump() for server in options.mcp_servers],
+    chosen = {field.name: getattr(options, field.name) for field in fields(options)}
+    chosen |= {
         "verifier": grader_digest(options.verifier),
-        "language": load_language(language, options.languages),
+        "languages": load_language(language, options.languages),
     }
-    return json.dumps(chosen, sort_keys=True)
+    return json.dumps(pydantic_core.to_jsonable_python(chosen), sort_keys=True)

@@ -9,11 +9,16 @@ import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from locobench.generate.make import GENERATOR, TASK_METADATA, Options
 from locobench.generate.project import ProjectMapping
 from locobench.harbor.task import TASK_FILE, file_digests
-from locobench.shared.files import write_new
+from locobench.shared.errors import InputError
 
+LOCK_FILE = ".generating.lock"
+STATE_FILE = ".projects.json"
+"""The output folder's own files: the lock of a run, and what it knew about projects and tasks."""
 _NEW, _OLD = ".building-", ".replaced-"
 
 
@@ -43,35 +48,31 @@ def write_task(
     mapping: ProjectMapping,
     options: Options,
     *,
-    twin: Path | None = None,
     is_current: bool = False,
-) -> tuple[Path | None, list[str]]:
+) -> list[str]:
     """Write a task: its small `files` by path, and the project's files where the options put them.
 
     Args:
-        twin: an earlier copy of the same part of the project, to hard-link to.
         is_current: the existing task was made from the same input; it is replaced only if its files have changed.
 
     Returns:
-        The folder of the project's files (None if the task has none), and the changed files of a current task.
+        The changed files of a current task.
 
     Raises:
         OSError: a file cannot be read or written.
     """
-    place = options.project_place
     with _building(folder) as building:
         for parent in {path.rpartition("/")[0] for path in files}:
             (building / parent).mkdir(parents=True, exist_ok=True)
         for path, content in files.items():
-            write_new(f"{building}/{path}", content, 0o755 if path.endswith(".sh") else 0o644)
-        if place:
-            mapping.copy_to(
-                building / place, link_mode=options.link_mode, strip_code_fences=options.strip_code_fences, twin=twin
-            )
+            (building / path).write_bytes(content)
+            (building / path).chmod(0o755 if path.endswith(".sh") else 0o644)
+        if options.project_place:
+            mapping.copy_to(building / options.project_place, strip_code_fences=options.strip_code_fences)
         damage = _differences(folder, building) if is_current else []
         if damage or not is_current:
             _put(building, folder)
-    return folder / place if place else None, damage
+    return damage
 
 
 def _differences(folder: Path, whole: Path) -> list[str]:
@@ -90,6 +91,22 @@ def beside(folder: Path, task_ids: Iterable[str]) -> list[str]:
     with os.scandir(folder) as entries:
         others = (entry.name for entry in entries if entry.name not in wanted and not entry.name.startswith("."))
         return sorted(name for name in others if (folder / name / TASK_FILE).is_file())
+
+
+@contextlib.contextmanager
+def output_folder(folder: Path) -> Iterator[None]:
+    """Create the folder, lock out other runs, and clean up after a killed run."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder / LOCK_FILE, timeout=0):
+            sweep(folder)
+            yield
+    except Timeout:
+        raise InputError(f"{folder}: another run is writing to it; wait for it or name another --output_dir") from None
+    except OSError as error:
+        raise InputError(
+            f"{error.filename or folder}: {error.strerror or error}; --output_dir must be a folder that can be written"
+        ) from None
 
 
 @contextlib.contextmanager

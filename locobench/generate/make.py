@@ -14,7 +14,6 @@ import tomli_w
 
 from locobench.dataset.catalog import TEMPLATES, language_title, load_language
 from locobench.dataset.scenario import Scenario
-from locobench.generate.copying import LinkMode
 from locobench.generate.project import ProjectMapping
 from locobench.harbor.mcp import McpServer
 from locobench.reading import MAX_ANSWER_BYTES
@@ -25,7 +24,6 @@ from locobench.scoring.grader import (
     Grader,
     grader_files,
     grader_name,
-    needs_code,
 )
 from locobench.scoring.grading import Grading, GradingError, grade_as_published, grade_exact, grade_key
 from locobench.scoring.scoring import PUBLISHED, Scoring
@@ -63,7 +61,6 @@ class Options:
     """Run the tests in the agent's container instead of a fresh one that the agent never touched."""
     strip_code_fences: bool = False
     """Remove the Markdown fence around project files that are wrapped in one."""
-    link_mode: LinkMode = "copy"
     scoring: Scoring | Literal["published"] = field(default_factory=Scoring.default)
     """How answers are scored: by evidence from the code base, or by the published verifier's formula."""
     mcp_servers: tuple[McpServer, ...] = ()
@@ -82,7 +79,8 @@ class Options:
         """Where the project goes in a task's folder: for agent and tests, for the tests only, or None for nowhere."""
         if not self.closed_book:
             return PROJECT
-        return PROJECT_FOR_TESTS if needs_code(self.verifier) else None
+        # The deterministic verifier reads the index in its key instead.
+        return None if self.verifier == DETERMINISTIC else PROJECT_FOR_TESTS
 
 
 @cache
@@ -197,11 +195,12 @@ def render_config(task: Scenario, mapping: ProjectMapping, options: Options, con
     }
     if task.derived:
         metadata["derived"] = task.derived.model_dump()
+    collect = templates().get_template("collect.sh.j2").render(max_answer_bytes=MAX_ANSWER_BYTES)
     verifier: dict[str, Any] = {
         "timeout_sec": JUDGE_TIMEOUT_SEC if options.verifier == JUDGE else TIMEOUT_SEC,
         "user": "root",
         "environment_mode": "shared" if options.shared_verifier else "separate",
-        "collect": [{"command": _collect_command(), "user": "root"}],
+        "collect": [{"command": collect, "user": "root"}],
     }
     if options.verifier == JUDGE:
         verifier["env"] = JUDGE_ENV
@@ -233,12 +232,6 @@ def _scorer_of(task: Scenario, options: Options) -> str:
     if task.derived is not None:
         return "exact"
     return "evidence" if isinstance(options.scoring, Scoring) else PUBLISHED
-
-
-@cache
-def _collect_command() -> str:
-    template = templates().get_template("collect.sh.j2")
-    return template.render(max_answer_bytes=MAX_ANSWER_BYTES)
 
 
 def make_task(
@@ -301,13 +294,9 @@ def make_task(
                 "reference": as_markdown(task.ground_truth),
             }
         )
-    programs = {**grader_files(options.verifier, _scorer_of(task, options)), "solution/solve.sh": _solve_script()}
+    programs = grader_files(options.verifier, _scorer_of(task, options))
+    programs["solution/solve.sh"] = (TEMPLATES / "solution" / "solve.sh").read_bytes()
     return {**{path: text.encode() for path, text in files.items()}, **programs}
-
-
-@cache
-def _solve_script() -> bytes:
-    return (TEMPLATES / "solution" / "solve.sh").read_bytes()
 
 
 def as_json(value: Any) -> str:

@@ -12,8 +12,7 @@ from typing import Any
 
 from locobench.dataset.scenario import Scenario
 from locobench.generate.folder import NotOurs, new_folder, sweep
-from locobench.generate.maker import ProjectTasks
-from locobench.generate.project import Project
+from locobench.generate.project import Project, ProjectTasks
 from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole
 

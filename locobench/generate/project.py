@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from locobench.generate.copying import LinkMode, copy_file, open_source
+from locobench.generate.copying import copy_file, open_source
 from locobench.scoring.code_index import LARGEST_FILE, LARGEST_PROJECT, CodeIndex
 from locobench.shared.terminal import first_few
 
@@ -29,6 +29,14 @@ class Known(NamedTuple):
     content: str
     tasks: dict[str, str] = {}  # noqa: RUF012 - never changed
     """Task id -> state of the task's folder when it was last known to be intact."""
+
+
+class ProjectTasks(NamedTuple):
+    """Tasks that share a project."""
+
+    folder: Path
+    """The project's folder."""
+    task_ids: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +141,7 @@ class Project:
         """Decide which files a task with these context files gets."""
         wanted = list(dict.fromkeys(context_files))
         root = self.root_for(wanted)
-        if root not in self._parts:
-            self._parts[root] = self._part(root)
-        part = self._parts[root]
+        part = self._part(root)
         # The part also holds links to folders, which no answer can be about.
         kept = {file.path for file in part.files if file.link is None or os.path.isfile(f"{self.folder}/{file.path}")}
         return ProjectMapping(
@@ -145,11 +151,6 @@ class Project:
             tuple(path.removeprefix(root) for path in wanted if path in kept),
             tuple(path for path in wanted if path not in kept),
         )
-
-    @cached_property
-    def _parts(self) -> dict[str, Part]:
-        """A cache of parts by root: most tasks of a project share one."""
-        return {}
 
     @cached_property
     def indexes(self) -> dict[str, CodeIndex]:
@@ -233,23 +234,10 @@ class ProjectMapping:
                 with os.fdopen(open_source(f"{self.project.folder}/{file.path}"), "rb", buffering=0) as stream:
                     yield file.path.removeprefix(self.root), stream.read(LARGEST_FILE)
 
-    def copy_to(
-        self,
-        target: Path,
-        *,
-        link_mode: LinkMode = "copy",
-        strip_code_fences: bool = False,
-        twin: Path | None = None,
-    ) -> None:
-        """Copy the files to the folder `target`, which must not exist.
+    def copy_to(self, target: Path, *, strip_code_fences: bool = False) -> None:
+        """Copy the files to the folder `target`, which must not exist; OSError if one cannot be read or written.
 
-        Args:
-            link_mode: "copy" lets the kernel share blocks if it can; "hardlink" links to the files of `twin`.
-            strip_code_fences: remove the Markdown fence around files that are wrapped in one.
-            twin: a folder that the same mapping was copied to before.
-
-        Raises:
-            OSError: a file cannot be read or written.
+        `strip_code_fences` removes the Markdown fence around files that are wrapped in one.
         """
         target.mkdir()
         for folder in self.part.folders:
@@ -258,15 +246,9 @@ class ProjectMapping:
             path = file.path.removeprefix(self.root)
             if file.link is not None:
                 os.symlink(file.link, f"{target}/{path}")
-            elif twin is not None and link_mode == "hardlink":
-                os.link(f"{twin}/{path}", f"{target}/{path}")
             else:
-                copy_file(
-                    f"{self.project.folder}/{file.path}",
-                    f"{target}/{path}",
-                    file.executable,
-                    strip_code_fences,
-                )
+                source = f"{self.project.folder}/{file.path}"
+                copy_file(source, f"{target}/{path}", file.executable, strip_code_fences)
 
 
 def _parents(path: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, RootModel, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
 from locobench.shared.errors import InputError
 from locobench.shared.validation import first_problem
@@ -25,10 +25,6 @@ class Named(HarborFile):
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     name: str = ""
-
-
-class AnyJson(RootModel[Any]):
-    """A JSON file of any shape."""
 
 
 Model = TypeVar("Model", bound=BaseModel)

@@ -62,8 +62,6 @@ class CodeIndex:
         self.names: dict[str, str] = {}
         self.texts: dict[str, bytes] = {}
         self._names_of: dict[str, set[str]] = {}
-        # A cache for all tasks of the project, filled only for files that an oracle mentions.
-        self._ranked: dict[str, list[str]] = {}
         numbers = {path: number for number, path in enumerate(self.files)}
         places: defaultdict[str, list[int]] = defaultdict(list)
         sums: set[int] = set()
@@ -101,10 +99,8 @@ class CodeIndex:
 
     def names_in(self, path: str) -> list[str]:
         """Return a file's identifiers: those in the fewest files first, ties in alphabetical order."""
-        if path not in self._ranked:
-            names, places = self._names_of.get(path, ()), self.code.places
-            self._ranked[path] = sorted(names, key=lambda name: (len(places[name]), name))
-        return self._ranked[path]
+        places = self.code.places
+        return sorted(self._names_of.get(path, ()), key=lambda name: (len(places[name]), name))
 
     def lines_in(self, path: str) -> Iterator[str]:
         """Yield the lines of a file that the verifier recognises in quotes."""

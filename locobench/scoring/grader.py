@@ -73,24 +73,19 @@ def grader_name(grader: Grader) -> str:
     return grader.name if isinstance(grader, CustomVerifier) else grader
 
 
-def needs_code(grader: Grader) -> bool:
-    """Return whether the grader reads the project; the deterministic one uses the index in its key instead."""
-    return grader != DETERMINISTIC
-
-
 def grader_files(grader: Grader, scorer: str) -> dict[str, bytes]:
     """Return the programs of a task's tests by path.
 
     Args:
         scorer: which of SCORERS the task's key is for.
     """
-    files = {"tests/test.sh": _template("test.sh")}
+    files = {"tests/test.sh": (TEMPLATES / "tests/test.sh").read_bytes()}
     if isinstance(grader, CustomVerifier):
         return files | {"tests/verify.py": grader.content}
     sources = {"tests/verify.py": SCORERS[scorer], "tests/locobench/reading.py": _PACKAGE / "reading.py"}
     if grader == JUDGE:
         sources |= JUDGE_FILES
-        files["tests/judge.py"] = _template("judge.py")
+        sources["tests/judge.py"] = TEMPLATES / "tests/judge.py"
     return files | {place: path.read_bytes() for place, path in sources.items()}
 
 
@@ -101,8 +96,3 @@ def grader_digest(grader: Grader) -> str:
     for path, content in grader_files(grader, "evidence").items():
         total.update(f"{path}\0{hashlib.sha256(content).hexdigest()}\n".encode())
     return total.hexdigest()
-
-
-@cache
-def _template(name: str) -> bytes:
-    return (TEMPLATES / "tests" / name).read_bytes()

@@ -140,21 +140,6 @@ def check_output(output: Path, inputs: Iterable[Path]) -> None:
             raise InputError(f"{output}: the same file as {path}, which it would replace; name another")
 
 
-def write_new(path: str, data: bytes, mode: int) -> None:
-    """Write a new file with exactly these permissions; raise OSError if the path already exists."""
-    descriptor = create(path, mode)
-    try:
-        os.fchmod(descriptor, mode)
-        write_all(descriptor, data)
-    finally:
-        os.close(descriptor)
-
-
-def create(path: str, mode: int) -> int:
-    """Create a new file with `mode` less the umask, and return a descriptor for writing."""
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-
-
 def write_all(descriptor: int, data: bytes) -> None:
     """Write all of `data`, in as many calls as it takes."""
     while data:
@@ -165,7 +150,7 @@ def _new_part(folder: Path, begin: str) -> tuple[int, Path]:
     """Create a temporary file, locked while it is written so that no other process sweeps it away."""
     while True:
         part = folder / f"{begin}{os.urandom(8).hex()}.tmp"
-        descriptor = create(str(part), 0o666)
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         with contextlib.suppress(OSError):  # a file system without locks, where nothing is swept away either
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         if os.fstat(descriptor).st_nlink:  # else another process swept it away before it was locked

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,26 +51,12 @@ class Row:
         self.output = self.output or fault.tail
 
 
-def smoke(
-    paths: Iterable[Path],
-    *,
-    engine: Engine | None,
-    jobs: int,
-    languages: Mapping[str, Mapping[str, Any]],
-    build_timeout: float,
-    timeout: float,
-    limit_per_language: int | None,
-    watch: Watch,
-) -> list[Row]:
-    """Check the task directories `paths` and return a row for each, sorted by name.
+def smoke(paths: Iterable[Path], check: Check, *, jobs: int, limit_per_language: int | None, watch: Watch) -> list[Row]:
+    """Check the task directories `paths`, whole or broken, and return a row for each, sorted by name.
 
     Args:
-        paths: Task directories, whole or broken.
-        engine: Builds images and runs containers; None to run only oracle and nop, on this machine.
+        check: how to check a whole task.
         jobs: Number of tasks at once.
-        languages: The table of each language, with the command that checks its toolchain.
-        build_timeout: Seconds for building one image.
-        timeout: Seconds for one command: the answer, the verifier, the toolchain's check.
         limit_per_language: Check only this many whole tasks of each language, plus all broken ones.
         watch: Passes finished work through and may show progress.
     """
@@ -87,72 +72,75 @@ def smoke(
         taken[task.language] += 1
         if limit_per_language is None or taken[task.language] <= limit_per_language:
             tasks.append(task)
-    check = partial(check_task, engine=engine, languages=languages, build_timeout=build_timeout, timeout=timeout)
     with ThreadPoolExecutor(jobs) as pool:
         try:
             checks = [pool.submit(check, task) for task in tasks]
             rows += [done.result() for done in watch(as_completed(checks), len(checks), "Tasks")]
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            if engine is not None:
-                engine.kill_all()
+            if check.engine is not None:
+                check.engine.kill_all()
             raise
     return sorted(rows, key=lambda row: row.task)
 
 
-def check_task(
-    task: SmokeTask,
-    *,
-    engine: Engine | None,
-    languages: Mapping[str, Mapping[str, Any]],
-    build_timeout: float,
-    timeout: float,
-) -> Row:
-    """Build a task's image, ask its toolchain for a version, run oracle and nop, and look for a leaked answer."""
-    row = Row(task.path.name, task.language, task.base_image)
-    image = image_of(task.path)
-    try:
-        if engine is not None:
-            row.build_seconds, row.size = engine.build(task.path / "environment", image, timeout=build_timeout)
-            row.toolchain = _toolchain(engine, image, task.language, languages, timeout)
-        if task.gives_itself_away():
-            shown = max(task.telltales, key=len).decode()[:60]
-            row.faults.append(f"environment/ holds the ground truth: {shown!r}")
-    except Fault as fault:
-        row.add(fault)
-    if engine is not None and row.size is None:
-        return row
-    for agent, expected in EXPECTED_REWARD.items():
+@dataclass(frozen=True)
+class Check:
+    """How a task is checked."""
+
+    engine: Engine | None
+    """Builds images and runs containers; None to run only oracle and nop, on this machine."""
+    languages: Mapping[str, Mapping[str, Any]]
+    """The table of each language, with the command that checks its toolchain."""
+    build_timeout: float
+    """Seconds for building one image."""
+    timeout: float
+    """Seconds for one command: the answer, the verifier, the toolchain's check."""
+
+    def __call__(self, task: SmokeTask) -> Row:
+        """Build a task's image, ask its toolchain for a version, run oracle and nop, and look for a leaked answer."""
+        engine, timeout = self.engine, self.timeout
+        row = Row(task.path.name, task.language, task.base_image)
+        image = image_of(task.path)
         try:
-            if engine is None:
-                reward = run_locally(task, agent, timeout=timeout)
-            else:
-                reward = run_in_container(engine, image, task, agent, timeout=timeout)
+            if engine is not None:
+                row.build_seconds, row.size = engine.build(task.path / "environment", image, timeout=self.build_timeout)
+                row.toolchain = self._toolchain(engine, image, task.language)
+            if task.gives_itself_away():
+                shown = max(task.telltales, key=len).decode()[:60]
+                row.faults.append(f"environment/ holds the ground truth: {shown!r}")
         except Fault as fault:
-            row.add(fault, f"{agent}: ")
-            continue
-        row.rewards[agent] = reward
-        if task.toml.metadata.oracle_check and reward != expected:
-            row.faults.append(f"{agent}: reward {reward}, not {expected}")
-    if not row.faults and len(set(row.rewards.values())) == 1:
-        nop = row.rewards["nop"]
-        row.faults.append(f"oracle and nop both earn {nop}: the verifier does not tell an answer from none")
-    return row
+            row.add(fault)
+        if engine is not None and row.size is None:
+            return row
+        for agent, expected in EXPECTED_REWARD.items():
+            try:
+                if engine is None:
+                    reward = run_locally(task, agent, timeout=timeout)
+                else:
+                    reward = run_in_container(engine, image, task, agent, timeout=timeout)
+            except Fault as fault:
+                row.add(fault, f"{agent}: ")
+                continue
+            row.rewards[agent] = reward
+            if task.toml.metadata.oracle_check and reward != expected:
+                row.faults.append(f"{agent}: reward {reward}, not {expected}")
+        if not row.faults and len(set(row.rewards.values())) == 1:
+            nop = row.rewards["nop"]
+            row.faults.append(f"oracle and nop both earn {nop}: the verifier does not tell an answer from none")
+        return row
+
+    def _toolchain(self, engine: Engine, image: str, language: str) -> str:
+        """Return what the language's check command says about the toolchain's version; raise Fault if it fails."""
+        command = self.languages.get(language, {}).get("check")
+        if command is None:
+            raise Fault(f"toolchain: no table of languages has {language!r}")
+        code, output = engine.run(image, command, what=f"toolchain: `{command}`", timeout=self.timeout)
+        if code != 0:
+            raise Fault(f"toolchain: `{command}` failed (exit code {code})", last_lines(output))
+        return next(filter(_VERSION.search, output.splitlines()), "")
 
 
 def image_of(task: Path) -> str:
     """Return the name of a task's image."""
     return f"smoke-test:{hashlib.sha256(os.fsencode(task.resolve())).hexdigest()[:16]}"
-
-
-def _toolchain(
-    engine: Engine, image: str, language: str, languages: Mapping[str, Mapping[str, Any]], timeout: float
-) -> str:
-    """Return what the language's check command says about the toolchain's version; raise Fault if it fails."""
-    command = languages.get(language, {}).get("check")
-    if command is None:
-        raise Fault(f"toolchain: no table of languages has {language!r}")
-    code, output = engine.run(image, command, what=f"toolchain: `{command}`", timeout=timeout)
-    if code != 0:
-        raise Fault(f"toolchain: `{command}` failed (exit code {code})", last_lines(output))
-    return next(filter(_VERSION.search, output.splitlines()), "")

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from locobench.smoke.containers import Engine
 from locobench.smoke.task import OUTPUT, Fault, SmokeTask, read_reward, text_of
@@ -61,29 +61,21 @@ def run_in_container(engine: Engine, image: str, task: SmokeTask, agent: Agent, 
         return read_reward(logs / "verifier")
 
 
-class Graded(NamedTuple):
-    """What a task's verifier made of an answer."""
+def grade_locally(task: SmokeTask, answer: bytes, *, timeout: float) -> tuple[float | Fault, str, str]:
+    """Grade an answer in a temporary root with the task's own verifier, including its judge if it has one.
 
-    reward: float | None
-    fault: str
-    """Why there is no reward."""
-    said: str
-    """The verifier's output."""
-    metrics: str
-    """The verifier's metrics.json."""
-
-
-def grade_locally(task: SmokeTask, answer: bytes, *, timeout: float) -> Graded:
-    """Grade an answer in a temporary root with the task's own verifier, including its judge if it has one."""
+    Returns:
+        The reward, or why there is none; then the verifier's output and its metrics.json.
+    """
     with _trial_root(task) as root:
         logs = root / "logs" / "verifier"
         (root / "app" / "solution.md").write_bytes(answer)
-        reward, fault = None, ""
+        reward: float | Fault
         try:
             reward = _verify(task, root, timeout)
         except Fault as error:
-            fault = str(error)
-        return Graded(reward, fault, text_of(logs / OUTPUT), text_of(logs / "metrics.json"))
+            reward = error
+        return reward, text_of(logs / OUTPUT), text_of(logs / "metrics.json")
 
 
 @contextlib.contextmanager

@@ -19,8 +19,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from locobench.generate.folder import sweep
-from locobench.generate.run import LOCK_FILE, STATE_FILE
+from locobench.generate.folder import LOCK_FILE, STATE_FILE, sweep
 from tests.conftest import REPOSITORY, Script, default_signals, shown_on_a_terminal
 from tests.support.data_builder import FILES, Data, tree
 
@@ -213,11 +212,11 @@ def test_a_whole_task_stays_with_what_lies_beside_its_files(
 def test_tasks_that_nobody_touched_are_not_read(
     data: Data, tmp_path: Path, script: Script, three: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """8,000 of them hold gigabytes. Hard links, since each that is made touches the files of another task."""
-    script("run_adapter.py", *command(data, tmp_path, "--link_mode", "hardlink"))
+    """8,000 of them hold gigabytes."""
+    script("run_adapter.py", *command(data, tmp_path))
     monkeypatch.setattr("locobench.generate.make.make_task", None)
     monkeypatch.setattr("locobench.generate.folder.file_digests", None)
-    done = script("run_adapter.py", *command(data, tmp_path, "--link_mode", "hardlink"))
+    done = script("run_adapter.py", *command(data, tmp_path))
     assert "3 unchanged" in done.stdout, done.stderr
 
 
@@ -463,18 +462,6 @@ def test_help_imports_nothing_heavy(name: str) -> None:
         [sys.executable, "-c", code, name], cwd=REPOSITORY, capture_output=True, text=True, check=True
     )
     assert done.stdout.endswith("[]\n")
-
-
-def test_hard_links_share_one_copy_among_the_tasks_of_a_project(
-    data: Data, tmp_path: Path, script: Script, three: list[str]
-) -> None:
-    script("run_adapter.py", *command(data, tmp_path, "--link_mode", "hardlink"))
-    copies = [tmp_path / "tasks" / name / "environment" / "project" / "README.md" for name in three]
-    assert copies[1].samefile(copies[2])
-    assert not copies[0].samefile(copies[1])
-    source = data.folder / "generated" / "c_os_medium_002" / "shop" / "README.md"
-    assert not any(copy.samefile(source) for copy in copies)
-    assert copies[0].read_text() == source.read_text()
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from locobench.adapter import LoCoBenchAdapter
-from locobench.generate.run import become_worker
+from locobench.adapter import LoCoBenchAdapter, become_worker
 from tests.pipeline.test_adapter import loader
 from tests.support.data_builder import Data
 

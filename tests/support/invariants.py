@@ -15,7 +15,7 @@ import extract_dataset
 import run_adapter
 from locobench import reading
 from locobench.commands import cli
-from locobench.generate.run import LOCK_FILE, STATE_FILE
+from locobench.generate.folder import LOCK_FILE, STATE_FILE
 from locobench.scoring import verify
 from locobench.shared.errors import InputError
 from tests.support.data_builder import PROJECT

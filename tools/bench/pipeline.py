@@ -173,14 +173,14 @@ class Bench:
         output.unlink()
         return run
 
-    def generate(self, output: Path, link_mode: str, *more: object) -> Run:
+    def generate(self, output: Path, *more: object) -> Run:
         return self.python(
             "run_adapter.py", "--data_dir", self.data, "--dataset_path", self.dataset, "--output_dir", output,
-            "--link_mode", link_mode, "--quiet", *more,
+            "--quiet", *more,
         )  # fmt: skip
 
-    def thousand(self, output: Path, link_mode: str, *more: object) -> Run:
-        return self.generate(output, link_mode, "--selected_tasks", self.selection, *more)
+    def thousand(self, output: Path, *more: object) -> Run:
+        return self.generate(output, "--selected_tasks", self.selection, *more)
 
     def extraction_rows(self) -> list[Row]:
         self.extract()  # warms the cache
@@ -221,8 +221,8 @@ class Bench:
 
         def copy() -> Run:
             output = next(self.outputs)
-            run = self.thousand(output, "copy")
-            reruns.append(self.thousand(output, "copy"))
+            run = self.thousand(output)
+            reruns.append(self.thousand(output))
             return run
 
         found = take_turns(
@@ -230,29 +230,27 @@ class Bench:
                 "copytree": lambda: self.python("-c", PLAIN_COPY, next(self.outputs), *projects),
                 "cp -r": lambda: measure(["sh", "-c", CP, "cp", next(self.outputs), *projects]),
                 "copy": copy,
-                "published": lambda: self.thousand(next(self.outputs), "copy", "--scoring", "published"),
-                "hardlink": lambda: self.thousand(next(self.outputs), "hardlink"),
+                "published": lambda: self.thousand(next(self.outputs), "--scoring", "published"),
             },
             self.rounds,
         )
-        plain, own, linked, rerun = found["copytree"], found["copy"], found["hardlink"], median(reruns)
+        plain, own, rerun = found["copytree"], found["copy"], median(reruns)
         ratio = {name: run.seconds / plain.seconds for name, run in found.items()}
         return [
             Row("generation, 1,000 tasks, copy", *_seconds(own, "copytree", plain), ratio["copy"], 1.5, "x"),
             Row(
                 "- --scoring published", *_seconds(found["published"], "copytree", plain), ratio["published"], 0.7, "x"
             ),
-            Row("- hardlink", *_seconds(linked, "copytree", plain), ratio["hardlink"], 0.35, "x"),
             Row("- cp -r of the same trees", *_seconds(found["cp -r"], "copytree", plain), ratio["cp -r"], unit="x"),
             Row("- again, nothing changed", f"{rerun.seconds:.2f} s", "", rerun.seconds, 2, "s"),
             Row("- memory, copy", f"{own.megabytes:.0f} MB", "", own.megabytes, 80, "MB"),
-            self.whole_row(linked),
+            self.whole_row(own),
         ]
 
     def whole_row(self, thousand: Run) -> Row:
-        """Compare the memory of all 8,000 tasks with that of 1,000, both with hard links."""
+        """Compare the memory of all 8,000 tasks with that of 1,000."""
         print("8,000 tasks", file=sys.stderr, flush=True)
-        run = self.generate(next(self.outputs), "hardlink")
+        run = self.generate(next(self.outputs))
         own, few = f"{run.megabytes:.0f} MB ({run.seconds:.0f} s)", f"at 1,000 {thousand.megabytes:.0f} MB"
         return Row("- memory, 8,000 tasks", own, few, run.megabytes / thousand.megabytes, 1.2, "x")
 
@@ -266,7 +264,7 @@ class Bench:
         """Score an answer of 5 MB, made of the task's own project, with the task's own verifier."""
         task_id = json.loads(self.selection.read_bytes())["tasks"][0]["id"]
         output = next(self.outputs)
-        self.generate(output, "copy", "--task_ids", task_id)
+        self.generate(output, "--task_ids", task_id)
         root = output / "root"
         for folder in ("app", "logs/verifier"):
             (root / folder).mkdir(parents=True)

@@ -9,7 +9,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from locobench.generate.run import LOCK_FILE, STATE_FILE
+from locobench.generate.folder import LOCK_FILE, STATE_FILE
 from tests.support.suite import REPOSITORY
 from tools.bench.trust.faults import Fault, left_running
 from tools.bench.trust.kills import SIGNALS, run_killed, wrong_end
@@ -21,7 +21,7 @@ Tree = dict[str, tuple[int, str]]
 
 
 def tried_kills(kills: int, rng: random.Random, place: Path) -> list[Fault]:
-    """End extraction and generation in each way to get files into tasks, `kills` times in all; a row each."""
+    """End extraction and generation `kills` times in all; a row each."""
     place.mkdir(parents=True)
     sample = shutil.copytree(SAMPLE, place / "sample")
     dataset = place / "dataset.jsonl"
@@ -30,9 +30,7 @@ def tried_kills(kills: int, rng: random.Random, place: Path) -> list[Fault]:
     made = _command([*extract, str(dataset)])
     if run_killed(made, place, dict(os.environ)).code:
         raise SystemExit("without any fault: extraction failed")
-    ways = {"`extract_dataset.py`": extract}
-    for mode in ("copy", "hardlink"):
-        ways[f"`run_adapter.py --link_mode {mode}`"] = [*generate[:-1], "--link_mode", mode, "--output_dir"]
+    ways = {"`extract_dataset.py`": extract, "`run_adapter.py`": generate}
     faults = []
     for number, (name, arguments) in enumerate(ways.items()):
         fault = Fault(f"{name} ended in the same ways")
