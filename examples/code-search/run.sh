@@ -46,7 +46,7 @@ run python select_tasks.py --dataset_path demo/search/dataset.jsonl --output dem
 run python run_adapter.py --data_dir data/sample --dataset_path demo/search/dataset.jsonl \
     --selected_tasks demo/search/selected.json --output_dir demo/search/tasks --mirror_repos demo/search/repos "$@"
 # Harbor would print a hook that found no container, and the reason into a file.
-for image in $(sed -n 's/^FROM //p' demo/search/tasks/*/environment/Dockerfile | sort -u); do
+for image in $(sed -n 's/^FROM \(.*\) AS language$/\1/p' demo/search/tasks/*/environment/Dockerfile | sort -u); do
     docker image inspect "$image" >/dev/null 2>&1 || run docker pull --quiet "$image" || {
         echo "run.sh: $image cannot be pulled; name another with --base_image" >&2
         exit 2
