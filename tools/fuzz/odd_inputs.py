@@ -119,7 +119,6 @@ def _make(base: Path) -> dict[str, list[Case]]:
             (saved, ["harness", "analyze", "a.json", "-i", "6"]),
             (saved, ["harness", "compare", "b.json", "a.json", "--regression"]),
             (saved, ["harness", "power", "--from", "a.json"]),
-            (["own.json"], ["harness", "grade", "own.json", "-t", task[0], "-o", "out.json", "--dry-run"]),
             (["table.csv"], ["harness", "compare", "table.csv"]),
         ],
         "journals": [
@@ -132,7 +131,6 @@ def _make(base: Path) -> dict[str, list[Case]]:
             (task, plan),
             (config, ["harness", "validate", "-c", config[0]]),
             (config, plan),
-            (task, ["harness", "grade", "own.json", "-t", task[0], "-o", "out.json", "--dry-run"]),
         ],
         "Harbor job folders": [
             (job, ["harness", "compare", "jobs/with-search", "jobs/without", "--html", "out.html"]),
