@@ -33,7 +33,7 @@ COMMANDS: dict[str, Entry] = {
     "matrix": Entry("harness.cli.run", "Run tasks x configs x models, several times each."),
     "validate": Entry("harness.cli.check", "Check tasks and configs: files, solutions, untouched fixtures; no model."),
     "env-status": Entry("harness.cli.check", "Show whether this machine is ready to run."),
-    "report": Entry("harness.cli.report", "Summary of results; HTML, JSON."),
+    "report": Entry("harness.cli.report", "Summary of results: rates, costs, lost runs."),
     "analyze": Entry("harness.cli.report", "List runs with what failed in them, or show one whole."),
     "compare": Entry("harness.cli.report", "Did B do better than A, by how much, how sure, at what cost?"),
     "power": Entry("harness.cli.design", "How many tasks and runs it takes to find an effect."),

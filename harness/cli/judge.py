@@ -25,14 +25,13 @@ from harness.run.panel import EXPECTED_REPLY_TOKENS, Panel, PanelReply, PanelSto
 from harness.run.regrade import graded, question_of
 from locobench.shared.files import check_output
 
-FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 MOST_REASONS = 5
 """How many reasons for missing verdicts are shown."""
 
 
 @click.command()
-@click.argument("source", type=FOLDER, metavar="JOB")
-@click.option("-t", "--tasks", type=FOLDER, help="Folder of the Harbor tasks.  [default: where the job found them]")
+@click.argument("source", type=PATH, metavar="JOB")
+@click.option("-t", "--tasks", type=PATH, help="Folder of the Harbor tasks.  [default: where the job found them]")
 @click.option("-o", "--output", type=PATH, help="Results file to write. Default: NAME.graded.json here.")
 @click.option(
     "--judge",
@@ -86,6 +85,10 @@ def grade(
 
     Exit code 0 when everything has a grade, 2 when something has none or the judges were stopped.
     """
+    if not source.is_dir():
+        raise InputError(f"{source}: no folder of a Harbor job; runs of this harness are judged by `matrix --resume`")
+    if tasks and not tasks.is_dir():
+        raise InputError(f"{tasks}: no folder; --tasks names the one that the job's tasks lie in")
     results = load_jobs(source)
     output = output or Path(f"{source.resolve().name}.graded.json")
     check_output(output, [source])

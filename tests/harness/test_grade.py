@@ -244,6 +244,23 @@ def test_without_a_key_the_variable_is_named(tmp_path: Path, monkeypatch: pytest
     assert "JUDGE_API_KEY" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["results.json"], "results.json: no folder of a Harbor job"),
+        (["jobs", "--tasks", "nowhere"], "nowhere: no folder; --tasks"),
+    ],
+)
+def test_what_is_no_folder_is_refused_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], words: str
+) -> None:
+    make_job(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(cli, ["grade", *arguments])
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert words in result.stderr
+
+
 def test_the_key_is_in_no_file_and_no_message(tmp_path: Path) -> None:
     make_job(tmp_path, trials=2)
     told = Failure(400, "invalid_request_error", f"wrong key: {KEY}")
