@@ -48,7 +48,7 @@ class Engine:
         except FileNotFoundError:
             raise Fault(f"the docker command is not on PATH; install it, or {way_out}") from None
         if code != 0:
-            raise Fault(f"no Docker engine answers ({_last(said)}); {way_out}")
+            raise Fault(f"no Docker engine answers ({_reason(said)}); {way_out}")
         self.facts = dict(zip(("Docker engine", "Host"), said.splitlines(), strict=False))
         """The engine's version, storage driver, operating system and processors, ready to print."""
 
@@ -76,7 +76,7 @@ class Engine:
         seconds = time.monotonic() - started
         code, said = self._call("image", "inspect", "--format", "{{.Size}}", tag)
         if code != 0:
-            raise Fault(f"engine: {_last(said)}")
+            raise self._fault_of_engine(said)
         return seconds, int(said)
 
     def run(
@@ -112,8 +112,13 @@ class Engine:
             with contextlib.suppress(Fault):
                 self._call("rm", "--force", "--volumes", name)
         if code == _ENGINE_FAILED:
-            raise Fault(f"engine: {_last(said)}")
+            raise self._fault_of_engine(said)
         return code, said
+
+    def _fault_of_engine(self, said: str) -> Fault:
+        if self._call("version")[0] != 0:
+            return Fault("the Docker engine stopped answering")
+        return Fault(f"engine: {_reason(said)}")
 
     def kill_all(self) -> None:
         """Stop every call; the threads that wait for them get errors, and remove their containers."""
@@ -157,5 +162,7 @@ def last_lines(text: str) -> str:
     return "\n".join([line.rstrip() for line in text.splitlines() if line.strip()][-_SHOWN_LINES:])
 
 
-def _last(said: str) -> str:
-    return last_lines(said).rpartition("\n")[2] or "no reason given"
+def _reason(said: str) -> str:
+    """Return the last line of what docker said, but for its advice."""
+    lines = [line for line in last_lines(said).splitlines() if "--help" not in line]
+    return lines[-1] if lines else "no reason given"
