@@ -278,6 +278,7 @@ def test_the_server_answers_to_the_name_that_containers_use(url: str) -> None:
         post(url, message, Host="elsewhere.example:8765")
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_server_without_a_word(folder: Path) -> None:
     process = serve(folder, "--port", "0")
     assert process.stdout is not None

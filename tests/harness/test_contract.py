@@ -135,6 +135,7 @@ def test_an_isolated_environment(checkout: Path, monkeypatch: pytest.MonkeyPatch
     assert not names["env"].path.exists()  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_a_task_with_all_its_keys_and_a_config_are_valid_and_run(checkout: Path) -> None:
     (checkout / "evals/tasks/coding/fix-auth-bypass.task.yaml").write_text(TASK)
     (checkout / "evals/configs/full/config.yaml").write_text(CONFIG)

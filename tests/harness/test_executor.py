@@ -86,6 +86,7 @@ def test_response_and_stderr_are_kept(tmp_path: Path) -> None:
     assert trace.stderr == "a warning\n"
 
 
+@pytest.mark.slow
 def test_output_before_a_timeout_is_kept(tmp_path: Path) -> None:
     lines = (RECORDED / "ok_stream.stdout").read_text().splitlines(keepends=True)[:3]
     partial = tmp_path / "partial.stdout"
@@ -128,6 +129,7 @@ def test_half_a_surrogate_pair_can_be_written_to_a_file(tmp_path: Path) -> None:
     assert trace.model_dump_json()
 
 
+@pytest.mark.slow
 def test_half_a_line_at_the_end_is_left_out(tmp_path: Path) -> None:
     recorded = (RECORDED / "hang_sigterm_stream.stdout").read_bytes()
     output = tmp_path / "half.stdout"
@@ -149,6 +151,7 @@ def test_lines_that_are_no_json_do_not_disturb(tmp_path: Path) -> None:
     assert play(tmp_path, FakeClaude(str(output))).outcome is Outcome.COMPLETED
 
 
+@pytest.mark.slow
 def test_children_in_sessions_of_their_own_end_with_the_run(tmp_path: Path) -> None:
     """The shell tool starts every command in its own session, where a group kill does not reach it."""
     marker = f"import time; time.sleep(300)  # {os.getpid()}-{time.monotonic_ns()}"

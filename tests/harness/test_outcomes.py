@@ -50,6 +50,7 @@ KILLED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "outcome", "kind"), KILLED, ids=[row[0] for row in KILLED])
 def test_recorded_output_of_a_run_that_hangs_has_its_outcome(
     tmp_path: Path, name: str, outcome: Outcome, kind: ErrorKind

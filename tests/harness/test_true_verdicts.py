@@ -65,6 +65,7 @@ def test_a_check_may_end_itself_and_a_program_may_where_the_solution_does(tmp_pa
     assert code.grade_command_succeeds(work, "python3 app.py").passed
 
 
+@pytest.mark.slow
 def test_the_name_of_the_temporary_folder_changes_no_verdict(tmp_path: Path) -> None:
     folder = tmp_path / "with space, 'quote' and $dollar"
     folder.mkdir()
@@ -112,6 +113,7 @@ def test_tested_code_that_writes_into_the_graders_report_has_failed_and_the_grad
     assert len(grade.model_dump_json()) < 10_000
 
 
+@pytest.mark.slow
 def test_a_service_that_never_answers_is_no_failure_of_the_agent(tmp_path: Path) -> None:
     """Whatever the task's limit is; while a tool runs, the silence is the agent's own."""
     lines = (RECORDED / "ok_stream.stdout").read_text().splitlines(keepends=True)

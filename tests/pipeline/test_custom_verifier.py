@@ -121,6 +121,7 @@ def test_the_smoke_test_fails_a_verifier_that_is_broken(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_smoke_test_gives_a_verifier_as_long_as_the_task_does(
     data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
