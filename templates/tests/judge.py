@@ -8,11 +8,15 @@ for comparison, what verify.py gives. Without a grade there is no reward.json, a
 Standard library only, Python 3.9 and newer. docs/JUDGE.md says what the judge sees and how it fails.
 """
 
+from __future__ import annotations
+
 import contextlib
 import json
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -29,10 +33,10 @@ ASK_SECONDS = 480
 
 
 @contextlib.contextmanager
-def time_limit(seconds):
+def time_limit(seconds: int) -> Iterator[None]:
     """Raise TimeoutError in the block when it takes longer."""
 
-    def stop(*_):
+    def stop(*_: object) -> None:
         raise TimeoutError(f"took more than {seconds} s")
 
     signal.signal(signal.SIGALRM, stop)
@@ -43,18 +47,19 @@ def time_limit(seconds):
         signal.alarm(0)
 
 
-def deterministic(root, answer):
+def deterministic(root: str, answer: str) -> dict[str, Any]:
     """Return what verify.py measures of the answer, or why it cannot."""
     try:
         with open(f"{root}/tests/ground_truth.json", encoding="utf-8") as stream:
             key = json.load(stream)["key"]
         with time_limit(reading.TIME_LIMIT_SECONDS):
-            return verify.score(answer, key)
+            found: dict[str, Any] = verify.score(answer, key)
+            return found
     except TimeoutError as error:
         return {"reward": 0.0, "problem": str(error)}
 
 
-def look_up(root, answer):
+def look_up(root: str, answer: str) -> str:
     """Return the evidence pack of the answer."""
     project = f"{root}/tests/project"
     code = Code.read(project if os.path.isdir(project) else f"{root}/app/project")
@@ -64,7 +69,7 @@ def look_up(root, answer):
         return evidence(answer, code)
 
 
-def ask(root, answer, pack, key):
+def ask(root: str, answer: str, pack: str, key: str) -> tuple[dict[str, Any], dict[str, Any], dict[str, str]]:
     """Return (grade, usage, what was asked)."""
     asked = {name: os.environ.get(f"JUDGE_{name.upper()}", "") for name in ("api", "model")}
     if asked["api"] not in asking.BASE_URLS:
@@ -87,7 +92,7 @@ def ask(root, answer, pack, key):
     return grade, usage, asked
 
 
-def graded(root, answer, key):
+def graded(root: str, answer: str, key: str) -> dict[str, Any]:
     """Return the metrics of an answer.
 
     Raises:
@@ -114,7 +119,7 @@ def graded(root, answer, key):
     }
 
 
-def without(key, value):
+def without(key: str, value: Any) -> Any:
     """Return a JSON value without the key, which no service's reply and no library's message may put into a log."""
     if isinstance(value, dict):
         return {name: without(key, item) for name, item in value.items()}
@@ -123,9 +128,10 @@ def without(key, value):
     return value.replace(key, "[key]") if key and isinstance(value, str) else value
 
 
-def main(root):
+def main(root: str) -> None:
+    """Grade ROOT/app/solution.md and write what is known of it."""
     key = os.environ.pop("JUDGE_API_KEY", "").strip()
-    result = {"scoring": "judge"}
+    result: dict[str, Any] = {"scoring": "judge"}
     try:
         answer, problem = reading.read_answer(f"{root}/app/solution.md")
         result["deterministic"] = deterministic(root, answer)
