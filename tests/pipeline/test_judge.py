@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ import pytest
 import smoke_test
 from harness.results.judged_task import JudgedTask
 from locobench.generate.make import Options
-from locobench.scoring.grader import JUDGE_FILES
+from locobench.scoring.grader import JUDGE, JUDGE_FILES, grader_files
+from locobench.scoring.grading import as_answer
 from locobench.shared.errors import InputError
 from tests.conftest import REPOSITORY, Script
 from tests.pipeline.test_adapter import generate
@@ -259,3 +261,18 @@ def test_run_adapter_writes_them(data: Data, tmp_path: Path, script: Script) -> 
     refused = script("run_adapter.py", *flags, "--verifier", "judge", "--shared_verifier")
     assert refused.returncode == 2
     assert len(refused.stderr.splitlines()) == 1
+
+
+def test_beside_a_judge_an_exact_answer_is_measured_by_the_exact_verifier(tmp_path: Path) -> None:
+    files = {**grader_files(JUDGE, "exact"), "app/project/a.py": b"def place(basket, order):\n    return order\n"}
+    key = {"measure": "f1", "items": ["a.py: place"], "names": {"a.py": ["place"]}, "edges": [], "grep": []}
+    files["tests/ground_truth.json"] = json.dumps({"key": key}).encode()
+    files["app/solution.md"] = as_answer(["a.py: place", "a.py: other"]).encode()
+    for path, content in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(content)
+    (tmp_path / "logs/verifier").mkdir(parents=True)
+    subprocess.run([sys.executable, "-I", "-S", tmp_path / "tests/judge.py", tmp_path], check=True, capture_output=True)
+    metrics = json.loads((tmp_path / "logs/verifier/metrics.json").read_text())
+    assert metrics["deterministic"]["reward"] == pytest.approx(2 / 3, abs=1e-6)
+    assert "JUDGE_API" in metrics["problem"]
