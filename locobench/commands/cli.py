@@ -30,6 +30,12 @@ SELECTION_FILE = WORKPLACE / "selected_tasks.json"
 TASKS_FOLDER = WORKPLACE / "tasks"
 DERIVED_FOLDER = WORKPLACE / "data" / "derived"
 
+# Matches names and tags such as 22-alpine3.20. Only a build shows what an image really contains.
+_WITHOUT_APT = re.compile(
+    r"\b(almalinux|alpine|amazonlinux|archlinux|busybox|centos|distroless|fedora|opensuse|oraclelinux|photon"
+    r"|rockylinux|scratch|ubi|wolfi)(?![a-z])"
+)
+
 T = TypeVar("T")
 
 
@@ -88,10 +94,7 @@ def image_name(text: str) -> str:
 
 def base_image(text: str) -> str:
     """Parse the name of a base image (for a flag's `type=`); the Dockerfile needs its apt-get."""
-    repository = re.sub(r"^[^/]*[.:][^/]*/", "", text)
-    if match := re.search(
-        r"alpine|busybox|distroless|fedora|centos|rockylinux|almalinux|archlinux|opensuse", repository
-    ):
+    if match := _WITHOUT_APT.search(re.sub(r"^[^/]*[.:][^/]*/", "", text)):
         raise argparse.ArgumentTypeError(
             f"{text!r}: {match[0]} has no apt-get, which installs what tasks need; name a Debian or an Ubuntu"
         )

@@ -271,6 +271,7 @@ def test_missing_context_files_are_counted_in_one_warning(data: Data, tmp_path: 
         (["--base_image", "a b\nRUN x"], "not an image name"),
         (["--base_image", "alpine:3"], "'alpine:3': alpine has no apt-get"),
         (["--base_image", "registry.example:5000/node:22-alpine3.20"], "alpine has no apt-get"),
+        (["--base_image", "oraclelinux:9"], "oraclelinux has no apt-get"),
         (["--output_dir", "data"], "data: lies among the data of "),
         (["--output_dir", "data/generated/x"], "; --output_dir must name a folder apart from them"),
         (["--mirror_repos", "data/output"], "; --mirror_repos must name a folder apart from them"),
