@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from itertools import combinations
 from pathlib import Path
-from statistics import fmean, median, variance
 
 import click
 
 from harness.cli.options import PATH
 from harness.cli.output import journal_of, save_results
+from harness.compare.judges import judge_agreement
 from harness.compare.wording import cost_text, counted
 from harness.errors import InputError
 from harness.graders.service import Question, Service
@@ -154,32 +152,7 @@ def _say_verdicts(panel: Panel, questions: Sequence[Question]) -> None:
         f"{counted(len(questions), 'question')}, {counted(len(replies) - len(failed), 'verdict')}, "
         f"{len(failed)} missing; {cost_text(panel.spent_usd)} in all"
     )
-    for line in _agreement(panel.points(questions)):
+    for line in judge_agreement(panel.points(questions)):
         say(f"  {line}")
     for text in sorted({reply.error for reply in failed})[:MOST_REASONS]:
         say(f"  no verdict: {text}", err=True)
-
-
-def _agreement(grades: Mapping[str, Mapping[str, Sequence[float]]]) -> Iterator[str]:
-    """Yield a line for each judge that was asked again, and for each pair of judges with answers in common.
-
-    A judge's grades of one answer scatter by the root of their mean variance (n - 1 in its denominator). Two judges are
-    compared by the median of each.
-
-    Args:
-        grades: each judge's grades of each answer, 0 to 100.
-    """
-    for judge, of_answers in grades.items():
-        repeated = [values for values in of_answers.values() if len(values) > 1]
-        if repeated:
-            scatter = math.sqrt(fmean(map(variance, repeated)))
-            yield f"{judge} asked again: grades of one answer scatter by {scatter:.1f} points ({len(repeated)} of them)"
-    for first, second in combinations(grades, 2):
-        both = sorted(grades[first].keys() & grades[second].keys())
-        a, b = ([round(median(grades[judge][name]), 9) for name in both] for judge in (first, second))
-        if both:
-            apart = [y - x for x, y in zip(a, b, strict=True)]
-            yield (
-                f"{first} and {second} on {len(both)}: {fmean(map(abs, apart)):.1f} points apart, "
-                f"the second gives {fmean(apart):+.1f}"
-            )
