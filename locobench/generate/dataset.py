@@ -62,8 +62,8 @@ def check_files(folder: Path) -> None:
     for name in FILES:
         path = folder / name
         try:
-            _, _, text = path.read_text(encoding="utf-8").partition("\n")
-            is_ours = path.read_text(encoding="utf-8") == _marked(name, text)
+            whole = path.read_text(encoding="utf-8")
+            is_ours = whole == _marked(name, whole.partition("\n")[2])
         except (OSError, ValueError):
             is_ours = not (path.exists() or path.is_symlink())
         if not is_ours:

@@ -122,7 +122,10 @@ def grade_key(
 
 
 def _named_in(instruction: str, context_files: Iterable[str]) -> set[str]:
-    """Return the folded identifiers that the instruction gives away, but for those in its list of files."""
+    """Return the folded identifiers that the instruction gives away, but for those in its list of files.
+
+    `CodeIndex.names_of_paths` has them: paths are read once a project, not once a task.
+    """
     listed = {f"- `{path}`" for path in context_files}
     said = [block.text for block in read_blocks(instruction) if block.text not in listed]
     return compounds("\n".join(said)).union(*(names for text in said for names in names_in(text)))
