@@ -7,7 +7,6 @@ Standard library only, Python 3.9 and newer: the file itself goes into a task's 
 from __future__ import annotations
 
 import base64
-import html
 import json
 import operator
 import os
@@ -25,7 +24,7 @@ TIME_LIMIT_SECONDS = 30
 
 PROSE, HEADING, CODE = "prose", "heading", "code"
 # In words: a shorter line of the code base does not count as a quotation; of a longer one the beginning is enough.
-SHORTEST_LINE, LONGEST_LINE = 3, 24
+SHORTEST_LINE, LONGEST_LINE = 3, 12
 
 # A code span may contain line ends, but not a blank line: blocks end there.
 SPAN = re.compile(r"(?<!`)(`+)(?!`)([^`]+)(?<!`)\1(?!`)")
@@ -38,19 +37,15 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f](?:(?<=\x1b)\[[0-9;?]*[ 
 _FENCE = re.compile(r"[ \t>]*(?:[-*+] +|\d+[.)] +)?(`{3,}|~{3,})(.*)")
 _STARTS_BLOCK = re.compile(r"[ \t>]*(?:[-*+]|\d+[.)])[ \t]|[ \t>]*[#|]")
 _HEADING = re.compile(r"#{1,6}(?:\s|$)")
-_CODE_TAG = re.compile(r"</?(?:code|tt|kbd)>", re.IGNORECASE)
 # A backslash before a letter may be part of a Windows path.
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!<>|])")
-# No character has a longer number, and int() refuses a number of thousands of digits.
-_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z]\w{1,30});")
 # Parts of one letter do not count.
 _PART = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z][a-z]+|[a-z]{2,}")
 # A name that is called, or that follows `.`, `->` or `::`.
 _MEMBER = re.compile(r"(?:(?<=::)|(?<=->)|(?<=[\w\])]\.))[A-Za-z_]\w*|\b[A-Za-z_]\w*(?=\()")
 _CALLED = re.compile(r"\b[A-Za-z_]\w*(?=\()")
-_PATH = re.compile(r"[\w.+@~#$%&\-/\\]+", re.ASCII)
-_LONGEST_PATH = 4096
-_TOKEN = re.compile(rb"[A-Za-z0-9_\x80-\xff]+")
+_PATH = re.compile(r"[\w.+@~$%&\-/\\]+", re.ASCII)
+_TOKEN = re.compile(rb"[a-z0-9_\x80-\xff]+")
 
 
 class Block(NamedTuple):
@@ -59,7 +54,7 @@ class Block(NamedTuple):
     kind: str
     """PROSE, HEADING or CODE."""
     text: str
-    """Prose as it is meant: without Markdown's escapes, entities and code tags."""
+    """Prose without Markdown's escapes: `\\_` is `_`."""
 
 
 def read_blocks(markdown: str) -> list[Block]:
@@ -71,7 +66,7 @@ def read_blocks(markdown: str) -> list[Block]:
     def end_block(kind: str) -> None:
         text = "\n".join(lines)
         if text:
-            blocks.append(Block(kind, text if kind == CODE else unescaped(text)))
+            blocks.append(Block(kind, text if kind == CODE else _ESCAPE.sub(r"\1", text)))
         lines.clear()
 
     for line in _CONTROL.sub(" ", markdown).splitlines():
@@ -94,12 +89,6 @@ def read_blocks(markdown: str) -> list[Block]:
             lines.append(bare)
     end_block(CODE if fence else PROSE)
     return blocks
-
-
-def unescaped(text: str) -> str:
-    r"""Resolve Markdown's escapes: `\_` becomes `_`, `&lt;` becomes `<`, <code> becomes a code span."""
-    text = _ESCAPE.sub(r"\1", _CODE_TAG.sub("`", text))
-    return _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
 
 
 def fold(token: str) -> str:
@@ -148,15 +137,15 @@ def names_in(text: str) -> Names:
 
 
 class Files:
-    """The files of a project and the ways to name them."""
+    """The files of a project and the ways to name them.
 
-    def __init__(self, paths: Iterable[str], roots: Iterable[str] = ()) -> None:
-        """Take paths relative to the project; `roots` are folders that an answer may put before one.
+    A file is named by its path and by every ending of it that no other file shares, whatever folders an answer puts
+    before it. A base name that is an identifier of several parts (`OrderBook.java`) or numbered (`module_7.c`) does
+    without its extension.
+    """
 
-        A file is named by its path and by every ending of it that no other file shares. A base name that is an
-        identifier of several parts (`OrderBook.java`) or numbered (`module_7.c`) does without its extension.
-        """
-        self._prefixes = tuple(f"{root}/" for root in ("app/project", "project", "a", "b", *roots))
+    def __init__(self, paths: Iterable[str]) -> None:
+        """Take paths relative to the project."""
         self._by_name: dict[str, str] = {}
         paths = list(paths)
         shared: set[str] = set()
@@ -169,42 +158,24 @@ class Files:
         for name in shared:
             del self._by_name[name]
         self._by_name.update((path, path) for path in paths)
+        self._longest = max(map(len, self._by_name), default=0)
         # Names with blanks or non-ASCII letters are searched for literally.
         self._odd = [name for name in self._by_name if not _PATH.fullmatch(name)]
 
     def named_in(self, text: str) -> set[str]:
         """Return the files that a text names; a part of another word does not count."""
-        found = {self._named(token) for token in set(_PATH.findall(text))}
-        for name in self._odd:
-            if name in text and re.search(r"(?:(?<![\w/])|(?<=project/)|(?<=\./))" + re.escape(name) + r"(?!\w)", text):
-                found.add(self._by_name[name])
+        found = {self._by_name[name] for name in self._odd if name in text}
+        for token in set(_PATH.findall(text)):
+            # One character more than the longest name, so that no name is found where the cut goes through a word.
+            name = token.replace("\\", "/").rstrip("./-")[-self._longest - 1 :]
+            while name and name not in self._by_name:
+                name = name.partition("/")[2]
+            found.add(self._by_name.get(name, ""))
         return found - {""}
-
-    def _named(self, token: str) -> str:
-        if token in self._by_name or token.isalnum() or len(token) > _LONGEST_PATH:
-            return self._by_name.get(token, "")
-        path = token.replace("\\", "/").partition("#")[0].rstrip("./-").lstrip("./@~")
-        # `cache.c/lookup` and `cache.h/cpp` name a file and something else; `OrderBook.replace` a class with a file.
-        for form in (token, path, path.rpartition("/")[0], path.partition(".")[0]):
-            for name in (form, *(form[len(prefix) :] for prefix in self._prefixes if form.startswith(prefix))):
-                if name in self._by_name:
-                    return self._by_name[name]
-        return ""
 
 
 # Folded identifier -> numbers of the files that have it.
 Places = Mapping[str, Collection[int]]
-
-
-def tokens(text: str) -> list[tuple[bytes, int, int]]:
-    """Return (word, start, end) of each word in `text`, in lower case; the offsets are in bytes of UTF-8."""
-    content = text.encode("utf-8", "replace").lower()
-    return [(match[0], match.start(), match.end()) for match in _TOKEN.finditer(content)]
-
-
-def line_sum(words: list[bytes]) -> int:
-    """Return the 32-bit checksum that identifies a line of code."""
-    return zlib.crc32(b" ".join(words[:LONGEST_LINE]))
 
 
 def pack(text: str, strategy: int = zlib.Z_DEFAULT_STRATEGY) -> str:
@@ -238,9 +209,9 @@ def unpack_lines(packed: str) -> frozenset[int]:
 class CodeBase:
     """A code base as stored in a task's key: files, identifiers with their files, and sums of lines."""
 
-    def __init__(self, places: Places, lines: Iterable[int], files: Files) -> None:
+    def __init__(self, places: Places, lines: Collection[int], files: Files) -> None:
         self.places = places
-        self.lines = frozenset(lines)
+        self.lines = lines
         self.files = files
 
     @classmethod
@@ -248,21 +219,16 @@ class CodeBase:
         """Read the code base from a key."""
         rows = (row.split() for row in unpack(key["names"]).splitlines())
         places = {name: list(map(int, files)) for name, *files in rows}
-        return cls(places, unpack_lines(key["lines"]), Files(key["files"], key["roots"]))
-
-    def known(self, name: str) -> str:
-        """Return the name, or its singular, if the code base has it, else ""."""
-        if name in self.places:
-            return name
-        return name[:-1] if name.endswith("s") and name[:-1] in self.places else ""
+        return cls(places, unpack_lines(key["lines"]), Files(key["files"]))
 
     def without_copies(self, text: str) -> tuple[str, set[int], int]:
-        """Return prose without the lines of code in it, their sums, and how many words they have.
+        """Return a text without the lines of the code base in it, their sums, and how many words they have.
 
         A run of words that is a whole line of the code base is that line, whatever stands around it.
         """
-        words, content = tokens(text), text.encode("utf-8", "replace")
-        following = [b" " + word for word, _, _ in words]
+        content = text.encode("utf-8", "replace")
+        words = list(_TOKEN.finditer(content.lower()))
+        following = [b" " + word[0] for word in words]
         kept, found, copied, place, end = [], set(), 0, 0, 0
         lines, crc32 = self.lines, zlib.crc32  # looked up once: this loop is most of the verifier's time
         while place < len(words):
@@ -273,8 +239,8 @@ class CodeBase:
                 if total in lines and count >= SHORTEST_LINE:
                     stop, matched = place + count, total
             if stop:
-                kept.append(content[end : words[place][1]])
-                end = words[stop - 1][2]
+                kept.append(content[end : words[place].start()])
+                end = words[stop - 1].end()
                 found.add(matched)
                 copied += stop - place
             place = stop or place + 1

@@ -220,8 +220,7 @@ class ProjectMapping:
             OSError: a file cannot be read.
         """
         if self.root not in self.project.indexes:
-            roots = [self.root.rstrip("/")] if self.root else []
-            self.project.indexes[self.root] = CodeIndex(self.paths, self._texts(), roots)
+            self.project.indexes[self.root] = CodeIndex(self.paths, self._texts(), self.root.rstrip("/"))
         return self.project.indexes[self.root]
 
     def _texts(self) -> Iterator[tuple[str, bytes]]:

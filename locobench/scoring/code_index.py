@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
+from zlib import crc32
 
 from locobench.reading import (
+    LONGEST_LINE,
     SHORTEST_LINE,
     WORD,
     CodeBase,
@@ -14,7 +16,6 @@ from locobench.reading import (
     fold,
     is_compound,
     is_simple,
-    line_sum,
     names_in,
     pack,
     pack_lines,
@@ -25,16 +26,10 @@ LARGEST_FILE = 1 << 20
 LARGEST_PROJECT = 32 << 20
 
 
-def _blank_but(kept: Callable[[int], bool]) -> bytes:
-    """Return a table for `bytes.translate` that replaces all other bytes with blanks."""
-    return bytes(byte if kept(byte) else ord(" ") for byte in range(256))
-
-
-# On whole files, `translate` and `split` are several times as fast as regular expressions.
 _IS_WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
-_TO_NAMES = _blank_but((_IS_WORD | frozenset(b"$(")).__contains__)
-# The words of `reading.tokens`.
-_TO_WORDS = _blank_but(lambda byte: byte >= 128 or byte in _IS_WORD or byte == ord("\n")).lower()
+# On whole files, `translate` and `split` are several times as fast as regular expressions.
+_TO_NAMES = bytes(byte if byte in _IS_WORD or byte in b"$(" else ord(" ") for byte in range(256))
+_TO_WORDS = bytes(byte if byte in _IS_WORD or byte in b"\n" or byte >= 128 else ord(" ") for byte in range(256)).lower()
 
 
 class CodeIndex:
@@ -42,23 +37,22 @@ class CodeIndex:
 
     Attributes:
         files: the paths that an answer can name, sorted; the verifier refers to them by position.
-        roots: folder names that an answer may put before a path, sorted.
         names: folded identifier -> its spelling in the first file that has it.
         texts: path -> content of each text file.
         code: the index that the verifier searches.
         stored: the same index as text, for the key.
     """
 
-    def __init__(self, paths: Iterable[str], texts: Iterable[tuple[str, bytes]], roots: Iterable[str] = ()) -> None:
+    def __init__(self, paths: Iterable[str], texts: Iterable[tuple[str, bytes]], root: str = "") -> None:
         """Build the index.
 
         Args:
             paths: the paths of all files, relative to the project.
             texts: (path, content) of the files to read.
-            roots: folder names that an answer may put before a path.
+            root: the name of the folder that holds them, which gives identifiers away as their paths do.
         """
         self.files = sorted(filter(can_be_written, paths))
-        self.roots = sorted(roots)
+        self._root = root
         self.names: dict[str, str] = {}
         self.texts: dict[str, bytes] = {}
         self._names_of: dict[str, set[str]] = {}
@@ -81,12 +75,13 @@ class CodeIndex:
             self._names_of[path] = {*map(folded.__getitem__, found)} - {""}
             for name in self._names_of[path]:
                 places[name].append(numbers[path])
-            sums.update([line_sum(words) for line in _as_words(content) if len(words := line.split()) >= SHORTEST_LINE])
-        self.code = CodeBase(places, sums, Files(self.files, self.roots))
+            for line in _lines(content):
+                if len(words := line.split(None, LONGEST_LINE)) >= SHORTEST_LINE:
+                    sums.add(crc32(b" ".join(words[:LONGEST_LINE])))
+        self.code = CodeBase(places, sums, Files(self.files))
         rows = (f"{name} {' '.join(map(str, places[name]))}" for name in sorted(places))
         self.stored = {
             "files": self.files,
-            "roots": self.roots,
             "names": pack("\n".join(rows)),
             "lines": pack_lines(sums),
         }
@@ -94,7 +89,7 @@ class CodeIndex:
     @cached_property
     def names_of_paths(self) -> set[str]:
         """The folded identifiers in the paths: an agent learns these by listing the files."""
-        paths = (*self.roots, *self.files)
+        paths = (self._root, *self.files)
         return compounds("\n".join(paths)).union(*(names for path in paths for names in names_in(f"`{path}`")))
 
     def names_in(self, path: str) -> list[str]:
@@ -105,12 +100,13 @@ class CodeIndex:
     def lines_in(self, path: str) -> Iterator[str]:
         """Yield the lines of a file that the verifier recognises in quotes."""
         content = self.texts.get(path, b"")
-        for line, words in zip(content.split(b"\n"), _as_words(content), strict=True):
+        for line, words in zip(content.split(b"\n"), _lines(content), strict=True):
             if len(words.split()) >= SHORTEST_LINE:
                 yield line.decode("utf-8", "replace").rstrip()
 
 
-def _as_words(content: bytes) -> list[bytes]:
+def _lines(content: bytes) -> list[bytes]:
+    """Return the words of each line, between blanks."""
     return content.translate(_TO_WORDS).split(b"\n")
 
 

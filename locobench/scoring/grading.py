@@ -12,8 +12,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from locobench.dataset.scenario import Scenario
-from locobench.reading import MAX_ANSWER_BYTES, WORD, CodeBase, fold, names_in, pack, read_blocks
-from locobench.scoring import exact, verify
+from locobench.reading import MAX_ANSWER_BYTES, WORD, fold, names_in, read_blocks
+from locobench.scoring import exact
 from locobench.scoring.code_index import CodeIndex, compounds
 from locobench.scoring.scoring import PUBLISHED, Scoring
 from locobench.shared.markdown import as_markdown, fence
@@ -99,26 +99,16 @@ def grade_key(
         instruction: what the agent reads; an answer gets no credit for names in it.
 
     Raises:
-        GradingError: the ground truth holds nothing to score, or is longer than an answer may be.
+        GradingError: there is no identifier to look up, or the ground truth is longer than an answer may be.
     """
-    key: dict[str, Any] = {
-        "scoring": scoring.model_dump(),
-        "given": sorted(index.names_of_paths | _named_in(instruction, context_files)),
-        **index.stored,
-    }
-    text = as_markdown(task.ground_truth)
-    oracle = _oracle(text, index, key, context_files)
+    given = index.names_of_paths | _named_in(instruction, context_files)
+    oracle = _oracle(as_markdown(task.ground_truth), index, scoring, given, context_files)
     if len(oracle.encode()) > MAX_ANSWER_BYTES:
         raise GradingError(f"ground_truth: more than {MAX_ANSWER_BYTES:,} bytes, which is all the verifier reads")
-    full = verify.measure(oracle, key, index.code)["components"] if index.names else {}
-    if not full.get("keyword_overlap"):
-        # There are no names, or the task gives them all away: score the words of the ground truth instead.
-        key |= {"truth": text, "names": pack("")}
-        oracle = text
-        full = verify.measure(oracle, key, CodeBase({}, index.code.lines, index.code.files))["components"]
-    if not full["keyword_overlap"]:
-        raise GradingError("ground_truth: holds no word to compare, and the code base no identifier to look up")
-    return Grading({**key, "full": full}, oracle)
+    return Grading(
+        {"scoring": scoring.model_dump(), "given": sorted(given), "oracle": oracle, **index.stored},
+        oracle,
+    )
 
 
 def _named_in(instruction: str, context_files: Iterable[str]) -> set[str]:
@@ -131,9 +121,12 @@ def _named_in(instruction: str, context_files: Iterable[str]) -> set[str]:
     return compounds("\n".join(said)).union(*(names for text in said for names in names_in(text)))
 
 
-def _oracle(truth: str, index: CodeIndex, key: dict[str, Any], context_files: Iterable[str]) -> str:
-    """Return the truth followed by evidence from the code base: identifiers with their files, and lines with them."""
-    scoring, given = key["scoring"], set(key["given"])
+def _oracle(truth: str, index: CodeIndex, scoring: Scoring, given: set[str], context_files: Iterable[str]) -> str:
+    """Return the truth followed by evidence from the code base: identifiers with their files, and lines with them.
+
+    Raises:
+        GradingError: there is no identifier that the task does not give away.
+    """
     named = index.code.files.named_in(truth)
     files = list(dict.fromkeys([*sorted(named), *context_files, *index.files]))
     statements: list[str] = []
@@ -141,7 +134,7 @@ def _oracle(truth: str, index: CodeIndex, key: dict[str, Any], context_files: It
     found = 0.0
     spoken_of: set[str] = set()
     for path, names in _portions(index, files, given):
-        if found >= ENOUGH * scoring["names"] and len(spoken_of) >= ENOUGH * scoring["shown"]:
+        if found >= ENOUGH * scoring.names and len(spoken_of) >= ENOUGH * scoring.shown:
             break
         if names := [name for name in names if name not in said]:
             place = path if "`" in path else f"`{path}`"
@@ -150,11 +143,13 @@ def _oracle(truth: str, index: CodeIndex, key: dict[str, Any], context_files: It
             said.update(names)
             found += sum(1 / math.sqrt(len(index.code.places[name])) for name in names)
             spoken_of.add(path)
-    lines = _lines_with(index, sorted(spoken_of, key=files.index), said, math.ceil(ENOUGH * scoring["shown"]))
-    parts = [_closed(truth)]
-    if statements:
-        parts.append("## Evidence\n\n" + "\n".join(statements))
-    if lines:
+    if not statements:
+        raise GradingError(
+            "the code base has no identifier to look up that the task does not give away;"
+            f" --scoring {PUBLISHED} compares words instead"
+        )
+    parts = [_closed(truth), "## Evidence\n\n" + "\n".join(statements)]
+    if lines := _lines_with(index, sorted(spoken_of, key=files.index), said, math.ceil(ENOUGH * scoring.shown)):
         parts.append("## Code\n\n" + fence("\n".join(lines)))
     return "\n\n".join(parts)
 

@@ -58,7 +58,6 @@ class Scoring(_Table):
     simple: Share
     shown: Positive
     frequent: Annotated[float, Field(gt=0, le=1)]
-    copied: Annotated[float, Field(gt=0, le=1)]
     length_words: Annotated[int, Field(ge=1)]
 
     @classmethod

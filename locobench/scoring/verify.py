@@ -24,20 +24,17 @@ if __name__ == "__main__":
 from locobench.reading import (
     CODE,
     HEADING,
-    SHORTEST_LINE,
     SPAN,
     WORD,
     CodeBase,
     fold,
     grade,
     is_compound,
-    line_sum,
     names_in,
     read_blocks,
-    tokens,
 )
 
-VERSION = "3.0"
+VERSION = "4.0"
 
 # What a scoring file may set, with the defaults. The weights and the 100 words are the benchmark's; docs/VERIFIER.md
 # gives for each of the others the reason and the range in which no figure of its tables changes.
@@ -51,13 +48,11 @@ SCORING: dict[str, Any] = {
     "shown": 3,
     # Share of the ten most frequent words in prose that somebody wrote, in any language; a word list has less.
     "frequent": 0.15,
-    # An answer earns nothing if this share of its prose is copied from the code base.
-    "copied": 0.5,
     "length_words": 100,
 }
 
 # Paths and qualified names are not words of prose.
-_JOINED = re.compile(r"[/\\.]\w")
+_JOINED = re.compile(r"\S*[/\\.]\w\S*")
 _SENTENCE_END = re.compile(r"(?<=[.;:!?])\s+")
 # Sentences and headings propose names with these words, and code declares them so: such names are not invented.
 _PROPOSES = re.compile(
@@ -79,7 +74,7 @@ class Evidence:
         credit: existing identifier in a statement -> its credit, 0 to 1.
         placed: file -> the credit of the best identifier that a statement correctly places in it.
         invented: identifiers that are neither in the code base nor proposed as new.
-        lines: sums of the lines shown: in prose all copied lines, in code those with a named identifier.
+        lines: sums of the lines of the code base that the answer shows.
         prose: counts of the answer's own words of prose.
         copied: number of words of prose copied from the code base.
     """
@@ -95,57 +90,39 @@ class Evidence:
         self._simple = key["scoring"]["simple"]
         self._numbers = {path: number for number, path in enumerate(key["files"])}
         proposed: set[str] = set()
-        section: set[str] = set()
         section_proposes = False
-        blocks = read_blocks(answer)
-        for kind, text in blocks:
-            if kind == CODE:
-                continue
-            prose, lines, copied = code.without_copies(text)
+        for kind, text in read_blocks(answer):
+            own, lines, copied = code.without_copies(text)
             self.lines |= lines
+            if kind == CODE:
+                proposed.update(map(fold, _DECLARES.findall(own)))
+                continue
             self.copied += copied
-            named_files = code.files.named_in(prose)
             if kind == HEADING:
-                section, section_proposes = named_files, bool(_PROPOSES.search(prose))
-            self._read_statement(prose, named_files or section)
-            for sentence in _SENTENCE_END.split(prose):
+                section_proposes = bool(_PROPOSES.search(own))
+            self._read_statement(own)
+            for sentence in _SENTENCE_END.split(own):
                 if section_proposes or _PROPOSES.search(sentence):
                     proposed |= names_in(sentence).certain
-        for kind, text in blocks:
-            if kind == CODE:
-                proposed |= self._read_code(text)
         self.invented -= proposed
 
-    def _read_statement(self, text: str, files: set[str]) -> None:
+    def _read_statement(self, text: str) -> None:
         names = names_in(text)
-        compounds = {self._code.known(name) for name in names.certain | names.possible} - {""} - self._given
-        simple = {name for name in names.simple if name in self._code.places} - self._given
-        invented = {name for name in names.certain if not self._code.known(name)} - self._given
-        plain = " ".join(word for word in SPAN.sub(" ", text).split() if not _JOINED.search(word))
+        existing = {name for kind in names for name in kind if name in self._code.places} - self._given
+        invented = {name for name in names.certain if name not in self._code.places} - self._given
+        plain = _JOINED.sub(" ", SPAN.sub(" ", text))
         own = [word.lower() for word in WORD.findall(plain) if not is_compound(word)]
         self.prose.update(own)
         self.invented |= invented
-        named = len(compounds) + len(simple) + len(invented)
         # A list of names says nothing about them.
-        said = 1 - math.exp(-len(own) / named) if named else 0.0
-        for name in compounds | simple:
-            credit = said * (1.0 if name in compounds else self._simple)
+        said = 1 - math.exp(-len(own) / max(1, len(existing) + len(invented)))
+        files = self._code.files.named_in(text) if existing else ()
+        for name in existing:
+            credit = said * (self._simple if name in names.simple else 1.0)
             self.credit[name] = max(credit, self.credit.get(name, 0.0))
             for path in files:
                 if self._numbers[path] in self._code.places[name]:
                     self.placed[path] = max(credit, self.placed.get(path, 0.0))
-
-    def _read_code(self, text: str) -> set[str]:
-        """Collect existing lines with an identifier that the prose names; return the names declared in new lines."""
-        declared: set[str] = set()
-        for line in text.splitlines():
-            words = [word for word, _, _ in tokens(line)]
-            total = line_sum(words)
-            if len(words) < SHORTEST_LINE or total not in self._code.lines:
-                declared.update(map(fold, _DECLARES.findall(line)))
-            elif any(fold(token) in self.credit for token in WORD.findall(line)):
-                self.lines.add(total)
-        return declared
 
 
 def saturate(amount: float, scale: float) -> float:
@@ -158,17 +135,15 @@ def measure(answer: str, key: Mapping[str, Any], code: CodeBase) -> dict[str, An
     scoring, seen = key["scoring"], Evidence(answer, key, code)
     # An identifier that many files contain does not show that the agent has read one.
     found = sum(seen.credit[name] / math.sqrt(len(code.places[name])) for name in sorted(seen.credit))
-    true = found / (found + len(seen.invented)) if found else 0.0
+    # One true name in advance: a short answer is not judged by one word of a library that the code does not use.
+    true = (found + 1) / (found + 1 + len(seen.invented))
     spoken = sum(seen.prose.values())
     frequent = sum(count for _, count in seen.prose.most_common(10)) / max(1, spoken)
-    copied = seen.copied / max(1, seen.copied + spoken)
-    written = min(1.0, frequent / scoring["frequent"]) ** 3 * max(0.0, 1 - (copied / scoring["copied"]) ** 3)
+    own = spoken / max(1, seen.copied + spoken)
+    written = min(1.0, frequent / scoring["frequent"]) ** 3 * own**2
     # Squared: an answer with one invented name has usually guessed some of the others.
     known = saturate(found * true**2, scoring["names"]) * written
     placed = sum(seen.placed[path] for path in sorted(seen.placed))
-    if not code.places:
-        # Nothing can be looked up, so only the words of the ground truth can be compared.
-        known = _f1(_words(answer), _words(key["truth"]))
     return {
         "components": {
             "keyword_overlap": known,
@@ -185,29 +160,28 @@ def measure(answer: str, key: Mapping[str, Any], code: CodeBase) -> dict[str, An
         "written": written,
         "words": spoken,
         "frequent": frequent,
-        "copied": copied,
+        "own": own,
     }
 
 
 def score(answer: str, key: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metrics of `answer`: `reward` (0-1), each component (0-1), and what they were made from."""
-    return held_against(key["full"], measure(answer, key, CodeBase.read(key)), key["scoring"]["weights"])
+    code = CodeBase.read(key)
+    full = measure(key["oracle"], key, code)["components"]
+    return held_against(full, measure(answer, key, code), key["scoring"]["weights"])
 
 
 def held_against(
     full: Mapping[str, float], measured: Mapping[str, Any], weights: Mapping[str, float]
 ) -> dict[str, Any]:
     """Return the metrics: each component is a share of `full`, the oracle's value for it."""
-    components = {name: min(1.0, amount / full[name]) for name, amount in measured["components"].items() if full[name]}
-    # No answer can provide evidence that even the oracle cannot, so the identifiers get that weight.
-    weights = dict(weights)
-    for name in [name for name in weights if name not in components]:
-        weights["keyword_overlap"] += weights.pop(name)
+    shares = {name: min(1.0, amount / full[name]) for name, amount in measured["components"].items() if full[name]}
+    # No answer can show what even the oracle cannot: there the identifiers decide alone.
+    components = {name: shares.get(name, shares["keyword_overlap"]) for name in weights}
     return {
         **measured,
         "reward": weighted(components, weights),
         "components": {name: round(value, 6) for name, value in components.items()},
-        "weights": weights,
         "scoring": "evidence",
         "scoring_version": VERSION,
     }
@@ -217,14 +191,6 @@ def weighted(components: Mapping[str, float], weights: Mapping[str, float]) -> f
     """Return the weighted mean of the components, 0 to 1."""
     total = sum(weights[name] * components[name] for name in weights) / sum(weights.values())
     return round(min(1.0, max(0.0, total)), 6)
-
-
-def _words(text: str) -> set[str]:
-    return {word for word in WORD.findall(text.lower()) if len(word) > 2}
-
-
-def _f1(said: set[str], wanted: set[str]) -> float:
-    return 2 * len(said & wanted) / max(1, len(said) + len(wanted))
 
 
 if __name__ == "__main__":

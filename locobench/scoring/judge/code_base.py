@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 
-from locobench.reading import NUMBERED
+from locobench.reading import NUMBERED, fold
 
 # Bytes. A larger file is data, not code; of a larger code base, only this much is read.
 LARGEST_FILE, LARGEST_PROJECT = 1 << 20, 32 << 20
@@ -49,7 +49,7 @@ class Code:
                 for word in dict.fromkeys(WORD.findall(line)):
                     self.places[word].append((path, number))
         for word in self.places:
-            self._spelled[_folded(word)].add(word)
+            self._spelled[fold(word)].add(word)
         self._ends: defaultdict[str, set[str]] = defaultdict(set)
         for path in self.lines:
             parts = path.split("/")
@@ -97,7 +97,7 @@ class Code:
         """Return how the code spells `name`: itself, else other ways of joining the same words."""
         if name in self.places:
             return [name]
-        return sorted(self._spelled.get(_folded(name), ())) if len(name) > 4 else []
+        return sorted(self._spelled.get(fold(name), ())) if len(name) > 4 else []
 
     def definitions(self, name: str) -> list[Place]:
         """Return the (path, line number) where the name seems to be defined."""
@@ -153,10 +153,6 @@ class Code:
                         return first, last
                     break
         return max(1, number - AROUND), min(len(lines), number + AROUND)
-
-
-def _folded(name: str) -> str:
-    return name.replace("_", "").replace("$", "").lower()
 
 
 def _depth(line: str) -> int:
