@@ -52,7 +52,7 @@ SCORING: dict[str, Any] = {
 }
 
 # Paths and qualified names are not words of prose.
-_JOINED = re.compile(r"\S*[/\\.]\w\S*")
+_JOINED = re.compile(r"(?<!\S)\S*[/\\.]\w\S*")
 _SENTENCE_END = re.compile(r"(?<=[.;:!?])\s+")
 # Sentences and headings propose names with these words, and code declares them so: such names are not invented.
 _PROPOSES = re.compile(

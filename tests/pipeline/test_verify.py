@@ -75,7 +75,7 @@ def grading(truth: Any = TRUTH, code: dict[str, str] = CODE, prompt: str = PROMP
     """Grade as the adapter does."""
     return grade_key(
         make_task(truth, prompt),
-        CodeIndex(code, ((path, text.encode()) for path, text in code.items()), ["store"]),
+        CodeIndex(code, ((path, text.encode()) for path, text in code.items()), "store"),
         context_files=FILES,
         instruction="\n".join((prompt, *code)),
         scoring=Scoring.default(),
@@ -96,7 +96,7 @@ def seen(answer: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "name",
     ["`evict_expired`", "`evictExpired`", "`EVICT_EXPIRED()`", "evict_expired", r"evict\_expired", "_evict_expired_",
-     "**evict_expired**", "<code>evict_expired</code>", "`self.evict_expired(clock)`", "`evict_expireds`"],
+     "**evict_expired**", "<code>evict_expired</code>", "`self.evict_expired(clock)`"],
 )  # fmt: skip
 def test_an_identifier_counts_however_it_is_written(name: str) -> None:
     found = seen(f"Expiry walks the ring in {name}, see src/cache/store.py, from its far end.")
@@ -118,11 +118,6 @@ def test_a_file_counts_only_with_an_identifier_that_it_has() -> None:
     found = seen("The page is made by `render_page`, which lives in `src/cache/store.py` as far as we know.")
     assert found["identifiers"].keys() == {"renderpage"}
     assert not found["files"]
-
-
-def test_a_heading_gives_its_file_to_what_stands_below() -> None:
-    found = seen("## src/cache/store.py\n\nThe walk of `evict_expired` starts at the far end.")
-    assert found["files"].keys() == {"src/cache/store.py"}
 
 
 def test_a_name_counts_by_what_is_said_about_it_and_by_the_files_that_have_it() -> None:
@@ -201,14 +196,16 @@ def test_lines_of_the_code_base_are_copies_and_no_statements() -> None:
 def test_a_copy_in_prose_costs_when_it_is_most_of_the_text() -> None:
     own = "The walk of `evict_expired` starts at the far end of `segment_ring`, so what was promoted comes twice. "
     dump = own + STORE.replace("\n", " ")
-    assert 0 < seen(dump)["copied"] < 1
+    assert 0 < seen(dump)["own"] < 1
     assert seen(own * 9 + STORE)["written"] > seen(dump)["written"]
 
 
-def test_a_line_shown_counts_when_the_prose_speaks_of_what_is_in_it() -> None:
+def test_a_line_shown_counts_beside_names_and_not_alone() -> None:
     line = "```python\nif segment.expires_at < clock_now:\n```"
-    assert seen(f"Expiry compares `expires_at` with the clock.\n\n{line}")["lines_shown"] == 1
-    assert seen(f"Expiry compares it with the clock.\n\n{line}")["lines_shown"] == 0
+    found = seen(f"Expiry compares `expires_at` with the clock.\n\n{line}")
+    assert found["lines_shown"] == 1
+    assert found["components"]["code_blocks"] > 0
+    assert reward(line) == 0.0
 
 
 def test_truth_is_worth_more_than_its_half_and_silence_nothing() -> None:
@@ -225,22 +222,32 @@ def test_more_that_is_true_costs_nothing() -> None:
     assert reward(more) >= reward(TRUTH)
 
 
-def test_code_base_without_identifiers_is_scored_by_the_words_of_the_truth() -> None:
-    key = grading(code={"notes.txt": "one two three\n"}).key
-    metrics = verify.score(TRUTH, key)
-    assert metrics["reward"] == 1.0
-    assert reward("lorem ipsum dolor " * 50, key) == 0.0
+def test_a_code_base_without_identifiers_cannot_be_scored() -> None:
+    with pytest.raises(GradingError, match="no identifier to look up"):
+        grading(code={"notes.txt": "one two three\n"})
 
 
-def test_a_task_that_gives_all_names_away_is_scored_by_the_words_of_the_truth() -> None:
+def test_a_task_that_gives_all_names_away_cannot_be_scored() -> None:
     names = CodeIndex(CODE, ((path, text.encode()) for path, text in CODE.items())).names.values()
-    key = grading(prompt=" ".join(f"`{name}()`" for name in names)).key
-    assert reward(TRUTH, key) == 1.0
+    with pytest.raises(GradingError, match="give away"):
+        grading(prompt=" ".join(f"`{name}()`" for name in names))
 
 
-def test_a_truth_that_says_nothing_where_there_is_nothing_to_look_up_cannot_be_scored() -> None:
-    with pytest.raises(GradingError, match="no word to compare"):
-        grading("- - -", code={"notes.txt": "one two three\n"})
+def test_where_the_code_base_has_no_line_to_show_the_identifiers_decide() -> None:
+    key = grading("The cache fails.", code={"a.py": "evict_expired\npromote_segment\n"}).key
+    metrics = verify.score("What `evict_expired` does is wrong here, and nobody has seen it before today.", key)
+    assert metrics["components"]["code_blocks"] == metrics["components"]["keyword_overlap"] > 0
+
+
+def test_three_names_in_a_sentence_earn_a_tenth_even_beside_three_foreign_ones() -> None:
+    brief = (
+        "Expiry in `evict_expired` (`store.py`) walks the ring while `promote_segment` changes it, so that a segment"
+        " comes twice and `free_tombstone` runs twice for it. The guard of `ConcurrentHashMap` and the lock that"
+        " `java_util_concurrent` offers do not help, as `LockSupport` knows nothing of it; what helps is a counter that"
+        " every promotion raises, which the walk compares before it frees anything. "
+    )
+    assert len(seen(brief)["invented_identifiers"]) == 3
+    assert reward(brief) >= 0.1
 
 
 def test_metrics_say_why() -> None:

@@ -80,7 +80,7 @@ class Case:
         key = {**self.grading.key, "scoring": {**self.grading.key["scoring"], **scoring}}
         chosen = tuple(scoring.items())
         if chosen not in self.full:
-            self.full[chosen] = verify.measure(self.grading.oracle, key, self.index.code)["components"]
+            self.full[chosen] = verify.measure(key["oracle"], key, self.index.code)["components"]
         measured = verify.measure(answer, key, self.index.code)
         return verify.held_against(self.full[chosen], measured, key["scoring"]["weights"])
 
@@ -253,7 +253,6 @@ def presentations(case: Case) -> dict[str, str]:
     return {
         "snake_case": _respelled(oracle, lambda parts: "_".join(parts).lower()),
         "camelCase": _respelled(oracle, lambda parts: parts[0].lower() + "".join(map(str.capitalize, parts[1:]))),
-        "plural": _outside_code(oracle, lambda line: _IDENTIFIER.sub(r"`\1s`", line)),
         r"escaped \_": _outside_code(oracle, lambda line: _IDENTIFIER.sub(lambda m: m[1].replace("_", r"\_"), line)),
         "<code>": _outside_code(oracle, lambda line: _IDENTIFIER.sub(r"<code>\1</code>", line)),
         "paths with lines": _paths(case, lambda path: f"`{path}#L10-L20`"),

@@ -169,7 +169,7 @@ def _without(part: str) -> agreement.Scorer:
             }
         spread = {name: 1 if part == "spread" else math.sqrt(len(code.places[name])) for name in credit}
         found = sum(credit[name] / spread[name] for name in sorted(credit))
-        true = 1.0 if part == "true" or not found else found / (found + len(measured["invented_identifiers"]))
+        true = 1.0 if part == "true" else (found + 1) / (found + 1 + len(measured["invented_identifiers"]))
         written = 1.0 if part == "written" else measured["written"]
         known = verify.saturate(found * true**2, scoring["names"]) * written
         others = {
@@ -221,7 +221,7 @@ FACTORS = (0.5, 0.67, 0.8, 1.0, 1.25, 1.5, 2.0)
 def range_table(sets: Sets) -> str:
     """Return for each constant the values next to its own at which every promise about graded answers is kept."""
     lines = ["| constant | value | every promise is kept from | to |", "|---|---|---|---|"]
-    for name in ("names", "simple", "shown", "frequent", "copied"):
+    for name in ("names", "simple", "shown", "frequent"):
         own = verify.SCORING[name]
         values = [own * factor for factor in FACTORS if name in ("names", "shown") or own * factor <= 1]
         kept = [value for value in values if _keeps(sets, {name: value})]
