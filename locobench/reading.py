@@ -7,8 +7,8 @@ Standard library only, Python 3.9 and newer: the file itself goes into a task's 
 from __future__ import annotations
 
 import base64
+import itertools
 import json
-import operator
 import os
 import re
 import signal
@@ -178,34 +178,6 @@ class Files:
 Places = Mapping[str, Collection[int]]
 
 
-def pack(text: str, strategy: int = zlib.Z_DEFAULT_STRATEGY) -> str:
-    """Return `text` compressed, in characters that JSON does not escape."""
-    compressor = zlib.compressobj(strategy=strategy)
-    return base64.b64encode(compressor.compress(text.encode()) + compressor.flush()).decode()
-
-
-def unpack(packed: str) -> str:
-    """Undo `pack`."""
-    return zlib.decompress(base64.b64decode(packed)).decode()
-
-
-def pack_lines(sums: Iterable[int]) -> str:
-    """Return a set of line sums as text: each by its distance from the one before."""
-    ascending = sorted(set(sums))
-    distances = " ".join(map(str, map(operator.sub, ascending, [0, *ascending])))
-    # Nearly random digits have no repetitions: not searching for them is faster, and the text is shorter.
-    return pack(distances, zlib.Z_HUFFMAN_ONLY)
-
-
-def unpack_lines(packed: str) -> frozenset[int]:
-    """Undo `pack_lines`."""
-    total, sums = 0, set()
-    for distance in unpack(packed).split():
-        total += int(distance)
-        sums.add(total)
-    return frozenset(sums)
-
-
 class CodeBase:
     """A code base as stored in a task's key: files, identifiers with their files, and sums of lines."""
 
@@ -216,10 +188,12 @@ class CodeBase:
 
     @classmethod
     def read(cls, key: Mapping[str, Any]) -> CodeBase:
-        """Read the code base from a key."""
-        rows = (row.split() for row in unpack(key["names"]).splitlines())
+        """Read the code base from a key, as `CodeIndex.stored` writes it."""
+        names, lines = (zlib.decompress(base64.b64decode(key[part])).decode() for part in ("names", "lines"))
+        rows = (row.split() for row in names.splitlines())
         places = {name: list(map(int, files)) for name, *files in rows}
-        return cls(places, unpack_lines(key["lines"]), Files(key["files"]))
+        # Each sum is stored by its distance from the one before.
+        return cls(places, frozenset(itertools.accumulate(map(int, lines.split()))), Files(key["files"]))
 
     def without_copies(self, text: str) -> tuple[str, set[int], int]:
         """Return a text without the lines of the code base in it, their sums, and how many words they have.

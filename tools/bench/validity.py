@@ -308,7 +308,7 @@ def _worth(cases: dict[str, list[Case]]) -> bool:
         programs[name] = measure(found, lambda case: {kind: [text] for kind, text in answers.programs(case).items()})
         others[name] = measure(found, lambda case, found=found: honest(case, found))  # type: ignore[misc]
         _put(f"truths {name}", truths(found), "DATA_EXPLORATION.md")
-    _put("frauds", score_table(frauds, 0.01))
+    _put("frauds", score_table(frauds, FRAUD_MEAN))
     _put("programs", score_table(programs))
     _put("others", score_table(others))
     paying = {kind for scores in frauds.values() for kind in frauds_that_pay(scores)}
