@@ -109,8 +109,8 @@ def reasons(comparison: Comparison) -> list[str]:
         of = "projects" if decision.clusters < len({unit.key.task_id for unit in decision.units}) else "tasks"
         least = ceil(-log2((1 - comparison.confidence) / 2))
         texts.append(f"A verdict about tasks like these takes {least} {of} or more.")
-    elif comparison.verdict is Verdict.NO_EVIDENCE:
-        texts.append(f"That is no evidence of a difference. {_reach(comparison)}")
+    elif comparison.verdict is Verdict.NO_EVIDENCE and (reach := _reach(comparison)):
+        texts.append(reach)
     if p := decision.these_tasks:
         texts.append(
             f"Dealt out anew within their tasks, these runs {'fall' if p.less <= p.greater else 'rise'} as far with "
