@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from locobench.shared.installation import REPOSITORY
 from tests.conftest import SAMPLE
-from tools.bench import agreement, answers
+from tools.bench import agreement, answers, judge_agreement
 from tools.bench.answers import Case
 from tools.bench.validity import SHARE_OF_LARGER, changes_of, frauds_that_pay, large_changes, load_cases, measure
 
@@ -61,9 +63,8 @@ def test_rewards_agree_with_expert_readers_on_real_scenarios(tmp_path: Path) -> 
 
 
 def _key_size(case: Case) -> float:
-    """The index in the key as a share of the code base."""
-    stored = sum(map(len, case.index.stored.values()))
-    return stored / sum(map(len, case.index.texts.values()))
+    """The whole key as a share of the code base."""
+    return len(json.dumps(case.grading.key)) / sum(map(len, case.index.texts.values()))
 
 
 @pytest.mark.slow
@@ -71,6 +72,18 @@ def test_rewards_agree_with_expert_readers() -> None:
     found = agreement.sample_answers(sample_cases())
     assert len(found) == 240
     assert [name for name, measured, least in agreement.PROMISES if measured(found) < least] == []
+    page = (REPOSITORY / "docs" / "VERIFIER.md").read_text(encoding="utf-8")
+    table = page.partition("<!-- agreement -->")[2].partition("<!-- end")[0]
+    rows = (line.split(" | ") for line in table.splitlines() if line.startswith("| "))
+    shown = {cells[0].removeprefix("| "): cells[2] for cells in rows if len(cells) > 2}
+    for name, measured, _ in agreement.PROMISES:
+        assert shown[name] == f"{abs(measured(found)):.2f}", name
+
+
+@pytest.mark.slow
+def test_the_page_has_todays_agreement_of_the_judge() -> None:
+    page = judge_agreement.DOCUMENT.read_text(encoding="utf-8")
+    assert judge_agreement.table(*judge_agreement.compare()) in page
 
 
 @pytest.mark.slow

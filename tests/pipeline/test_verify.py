@@ -153,7 +153,10 @@ def test_the_example_of_the_docs_is_right() -> None:
 def test_what_does_not_exist_is_invented_and_costs() -> None:
     honest = "The walk of `evict_expired` starts at the far end of `segment_ring`, so promoted segments come twice."
     lie = honest + " Then `purge_segments` calls `drop_rows_now` and the `row_guard` of it fails."
-    assert seen(lie)["invented_identifiers"] == ["droprowsnow", "purgesegments", "rowguard"]
+    found = seen(lie)
+    assert found["invented_identifiers"] == ["droprowsnow", "purgesegments", "rowguard"]
+    true = (found["found"] + 1) / (found["found"] + 1 + 3)
+    assert found["components"]["keyword_overlap"] == pytest.approx(1 - math.exp(-found["found"] * true**2 / 5))
     assert reward(lie) < reward(honest)
 
 
@@ -196,7 +199,9 @@ def test_lines_of_the_code_base_are_copies_and_no_statements() -> None:
 def test_a_copy_in_prose_costs_when_it_is_most_of_the_text() -> None:
     own = "The walk of `evict_expired` starts at the far end of `segment_ring`, so what was promoted comes twice. "
     dump = own + STORE.replace("\n", " ")
-    assert 0 < seen(dump)["own"] < 1
+    found = seen(dump)
+    assert 0 < found["own"] < 1
+    assert found["written"] == pytest.approx(found["own"] ** 2)
     assert seen(own * 9 + STORE)["written"] > seen(dump)["written"]
 
 
