@@ -6,6 +6,7 @@ import errno
 import re
 import shutil
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -194,6 +195,40 @@ def test_resuming_grades_what_could_not_be_graded_and_pays_no_agent_again(tmp_pa
     assert graded.kept_project is None
     assert not lost.kept_project.exists()
     assert spent_usd(read_journal(journal)) == 0.5
+
+
+def test_a_run_that_is_graded_after_the_end_of_its_matrix_keeps_its_files_for_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its grades came too late for the journal; without the files the agent would be paid again."""
+    monkeypatch.setattr(matrix, "ENDS_WITHIN", 0.2)
+    go_on, graders = threading.Event(), []
+
+    class Slow(CompositeGrader):
+        def grade_single_assertion(self, assertion: Any, task: Task, *more: Any) -> GradeResult:
+            if task.id == "b" and threading.current_thread() is not threading.main_thread() and not go_on.is_set():
+                graders.append(threading.current_thread())
+                go_on.wait(timeout=30)
+            return super().grade_single_assertion(assertion, task, *more)
+
+    def ends(*_: object) -> None:
+        while not graders:
+            time.sleep(0.01)
+        raise RuntimeError("the caller ends")
+
+    made, executor = runner(tmp_path, good)
+    made.grader = Slow()
+    journal = tmp_path / "j.jsonl"
+    with pytest.raises(RuntimeError, match="the caller ends"):
+        made.run_matrix(TASKS, CONFIGS[:1], None, 1, ends, workers=2, journal=journal)
+    go_on.set()
+    graders[0].join(timeout=30)
+    (late,) = (row for row in read_journal(journal) if row.task_id == "b")
+    assert late.is_ungraded
+    assert late.kept_project is not None
+    assert late.kept_project.exists()
+    results = made.run_matrix(TASKS, CONFIGS[:1], None, 1, journal=journal)
+    assert (len(executor.calls), [result.passed for result in results]) == (2, [True, True])
 
 
 def test_a_run_whose_files_are_gone_before_it_was_graded_is_made_again(tmp_path: Path) -> None:
