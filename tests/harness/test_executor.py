@@ -122,8 +122,10 @@ def test_invalid_utf8_is_replaced(tmp_path: Path) -> None:
 
 
 def test_half_a_surrogate_pair_can_be_written_to_a_file(tmp_path: Path) -> None:
+    """A text that was cut between two UTF-16 units ends with one, and a field of a tool's input may be named so."""
     output = tmp_path / "surrogate.stdout"
-    output.write_text('{"type":"result","subtype":"success","is_error":false,"result":"a\\ud83d \\ud83d\\ude00"}\n')
+    field = r'"result":"a\ud83d \ud83d\ude00","modelUsage":{"m\ud83d":{"\ud800":1}}'
+    output.write_text('{"type":"result","subtype":"success","is_error":false,' + field + "}\n")
     trace = play(tmp_path, FakeClaude(str(output)))
     assert trace.result == "a? \U0001f600"
     assert trace.model_dump_json()

@@ -202,11 +202,16 @@ def _bounded(value: Any, levels: int, longest: int | None) -> Any:
     if isinstance(value, dict | list) and not levels:
         return "[nested too deeply]"
     if isinstance(value, dict):
-        return {key: _bounded(item, levels - 1, longest) for key, item in value.items()}
+        return {_whole(key): _bounded(item, levels - 1, longest) for key, item in value.items()}
     if isinstance(value, list):
         return [_bounded(item, levels - 1, longest) for item in value]
     if not isinstance(value, str):
         return value
     if longest is not None and len(value) > longest:
-        return f"{value[:longest]}[{len(value) - longest} characters left out]"
-    return value.encode("utf-8", errors="replace").decode()  # no file could hold half a surrogate pair
+        value = f"{value[:longest]}[{len(value) - longest} characters left out]"
+    return _whole(value)
+
+
+def _whole(text: str) -> str:
+    """Replace halves of surrogate pairs, which no file could hold."""
+    return text.encode("utf-8", errors="replace").decode()
