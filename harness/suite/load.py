@@ -164,7 +164,9 @@ def _parse(path: Path, text: str) -> Any:
     except DuplicateKeyError as error:
         raise InputError(f"{path}:{error.problem_mark.line + 1}: {error.problem}") from error
     except MarkedYAMLError as error:
-        raise InputError(f"{path}:{error.problem_mark.line + 1}: not YAML ({error.problem})") from error
+        # Some errors have the place and the reason as their context alone.
+        mark = error.problem_mark or error.context_mark
+        raise InputError(f"{path}:{mark.line + 1}: not YAML ({error.problem or error.context})") from error
     except ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise InputError(f"{path}:{line}: not YAML ({error.reason}: {text[error.position]!r})") from error

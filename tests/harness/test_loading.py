@@ -44,6 +44,7 @@ def write(path: Path, text: str) -> Path:
         ("name: &all {a: *all}\n", r":1: name: "),
         (TASK + "setup: " + "[" * 800, r"nested too deeply|not YAML"),
         (TASK + "  x\n", r":\d+: not YAML"),
+        (TASK + "notes: |\n \n  Read.\n", r":10: not YAML \(more indented follow up line"),
         (TASK + "setup: [!mine a]\n", r":8: not YAML \(could not determine a constructor for the tag '!mine'\)"),
         (
             TASK + "scoring: {!!python/object:os.system x: 1}\n",
@@ -67,6 +68,7 @@ def write(path: Path, text: str) -> Path:
         "circle",
         "deep",
         "yaml",
+        "yaml in context",
         "tag",
         "tag of a key",
         "enum",
