@@ -47,6 +47,13 @@ def test_a_cost_that_is_none_is_unknown(odd: object) -> None:
     assert parse({**RESULT, "total_cost_usd": odd}).cost_usd is None
 
 
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "Infinity", "NaN"])
+def test_a_number_that_json_does_not_have_is_none_before_and_after_it_is_saved(number: str) -> None:
+    trace = ClaudeExecutor()._parse_output(json.dumps({**RESULT, "told": [0]}).replace("[0]", f"[{number}]"), 0)
+    assert trace.raw_output["result"]["told"] == [None]
+    assert ExecutionTrace.model_validate_json(trace.model_dump_json()) == trace
+
+
 @pytest.mark.parametrize("module", [messages, task, trial, traces, records])
 def test_every_whole_number_that_is_read_has_an_end(module: ModuleType) -> None:
     """Else one beyond what arithmetic holds gets in here, and breaks whatever counts with it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Annotated, Any
 
 from pydantic import (
@@ -190,12 +191,18 @@ def messages_in(output: str | bytes) -> list[Message]:
     found = []
     for line in text.split("\n"):
         try:
-            value = json.loads(line, parse_constant=lambda _: None)  # JSON has no infinities and no NaN
+            value = json.loads(line, parse_constant=lambda _: None, parse_float=_finite)
         except (ValueError, RecursionError):
             continue
         items = value if isinstance(value, list) else [value]
         found += [message_of(item) for item in items if isinstance(item, dict)]
     return found
+
+
+def _finite(text: str) -> float | None:
+    """Return a number; JSON has no infinities and no NaN, but `1e999` would become one."""
+    number = float(text)
+    return number if math.isfinite(number) else None
 
 
 def _bounded(value: Any, levels: int, longest: int | None) -> Any:
