@@ -25,7 +25,6 @@ from locobench.reading import (
 LARGEST_FILE = 1 << 20
 LARGEST_PROJECT = 32 << 20
 
-
 _IS_WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 # On whole files, `translate` and `split` are several times as fast as regular expressions.
 _TO_NAMES = bytes(byte if byte in _IS_WORD or byte in b"$(" else ord(" ") for byte in range(256))

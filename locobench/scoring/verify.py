@@ -37,7 +37,7 @@ from locobench.reading import (
 VERSION = "4.0"
 
 # What a scoring file may set, with the defaults. The weights and the 100 words are the benchmark's; docs/VERIFIER.md
-# gives for each of the others the reason and the range in which no figure of its tables changes.
+# gives for each of the others the reason and the range in which every promise is kept.
 SCORING: dict[str, Any] = {
     "weights": {"keyword_overlap": 0.5, "file_references": 0.2, "code_blocks": 0.2, "length_score": 0.1},
     # Identifiers, each in one file only, for 63 % of the credit (1 - 1/e).
@@ -115,7 +115,7 @@ class Evidence:
         self.prose.update(own)
         self.invented |= invented
         # A list of names says nothing about them.
-        said = 1 - math.exp(-len(own) / max(1, len(existing) + len(invented)))
+        said = saturate(len(own), max(1, len(existing) + len(invented)))
         files = self._code.files.named_in(text) if existing else ()
         for name in existing:
             credit = said * (self._simple if name in names.simple else 1.0)
