@@ -12,6 +12,7 @@ from typing import IO, NamedTuple
 from locobench.derive.code.build import build
 from locobench.derive.code.languages import Language
 from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL
+from locobench.derive.code.scope import Source
 from locobench.derive.code.tree import LARGEST_SOURCE, Blob, Repository
 from locobench.derive.kinds import MOST_ITEMS
 from locobench.derive.messages import cleaned, names_part, searched, unfit
@@ -177,7 +178,7 @@ class History:
         files = [(blob.path, text) for blob, text in contents if text is not None and len(text) <= LARGEST_SOURCE]
         if hunks is None or any(text is None for _, text in contents):
             return "in files whose content is not in the clone"
-        index = build(self.language, files, mentions=False)
+        index = build(self.language, [Source(*one) for one in files], mentions=False)
         if len(index.files) != len(contents):
             return "in files that cannot be parsed"
         answer = set()
@@ -224,7 +225,7 @@ def grep_for(change: Change, language: Language, files: Sequence[tuple[str, byte
     if not found:
         return Grep("", (), 0)
     word = found[0][1]
-    index = build(language, [(path, text) for path, text in files if word.encode() in text], mentions=False)
+    index = build(language, [Source(path, text) for path, text in files if word.encode() in text], mentions=False)
     answer = set()
     for number, text in enumerate(index.texts):
         for one in re.finditer(re.escape(word.encode()), text):

@@ -11,7 +11,7 @@ from locobench.derive import questions, scenarios
 from locobench.derive.code.build import build
 from locobench.derive.code.index import Index
 from locobench.derive.code.languages import Language
-from locobench.derive.code.scope import Scope, scopes, texts
+from locobench.derive.code.scope import Scope, Source, is_read, scopes, texts
 from locobench.derive.code.tree import Repository, Tree
 from locobench.derive.history import Change, History, grep_for
 from locobench.derive.kinds import AGREEMENT, FEWEST_FILES, HARD, KINDS, STRUCTURE
@@ -21,7 +21,7 @@ from locobench.derive.resolve.strict import Resolver, Strict
 from locobench.derive.structure import Finding, Structure
 from locobench.shared.errors import InputError
 
-Watch = Callable[[Iterable[tuple[str, bytes]], int, str], Iterator[tuple[str, bytes]]]
+Watch = Callable[[Iterable[Source], int, str], Iterator[Source]]
 
 
 def derive(paths: Sequence[Path], output_dir: Path, choice: Choice, watch: Watch) -> list[Report]:
@@ -158,7 +158,7 @@ class _Deriver:
         language = scope.language
         tree = self.repository.tree(change.parent)
         found, _ = scopes(tree, with_tests=self.choice.with_tests)
-        files = list(texts(self.repository, found[language.name]))
+        files = [one[:2] for one in texts(self.repository, found[language.name]) if is_read(one)]
         grep = grep_for(change, language, files)
         finding = Finding(
             "changed_functions", change.commit, grep.word, "change", 1, change.answer, grep.answer, (grep.word,),

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
 
-from locobench.derive.code.imports import ImportGraph
 from locobench.derive.code.index import Index
 from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL, Role
 from locobench.derive.kinds import FEWEST_FILES, FEWEST_ITEMS, KINDS, MOST_ITEMS
+from locobench.derive.resolve.modules import FileModules, modules_of
 from locobench.derive.resolve.strict import Item, Resolver, Unclear
 
 Reasons = Counter[str]
@@ -248,17 +248,18 @@ class Structure:
         return {self._item(number) for number in rows if number != other}
 
     def _of_imports(self) -> Iterator[Finding]:
-        index, graph = self.index, ImportGraph(self.index)
-        if graph.unclear:
-            self.reasons[graph.unclear] += 1
-            return
+        index, graph = self.index, modules_of(self.index)
+        assert isinstance(graph, FileModules)
         for file, path in enumerate(index.files):
             found = graph.all_importers(file)
-            if not found or any(graph.is_murky(one) for one in (file, *found)):
+            if not found:
+                continue
+            if any(graph.is_murky(one) for one in (file, *found)):
+                self.reasons["imports that cannot be resolved"] += 1
                 continue
             stem = re.sub(r"\.\w+$", "", path.rpartition("/")[2])
             stem = path.split("/")[-2] if stem in ("__init__", "index") and "/" in path else stem
-            direct = graph.importers[file]
+            direct = graph.importers.get(file, ())
             if not _fits(len(found), len(found)):
                 continue
             asked = {stem, *(index.files[one].rpartition("/")[2].partition(".")[0] for one in found)}

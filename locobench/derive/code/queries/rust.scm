@@ -17,6 +17,10 @@
 ;; names
 [(identifier) (type_identifier) (field_identifier) (shorthand_field_identifier)] @id
 (impl_item trait: [(type_identifier) @base (generic_type type: (type_identifier) @base) (scoped_type_identifier name: (type_identifier) @base)] "for")
+(impl_item trait: (_) @akin)
+(trait_item bounds: (trait_bounds) @akin)
+(type_item type: (_) @akin)
+(macro_invocation (token_tree) @akin)
 (parameter pattern: (identifier) @bind)
 (parameter pattern: (mut_pattern (identifier) @bind))
 (parameter pattern: (_ (identifier) @bind))
@@ -44,3 +48,5 @@
 (macro_definition) @unclear
 (use_declaration) @import
 (extern_crate_declaration) @import
+(use_declaration) @source
+(extern_crate_declaration) @source
