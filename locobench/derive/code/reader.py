@@ -49,7 +49,7 @@ class Reader:
     def _paint(self, captured: dict[str, list[Node]]) -> bytearray:
         """Return the role of a mention at each byte, as far as the surrounding code determines it."""
         paint = bytearray([Role.REFERENCE]) * len(self.text)
-        for capture, role in (("akin", Role.AKIN), ("import", Role.IMPORT)):
+        for capture, role in (("akin", Role.AKIN), ("plain", Role.REFERENCE), ("import", Role.IMPORT)):
             for node in captured.get(capture, ()):
                 _cover(paint, node, node, role)
         variants = (node for node in captured.get("variant", ()) if not self._is_guard(node))

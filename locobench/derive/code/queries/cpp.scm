@@ -53,3 +53,4 @@
 (preproc_arg) @opaque
 (preproc_if) @variant
 (preproc_ifdef) @variant
+(template_argument_list) @plain

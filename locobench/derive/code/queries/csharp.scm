@@ -41,3 +41,4 @@
 (attribute_list) @unclear
 (preproc_if) @variant
 (using_directive) @source
+(type_argument_list) @plain

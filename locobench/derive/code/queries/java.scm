@@ -42,3 +42,4 @@
 (package_declaration) @import
 (import_declaration) @import
 (import_declaration) @source
+(type_arguments) @plain

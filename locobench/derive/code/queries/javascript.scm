@@ -3,8 +3,8 @@
 (class_declaration name: (identifier) @name) @class
 (class_body (method_definition name: (property_identifier) @name) @method)
 (class_body (method_definition name: (private_property_identifier) @name) @method)
-(class_body (field_definition property: (property_identifier) @name value: [(arrow_function) (function_expression)]) @method)
-(variable_declarator name: (identifier) @name value: [(arrow_function) (function_expression)]) @function
+(class_body (field_definition property: (property_identifier) @name value: [(arrow_function) (function_expression) (generator_function)]) @method)
+(variable_declarator name: (identifier) @name value: [(arrow_function) (function_expression) (generator_function)]) @function
 (variable_declarator name: (identifier) @name value: (call_expression arguments: (arguments [(arrow_function) (function_expression)]))) @function
 (variable_declarator name: (identifier) @name value: (call_expression arguments: (arguments (call_expression arguments: (arguments [(arrow_function) (function_expression)]))))) @function
 (variable_declarator name: (identifier) @name value: (class)) @class

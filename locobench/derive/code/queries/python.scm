@@ -42,3 +42,4 @@
 (import_from_statement) @import
 (import_statement) @source
 (import_from_statement) @source
+(class_definition superclasses: (argument_list (subscript subscript: (_) @plain)))

@@ -50,3 +50,4 @@
 (extern_crate_declaration) @import
 (use_declaration) @source
 (extern_crate_declaration) @source
+(impl_item trait: (generic_type type_arguments: (_) @plain))

@@ -10,8 +10,8 @@
 (class_body (method_definition name: (private_property_identifier) @name) @method)
 (class_body (method_signature name: (property_identifier) @name) @method)
 (class_body (abstract_method_signature name: (property_identifier) @name) @method)
-(class_body (public_field_definition name: [(property_identifier) (private_property_identifier)] @name value: [(arrow_function) (function_expression)]) @method)
-(variable_declarator name: (identifier) @name value: [(arrow_function) (function_expression)]) @function
+(class_body (public_field_definition name: [(property_identifier) (private_property_identifier)] @name value: [(arrow_function) (function_expression) (generator_function)]) @method)
+(variable_declarator name: (identifier) @name value: [(arrow_function) (function_expression) (generator_function)]) @function
 (variable_declarator name: (identifier) @name value: (call_expression arguments: (arguments [(arrow_function) (function_expression)]))) @function
 (variable_declarator name: (identifier) @name value: (call_expression arguments: (arguments (call_expression arguments: (arguments [(arrow_function) (function_expression)]))))) @function
 (variable_declarator name: (identifier) @name value: (class)) @class
@@ -78,3 +78,4 @@
 (export_statement "=") @source
 ((call_expression function: (identifier) @_s arguments: (arguments . [(string) (template_string)])) @source (#eq? @_s "require"))
 (call_expression function: (import) arguments: (arguments . [(string) (template_string)])) @source
+(type_arguments) @plain
