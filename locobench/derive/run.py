@@ -12,7 +12,7 @@ from locobench.derive.code.build import build
 from locobench.derive.code.index import Index
 from locobench.derive.code.languages import Language
 from locobench.derive.code.scope import Scope, Source, is_read, scopes, texts
-from locobench.derive.code.tree import Repository, Tree
+from locobench.derive.code.tree import MISSING, Repository, Tree
 from locobench.derive.history import Change, History, grep_for
 from locobench.derive.kinds import AGREEMENT, FEWEST_FILES, HARD, KINDS, STRUCTURE
 from locobench.derive.page import page
@@ -94,6 +94,11 @@ class _Deriver:
             report.notes.append(
                 f"{len(tree.submodules)} submodules are not looked into: {', '.join(tree.submodules[:3])}"
             )
+        if lost := sum(blob.size == MISSING for blob in tree.blobs):
+            said = f"the content of {lost} files is not in it; {repository.completion}"
+            if lost == len(tree.blobs):
+                raise InputError(f"{repository.folder}: {said}")
+            report.notes.append(said)
         wanted = [scope for name, scope in sorted(found.items()) if not choice.languages or name in choice.languages]
         largest = max(wanted, key=lambda scope: sum(blob.size for blob in scope.blobs), default=None)
         for scope in wanted:

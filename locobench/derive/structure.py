@@ -11,7 +11,7 @@ from functools import partial
 from itertools import accumulate
 
 from locobench.derive.code.index import Index
-from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL, Role
+from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL, Receiver, Role
 from locobench.derive.kinds import FEWEST_FILES, FEWEST_ITEMS, KINDS, MOST_ITEMS
 from locobench.derive.resolve.modules import FileModules, modules_of
 from locobench.derive.resolve.strict import Item, Resolver, Unclear
@@ -231,6 +231,9 @@ class Structure:
             if index.language.is_special(member):
                 continue
             below = {item.symbol for item in self._named(member, method) if index.symbols[item.symbol].owner in found}
+            if not self._is_plain(method, below, found):
+                self.reasons["a method that may be overridden in another way"] += 1
+                continue
             everywhere = partial(self._named, member, method)
             target = {"type": index.symbols[number].qualified, "member": member}
             yield self._finding(
@@ -241,6 +244,62 @@ class Structure:
                 yield self._finding(
                     "non_overriders", method, 0, {self._item(n) for n in without}, grep, [member, *asked], target
                 )
+
+    def _is_plain(self, method: int, below: set[int], found: set[int]) -> bool:
+        """Return whether exactly the methods in `below` override a method in the types in `found`."""
+        index, one = self.index, self.index.symbols[method]
+        heads = [self._head(number) for number in (method, *below)]
+        if any(head is None for head in heads) or one.name.startswith(("__", "#")):
+            return False
+        overloads = index.language.name in ("java", "csharp", "cpp")
+        if any(re.search(r"\b(private|static)\b" if overloads else r"\bprivate\b", head) for head, _ in heads if head):
+            return False
+        # Where methods of one name may differ in their parameters, another signature overrides nothing.
+        if overloads and any(
+            not re.search(r"@Override\b|\boverride\b", head) and parameters != heads[0][1] for head, parameters in heads[1:]
+        ):
+            return False
+        for row in index.mentions(one.name):
+            if index.role[row] in (Role.REFERENCE, Role.IMPORT, Role.DECLARATION, Role.IGNORED):
+                continue
+            scope, receiver = index.scope[row], index.receiver[row] - Receiver.FIRST_NAME
+            inner = index.definitions[scope] if scope >= 0 else None
+            if index.role[row] == Role.DEFINITION and any(
+                index.definitions[number].name_start == index.start[row] for n in (method, *below)
+                for number in index.symbols[n].definitions if index.symbols[n].file == index.file[row]
+            ):  # fmt: skip
+                continue
+            names = {index.symbols[number].name for number in found}
+            if receiver >= 0 and index.names[receiver] in names:
+                return False
+            inside = any(around.symbol in found for around in index.around(scope))
+            if inside and (index.receiver[row] != Receiver.NONE or (inner and inner.kind not in FUNCTIONS)):
+                return False
+        return not any(self._takes_in(number, one.name) for number in found)
+
+    def _takes_in(self, number: int, member: str) -> bool:
+        """Return whether a PHP class takes a method from a trait, which makes it the class's own."""
+        index, symbol = self.index, self.index.symbols[number]
+        if index.language.name != "php":
+            return False
+        owners = {index.symbols[index.symbols[n].owner].name for n in self._methods[member] if index.symbols[n].owner >= 0}
+        text = b"".join(index.texts[symbol.file][one.start : one.end] for one in map(index.definitions.__getitem__, symbol.definitions))
+        known = {one.name for one in index.symbols}
+        uses = re.findall(rb"^\s+use\s+([^;{]+)", text, re.MULTILINE)
+        traits = {name.strip().rpartition("\\")[2] for use in uses for name in use.decode("utf-8", "replace").split(",")}
+        return bool(traits & owners) or not traits <= known
+
+    def _head(self, number: int) -> tuple[str, str] | None:
+        """Return what stands before a method's name and its parameters, or None if it is defined more than once."""
+        symbol = self.index.symbols[number]
+        if len(symbol.definitions) != 1:
+            return None
+        one = self.index.definitions[symbol.definitions[0]]
+        text = self.index.texts[symbol.file]
+        head = text[one.start : one.name_start].decode("utf-8", "replace")
+        rest = text[one.name_start + len(one.name.encode()) : one.end].decode("utf-8", "replace")
+        found = re.match(r"\s*(?:<[^(]*>)?\s*\(([^{;]*?)\)\s*(?:[{;=:]|throws|->|where|$)", rest)
+        return head, " ".join(found[1].split()) if found else rest[:80]
 
     def _named(self, name: str, other: int) -> set[Item]:
         """Return all methods with a name, except `other`."""

@@ -28,6 +28,12 @@ _ENVIRONMENT = {
 }  # fmt: skip
 
 
+def check_installed() -> None:
+    """Raise InputError if git is not installed."""
+    if shutil.which("git") is None:
+        raise InputError("git: not found; install it")
+
+
 def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return an environment without the caller's GIT_* variables: they may name programs or another repository."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "SSH_ASKPASS"))}
@@ -80,8 +86,7 @@ def refusal(folder: Path) -> str:
 
 
 def _prefix(folder: Path) -> list[str]:
-    if shutil.which("git") is None:
-        raise InputError("git: not found; install it")
+    check_installed()
     settings = (part for key, value in _HARMLESS.items() for part in ("-c", f"{key}={value}"))
     trusted = (part for path in _trusted() for part in ("-c", f"safe.directory={path}"))
     return ["git", "--no-pager", "-C", str(folder), *settings, *trusted]

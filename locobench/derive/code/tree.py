@@ -102,7 +102,12 @@ class Repository:
     def tree(self, commit: str) -> Tree:
         """List the files of a commit."""
         blobs, submodules = [], []
-        for line in self.git("ls-tree", "-r", "-l", "-z", "--full-tree", commit).split("\0"):
+        try:
+            listed = self.git("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
+        except InputError as error:
+            # An older git tries to fetch what a partial clone lacks, which fails, instead of telling of it.
+            raise InputError(f"{error}; {self.completion}" if "could not fetch" in str(error) else str(error)) from None
+        for line in listed.split("\0"):
             if not line:
                 continue
             facts, _, path = line.partition("\t")
@@ -166,13 +171,15 @@ class Repository:
 def write_tree(repository: Repository, tree: Tree, folder: Path) -> None:
     """Write a commit's files below `folder`, which must not exist: no .git, no submodules, links as links.
 
+    Files whose content is missing are left out.
+
     Raises:
         OSError: a file cannot be written.
         InputError: a file's content is not in the repository.
     """
     folder.mkdir(parents=True)
     made = {folder}
-    for blob, content in repository.contents(tree.blobs):
+    for blob, content in repository.contents(blob for blob in tree.blobs if blob.size != MISSING):
         path = folder / blob.path
         if path.parent not in made:
             path.parent.mkdir(parents=True, exist_ok=True)

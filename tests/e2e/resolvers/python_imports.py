@@ -35,7 +35,10 @@ def imports(root: Path, files: Sequence[str]) -> Iterator[tuple[str, str]]:
             elif isinstance(node, ast.ImportFrom):
                 base = node.module or ""
                 if node.level:
-                    base = resolve_name("." * node.level + base, package) if package else base
+                    try:
+                        base = resolve_name("." * node.level + base, package) if package else base
+                    except ImportError:  # beyond the top of its package
+                        continue
                 wanted = [(base, [alias.name for alias in node.names])]
             for module, taken in wanted:
                 for place in [home, *tops]:
