@@ -13,7 +13,7 @@ from locobench.derive.code.index import Index
 from locobench.derive.code.languages import Language
 from locobench.derive.code.scope import Scope, Source, is_read, scopes, texts
 from locobench.derive.code.tree import MISSING, Repository, Tree
-from locobench.derive.history import Change, History, grep_for
+from locobench.derive.history import Change, Greps, History
 from locobench.derive.kinds import AGREEMENT, FEWEST_FILES, HARD, KINDS, STRUCTURE
 from locobench.derive.page import page
 from locobench.derive.report import Choice, LanguageReport, Report
@@ -152,19 +152,19 @@ class _Deriver:
             report.notes.append("the clone is shallow: its history is looked at as far as it goes")
         history = History(self.repository, scope.language)
         # Read more than are needed: a single grep answers some of them.
-        asked = 0
+        asked, greps = 0, Greps(scope.language)
         for change in history.changes(commit, 3 * self.choice.history):
             if asked == self.choice.history:
                 break
-            asked += self._change(change, scope, report, own, history)
+            asked += self._change(change, scope, report, history, greps)
         own.history = history.reasons
 
-    def _change(self, change: Change, scope: Scope, report: Report, own: LanguageReport, history: History) -> bool:
+    def _change(self, change: Change, scope: Scope, report: Report, history: History, greps: Greps) -> bool:
         language = scope.language
         tree = self.repository.tree(change.parent)
         found, _ = scopes(tree, with_tests=self.choice.with_tests)
         files = [one[:2] for one in texts(self.repository, found[language.name]) if is_read(one)]
-        grep = grep_for(change, language, files)
+        grep = greps.best(change, files)
         finding = Finding(
             "changed_functions", change.commit, grep.word, "change", 1, change.answer, grep.answer, (grep.word,),
             "history",

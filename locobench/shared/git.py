@@ -21,7 +21,9 @@ _HARMLESS = {
     "sequence.editor": "false", "uploadpack.packObjectsHook": "", "protocol.allow": "never", "gc.auto": "0",
     "maintenance.auto": "false", "commit.gpgSign": "false", "log.showSignature": "false", "core.quotePath": "false",
 }  # fmt: skip
-_NAMED = r"^(filter\..*\.(clean|smudge|process)|diff\..*\.(command|textconv)|merge\..*\.driver|pager\..*|gpg\..*\.program)$"
+_NAMED = (
+    r"^(filter\..*\.(clean|smudge|process)|diff\..*\.(command|textconv)|merge\..*\.driver|pager\..*|gpg\..*\.program)$"
+)
 _ENVIRONMENT = {
     "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_ATTR_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_NO_REPLACE_OBJECTS": "1", "LC_ALL": "C", "TZ": "UTC",

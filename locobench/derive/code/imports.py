@@ -62,21 +62,23 @@ _DEFAULT = re.compile(
     r"export\s+default\s+(?:(?:abstract\s+)?class\b|(?:async\s+)?function\b\s*\*?|interface\b)?\s*([\w$]+)\s*(.?)"
 )
 
+_WHOLE_EXPORT = re.compile(
+    r"(?:export\s*=|(?:module\.)?exports\s*=\s*(?:module\.exports\s*=\s*)?(?=[\w$]+\s*;?$))\s*([\w$]+)"
+)
+
 
 def _script(statement: str) -> Iterator[Taken]:
     text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", statement, flags=re.DOTALL) if "/" in statement else statement
     if found := re.match(r"import\s+([\w$]+)\s*=\s*(?:require\s*\(\s*" + _QUOTED + ")?", text):
         yield found[2] or "", VALUE if found[2] else OTHER, found[1]
-    elif found := re.match(r"import\s*" + _QUOTED, text):
+    elif (found := re.match(r"import\s*" + _QUOTED, text)) or (found := re.match(r"module\s*" + _QUOTED, text)):
         yield found[1], EFFECT, ""
     elif text.startswith("export default"):
         found = _DEFAULT.match(text)
         keyword = found and re.match(r"export\s+default\s+(class|abstract|async|function|interface)\b", text)
         if found and (keyword or found[2] in ("", ";")):
             yield "", found[1], DEFAULT
-    elif found := re.match(r"export\s*=\s*([\w$]+)", text):
-        yield "", found[1], DEFAULT
-    elif found := re.match(r"(?:module\.)?exports\s*=\s*(?:module\.exports\s*=\s*)?([\w$]+)\s*;?$", text):
+    elif found := _WHOLE_EXPORT.match(text):
         yield "", found[1], DEFAULT
     elif re.match(r"(?:module\.)?exports\s*=\s*\{", text):
         for name, local in re.findall(r"([\w$]+)\s*:\s*([\w$]+)\s*[,}]", text):
@@ -142,7 +144,7 @@ def _csharp(statement: str) -> Iterator[Taken]:
         module, _, name = target.rpartition(".")
         yield module, name, alias
     else:
-        yield words, EVERYTHING, ""
+        yield words, EVERYTHING, "global" if text.startswith("global ") else ""
 
 
 def _php(statement: str) -> Iterator[Taken]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from tree_sitter import Node, QueryCursor
 
@@ -101,7 +100,8 @@ class Reader:
             kind = next(kind for kind in match if kind not in ("name", "owner"))
             node = match[kind][0]
             key = name.start_byte if kind != "container" else -1 - node.start_byte
-            if paint[name.start_byte] == Role.IGNORED:
+            # `const a = require(...)` is an import.
+            if paint[name.start_byte] == Role.IGNORED or (kind == "constant" and paint[name.start_byte] == Role.IMPORT):
                 continue
             other = found.get(key)
             if other and (other.kind != kind and kind == "constant"):
@@ -226,8 +226,8 @@ class Reader:
 
 
 _CAPTURED = (
-    ("base", Role.BASE), ("key", Role.KEY), ("bind", Role.BINDING), ("declare", Role.DECLARATION), ("unclear", Role.UNCLEAR),
-    ("variable", Role.IGNORED), ("field", Role.IGNORED),
+    ("base", Role.BASE), ("key", Role.KEY), ("bind", Role.BINDING), ("declare", Role.DECLARATION),
+    ("unclear", Role.UNCLEAR), ("variable", Role.IGNORED), ("field", Role.IGNORED),
 )  # fmt: skip
 
 

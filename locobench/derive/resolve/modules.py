@@ -1,4 +1,7 @@
-"""What an import leads to. A path is resolved whole, by the manifests and the files that exist, never by its last word."""
+"""What an import leads to.
+
+A path is resolved whole, by the manifests and the files that exist, never by its last word.
+"""
 
 from __future__ import annotations
 
@@ -135,7 +138,7 @@ class FileModules(Modules):
 
 
 class PythonModules(FileModules):
-    """Python: absolute imports begin at a folder that is on the path of the importing file, or at an installed package."""
+    """Python: absolute imports begin at a folder above the importing file, or at a package of a project beside it."""
 
     def __init__(self, index: Index) -> None:
         super().__init__(index)
@@ -163,7 +166,11 @@ class PythonModules(FileModules):
                 folder = posixpath.dirname(folder)
             return self._at(posixpath.join(folder, *parts))
         tail = "/".join(parts)
-        roots = {base[: len(base) - len(tail)].rstrip("/") for base in self._by_stem[parts[-1]] if f"/{base}".endswith(f"/{tail}")}
+        roots = {
+            base[: len(base) - len(tail)].rstrip("/")
+            for base in self._by_stem[parts[-1]]
+            if f"/{base}".endswith(f"/{tail}")
+        }
         roots = {root for root in roots if not self._is_inside_package(root)}
         near = roots & self._roots(folder)
         if not near:
@@ -247,7 +254,7 @@ class ScriptModules(FileModules):
             base, paths = options.get("baseUrl"), options.get("paths")
             known.append((posixpath.normpath(posixpath.join(folder, str(base or "."))), {
                 **({"*": ["*"]} if base else {}),
-                **{str(one): [str(to) for to in where] for one, where in _mapping(paths).items() if isinstance(where, list)},
+                **{one: [str(to) for to in where] for one, where in _mapping(paths).items() if isinstance(where, list)},
             }))  # fmt: skip
 
     def _find(self, folder: str, module: str) -> int:
@@ -272,7 +279,9 @@ class ScriptModules(FileModules):
         package = "/".join(parts[:2] if module.startswith("@") else parts[:1])
         if package in self._workspace:
             return self._in_workspace(*self._workspace[package], module[len(package) + 1 :])
-        is_outside = package in self._outside or package in _BUILT_IN or ":" in package or f"@types/{package}" in self._outside
+        is_outside = (
+            package in self._outside or package in _BUILT_IN or ":" in package or f"@types/{package}" in self._outside
+        )
         return self.OUTSIDE if is_outside else self.UNKNOWN
 
     def _in_workspace(self, folder: str, source: str, inner: str) -> int:
@@ -375,7 +384,7 @@ class SpaceModules(Modules):
     def __init__(self, index: Index) -> None:
         super().__init__(index)
         self._mark = "\\" if index.language.name == "php" else "."
-        self._global = {one.module for one in index.imports if one.name == EVERYTHING and index.language.name == "csharp"}
+        self._global = {one.module for one in index.imports if one.name == EVERYTHING and one.local == "global"}
 
     def _whole(self, number: int) -> set[str]:
         symbol = self.index.symbols[number]
@@ -424,7 +433,9 @@ class SpaceModules(Modules):
             return True
         if self.index.language.name != "csharp":
             return own == theirs
-        return bool(self._global & theirs) or any(f"{one}.".startswith(f"{space}.") or not space for one in own for space in theirs)
+        return bool(self._global & theirs) or any(
+            f"{one}.".startswith(f"{space}.") or not space for one in own for space in theirs
+        )
 
 
 class RustModules(Modules):
@@ -447,7 +458,14 @@ class RustModules(Modules):
     def _places(self, file: int) -> set[str]:
         """Return the words that a path may have before the names of a file."""
         parts = self.index.files[file].removesuffix(".rs").split("/")
-        return {*parts, *self.index.spaces[file], self._crates.get(self._crate(file), "crate"), "crate", "self", "super"}
+        return {
+            *parts,
+            *self.index.spaces[file],
+            self._crates.get(self._crate(file), "crate"),
+            "crate",
+            "self",
+            "super",
+        }
 
     def _is_inside(self, file: int, path: list[str], depth: int = 0) -> bool:
         first = path[0]
@@ -526,7 +544,7 @@ def _json(text: bytes) -> object:
 
     plain = re.sub(rb'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', lambda found: found[1] or b"", text, flags=re.DOTALL)
     try:
-        return json.loads(re.sub(rb",(\s*[}\]])", rb"\1", plain).decode("utf-8-sig"))  # type: ignore[no-any-return]
+        return json.loads(re.sub(rb",(\s*[}\]])", rb"\1", plain).decode("utf-8-sig"))
     except (ValueError, RecursionError):
         return None
 

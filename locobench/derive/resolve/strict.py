@@ -169,7 +169,10 @@ class Strict:
                 return True
             raise Unclear("used in another class")
         word = index.names[receiver - Receiver.FIRST_NAME]
-        if word == symbol.qualified.rpartition(".")[0].rpartition(".")[2] and self._type(word, index.file[row]) is not None:
+        if (
+            word == symbol.qualified.rpartition(".")[0].rpartition(".")[2]
+            and self._type(word, index.file[row]) is not None
+        ):
             return True
         raise Unclear("behind a receiver that nobody knows")
 

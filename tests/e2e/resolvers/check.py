@@ -1,14 +1,15 @@
 """How well do the keys agree with independent resolvers? Precision and recall of items, by language and kind.
 
-`python -m tests.e2e.resolvers.check REPOS [NAME...]` prints a table and each difference: REPOS holds checkouts. The truth
-comes from `facts.py` alone, which shares nothing with the derivation: items are named by the resolver's own positions and
-syntax trees, files are those that the build system sees. Only the questions themselves are ours.
+`python -m tests.e2e.resolvers.check REPOS [NAME...]` prints a table and each difference: REPOS holds checkouts.
+The truth comes from `facts.py` alone, which shares nothing with the derivation: items are named by the resolver's own
+positions and syntax trees, files are those that the build system sees. Only the questions themselves are ours.
 """
 
 from __future__ import annotations
 
+import hashlib
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,9 +19,7 @@ from locobench.derive.code.languages import LANGUAGES
 from locobench.derive.code.scope import scopes, texts
 from locobench.derive.code.tree import Repository
 from locobench.derive.kinds import KINDS
-from locobench.derive.questions import choose
 from locobench.derive.resolve.strict import Strict
-from locobench.derive.run import _listings
 from locobench.derive.structure import Finding, Structure
 from tests.e2e.resolvers.facts import Facts, facts_of
 
@@ -104,11 +103,18 @@ def is_inside(item: str, other: str) -> bool:
 
 
 def findings_of(repository: Repository, language: str, most: int) -> list[Finding]:
-    """Return at most so many hard questions, and the control group."""
+    """Return the questions that the rule allows, asked or not; of each kind at most so many, drawn by lot."""
     scope = scopes(repository.tree(repository.commit()))[0][language]
     index = build(scope.language, texts(repository, scope))
     structure = Structure(index, Strict(index))
-    return choose(structure.findings(), _listings(index), most)[0]
+    drawn = sorted(structure.findings(), key=lambda one: hashlib.sha256(f"{one.kind} {one.target}".encode()).digest())
+    taken: Counter[str] = Counter()
+    found = []
+    for one in drawn:
+        taken[one.kind] += 1
+        if taken[one.kind] <= most:
+            found.append(one)
+    return found
 
 
 def compare(findings: list[Finding], facts: Facts) -> dict[str, Score]:

@@ -1,4 +1,4 @@
-"""Facts from language servers: pyright, intelephense, clangd and rust-analyzer, asked for one symbol after the other."""
+"""Facts from language servers (pyright, intelephense, clangd, rust-analyzer), asked for one symbol after the other."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ _TESTS = re.compile(
 _SUFFIXES = {"python": (".py",), "php": (".php",), "c": (".c", ".h"), "rust": (".rs",)}
 # Kinds of the protocol's SymbolKind.
 _CLASSES, _FUNCTIONS, _METHODS = {5, 10, 11, 23}, {12}, {6, 9}
-_IMPORTS = {"php": r"^\s*use\s[^;]*;|^\s*namespace\b.*", "rust": r"^\s*(pub(\([^)]*\))?\s+)?use\s[^;]*;|^\s*(pub\s+)?extern crate.*"}
+_IMPORTS = {
+    "php": r"^\s*use\s[^;]*;|^\s*namespace\b.*",
+    "rust": r"^\s*(pub(\([^)]*\))?\s+)?use\s[^;]*;|^\s*(pub\s+)?extern crate.*",
+}
 _COMMENTS = re.compile(r"""(?P<no>"(?:[^"\\]|\\.)*"|'(?:[^'\\\n]|\\.)*')|/\*.*?\*/|//[^\n]*""", re.DOTALL)
 
 
@@ -73,7 +76,9 @@ class Served(Facts):
                 for path in self.files
             ]
             (self.root / "compile_commands.json").write_text(json.dumps(made), encoding="utf-8")
-        options: dict[str, Any] = {"storagePath": "/tmp/intelephense", "clearCache": True} if self.language == "php" else {}
+        options: dict[str, Any] = (
+            {"storagePath": "/tmp/intelephense", "clearCache": True} if self.language == "php" else {}
+        )
         if self.language == "rust":
             project = {"crates": _crates(self.root), "sysroot_src": str(CACHE / "rust-library")}
             options = {"procMacro": {"enable": False}, "checkOnSave": False, "linkedProjects": [project]}
@@ -129,7 +134,10 @@ class Served(Facts):
         if self.language == "rust" and name.startswith("impl"):
             # `impl<T> Trait for &mut a::Type<T>` counts for `Type`.
             type_name = re.sub(r"^impl\s*(<.*?>(?=\s+\w))?", "", name).rpartition(" for ")[2]
-            inner = [*above, re.sub(r"<.*", "", re.sub(r"^\W*(mut\s+|'\w+\s+|dyn\s+)*", "", type_name)).rpartition("::")[2].strip()]
+            inner = [
+                *above,
+                re.sub(r"<.*", "", re.sub(r"^\W*(mut\s+|'\w+\s+|dyn\s+)*", "", type_name)).rpartition("::")[2].strip(),
+            ]
             self.spans[path].append(Span(*span, f"{path}: {'.'.join(inner)}", "class", at))
         elif self.language == "rust" and name == "tests" and kind == 2:
             self.silent[path].append(span)
@@ -200,7 +208,8 @@ class _Python(ast.NodeVisitor):
 
     def _define(self, node: Any, word: str, kind: str) -> None:
         if self.in_function:
-            return self.generic_visit(node)
+            self.generic_visit(node)
+            return
         start, end = self._span(node)
         for one in node.decorator_list:
             start = min(start, self._at(one.lineno, one.col_offset))
@@ -269,13 +278,15 @@ def _crates(root: Path) -> list[dict[str, Any]]:
             paths = [content.get("lib", {}).get("path", "src/lib.rs")] if kind == "lib" else ["src/main.rs"]
             edition = content["package"].get("edition")
             paths += [one["path"] for one in content.get("bin", []) if kind == "bin" and "path" in one]
-            for path in paths:
-                if (folder / path).is_file():
+            for root_module in paths:
+                if (folder / root_module).is_file():
                     if kind == "lib":
                         libraries[name] = len(crates)
                     crates.append({
-                        "root_module": str(folder / path), "edition": edition if isinstance(edition, str) else "2021",
-                        "cfg": ["unix", 'target_os="linux"'], "of": name, "wanted": list(content.get("dependencies", {})),
+                        "root_module": str(folder / root_module),
+                        "edition": str(edition) if str(edition).isdigit() else "2021",
+                        "cfg": ["unix", 'target_os="linux"'], "of": name,
+                        "wanted": list(content.get("dependencies", {})),
                     })  # fmt: skip
     for crate in crates:
         own, wanted = crate.pop("of"), crate.pop("wanted")
@@ -291,4 +302,3 @@ def _starts(text: str) -> list[int]:
 def _place(starts: list[int], offset: int) -> tuple[int, int]:
     line = bisect_right(starts, offset) - 1
     return line, offset - starts[line]
-

@@ -72,6 +72,7 @@
 (export_statement value: (identifier)) @import
 (import_statement) @source
 (import_alias) @source
+(module name: (string)) @source
 (export_statement source: (string)) @source
 (export_statement (export_clause)) @source
 (export_statement "default") @source
