@@ -14,7 +14,8 @@ _OTHER = re.compile(
     r"\b(typos?|rename[sd]?|renaming|move[sd]?|refactor\w*|clean[- ]?up|reformat\w*|whitespace|comments?|readme|"
     r"changelog|documentation|docs?|docstrings?|tests?|merge[sd]?|reverts?|bump|lint\w*|pylint|clippy|mypy|deprecat\w*|"
     # These say what kind of change it is, and neither what changes nor where.
-    r"(micro-?)?optimi[sz]\w+|(invalid|broken|dead) links?|follow-?ups?|nits?|polish\w*|tid(y|ies)|cosmetic\w*|housekeeping|minor|"
+    r"(micro-?)?optimi[sz]\w+|(invalid|broken|dead) links?|follow-?ups?|nits?|polish\w*|tid(y|ies)|cosmetic\w*|"
+    r"housekeeping|minor|"
     r"version|release|copyright|spelling|CI|javadocs?|upgrade[sd]?|dependenc\w+|various|misc\w*|several)\b",
     re.IGNORECASE,
 )

@@ -371,20 +371,19 @@ class Structure:
         """Return the hits of `grep -w`: file, and offset of the word, for every line that contains it."""
         if name not in self._hits:
             # One pass finds the hits of all names: there may be thousands, and megabytes of text.
-            places = self._words.get(name.encode())
+            places: Iterable[int] | None = self._words.get(name.encode())
             if places is None:
-                places = [
-                    found.start()
-                    for found in re.finditer(rb"(?<![\w$])%b(?![\w$])" % re.escape(name.encode()), self._text)
-                ]
-            found, line_end = [], -1
+                word = re.compile(rb"(?<![\w$])%b(?![\w$])" % re.escape(name.encode()))
+                places = [found.start() for found in word.finditer(self._text)]
+            hits: list[tuple[int, int]] = []
+            line_end = -1
             for at in places:
                 if at > line_end:
                     file = bisect_right(self._starts, at) - 1
-                    found.append((file, at - self._starts[file]))
+                    hits.append((file, at - self._starts[file]))
                     line_end = self._text.find(b"\n", at)
                     line_end = len(self._text) if line_end < 0 else line_end
-            self._hits[name] = found
+            self._hits[name] = hits
         return self._hits[name]
 
     @cached_property
