@@ -71,9 +71,7 @@ def test_this_repository_agrees_too(tmp_path: Path) -> None:
 BOUND, LANGUAGES = 150, 8
 
 
-def test_twelve_repositories_give_enough_hard_questions(
-    tmp_path: Path, script: Script
-) -> None:
+def test_twelve_repositories_give_enough_hard_questions(tmp_path: Path, script: Script) -> None:
     names = sorted(archive.name.removesuffix(".tar.xz") for archive in ARCHIVES.glob("*.tar.xz"))
     if len(names) < 12:
         pytest.skip("LOCOBENCH_REPOS names no folder with twelve repositories")

@@ -48,16 +48,15 @@ def _finish(index: Index) -> None:
     """Name the definitions, join them to symbols, and list the mentions of each defined name."""
     by_name: dict[tuple[int, str], int] = {}
     for number, one in enumerate(index.definitions):
-        around = [*index.around(one.parent)]
-        if one.kind == "nested" or any(outer.kind not in (*TYPES, "container") for outer in around):
+        outer = index.definitions[one.parent] if one.parent >= 0 else None
+        if one.kind == "nested" or (outer and (outer.symbol < 0 or outer.kind not in (*TYPES, "container"))):
             continue
-        parents = [outer.name for outer in around]
         owner = "" if one.owner in index.namespaces else one.owner
-        if one.kind == "function" and (parents or owner):
+        if one.kind == "function" and (outer or owner):
             one.kind = "method"
-        if one.kind == "method" and one.name in (*parents[:1], owner, index.language.constructor):
+        if one.kind == "method" and one.name in (outer and outer.name, owner, index.language.constructor):
             one.kind = "constructor"
-        one.qualified = ".".join([*reversed(parents), *([owner] if owner else []), one.name])
+        one.qualified = ".".join(part for part in (outer and outer.qualified, owner, one.name) if part)
         key = (one.file, one.qualified)
         if key not in by_name:
             by_name[key] = len(index.symbols)

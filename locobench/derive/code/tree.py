@@ -14,8 +14,8 @@ from locobench.shared import git
 from locobench.shared.errors import InputError
 
 LFS_MARK = b"version https://git-lfs.github.com/spec/"
-LARGEST_SOURCE = 1_000_000
-"""Bytes; a larger source file counts as generated. The largest hand-written ones in big projects are half as large."""
+LARGEST_SOURCE = 600_000
+"""Bytes; a larger source file is left out. The largest hand-written ones in big projects have half a million."""
 
 MISSING = -1
 """The size of a file whose content is not in the repository: a partial clone, or a damaged one."""
