@@ -13,12 +13,14 @@ from harness.isolator import EnvironmentIsolator
 from harness.models import Config, EvalResult, Task
 from harness.results import files
 from harness.results.journal import Journal, read_journal
-from harness.run.matrix import Callback, Matrix
+from harness.run.matrix import Callback, Matrix, MatrixStopped
 from harness.run.plan import finished_before, plan, refuse_other_experiment
 from harness.run.single import SingleRun, keep, release
 from harness.suite import load
 from locobench.scoring.judge.prices import price_of
 from locobench.shared.files import write_whole
+
+__all__ = ["EvalRunner", "MatrixStopped"]
 
 
 class EvalRunner:

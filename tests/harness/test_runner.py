@@ -31,9 +31,9 @@ from harness.models import (
 )
 from harness.results.journal import Journal, read_journal
 from harness.run import matrix
-from harness.run.matrix import MatrixStopped, spent_usd
+from harness.run.matrix import spent_usd
 from harness.run.plan import plan
-from harness.runner import EvalRunner
+from harness.runner import EvalRunner, MatrixStopped
 from tests.support.results import run
 
 
