@@ -8,7 +8,7 @@ from pathlib import Path
 from harness.agents.base import Ending, ProcessExecutor, folders_of, mcp_file_of
 from harness.errors import InputError
 from harness.host.processes import Command, Finished, Limits, StopCause
-from harness.models import Config, ConfigSnapshot, ErrorKind, ExecutionTrace, Offered, Outcome
+from harness.models import Config, ErrorKind, ExecutionTrace, Offered, Outcome
 from harness.sandbox.place import Sandbox
 from harness.suite.resolved import ResolvedConfig
 
@@ -96,7 +96,7 @@ class CommandExecutor(ProcessExecutor):
             is_error=end.outcome is not Outcome.COMPLETED,
             claude_prompt=prompt,
             claude_response=said,
-            config_snapshot=ConfigSnapshot.of(config),
+            config_snapshot=config.recorded(),
             duration_seconds=seconds,
             stderr=stderr,
             outcome=end.outcome,

@@ -13,18 +13,18 @@ import click
 from harness.agents.base import executor_of
 from harness.agents.command import CommandExecutor
 from harness.agents.echo import EchoExecutor
-from harness.cli.options import PATH, together
-from harness.compare.wording import counted
 from harness.errors import InputError
 from harness.executor import ClaudeExecutor, Executor
 from harness.graders.composite_grader import CompositeGrader
 from harness.models import EvalResult
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
-from harness.report.console import say
 from harness.run.plan import FAILED, PlannedRun, paid_again
 from harness.runner import EvalRunner
 from harness.sandbox.docker_sandbox import DEFAULT_IMAGE, DockerSandbox
 from harness.sandbox.place import Sandbox
+from measure.commands.options import PATH, together
+from measure.compare.wording import counted
+from measure.report.console import say
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from harness.models.model_ids import DEFAULT_AGENT_MODEL
 from harness.models.tools import ToolRule, tool_rule
-
-LLM_WEIGHT_KEY = "llm_quality"
-"""The scoring key for every LLM assertion without a key of its own."""
+from measure.records import LLM_WEIGHT_KEY, ConfigSnapshot
 
 
 class Definition(BaseModel):
@@ -241,6 +239,15 @@ class Config(Definition):
     """File written by export-config, relative to the config file; the agent gets it as its user's configuration."""
     env: dict[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], str] = {}
     """Environment variables of the agent; a value ${NAME} is taken from the host."""
+
+    def recorded(self) -> ConfigSnapshot:
+        """Return the part of this config that is recorded with a result."""
+        return ConfigSnapshot(
+            model=self.model,
+            claude_md=self.claude_md[:200] if self.claude_md is not None else None,
+            skills_path=str(self.skills_path) if self.skills_path is not None else None,
+            max_turns=self.max_turns,
+        )
 
     @property
     def allowed_rules(self) -> list[ToolRule] | None:

@@ -11,7 +11,7 @@ import pytest
 from harness.agents.command import CommandExecutor
 from harness.errors import InputError
 from harness.models import Config, ErrorKind, EvalResult, Outcome
-from harness.results.files import load_results
+from measure.results.files import load_results
 from tests.support.suite import harness, make_suite
 
 AGENT = """\

@@ -27,7 +27,7 @@ def commands_page(root: Path) -> str:
     ]
     for name, target in installed.items():
         module = target.partition(":")[0]
-        if not module.startswith("harness"):
+        if not module.startswith(("harness", "measure")):
             parts += _script(module, name, root)
     parts += [
         "## The harness",
