@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from harness.models.definitions import LLM_WEIGHT_KEY as LLM_WEIGHT_KEY
 from harness.models.definitions import Assertion as Assertion
 from harness.models.definitions import AssertionType as AssertionType
 from harness.models.definitions import CodeAssertion as CodeAssertion
@@ -13,24 +12,25 @@ from harness.models.definitions import Task as Task
 from harness.models.definitions import TaskCategory as TaskCategory
 from harness.models.definitions import TaskDifficulty as TaskDifficulty
 from harness.models.definitions import assertion_ids as assertion_ids
-from harness.models.outcomes import ErrorKind as ErrorKind
-from harness.models.outcomes import Outcome as Outcome
-from harness.models.records import PASS_SCORE as PASS_SCORE
-from harness.models.records import SCHEMA_VERSION as SCHEMA_VERSION
-from harness.models.records import ClaudeConfigSnapshot as ClaudeConfigSnapshot
-from harness.models.records import CriterionScore as CriterionScore
-from harness.models.records import EvalResult as EvalResult
-from harness.models.records import Fingerprints as Fingerprints
-from harness.models.records import GradeResult as GradeResult
-from harness.models.records import JudgeRecord as JudgeRecord
-from harness.models.records import ResultsFile as ResultsFile
-from harness.models.records import weighted_score as weighted_score
-from harness.models.traces import Batch as Batch
-from harness.models.traces import Conditions as Conditions
-from harness.models.traces import ConfigSnapshot as ConfigSnapshot
-from harness.models.traces import ExecutionTrace as ExecutionTrace
-from harness.models.traces import FileChange as FileChange
-from harness.models.traces import Offered as Offered
-from harness.models.traces import TokenUsage as TokenUsage
-from harness.models.traces import ToolCall as ToolCall
-from harness.models.traces import VerifierMetrics as VerifierMetrics
+from measure.records import LLM_WEIGHT_KEY as LLM_WEIGHT_KEY
+from measure.records import PASS_SCORE as PASS_SCORE
+from measure.records import SCHEMA_VERSION as SCHEMA_VERSION
+from measure.records import Batch as Batch
+from measure.records import ClaudeConfigSnapshot as ClaudeConfigSnapshot
+from measure.records import Conditions as Conditions
+from measure.records import ConfigSnapshot as ConfigSnapshot
+from measure.records import CriterionScore as CriterionScore
+from measure.records import ErrorKind as ErrorKind
+from measure.records import EvalResult as EvalResult
+from measure.records import ExecutionTrace as ExecutionTrace
+from measure.records import FileChange as FileChange
+from measure.records import Fingerprints as Fingerprints
+from measure.records import GradeResult as GradeResult
+from measure.records import JudgeRecord as JudgeRecord
+from measure.records import Offered as Offered
+from measure.records import Outcome as Outcome
+from measure.records import ResultsFile as ResultsFile
+from measure.records import TokenUsage as TokenUsage
+from measure.records import ToolCall as ToolCall
+from measure.records import VerifierMetrics as VerifierMetrics
+from measure.records import weighted_score as weighted_score

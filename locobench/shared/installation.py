@@ -41,7 +41,7 @@ def lacking(error: ModuleNotFoundError) -> str:
     Raises:
         ModuleNotFoundError: the missing module is ours, so installing a library would not help.
     """
-    if error.name is None or error.name.partition(".")[0] in ("harness", "locobench"):
+    if error.name is None or error.name.partition(".")[0] in ("harness", "locobench", "measure"):
         raise error
     way_out = f"`make demo` in {REPOSITORY} installs what is needed, then type `. .venv/bin/activate`"
     return f"this Python lacks {error.name}: {f'install {NAME} again with pip' if IS_INSTALLED else way_out}"

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from harness.config_exporter import ConfigExporter
 from harness.config_importer import ConfigImporter
 from harness.errors import InputError
-from harness.host.redaction import REDACTED, redact_text
-from harness.host.secrets import is_secret_name
 from harness.models import ClaudeConfigSnapshot
+from measure.secrets.names import is_secret_name
+from measure.secrets.redaction import REDACTED, redact_text
 from tests.support.suite import harness
 
 WORD = "abcdefghijklmnopqrstuvwxyz"

@@ -36,7 +36,7 @@ harness.graders.llm_graders: LLMGrader
 harness.reporter: Reporter AggregatedMetrics
 harness.config_exporter: ConfigExporter
 harness.config_importer: ConfigImporter
-harness.statistics: pass_at_k pass_hat_k wilson_interval
+measure.statistics: pass_at_k pass_hat_k wilson_interval
 locobench.shared.errors: InputError
 """
 
@@ -97,7 +97,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
 
 def test_two_packages_are_installed_and_nothing_beside_them(installed: Installation) -> None:
     names = {path.name for path in installed.packages.iterdir() if path.suffix != ".dist-info"}
-    assert names - {LIBRARIES} == {"harness", "locobench"}
+    assert names - {LIBRARIES} == {"harness", "locobench", "measure"}
 
 
 def test_public_paths_are_imported_from_the_package(installed: Installation) -> None:

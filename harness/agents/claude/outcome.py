@@ -9,7 +9,7 @@ from harness.agents.base import Ending
 from harness.agents.claude.messages import Message, RateLimitEvent, Result, Turn
 from harness.host.processes import StopCause
 from harness.models import ErrorKind, Outcome
-from harness.models.outcomes import KIND_OF_STATUS
+from measure.records.outcomes import KIND_OF_STATUS
 
 TERMINAL_REASONS: dict[str, tuple[Outcome, ErrorKind]] = {
     "completed": (Outcome.COMPLETED, ErrorKind.NONE),
