@@ -21,16 +21,9 @@ from locobench.shared.terminal import complain, first_few, progress, say
 @option("--limit", type=COUNT, help="Generate at most this many tasks.")
 @option("--data_dir", type=PATH, help="Folder with generated/ and output/ (default: data/, else the bundled sample).")
 @option("--base_image", metavar="NAME", default="ubuntu:24.04", help="Debian or Ubuntu image to start from.")
+@option("--languages", type=PATH, metavar="FILE", help="TOML file with more languages (CONTRIBUTING.md).")
 @option(
-    "--languages",
-    type=PATH,
-    metavar="FILE",
-    help="TOML file with more tables like templates/environment/languages.toml.",
-)
-@option(
-    "--language_image",
-    metavar="NAME",
-    help="Prebuilt images to start from instead, e.g. registry/locobench-{language}:1 (docs/RUNNING_AT_SCALE.md).",
+    "--language_image", metavar="NAME", help="Prebuilt images, as registry/x-{language}:1 (docs/RUNNING_AT_SCALE.md)."
 )
 @option("--agent_timeout_sec", type=float, default=1800.0, help="Seconds that an agent has for one task.")
 @option("--cpus", type=int, default=2, help="Processors of a container.")
@@ -38,15 +31,9 @@ from locobench.shared.terminal import complain, first_few, progress, say
 @option("--storage_mb", type=int, default=10240, help="Disk of a container in MB.")
 @option("--overwrite", is_flag=True, help="Write tasks again even when nothing changed.")
 @option("--include_hints", is_flag=True, help="Put expected approach and criteria into the instruction.")
+@option("--scoring", metavar="published|FILE", help="The published formula, or a TOML file (docs/VERIFIER.md).")
 @option(
-    "--scoring",
-    metavar="published|FILE",
-    help="The published formula, or a TOML file with weights and thresholds (docs/VERIFIER.md).",
-)
-@option(
-    "--verifier",
-    metavar="judge|FILE",
-    help="Grade by a language model (docs/JUDGE.md), or by your own verify.py (docs/CUSTOM_VERIFIER.md).",
+    "--verifier", metavar="judge|FILE", help="A model (docs/JUDGE.md), or your verify.py (docs/CUSTOM_VERIFIER.md)."
 )
 @option("--closed_book", is_flag=True, help="Leave the code out: what can be answered without reading it.")
 @option("--shared_verifier", is_flag=True, help="Score in the agent's container, which it can tamper with.")

@@ -43,6 +43,8 @@ CATEGORY_BONUSES = {
 }
 """Expected gain of each category from code search, 0 to 1, as in the published selection."""
 
+DIFFICULTY = Choice(DIFFICULTIES, case_sensitive=False)
+
 
 def default_criteria(**changes: Any) -> Criteria:
     """Return the criteria that the constants say at this moment, with `changes`."""
@@ -61,24 +63,13 @@ def weight_options(function: Any) -> Any:
 @option("--dataset_path", type=PATH, default="locobench_dataset.jsonl", help=f"JSONL written by {EXTRACT}.")
 @option("--output", type=PATH, default="selected_tasks.json", help="JSON file to write.")
 @option("--criteria", type=PATH, metavar="FILE", help="TOML file with thresholds, [weights], [category_bonuses].")
-@option(
-    "--min_context_length",
-    type=COUNT,
-    help=f"Characters of context; tasks with strictly more pass (default: {MIN_CONTEXT_LENGTH}).",
-)
-@option(
-    "--min_files_count", type=COUNT, help=f"Context files; tasks with strictly more pass (default: {MIN_FILES_COUNT})."
-)
+@option("--min_context_length", type=COUNT, help=f"Characters; tasks with more pass (default: {MIN_CONTEXT_LENGTH}).")
+@option("--min_files_count", type=COUNT, help=f"Context files; tasks with more pass (default: {MIN_FILES_COUNT}).")
 @option("--top_n", type=COUNT, help=f"Number of tasks to select (default: {TOP_N}).")
 @weight_options
 @option("--categories", multiple=True, metavar="NAME ...", help="Categories to keep (default: all).")
 @option("--languages", multiple=True, metavar="NAME ...", help="Languages to keep (default: all).")
-@option(
-    "--difficulties",
-    multiple=True,
-    type=Choice(DIFFICULTIES, case_sensitive=False),
-    help="Difficulties to keep (default: all).",
-)
+@option("--difficulties", multiple=True, type=DIFFICULTY, help="Difficulties to keep (default: all).")
 @option("--closed_book", type=PATH, metavar="JOB", help=f"Job folder of Harbor, run on {GENERATE} --closed_book tasks.")
 @option("--max_closed", type=float, help="With --closed_book: leave out tasks that earn more than this (0 to 1).")
 @option("--quiet", is_flag=True, help="No summary.")

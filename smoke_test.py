@@ -26,18 +26,11 @@ from locobench.shared.terminal import complain, printable, progress
 @option("--languages", type=PATH, metavar="FILE", help=f"TOML file with more languages, as {GENERATE} was given.")
 @option("--local", is_flag=True, help="Oracle and nop on this machine: no Docker, no images, seconds.")
 @option("--task", type=PATH, metavar="FOLDER", help="Only grade --answer, with the verifier of this task.")
-@option(
-    "--answer", type=PATH, metavar="FILE", help="The answer to grade on this machine; shows output, reward, metrics."
-)
+@option("--answer", type=PATH, metavar="FILE", help="The answer to grade; shows output, reward and metrics.")
 @option("--jobs", type=POSITIVE, help="Tasks at once (default: one a processor, at most 4).")
 @option("--timeout", type=SECONDS, default=300, help="Seconds for one command in a container.")
 @option("--build_timeout", type=SECONDS, default=900, help="Seconds for building one image.")
-@option(
-    "--report",
-    type=PATH,
-    metavar="FILE",
-    help="Write the result as Markdown, e.g. SMOKE_TEST_RESULTS.md; it replaces the part about the same folder.",
-)
+@option("--report", type=PATH, metavar="FILE", help="Markdown page to write, such as SMOKE_TEST_RESULTS.md.")
 @option("--quiet", is_flag=True, help="No progress and no table; the summary only when something failed.")
 def main(
     tasks: Path,
