@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -50,14 +50,34 @@ class OneLineErrors(click.Command):
         """Run the command with the program's arguments and exit."""
         extra.pop("standalone_mode", None)
         name = prog_name or Path(sys.argv[0]).name
-        with one_line_errors(self.prefix or name, self.when_interrupted):
-            try:
-                with self.make_context(name, list(sys.argv[1:] if args is None else args), **extra) as context:
-                    code = self.invoke(context) or DONE
-            except click.exceptions.Exit as ended:
-                code = ended.exit_code
+        prefix = self.prefix or name
+        try:
+            with self.make_context(name, list(sys.argv[1:] if args is None else args), **extra) as context:
+                code = self.invoke(context) or DONE
             sys.stdout.flush()
+        except click.exceptions.Exit as ended:
+            code = ended.exit_code
+        except click.exceptions.NoArgsIsHelpError as error:
+            code = _last_words(error.exit_code, error.format_message())
+        except click.UsageError as error:
+            code = _last_words(WRONG_USE, f"{prefix}: {self.explain(error)}")
+        except InputError as error:
+            code = _last_words(WRONG_USE, *(f"{prefix}: {problem}" for problem in error.args))
+        except ModuleNotFoundError as error:
+            code = _last_words(WRONG_USE, f"{prefix}: {lacking(error)}")
+        except KeyboardInterrupt:
+            code = _last_words(INTERRUPTED, f"{prefix}: {self.when_interrupted}")
+        except BrokenPipeError:
+            code = _nothing_more_to_print(CLOSED_PIPE)
+        except OSError as error:
+            code = _last_words(WRONG_USE, f"{prefix}: {error.filename or 'output'}: {error.strerror or error}")
+            _nothing_more_to_print(code)
         raise SystemExit(code)
+
+    def explain(self, error: click.UsageError) -> str:
+        """Say in one line what is wrong with the arguments, and where the right ones are told."""
+        where = f" (see `{error.ctx.command_path} --help`)" if error.ctx else ""
+        return error.format_message().rstrip(".") + where
 
 
 class Script(OneLineErrors):
@@ -79,59 +99,30 @@ class Script(OneLineErrors):
         return super().parse_args(ctx, spread + ([flag] if flag and not values else []))
 
 
-def script(help_text: str) -> Callable[[Callable[..., int]], Script]:
-    """Decorate a script's function, which returns the exit code."""
-    settings: dict[str, Any] = {
-        "help_option_names": ["-h", "--help"],
-        "max_content_width": 110,
-        "show_default": True,
-        "token_normalize_func": lambda name: name.replace("-", "_"),
-    }
-    shown = click.option(
-        "--version",
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=_version,
-        help="Show the version and exit.",
-    )
-    return lambda function: click.command(cls=Script, help=help_text, context_settings=settings)(shown(function))
-
-
-def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
         click.echo(f"{context.info_name} {version()}")
         context.exit()
 
 
-@contextlib.contextmanager
-def one_line_errors(prefix: str, when_interrupted: str) -> Iterator[None]:
-    """Exit with one line on stderr and the right code if the block cannot go on."""
-    try:
-        yield
-        return
-    except click.UsageError as error:
-        code = _last_words(f"{prefix}: {error.format_message()} (see --help)", WRONG_USE)
-    except click.ClickException as error:
-        code = _last_words(f"{prefix}: {error.format_message()}", error.exit_code)
-    except InputError as error:
-        code = _last_words(f"{prefix}: {error}", WRONG_USE)
-    except ModuleNotFoundError as error:
-        code = _last_words(f"{prefix}: {lacking(error)}", WRONG_USE)
-    except KeyboardInterrupt:
-        code = _last_words(f"{prefix}: {when_interrupted}", INTERRUPTED)
-    except BrokenPipeError:
-        code = _nothing_more_to_print(CLOSED_PIPE)
-    except OSError as error:
-        code = _last_words(f"{prefix}: {error.filename or 'output'}: {error.strerror or error}", WRONG_USE)
-        code = _nothing_more_to_print(code)
-    raise SystemExit(code)
+version_option = option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version,
+                        help="Show the version and exit.")  # fmt: skip
+SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
 
-def _last_words(message: str, code: int) -> int:
+def script(help_text: str) -> Callable[[Callable[..., int]], Script]:
+    """Decorate a script's function, which returns the exit code."""
+    settings = {**SETTINGS, "show_default": True, "token_normalize_func": lambda name: name.replace("-", "_")}
+    return lambda function: click.command(cls=Script, help=help_text, context_settings=settings)(
+        version_option(function)
+    )
+
+
+def _last_words(code: int, *messages: str) -> int:
     """Complain, unless stderr is what cannot be written, and return the code."""
     try:
-        complain(message)
+        for message in messages:
+            complain(message)
     except OSError:
         _nothing_more_to_print(code)
     return code

@@ -122,7 +122,7 @@ def main(base_image: str, rounds: int) -> int:
     try:
         kept = compare(Engine(), base_image, rounds)
     except Fault as error:
-        raise InputError(f"{error}\n{error.tail}".rstrip()) from None
+        raise InputError(str(error), *error.tail.splitlines()) from None
     return DONE if kept else SOME_FAILED
 
 
