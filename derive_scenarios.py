@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from locobench.shared.command_line import COUNT, DONE, NOTHING_DONE, PATH, argument, option, script
 from locobench.shared.installation import EXTRACT
@@ -21,15 +22,7 @@ from locobench.shared.terminal import complain, progress, say
 @option("--with_tests", is_flag=True, help="Look at tests, too.")
 @option("--quiet", is_flag=True, help="No progress and no summary.")
 def main(
-    repository: tuple[Path, ...],
-    output_dir: Path,
-    revision: str,
-    scip: Path | None,
-    languages: tuple[str, ...],
-    max_questions: int,
-    history: int,
-    with_tests: bool,
-    quiet: bool,
+    repository: tuple[Path, ...], output_dir: Path, languages: tuple[str, ...], quiet: bool, **choices: Any
 ) -> int:
     """Run the command; the exit code is 1 if a repository yields no question."""
     from locobench.dataset.catalog import language_name
@@ -45,14 +38,7 @@ def main(
     reports = derive(
         repository,
         output_dir,
-        Choice(
-            revision=revision,
-            languages=wanted,
-            max_questions=max_questions,
-            history=history,
-            with_tests=with_tests,
-            scip=scip,
-        ),
+        Choice(languages=wanted, **choices),
         watch=lambda files, total, label: progress(files, total, label, quiet=quiet),
     )
     for report in reports:

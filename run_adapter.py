@@ -65,21 +65,21 @@ def main(
     from locobench.generate import dataset, mirror
     from locobench.generate.folder import beside
     from locobench.harbor.mcp import McpServer
-    from locobench.scoring.grader import load_grader
-    from locobench.scoring.scoring import load_scoring
+    from locobench.scoring.grader import DETERMINISTIC, JUDGE, CustomVerifier
+    from locobench.scoring.scoring import PUBLISHED, Scoring
     from locobench.selection.read import read_selection
 
     tell = (lambda _: None) if quiet else say
     load_languages(choices["languages"])
     options = Options(
         **choices,
-        scoring=load_scoring(scoring),
-        verifier=load_grader(verifier),
+        scoring=PUBLISHED if scoring == PUBLISHED else Scoring.load(Path(scoring)) if scoring else Scoring.default(),
+        verifier=JUDGE if verifier == JUDGE else CustomVerifier.load(Path(verifier)) if verifier else DETERMINISTIC,
         mcp_servers=McpServer.load(mcp_config) if mcp_config else (),
     )
     data_dir = find_data_folder(data_dir, needs="generated", quiet=quiet)
     for flag, folder in (("output_dir", output_dir), ("mirror_repos", mirror_repos)):
-        check_apart(folder, data_dir, f"--{flag}")
+        check_apart(folder or output_dir, data_dir, f"--{flag}")
     loader = LoCoBenchLoader(where_written(dataset_path))
     selection = where_written(selected_tasks) if selected_tasks and not task_ids else None
     chosen = read_selection(selection) if selection else list(task_ids) or loader.all_ids()
@@ -130,20 +130,15 @@ def main(
     return SOME_FAILED if counts["failed"] else DONE
 
 
-def check_apart(folder: Path | None, data_dir: Path, flag: str) -> None:
+def check_apart(folder: Path, data_dir: Path, flag: str) -> None:
     """Raise InputError if an output folder lies inside the input data."""
-    if folder is None:
-        return
     place, data = folder.resolve(), data_dir.resolve()
     if place == data or any(place.is_relative_to(data / name) for name in ("generated", "output")):
         raise InputError(f"{folder}: lies among the data of {data_dir}; {flag} must name a folder apart from them")
 
 
 def where_written(path: Path) -> Path:
-    """Return a file that an earlier script wrote: the scripts write to the current folder, wherever they lie.
-
-    The published commands name the file beside the scripts (`benchmarks/locobench_agent/locobench_dataset.jsonl`).
-    """
+    """Return a file of an earlier script: in the current folder, even if the path names the folder of the scripts."""
     here = Path(path.name)
     return here if not path.exists() and here.exists() and path.parent.resolve() == SCRIPTS else path
 

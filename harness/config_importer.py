@@ -22,8 +22,6 @@ UNSAFE = re.compile(r"[\x00-\x1f\\:]")
 
 TELEMETRY = re.compile(r"TELEMETRY|OTEL|BETA_TRACING")
 """Matches variables of telemetry; those of settings.json override those of the process."""
-REPORTING = re.compile(r"analytics|telemetry", re.IGNORECASE)
-"""Matches keys of settings.json that would send data home."""
 TELEMETRY_OFF = {
     "DISABLE_TELEMETRY": "1",
     "DISABLE_ERROR_REPORTING": "1",
@@ -90,7 +88,8 @@ def _contents(snapshot: ClaudeConfigSnapshot, disable_mcp: bool) -> dict[str, by
         contents["CLAUDE.md"] = snapshot.global_claude_md.encode()
     env = snapshot.settings.get("env")
     kept = {n: value for n, value in env.items() if not TELEMETRY.search(n)} if isinstance(env, dict) else {}
-    settings = {name: False if REPORTING.search(name) else value for name, value in snapshot.settings.items()}
+    reporting = [name for name in snapshot.settings if re.search("analytics|telemetry", name, re.IGNORECASE)]
+    settings = {**snapshot.settings, **dict.fromkeys(reporting, False)}
     if disable_mcp:
         settings |= {"mcpServers": {}, "enableAllProjectMcpServers": False, "enabledMcpjsonServers": []}
     contents["settings.json"] = _json({**settings, "env": {**kept, **TELEMETRY_OFF}})

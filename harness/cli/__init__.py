@@ -15,7 +15,7 @@ import click
 
 from harness.errors import InputError
 from locobench.shared.command_line import SETTINGS, OneLineErrors, version_option
-from locobench.shared.terminal import printable_line
+from locobench.shared.terminal import complain
 
 
 class Entry(NamedTuple):
@@ -83,15 +83,11 @@ def _ending_like_ctrl_c() -> Iterator[None]:
             signal.signal(number, earlier)
 
 
-def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    click.echo(f"warning: {printable_line(str(message))}", err=True)
-
-
 @contextlib.contextmanager
 def _warnings_as_lines() -> Iterator[None]:
     """Show warnings as one line each, without their place in the code."""
     with warnings.catch_warnings():
-        warnings.showwarning = _show_warning
+        warnings.showwarning = lambda message, *_, **__: complain(f"warning: {message}")
         yield
 
 

@@ -22,10 +22,10 @@ def find_data_folder(requested: Path | None, *, needs: str = "output/scenarios",
     """
     found = requested or Path("data")
     if requested is None and not IS_INSTALLED:
-        places = [place for place in (found, REPOSITORY / "data") if (place / "output" / "scenarios").is_dir()]
-        if not places and not quiet:
+        unpacked = (place for place in (found, REPOSITORY / "data") if (place / "output" / "scenarios").is_dir())
+        found = next(unpacked, SAMPLE)
+        if found == SAMPLE and not quiet:
             say(f"No benchmark data in data/: using the bundled sample in {SAMPLE}")
-        found = places[0] if places else SAMPLE
     if not (found / needs).is_dir():
         raise InputError(f"{found}: no {needs}/ in it; --data_dir names the folder that holds generated/ and output/")
     return found

@@ -96,18 +96,16 @@ class Folder:
 
 def check_place(output_dir: Path, repositories: Iterable[str]) -> None:
     """Raise InputError if the folder holds anything but questions of this program about these repositories."""
-    mark = output_dir / MARK
-    if mark.is_file():
-        try:
-            there = {repository["name"] for repository in json.loads(mark.read_bytes())["repositories"]}
-        except (OSError, ValueError, KeyError, TypeError):
-            raise InputError(f"{mark}: cannot be read; move {output_dir} away or name another --output_dir") from None
-        if others := sorted(there - {*repositories}):
-            raise InputError(
-                f"{output_dir}: holds the questions about {first_few(others)}, which would be lost; name another"
-                " --output_dir, or all repositories at once"
-            )
-    elif output_dir.exists() and (not output_dir.is_dir() or any(output_dir.iterdir())):
+    try:
+        there = {repository["name"] for repository in json.loads((output_dir / MARK).read_bytes())["repositories"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        there = set()
+    if others := sorted(there - {*repositories}):
+        raise InputError(
+            f"{output_dir}: holds the questions about {first_few(others)}, which would be lost; name another"
+            " --output_dir, or all repositories at once"
+        )
+    if not there and output_dir.exists() and (not output_dir.is_dir() or any(output_dir.iterdir())):
         raise InputError(
             f"{output_dir}: is there and was not derived (no {MARK}); move it away or name another --output_dir"
         )

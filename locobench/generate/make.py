@@ -176,8 +176,8 @@ def render_config(
 
 
 def as_toml(value: Any) -> str:
-    """Return a value as TOML, so that no text can end a string or begin a key."""
-    return tomli_w.dumps({"x": value}).removeprefix("x = ").rstrip("\n")
+    """Return a value, or the lines of a table, as TOML, so that no text can end a string or begin a key."""
+    return tomli_w.dumps(value if isinstance(value, dict) else {"x": value}).removeprefix("x = ").rstrip("\n")
 
 
 def _scorer_of(task: Scenario, options: Options) -> str:

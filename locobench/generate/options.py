@@ -24,7 +24,7 @@ _IMAGE = re.compile(r"[A-Za-z0-9][\w.:/@-]*", re.ASCII)
 
 @dataclass(frozen=True)
 class Options:
-    """A benchmark author's choices; every one is part of a task's fingerprint."""
+    """A benchmark author's choices; every one is part of a task's fingerprint. InputError if one cannot be used."""
 
     base_image: str = "ubuntu:24.04"
     languages: Path | None = None
@@ -53,11 +53,6 @@ class Options:
     """Limits of the containers; megabytes as Harbor counts them."""
 
     def __post_init__(self) -> None:
-        """Check what would only fail when a task is built or run.
-
-        Raises:
-            InputError: an image's name cannot be used, a limit is not above 0, or a judge shares the agent's container.
-        """
         if match := _WITHOUT_APT.search(re.sub(r"^[^/]*[.:][^/]*/", "", self.base_image)):
             raise InputError(
                 f"base_image: {self.base_image!r}: {match[0]} has no apt-get, which installs what tasks need; name a"

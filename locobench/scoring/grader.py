@@ -67,17 +67,6 @@ class CustomVerifier:
 Grader = CustomVerifier | Literal["deterministic", "judge"]
 
 
-def load_grader(named: str | None) -> Grader:
-    """Return the grader that --verifier names: `judge`, a Python file, or None for the deterministic verifier.
-
-    Raises:
-        InputError: the file cannot be read or is not valid Python.
-    """
-    if named is None:
-        return DETERMINISTIC
-    return JUDGE if named == JUDGE else CustomVerifier.load(Path(named))
-
-
 def grader_name(grader: Grader) -> str:
     """Return the grader's name in task.toml."""
     return grader.name if isinstance(grader, CustomVerifier) else grader

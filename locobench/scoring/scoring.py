@@ -76,14 +76,3 @@ class Scoring(_Table):
             ) from None
         except ValidationError as error:
             raise InputError(f"{path}: {explain(error)}; docs/VERIFIER.md lists what may be set") from None
-
-
-def load_scoring(named: str | None) -> Scoring | Literal["published"]:
-    """Return the scoring that --scoring names: `published`, a TOML file, or None for the default.
-
-    Raises:
-        InputError: the file cannot be read or used.
-    """
-    if named is None:
-        return Scoring.default()
-    return PUBLISHED if named == PUBLISHED else Scoring.load(Path(named))

@@ -86,17 +86,14 @@ class Script(OneLineErrors):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read `--flag a b` as `--flag a --flag b` where the flag takes several values."""
         several = {name for one in self.params if one.multiple for name in one.opts}
-        spread: list[str] = []
-        flag, values = "", 0
-        for word in args:
+        spread, flag = [], ""
+        for before, word in zip(["", *args], args, strict=False):
             if word.startswith("-"):
-                spread += [flag] if flag and not values else []
-                flag, values = (word if word.replace("-", "_").replace("__", "--", 1) in several else ""), 0
-                spread += [] if flag else [word]
-            else:
-                spread += [flag, word] if flag else [word]
-                values += 1
-        return super().parse_args(ctx, spread + ([flag] if flag and not values else []))
+                flag = word if word.replace("-", "_").replace("__", "--", 1) in several else ""
+            elif flag and before != flag:
+                spread.append(flag)
+            spread.append(word)
+        return super().parse_args(ctx, spread)
 
 
 def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
