@@ -66,7 +66,7 @@ class Options:
                 raise InputError(f"{name}: not an image name: {image!r}")
         for name in ("agent_timeout_sec", "cpus", "memory_mb", "storage_mb"):
             if not 0 < getattr(self, name) < float("inf"):
-                raise InputError(f"{name}: {getattr(self, name)} is not above 0")
+                raise InputError(f"{name}: must be above 0, not {getattr(self, name)}")
         if self.verifier == JUDGE and self.shared_verifier:
             raise InputError("a judge needs a container of its own, for its key: not with a shared verifier")
 

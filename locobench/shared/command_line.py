@@ -58,7 +58,7 @@ class OneLineErrors(click.Command):
         except click.exceptions.Exit as ended:
             code = ended.exit_code
         except click.exceptions.NoArgsIsHelpError as error:
-            code = _last_words(error.exit_code, error.format_message())
+            code = _last_words(error.exit_code, *error.format_message().splitlines())
         except click.UsageError as error:
             code = _last_words(WRONG_USE, f"{prefix}: {self.explain(error)}")
         except InputError as error:
