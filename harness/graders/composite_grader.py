@@ -114,9 +114,9 @@ class CompositeGrader:
             fixture_path=task.fixture_path,
             solution_path=task.solution_path,
             setup=task.setup,
-            sandbox=self.sandbox,
+            sandbox=self.sandbox and self.sandbox.within(task.resources),
         )
-        key = (task.hidden_path, task.fixture_path, task.solution_path, tuple(task.setup))
+        key = (task.hidden_path, task.fixture_path, task.solution_path, tuple(task.setup), task.resources)
         return self._code_graders.setdefault(key, made)
 
 

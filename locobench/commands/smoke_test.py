@@ -53,10 +53,10 @@ def main(argv: list[str] | None) -> int:
     if options.task is not None:
         return grade(options.task, options.answer, options.timeout)
 
+    from locobench.shared.engine import Engine, EngineError
     from locobench.smoke import report as smoke_report
     from locobench.smoke.check import Check, smoke
-    from locobench.smoke.containers import Engine
-    from locobench.smoke.task import Fault, find_task_folders
+    from locobench.smoke.task import find_task_folders
 
     tasks = options.tasks
     folders = find_task_folders(tasks, options.task_ids)
@@ -64,9 +64,12 @@ def main(argv: list[str] | None) -> int:
     if not options.local:
         try:
             engine = Engine()
-            facts = engine.facts
-        except Fault as error:
-            raise InputError(str(error)) from None
+            facts = {
+                "Docker engine": "{ServerVersion} ({Driver})".format_map(engine.info),
+                "Host": "{OperatingSystem}, {NCPU} CPUs".format_map(engine.info),
+            }
+        except EngineError as error:
+            raise InputError(f"{error}; or pass --local to run oracle and nop without images") from None
     started = time.monotonic()
     check = Check(engine, load_languages(options.languages), options.build_timeout, options.timeout)
     watch = partial(cli.progress, quiet=options.quiet)
@@ -81,7 +84,7 @@ def main(argv: list[str] | None) -> int:
         facts = {"Run": run, **facts}
         if engine is not None:
             built_on = sorted({row.base_image for row in rows if row.size is not None})
-            facts |= {f"Base image {name}": engine.image_id(name) for name in built_on}
+            facts |= {f"Base image {name}": getattr(engine.image(name), "id", "unknown") for name in built_on}
         smoke_report.write_markdown(rows, options.report, facts, tasks=tasks.resolve().name, local=options.local)
     return cli.SOME_FAILED if failed else cli.DONE
 

@@ -8,17 +8,24 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from locobench.smoke.containers import Engine
+from locobench.shared.engine import Engine, Limits
 from locobench.smoke.task import OUTPUT, Fault, SmokeTask, read_reward, text_of
 
 Agent = Literal["oracle", "nop"]
 # Never the judge, even if a task has one: there is no network, and a judge promises nothing about the oracle.
 VERIFIER = "verify.py"
+ANSWER = "/app/solution.md"
+# The folders that Harbor brings into a container.
+_LOGS = ("/logs", "/logs/agent", "/logs/verifier", "/logs/artifacts")
+# A command's output, in its container.
+_SAID = "/tmp/smoke-test-output"
+# More than an answer or a verifier's log holds.
+_MOST_BYTES = 16_000_000
 
 
 def run_locally(task: SmokeTask, agent: Agent, *, timeout: float) -> float:
@@ -37,28 +44,69 @@ def run_in_container(engine: Engine, image: str, task: SmokeTask, agent: Agent, 
     """Run `agent` in a container and test.sh in a fresh one, both without network, and return the reward.
 
     Raises:
-        Fault: as in `run_locally`, or the engine fails.
+        Fault: as in `run_locally`.
+        EngineError: the engine fails.
     """
-    run = partial(engine.run, image, memory_mb=task.toml.environment.memory_mb)
-    with _trial_root(task) as root:
-        logs = root / "logs"
-        if agent == "oracle":
-            solve = "bash /solution/solve.sh > /logs/agent/oracle.txt 2>&1 || exit; cp /app/solution.md /logs || :"
-            mounts = {"/logs": logs, "/solution": root / "solution"}
-            code, _ = run(solve, what="solve.sh", timeout=timeout, mounts=mounts)
-            if code != 0:
-                raise Fault(f"solve.sh failed (exit code {code})")
-        run(
-            "cp /logs/solution.md /app;"
-            f" bash /tests/test.sh '' {VERIFIER} > /logs/verifier/{OUTPUT} 2>&1;"
-            # This process must be able to read and delete the logs.
-            f" chown -R {os.getuid()}:{os.getgid()} /logs",
-            what="test.sh",
-            timeout=min(timeout, task.toml.verifier.timeout_sec),
-            mounts={"/logs": logs, "/tests": root / "tests"},
-            user="root",
+    environment = task.toml.environment
+    limits = Limits(timeout, environment.memory_mb or Limits.memory_mb, environment.storage_mb or Limits.storage_mb)
+    given: dict[str, Path | bytes] = {"/tests": task.path / "tests"}
+    if agent == "oracle":
+        solution: dict[str, Path | bytes] = {"/solution": task.path / "solution"}
+        code, output, answer = in_container(
+            engine, image, "bash /solution/solve.sh", what="solve.sh", limits=limits, put=solution, take=ANSWER
         )
-        return read_reward(logs / "verifier")
+        if code != 0:
+            raise Fault(f"solve.sh failed (exit code {code})", output)
+        given.update({ANSWER: content} if (content := b"".join(answer.values())) else {})
+    _, output, rewards = in_container(
+        engine,
+        image,
+        f"bash /tests/test.sh '' {VERIFIER}",
+        what="test.sh",
+        limits=replace(limits, seconds=min(timeout, task.toml.verifier.timeout_sec)),
+        put=given,
+        take="/logs/verifier",
+    )
+    with tempfile.TemporaryDirectory(prefix="trial-") as logs:
+        for name, content in {**rewards, OUTPUT: output.encode()}.items():
+            Path(logs, name).write_bytes(content)
+        return read_reward(Path(logs))
+
+
+def in_container(
+    engine: Engine,
+    image: str,
+    command: str,
+    *,
+    what: str,
+    limits: Limits,
+    put: Mapping[str, Path | bytes] | None = None,
+    take: str = "",
+) -> tuple[int, str, dict[str, bytes]]:
+    """Run `command` with bash in a fresh container without network.
+
+    Args:
+        what: the command's name in a message.
+        put: files and folders to copy into the container, by their place.
+        take: the place of the file or folder to copy out of it.
+
+    Returns:
+        The exit code, the output, and the files taken.
+
+    Raises:
+        Fault: it reached one of its limits.
+    """
+    argv = ["bash", "-c", f'exec bash -c "$0" > {_SAID} 2>&1', command]
+    with engine.container(image, argv, limits, network_mode="none") as container:
+        container.put({**dict.fromkeys(_LOGS), **(put or {})})
+        container.start()
+        code = container.wait(limits.seconds)
+        output = b"".join(container.take(_SAID, _MOST_BYTES).values()).decode("utf-8", "replace")
+        if container.over_storage:
+            raise Fault(f"{what} used more than {limits.storage_mb} MB of storage and was killed", output)
+        if code is None:
+            raise Fault(f"{what} still ran after {limits.seconds:g} s and was killed", output)
+        return code, output, container.take(take, _MOST_BYTES) if take else {}
 
 
 def grade_locally(task: SmokeTask, answer: bytes, *, timeout: float) -> tuple[float | Fault, str, str]:
