@@ -20,11 +20,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from locobench.smoke.containers import Engine
-
 from locobench.commands import cli
 from locobench.dataset.catalog import load_languages
 from locobench.generate.make import BASE_IMAGE, Options, render_dockerfile
+from locobench.shared.engine import Engine
 from locobench.shared.errors import InputError
 from locobench.shared.installation import REPOSITORY
 from locobench.smoke.task import Fault
