@@ -10,7 +10,7 @@ import select
 import socket
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -98,16 +98,23 @@ class DockerSandbox(Sandbox):
         mounts = [Mount(str(path), str(path), "bind") for path in folders]
         only_read = _outermost([*command.reads, *named], folders)
         mounts += [Mount(str(path), str(path), "bind", read_only=True) for path in only_read]
-        return self._engine.get().container(
+        found = self._engine.get()
+        rootless = "name=rootless" in (found.info.get("SecurityOptions") or ())  # its root is this user
+        user, group = (0, 0) if rootless else (os.getuid(), os.getgid())
+        # The first process, which ends the container in time, is root with one capability that the agent does not get.
+        # Else the agent could stop it as a debugger does.
+        as_user = ["setpriv", f"--reuid={user}", f"--regid={group}", "--clear-groups"]
+        as_user += ["--inh-caps=-setpcap", "--bounding-set=-setpcap"]
+        return found.container(
             self.image,
-            command.argv,
+            [*as_user, *command.argv],
             limits,
             writes=folders,
             stdin_open=True,
             working_dir=str(command.cwd),
-            user=f"{os.getuid()}:{os.getgid()}",
+            user="0:0",
             cap_drop=["ALL"],
-            cap_add=list(CAPABILITIES),
+            cap_add=[*CAPABILITIES, "SETPCAP"],
             security_opt=["no-new-privileges"],
             environment=dict(command.env),
             mounts=mounts,
@@ -172,10 +179,15 @@ class Attached:
                 self._socket.sendall(chunk)
             self._socket.shutdown(socket.SHUT_WR)
 
-    def _read(self, frames: Iterator[tuple[int, bytes]], ends: Mapping[int, int], at_end: int) -> None:
+    def _read(self, frames: Generator[tuple[int, bytes]], ends: Mapping[int, int], at_end: int) -> None:
         """Write output to the pipes as fast as they are read, then wait for the exit code."""
         with os.fdopen(at_end, "wb"):
-            with os.fdopen(ends[1], "wb", 0) as out, os.fdopen(ends[2], "wb", 0) as err, contextlib.suppress(OSError):
+            with (
+                contextlib.closing(frames),
+                os.fdopen(ends[1], "wb", 0) as out,
+                os.fdopen(ends[2], "wb", 0) as err,
+                contextlib.suppress(OSError),
+            ):
                 for stream, chunk in frames:
                     (out if stream == 1 else err).write(chunk)
             try:
@@ -201,10 +213,10 @@ class Attached:
             if grace > 0:
                 self._container.signal("SIGTERM")
                 waiting.poll(grace * 1000)
-        self._container.remove()
+        # First, because the engine removes no container before somebody has taken its output.
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
-        self._socket.close()
+        self._container.remove()
         os.close(self._end)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import time
@@ -84,7 +85,8 @@ def main(argv: list[str] | None) -> int:
         facts = {"Run": run, **facts}
         if engine is not None:
             built_on = sorted({row.base_image for row in rows if row.size is not None})
-            facts |= {f"Base image {name}": getattr(engine.image(name), "id", "unknown") for name in built_on}
+            with contextlib.suppress(EngineError):  # it may have gone away
+                facts |= {f"Base image {name}": getattr(engine.image(name), "id", "unknown") for name in built_on}
         smoke_report.write_markdown(rows, options.report, facts, tasks=tasks.resolve().name, local=options.local)
     return cli.SOME_FAILED if failed else cli.DONE
 

@@ -17,7 +17,7 @@ import sys
 import tarfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -233,7 +233,7 @@ class Container:
                         break
         return found
 
-    def attach(self) -> tuple[socket.socket, Iterator[tuple[int, bytes]]]:
+    def attach(self) -> tuple[socket.socket, Generator[tuple[int, bytes]]]:
         """Return a socket to write standard input to, and the output: 1 and a part of stdout, or 2 and one of stderr.
 
         To be called before `start`, so that no output is lost.
@@ -243,8 +243,12 @@ class Container:
             stream: Any = self._client.api.attach_socket(str(self._made.id), params=streams)
         own: socket.socket = getattr(stream, "_sock", stream)  # the file around it can neither wait nor half close
         own.settimeout(None)
-        frames: Iterator[tuple[int, bytes]] = frames_iter(stream, tty=False)  # type: ignore[no-untyped-call]
-        return own, frames
+
+        def output() -> Generator[tuple[int, bytes]]:
+            with contextlib.closing(own), contextlib.closing(stream), contextlib.suppress(OSError):
+                yield from frames_iter(stream, tty=False)  # type: ignore[no-untyped-call]
+
+        return own, output()
 
     def start(self) -> None:
         """Start it; the engine says when its command runs."""
@@ -333,9 +337,12 @@ def _connect() -> tuple[docker.DockerClient, dict[str, str]]:
     """Return the client of DOCKER_HOST, of the context, or of a socket; and variables for the `docker` command."""
     environment = dict(os.environ)
     if not environment.get("DOCKER_HOST"):
-        context = ContextAPI.get_context(environment.get("DOCKER_CONTEXT"))
+        try:
+            context = ContextAPI.get_context(environment.get("DOCKER_CONTEXT"))
+        except Exception as error:  # the SDK raises nothing more special for a broken file
+            raise DockerException(error) from None
         if context is None:
-            raise DockerException("there is no such context; see `docker context ls`")
+            raise DockerException("no such context; see `docker context ls`")
         home, uid = str(Path.home()), os.getuid()
         usual = Path("/var/run/docker.sock")
         found = [path for path in SOCKETS if Path(path.format(home=home, uid=uid)).is_socket()]
