@@ -24,8 +24,6 @@ from harness.models import Config, ErrorKind, ExecutionTrace, Outcome, Resources
 from harness.sandbox.place import Sandbox, SandboxError
 from harness.suite.resolved import ResolvedConfig, read_servers, resolve
 
-TOO_MUCH_STORAGE = "it wrote more files than the task's resources.storage_mb allows, and was ended"
-
 
 @dataclass(frozen=True)
 class Ending:
@@ -36,6 +34,11 @@ class Ending:
     error: str = ""
     status: int | None = None
     retry_after_seconds: float | None = None
+
+
+OVER_STORAGE = Ending(
+    Outcome.AGENT_ERROR, ErrorKind.STORAGE, "it wrote more files than the task's resources.storage_mb allows"
+)
 
 
 class Executor(ABC):
