@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -23,8 +24,9 @@ from harness.host.processes import Command, Finished, Limits, StopCause
 from harness.host.variables import passed_variables, tool_environment
 from harness.models import Resources
 from harness.sandbox.place import DEFAULT_IMAGE, Sandbox, SandboxError
-from locobench.shared import engine
-from locobench.shared.engine import Container, Engine, EngineError
+from locobench.containers.container import Container, EngineError
+from locobench.containers.container import Limits as ContainerLimits
+from locobench.containers.engine import ENGINE_SECONDS, Engine
 
 OF_THIS_MACHINE = ("PATH", "HOME", "SHELL", "USER", "LOGNAME")
 """Variables that have no meaning in a container."""
@@ -40,7 +42,7 @@ class DockerSandbox(Sandbox):
         """`image` has the claude CLI and what the checks need; the engine is not contacted yet."""
         self.image = image
         self._resources = Resources()
-        self._engine = _LazyEngine()
+        self._lock = threading.RLock()
         self._ready: set[str] = set()
 
     @property
@@ -59,12 +61,12 @@ class DockerSandbox(Sandbox):
 
         InputError if there is no engine, no image or no such program in it, or the engine does not see our files.
         """
-        with self._engine.lock:
+        with self._lock:
             if program in self._ready:
                 return
             _refuse_loopback(self.agent_variables())
             with _as_sandbox_error():
-                found = self._engine.get().image(self.image)
+                found = engine_of_user().image(self.image)
             if found is None:
                 way_out = f"docker build --tag {self.image} {Path(__file__).parent}"
                 raise InputError(f"the Docker engine has no image {self.image}; make it: {way_out}")
@@ -81,7 +83,7 @@ class DockerSandbox(Sandbox):
 
     def run(self, command: Command) -> Finished:
         """Run a command in its own container; SandboxError if it cannot be started or is lost."""
-        limits = engine.Limits(command.limits.wall, **self._resources.model_dump())
+        limits = ContainerLimits(command.limits.wall + command.limits.grace, **self._resources.model_dump())
         with _as_sandbox_error(), self._create(command, limits) as container:
             finished = command.run(lambda: Attached(container))
             if container.over_storage:
@@ -91,14 +93,14 @@ class DockerSandbox(Sandbox):
             # The last thing heard is the end of the output; what follows is the engine taking the container down.
             return replace(finished, duration_seconds=finished.duration_seconds - finished.silent_seconds)
 
-    def _create(self, command: Command, limits: engine.Limits) -> contextlib.AbstractContextManager[Container]:
+    def _create(self, command: Command, limits: ContainerLimits) -> contextlib.AbstractContextManager[Container]:
         """Create a container that sees only the folders of this machine that the command needs."""
         named = [Path(value) for value in command.env.values() if value.startswith("/") and Path(value).is_file()]
         folders = _outermost([command.cwd, *command.writes])
         mounts = [Mount(str(path), str(path), "bind") for path in folders]
         only_read = _outermost([*command.reads, *named], folders)
         mounts += [Mount(str(path), str(path), "bind", read_only=True) for path in only_read]
-        found = self._engine.get()
+        found = engine_of_user()
         rootless = "name=rootless" in (found.info.get("SecurityOptions") or ())  # its root is this user
         user, group = (0, 0) if rootless else (os.getuid(), os.getgid())
         # The first process, which ends the container in time, is root with one capability that the agent does not get.
@@ -137,25 +139,16 @@ class DockerSandbox(Sandbox):
             raise InputError(f"{program} does not run in {self.image} ({lines[-1]}); name another --sandbox-image")
 
 
-class _LazyEngine:
-    """The engine, found when it is first needed. Copies of a sandbox share it."""
-
-    def __init__(self) -> None:
-        self.lock = threading.RLock()
-        self._engine: Engine | None = None
-
-    def get(self) -> Engine:
-        """Return the engine; InputError if none answers."""
-        with self.lock:
-            if self._engine is None:
-                try:
-                    self._engine = Engine()
-                except EngineError as error:
-                    raise InputError(f"{error}; start one, or leave out --sandbox docker") from None
-                if self._engine.not_enforced:
-                    missing = ", ".join(self._engine.not_enforced)
-                    print(f"this Docker engine does not limit containers' resources ({missing})", file=sys.stderr)
-            return self._engine
+@cache
+def engine_of_user() -> Engine:
+    """Return the engine; InputError if none answers."""
+    try:
+        found = Engine()
+    except EngineError as error:
+        raise InputError(f"{error}; start one, or leave out --sandbox docker") from None
+    if missing := ", ".join(found.not_enforced):
+        print(f"the Docker engine here does not limit containers ({missing} in `docker info`)", file=sys.stderr)
+    return found
 
 
 class Attached:
@@ -191,7 +184,7 @@ class Attached:
                 for stream, chunk in frames:
                     (out if stream == 1 else err).write(chunk)
             try:
-                self._result = self._container.wait(engine.ENGINE_SECONDS)
+                self._result = self._container.wait(ENGINE_SECONDS)
             except EngineError as error:
                 self._result = error
 

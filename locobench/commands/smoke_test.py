@@ -54,7 +54,8 @@ def main(argv: list[str] | None) -> int:
     if options.task is not None:
         return grade(options.task, options.answer, options.timeout)
 
-    from locobench.shared.engine import Engine, EngineError
+    from locobench.containers.container import EngineError
+    from locobench.containers.engine import Engine
     from locobench.smoke import report as smoke_report
     from locobench.smoke.check import Check, smoke
     from locobench.smoke.task import find_task_folders

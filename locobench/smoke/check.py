@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from locobench.shared.engine import Engine, EngineError, Limits
+from locobench.containers.container import EngineError, Limits
+from locobench.containers.engine import Engine
 from locobench.smoke.task import Fault, SmokeTask, read_task_folder
 from locobench.smoke.trial import Agent, in_container, run_in_container, run_locally
 

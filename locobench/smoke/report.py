@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from locobench.shared.engine import BUILT
+from locobench.containers.engine import BUILT
 from locobench.shared.files import write_whole
 from locobench.shared.terminal import printable, printable_line
 from locobench.smoke.check import Row

@@ -13,7 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from locobench.shared.engine import Engine, Limits
+from locobench.containers.container import Limits
+from locobench.containers.engine import Engine
 from locobench.smoke.task import OUTPUT, Fault, SmokeTask, read_reward, text_of
 
 Agent = Literal["oracle", "nop"]

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,8 +16,10 @@ import pytest
 
 from harness.host.processes import Command, Finished, Limits, StopCause
 from harness.models import Resources
-from harness.sandbox.docker_sandbox import DockerSandbox
-from locobench.shared.engine import GRACE_SECONDS, LABEL
+from harness.sandbox.docker_sandbox import DockerSandbox, engine_of_user
+from harness.sandbox.place import SandboxError
+from locobench.containers.engine import GRACE_SECONDS, LABEL
+from tests.e2e.proxy import FragileSocket
 from tests.support.suite import REPOSITORY
 
 pytestmark = pytest.mark.e2e
@@ -97,10 +100,10 @@ ALONE = """
 import sys
 from pathlib import Path
 from harness.host.processes import Command, Limits
-from harness.sandbox.docker_sandbox import DockerSandbox
+from harness.sandbox.docker_sandbox import DockerSandbox, engine_of_user
 sandbox = DockerSandbox()
 sandbox.prepare("bash")
-engine = sandbox._engine.get()
+engine = engine_of_user()
 print(engine._reaper.pid, engine._label, flush=True)
 hold = "import ctypes, time; print(ctypes.CDLL(None).ptrace(16, 1, 0, 0)); time.sleep(1000)"
 command = f"setsid -f sleep 1000; kill -STOP 1; kill -9 1; kill -HUP 1; trap '' TERM; python3 -c '{hold}'; sleep 1000"
@@ -143,7 +146,7 @@ def test_the_engine_of_the_users_context_is_found(monkeypatch: pytest.MonkeyPatc
         create = ["docker", "context", "create", name, "--docker", f"host={host}"]
         subprocess.run(create, env=environment, check=True, capture_output=True)
     subprocess.run(["docker", "context", "use", "here"], env=environment, check=True, capture_output=True)
-    ask = [sys.executable, "-c", "from locobench.shared.engine import Engine; print(Engine().client.api.base_url)"]
+    ask = [sys.executable, "-c", "from locobench.containers.engine import Engine; print(Engine()._client.api.base_url)"]
 
     def asked(**more: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(ask, env={**environment, **more}, cwd=REPOSITORY, capture_output=True, text=True)
@@ -159,7 +162,7 @@ def test_a_socket_that_is_not_for_this_user_is_named(tmp_path: Path) -> None:
     if os.getuid() != 0:
         pytest.skip("only root can become another user")
     script = (
-        "import os\nfrom locobench.shared.engine import Engine, EngineError\nos.setgroups([])\n"
+        "import os\nfrom locobench.containers.engine import Engine, EngineError\nos.setgroups([])\n"
         "os.setresgid(65534, 65534, 65534)\nos.setresuid(65534, 65534, 65534)\n"
         "try: Engine()\nexcept EngineError as error: print(error)"
     )
@@ -172,6 +175,23 @@ def test_nothing_is_left_of_all_that(sandbox: DockerSandbox, run: Run) -> None:
     for _ in range(5):
         assert run("true").returncode == 0
     assert len([*Path("/proc/self/fd").iterdir()]) <= before + 1
-    label = sandbox._engine.get()._label
+    label = engine_of_user()._label
     assert docker.from_env().containers.list(all=True, filters={"label": label}, ignore_removed=True) == []
     assert label.startswith(LABEL)
+
+
+def test_an_engine_that_goes_away_during_a_run_is_one_line(
+    sandbox: DockerSandbox, run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    real = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock").removeprefix("unix://")
+    proxy = FragileSocket(tmp_path / "docker.sock", real, last_request=b"never")
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path / 'docker.sock'}")
+    engine_of_user.cache_clear()
+    threading.Timer(3, proxy.die).start()
+    try:
+        with pytest.raises(SandboxError, match="the Docker engine stopped answering"):
+            run("sleep 100")
+        (left,) = docker.DockerClient(f"unix://{real}").containers.list(filters={"label": engine_of_user()._label})
+        left.remove(force=True)
+    finally:
+        engine_of_user.cache_clear()

@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from locobench.commands import cli
+from locobench.containers.engine import Engine
 from locobench.dataset.catalog import load_languages
 from locobench.generate.make import BASE_IMAGE, Options, render_dockerfile
-from locobench.shared.engine import Engine
 from locobench.shared.errors import InputError
 from locobench.shared.installation import REPOSITORY
 from locobench.smoke.task import Fault
