@@ -65,8 +65,10 @@ class DockerSandbox(Sandbox):
             if program in self._ready:
                 return
             _refuse_loopback(self.agent_variables())
-            with _as_sandbox_error():
+            try:
                 found = engine_of_user().image(self.image)
+            except EngineError as error:
+                raise InputError(str(error)) from None
             if found is None:
                 way_out = f"docker build --tag {self.image} {Path(__file__).parent}"
                 raise InputError(f"the Docker engine has no image {self.image}; make it: {way_out}")
@@ -88,10 +90,13 @@ class DockerSandbox(Sandbox):
             finished = command.run(lambda: Attached(container))
             if container.over_storage:
                 return replace(finished, cause=StopCause.STORAGE, returncode=None)
-            if finished.cause is StopCause.EXITED and finished.duration_seconds > command.limits.wall:
-                return replace(finished, cause=StopCause.TIMEOUT, returncode=None)  # the harness itself was held up
+            if finished.cause is not StopCause.EXITED:
+                return finished
             # The last thing heard is the end of the output; what follows is the engine taking the container down.
-            return replace(finished, duration_seconds=finished.duration_seconds - finished.silent_seconds)
+            seconds = finished.duration_seconds - finished.silent_seconds
+            if seconds > command.limits.wall:  # the harness itself was held up
+                return replace(finished, cause=StopCause.TIMEOUT, returncode=None)
+            return replace(finished, duration_seconds=seconds)
 
     def _create(self, command: Command, limits: ContainerLimits) -> contextlib.AbstractContextManager[Container]:
         """Create a container that sees only the folders of this machine that the command needs."""

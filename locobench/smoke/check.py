@@ -140,7 +140,7 @@ class Check:
         if command is None:
             raise Fault(f"toolchain: no table of languages has {language!r}")
         what = f"toolchain: `{command}`"
-        code, output, _ = in_container(engine, image, command, what=what, limits=Limits(self.timeout))
+        code, output, _ = in_container(engine, image, command, what, Limits(self.timeout))
         if code != 0:
             raise Fault(f"{what} failed (exit code {code})", output)
         return next(filter(_VERSION.search, output.splitlines()), "")

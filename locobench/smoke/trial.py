@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 from locobench.containers.container import Limits
@@ -52,22 +53,14 @@ def run_in_container(engine: Engine, image: str, task: SmokeTask, agent: Agent, 
     limits = Limits(timeout, environment.memory_mb or Limits.memory_mb, environment.storage_mb or Limits.storage_mb)
     given: dict[str, Path | bytes] = {"/tests": task.path / "tests"}
     if agent == "oracle":
-        solution: dict[str, Path | bytes] = {"/solution": task.path / "solution"}
-        code, output, answer = in_container(
-            engine, image, "bash /solution/solve.sh", what="solve.sh", limits=limits, put=solution, take=ANSWER
-        )
+        solve, put = "bash /solution/solve.sh", {"/solution": task.path / "solution"}
+        code, output, answer = in_container(engine, image, solve, "solve.sh", limits, put, take=ANSWER)
         if code != 0:
             raise Fault(f"solve.sh failed (exit code {code})", output)
-        given.update({ANSWER: content} if (content := b"".join(answer.values())) else {})
-    _, output, rewards = in_container(
-        engine,
-        image,
-        f"bash /tests/test.sh '' {VERIFIER}",
-        what="test.sh",
-        limits=replace(limits, seconds=min(timeout, task.toml.verifier.timeout_sec)),
-        put=given,
-        take="/logs/verifier",
-    )
+        given |= {ANSWER: answer["solution.md"]} if answer else {}
+    test = f"bash /tests/test.sh '' {VERIFIER}"
+    limits = replace(limits, seconds=min(timeout, task.toml.verifier.timeout_sec))
+    _, output, rewards = in_container(engine, image, test, "test.sh", limits, given, take="/logs/verifier")
     with tempfile.TemporaryDirectory(prefix="trial-") as logs:
         for name, content in {**rewards, OUTPUT: output.encode()}.items():
             Path(logs, name).write_bytes(content)
@@ -78,28 +71,19 @@ def in_container(
     engine: Engine,
     image: str,
     command: str,
-    *,
     what: str,
     limits: Limits,
-    put: Mapping[str, Path | bytes] | None = None,
+    put: Mapping[str, Path | bytes] = MappingProxyType({}),
     take: str = "",
 ) -> tuple[int, str, dict[str, bytes]]:
-    """Run `command` with bash in a fresh container without network.
+    """Run `command`, called `what` in a message, with bash in a fresh container without network.
 
-    Args:
-        what: the command's name in a message.
-        put: files and folders to copy into the container, by their place.
-        take: the place of the file or folder to copy out of it.
-
-    Returns:
-        The exit code, the output, and the files taken.
-
-    Raises:
-        Fault: it reached one of its limits.
+    `put` is copied into the container, by place, and the files at the place `take` out of it. Return the exit code, the
+    output, and those files by name; raise Fault if it reaches one of its limits.
     """
     argv = ["bash", "-c", f'exec bash -c "$0" > {_SAID} 2>&1', command]
     with engine.container(image, argv, limits, network_mode="none") as container:
-        container.put({**dict.fromkeys(_LOGS), **(put or {})})
+        container.put({**dict.fromkeys(_LOGS), **put})
         container.start()
         code = container.wait(limits.seconds)
         output = b"".join(container.take(_SAID, _MOST_BYTES).values()).decode("utf-8", "replace")

@@ -62,7 +62,9 @@ def test_of_a_flood_the_start_and_the_end_are_kept(run: Run) -> None:
     ("script", "cause"), [("exit 3", StopCause.EXITED), ("exec tail -f /dev/null", StopCause.TIMEOUT)]
 )
 def test_a_command_that_does_not_read_its_input_ends_as_any_other(run: Run, script: str, cause: StopCause) -> None:
-    assert run(script, b"x" * 20_000_000, wall=3).cause is cause
+    finished = run(script, b"x" * 20_000_000, wall=3)
+    assert finished.cause is cause
+    assert (finished.duration_seconds >= 3) == (cause is StopCause.TIMEOUT)
 
 
 def test_a_command_gets_the_end_of_its_input(run: Run) -> None:
