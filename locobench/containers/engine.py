@@ -172,9 +172,9 @@ def _environment() -> dict[str, str]:
     try:
         context = ContextAPI.get_context(environment.get("DOCKER_CONTEXT"))
     except Exception as error:  # the SDK has no class of its own for a broken file
-        raise DockerException(error) from None
+        raise DockerException(f"its context cannot be read: {error}") from None
     if context is None:
-        raise DockerException("no such context; see `docker context ls`")
+        raise DockerException("there is no such context; see `docker context ls`")
     usual = [Path(folder.format(home=Path.home(), uid=os.getuid()), "docker.sock") for folder in SOCKETS]
     found = [path for path in usual if path.is_socket()]
     if context.Name == "default" and found and found[0] != usual[0]:
