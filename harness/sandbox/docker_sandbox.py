@@ -152,7 +152,8 @@ def engine_of_user() -> Engine:
     except EngineError as error:
         raise InputError(f"{error}; start one, or leave out --sandbox docker") from None
     if missing := ", ".join(found.not_enforced):
-        print(f"the Docker engine here does not limit containers ({missing} in `docker info`)", file=sys.stderr)
+        text = f"the Docker engine has no {missing} (see `docker info`)"
+        print(f"{text}: containers may use more than their task's `resources`", file=sys.stderr)
     return found
 
 

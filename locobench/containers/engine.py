@@ -69,7 +69,7 @@ class Engine:
     @property
     def not_enforced(self) -> list[str]:
         """Limits that this engine cannot set on containers, by their names in `docker info`."""
-        return [name for name in ("MemoryLimit", "PidsLimit") if self.info.get(name) is False]
+        return [name for name in ("MemoryLimit", "SwapLimit", "PidsLimit") if self.info.get(name) is False]
 
     def image(self, name: str) -> Image | None:
         """Return an image that the engine has, or None."""
