@@ -31,6 +31,9 @@ from locobench.containers.engine import ENGINE_SECONDS, Engine
 OF_THIS_MACHINE = ("PATH", "HOME", "SHELL", "USER", "LOGNAME")
 """Variables that have no meaning in a container."""
 
+NOT_FOUND = 127
+"""Exit code if the program, or one of those that start it, is not in the image."""
+
 CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")
 """What root may do in a sandbox: enough to install a package, but no devices, mounts or raw network."""
 
@@ -137,7 +140,7 @@ class DockerSandbox(Sandbox):
                 finished = self.run(Command(argv, folder, env, Limits(wall=60.0)))
             except SandboxError as error:
                 raise InputError(f"no container can be started of {self.image} ({error})") from None
-        if not finished.stdout.startswith(number.encode()):
+        if finished.returncode != NOT_FOUND and not finished.stdout.startswith(number.encode()):
             raise InputError("the Docker engine does not see this machine's files; use one that runs here")
         if finished.returncode != 0:
             lines = finished.stderr.decode(errors="replace").strip().splitlines() or ["no output"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -15,12 +16,13 @@ import docker
 import pytest
 
 from harness.host.processes import Command, Finished, Limits, StopCause
-from harness.models import Resources
+from harness.models import ErrorKind, Outcome, Resources
 from harness.sandbox.docker_sandbox import DockerSandbox, engine_of_user
 from harness.sandbox.place import SandboxError
 from locobench.containers.engine import GRACE_SECONDS, LABEL
+from measure.results.files import load_results
 from tests.e2e.proxy import FragileSocket
-from tests.support.suite import REPOSITORY
+from tests.support.suite import REPOSITORY, harness
 
 pytestmark = pytest.mark.e2e
 
@@ -197,3 +199,22 @@ def test_an_engine_that_goes_away_during_a_run_is_one_line(
         left.remove(force=True)
     finally:
         engine_of_user.cache_clear()
+
+
+def test_a_task_names_the_limits_of_its_agent_and_of_its_checks(tmp_path: Path) -> None:
+    wasteful = "for i in {1..200}; do head -c 10M /dev/zero > big$i; sleep .02; done"
+    for name, prompt, check in (("agent", wasteful, "true"), ("check", "true", wasteful)):
+        (tmp_path / f"{name}.task.yaml").write_text(
+            f"id: {name}\ncategory: coding\ndescription: d\nprompt: {json.dumps(prompt)}\n"
+            "resources: {storage_mb: 300}\nassertions:\n"
+            f"  - {{type: code, check: command_succeeds, command: {json.dumps(check)}}}\n"
+        )
+    (tmp_path / "config.yaml").write_text("name: c\n")
+    arguments = ["-t", "*.task.yaml", "-c", "config.yaml", "-r", "1", "-o", "out.json", "--sandbox", "docker"]
+    shown = harness(tmp_path, "matrix", *arguments, "--executor", "command", "--command", "bash")
+    assert shown.returncode == 0, shown.stderr
+    results = {result.task_id: result for result in load_results(tmp_path / "out.json")}
+    assert (results["agent"].outcome, results["agent"].trace.error_kind) == (Outcome.AGENT_ERROR, ErrorKind.STORAGE)
+    (grade,) = results["check"].grades
+    assert not grade.passed
+    assert "storage_mb" in grade.details
