@@ -17,7 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from docker import DockerClient
+from docker import APIClient
 from docker.errors import APIError, DockerException, NotFound
 from docker.models.containers import Container as Made
 from docker.utils.socket import frames_iter
@@ -49,17 +49,9 @@ class Limits:
 class Container:
     """A container that is created but not started. Methods raise EngineError."""
 
-    def __init__(
-        self, client: DockerClient, made: Made, storage_mb: int, writes: Sequence[Path], root: Path | None
-    ) -> None:
-        """Take over what the SDK has made.
-
-        Args:
-            storage_mb: see `Limits`.
-            writes: folders of this machine that count against it.
-            root: the engine's folder for containers, if it is on this machine.
-        """
-        self._client, self._made, self._storage = client, made, storage_mb << 20
+    def __init__(self, api: APIClient, made: Made, limits: Limits, writes: Sequence[Path], root: Path | None) -> None:
+        """`writes`: folders of this machine that count against its storage. `root`: the engine's, if it is here."""
+        self._api, self._made, self._storage = api, made, limits.storage_mb << 20
         self._writes, self._root = writes, root
         self._ended = threading.Event()
         self.over_storage = False
@@ -101,7 +93,7 @@ class Container:
         """
         streams = {"stream": 1, "stdin": 1, "stdout": 1, "stderr": 1}
         with explained():
-            stream: Any = self._client.api.attach_socket(str(self._made.id), params=streams)
+            stream: Any = self._api.attach_socket(str(self._made.id), params=streams)
         own: socket.socket = getattr(stream, "_sock", stream)  # the file around it can neither wait nor half close
         own.settimeout(None)
 
@@ -170,7 +162,7 @@ class Container:
     def _used(self) -> int:
         """Return the bytes of its own files and of its folders here; more than any limit if those are hidden."""
         with explained():
-            (shown,) = self._client.api.containers(all=True, size=True, filters={"id": self._made.id}) or [{}]
+            (shown,) = self._api.containers(all=True, size=True, filters={"id": self._made.id}) or [{}]
         used = int(shown.get("SizeRw") or 0)
         if self._writes:
             du = ["du", "-sk", *map(str, self._writes)]

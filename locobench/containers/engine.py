@@ -82,8 +82,8 @@ class Engine:
 
         EngineError if the build fails or takes longer than `timeout` seconds.
         """
-        # By the command: the SDK knows only the old builder. Harbor builds with BuildKit and reuses its layers.
-        # A process group of its own, because the command leaves the work to a plugin that must be stopped with it.
+        # By the command, because the SDK has no BuildKit, whose layers Harbor reuses. In a process group of its own,
+        # because the command leaves the work to a plugin that must be stopped with it.
         started = time.monotonic()
         try:
             process = subprocess.Popen(
@@ -119,12 +119,9 @@ class Engine:
     def container(
         self, image: str, argv: Sequence[str], limits: Limits, *, writes: Sequence[Path] = (), **options: Any
     ) -> Iterator[Container]:
-        """Create a container that runs a command, and remove it after the block.
+        """Create a container that runs a command, and remove it after the block; no image is pulled.
 
-        Args:
-            image: one that the engine has; nothing is pulled.
-            writes: folders of this machine, mounted by `options`, that count against its storage.
-            options: as in docker.models.containers.ContainerCollection.create.
+        `writes` are folders of this machine that count against its storage; `options` are the SDK's, such as mounts.
         """
         if self._stopped:
             raise EngineError("stopped")
@@ -143,7 +140,7 @@ class Engine:
                 log_config=LogConfig(type="none"),  # else endless output would fill the disk with the engine's log
                 **options,
             )
-        container = Container(self._client, made, limits.storage_mb, writes, self._root)
+        container = Container(self._client.api, made, limits, writes, self._root)
         try:
             yield container
         finally:
