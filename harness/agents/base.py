@@ -117,8 +117,9 @@ class ProcessExecutor(Executor):
 
     def within(self, resources: Resources) -> ProcessExecutor:
         """Return this executor with a sandbox that has a task's limits on resources."""
-        limited = copy.copy(self)
-        limited.sandbox = self.sandbox.within(resources)
+        sandbox = self.sandbox.within(resources)
+        limited = self if sandbox is self.sandbox else copy.copy(self)
+        limited.sandbox = sandbox
         return limited
 
     def prepare(self) -> None:
