@@ -13,11 +13,11 @@ from typing import Any
 
 from harness.agents.claude.layout import FOLDERS, installed_version
 from harness.errors import InputError
-from harness.host.redaction import redact, redact_text
 from harness.models import ClaudeConfigSnapshot
 from harness.suite.load import read_object
 from harness.suite.skills import find_skills
 from locobench.shared.files import write_whole
+from measure.secrets.redaction import redact, redact_text
 
 SKIPPED_NAMES = frozenset((".git", ".venv", "__pycache__", "node_modules", ".DS_Store"))
 """Files and folders that are not configuration."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.agents.base import Executor
-from harness.models import Config, ConfigSnapshot, ExecutionTrace
+from harness.models import Config, ExecutionTrace
 
 
 class EchoExecutor(Executor):
@@ -29,7 +29,7 @@ class EchoExecutor(Executor):
             result=prompt,
             claude_prompt=prompt,
             claude_response=prompt,
-            config_snapshot=ConfigSnapshot.of(config),
+            config_snapshot=config.recorded(),
             cost_usd=0.0,
             usage=None,
         )

@@ -13,13 +13,13 @@ from harness.agents.claude.layout import installed_version
 from harness.errors import InputError
 from harness.executor import ClaudeExecutor
 from harness.graders.composite_grader import CompositeGrader
-from harness.host.redaction import redact_text
-from harness.host.secrets import is_secret_name
 from harness.host.variables import CLOUDS, PASSED_VARIABLES
 from harness.models import Task
-from harness.report.console import say, say_lines
 from harness.run.oracle import Check, nop, oracle
 from harness.suite.load import load_configs, load_tasks
+from measure.report.console import say, say_lines
+from measure.secrets.names import is_secret_name
+from measure.secrets.redaction import redact_text
 
 TASKS = "evals/tasks/**/*.task.yaml"
 

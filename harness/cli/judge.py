@@ -8,20 +8,20 @@ from pathlib import Path
 
 import click
 
-from harness.cli.options import PATH
-from harness.cli.output import journal_of, save_results
-from harness.compare.judges import judge_agreement
-from harness.compare.wording import cost_text, counted
 from harness.errors import InputError
 from harness.graders.service import Question, Service
 from harness.models import EvalResult
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
-from harness.report.console import say
-from harness.results.harbor import load_jobs
-from harness.results.journal import Journal, read_entries
 from harness.run.panel import EXPECTED_REPLY_TOKENS, Panel, PanelReply, PanelStopped
 from harness.run.regrade import graded, question_of
 from locobench.shared.files import check_output
+from measure.commands.options import PATH
+from measure.commands.output import journal_of, save_results
+from measure.compare.judges import judge_agreement
+from measure.compare.wording import cost_text, counted
+from measure.report.console import say
+from measure.results.harbor import load_jobs
+from measure.results.journal import Journal, read_entries
 
 MOST_REASONS = 5
 """How many reasons for missing verdicts are shown."""

@@ -8,22 +8,22 @@ from typing import Any
 
 import click
 
-from harness.cli import INTERRUPTED
-from harness.cli.options import PATH
-from harness.cli.output import refuse_unwritable, results_and_journal, save_results, say_stopped
 from harness.cli.run_options import RunOptions, run_options
-from harness.compare.metrics import by_arm
-from harness.compare.wording import cost_text, seconds_text
 from harness.errors import InputError
 from harness.models import Config, EvalResult, Task
-from harness.report.console import say
 from harness.reporter import Reporter
-from harness.results.journal import read_journal
 from harness.run.matrix import MatrixStopped
 from harness.run.plan import PlannedRun, finished_before, plan, refuse_other_experiment
 from harness.runner import EvalRunner
 from harness.suite.load import load_configs, load_tasks
 from harness.suite.resolved import ResolvedConfig
+from locobench.shared.command_line import INTERRUPTED
+from measure.commands.options import PATH
+from measure.commands.output import refuse_unwritable, results_and_journal, save_results, say_stopped
+from measure.compare.metrics import by_arm
+from measure.compare.wording import cost_text, seconds_text
+from measure.report.console import say
+from measure.results.journal import read_journal
 
 
 @click.command()

@@ -11,20 +11,20 @@ from pathlib import Path
 import click
 
 from harness.agents.base import executor_of
+from harness.agents.codex.executor import CodexExecutor
 from harness.agents.command import CommandExecutor
 from harness.agents.echo import EchoExecutor
-from harness.cli.options import PATH, together
-from harness.compare.wording import counted
 from harness.errors import InputError
 from harness.executor import ClaudeExecutor, Executor
 from harness.graders.composite_grader import CompositeGrader
 from harness.models import EvalResult
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
-from harness.report.console import say
 from harness.run.plan import FAILED, PlannedRun, paid_again
 from harness.runner import EvalRunner
-from harness.sandbox.docker_sandbox import DEFAULT_IMAGE, DockerSandbox
-from harness.sandbox.place import Sandbox
+from harness.sandbox.place import DEFAULT_IMAGE, Sandbox
+from measure.commands.options import PATH, together
+from measure.compare.wording import counted
+from measure.report.console import say
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,8 @@ class RunOptions:
             return CommandExecutor(_words(self.command), self.mcp_config, sandbox=place)
         if self.executor == "claude":
             return ClaudeExecutor(self.claude_path, mcp_config_path=self.mcp_config, sandbox=place)
+        if self.executor == "codex":
+            return CodexExecutor(mcp_config_path=self.mcp_config, sandbox=place)
         if self.executor == "echo":
             return EchoExecutor()
         return executor_of(self.executor)
@@ -77,6 +79,8 @@ class RunOptions:
     def _sandbox(self) -> Sandbox:
         """Return the sandbox that agents and checks run in."""
         if self.sandbox == "docker":
+            from harness.sandbox.docker_sandbox import DockerSandbox  # the SDK takes long to load
+
             return DockerSandbox(self.sandbox_image or DEFAULT_IMAGE)
         if self.sandbox_image:
             raise InputError("--sandbox-image has no effect without --sandbox docker; add that")
@@ -101,8 +105,8 @@ run_options = together(
         "--executor",
         default="claude",
         show_default=True,
-        help="The agent: claude, command (with --command), echo (no model: it says the prompt back), or MODULE:CLASS of"
-        " an Executor of your own.",
+        help="The agent: claude, codex, command (with --command), echo (no model: it repeats the prompt), or"
+        " MODULE:CLASS of an Executor of your own.",
     ),
     click.option("--command", help="Of --executor command: the program and its arguments, in quotes."),
     click.option("--claude", "claude_path", default="claude", envvar="HARNESS_CLAUDE", help="The claude executable."),

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from harness.cli.options import PATH
 from harness.config_exporter import ConfigExporter
 from harness.config_importer import ConfigImporter
-from harness.report.console import say
+from measure.commands.options import PATH
+from measure.report.console import say
 
 
 @click.command()

@@ -12,10 +12,10 @@ from typing import Any
 
 from harness.errors import InputError
 from harness.models import PASS_SCORE, AssertionType, CriterionScore, ErrorKind, GradeResult, JudgeRecord, TokenUsage
-from harness.models.outcomes import KIND_OF_STATUS
-from harness.models.traces import Record
 from locobench.scoring.judge import asking, judging
 from locobench.scoring.judge.prices import price_of
+from measure.records.outcomes import KIND_OF_STATUS
+from measure.records.traces import Record
 
 TIME_LIMIT_SECONDS = 600.0
 """Time limit of one verdict, including waits for a busy service."""

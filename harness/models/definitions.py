@@ -12,9 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from harness.models.model_ids import DEFAULT_AGENT_MODEL
 from harness.models.tools import ToolRule, tool_rule
-
-LLM_WEIGHT_KEY = "llm_quality"
-"""The scoring key for every LLM assertion without a key of its own."""
+from measure.records import LLM_WEIGHT_KEY, ConfigSnapshot, TokenUsage
 
 
 class Definition(BaseModel):
@@ -147,6 +145,16 @@ def assertion_ids(assertions: list[CodeAssertion | LLMAssertion]) -> list[str]:
     return ids
 
 
+class Resources(Definition):
+    """What each container of a task may use at most, with `--sandbox docker`."""
+
+    memory_mb: int = Field(default=8192, ge=6)
+    storage_mb: int = Field(default=10240, gt=0)
+    """Files in the container and in its folders, the project among them, together."""
+    processes: int = Field(default=4096, gt=0)
+    """Processes and threads."""
+
+
 class Task(Definition):
     """Definition of an evaluation task."""
 
@@ -164,6 +172,8 @@ class Task(Definition):
     """Project the agent starts in, relative to the task file; None is an empty project."""
     timeout_seconds: int = Field(default=300, gt=0)
     """Time limit of the agent in seconds; grading has its own limits."""
+    resources: Resources = Resources()
+    """Limits of the agent's and of each check's container."""
     hidden_path: Path | None = None
     """Files laid over a copy of the project before grading, mostly tests; the agent never sees them."""
     solution_path: Path | None = None
@@ -212,6 +222,20 @@ class Task(Definition):
         return [a for a in self.assertions if isinstance(a, LLMAssertion)]
 
 
+class TokenPrices(Definition):
+    """Dollars per million tokens."""
+
+    input: float = Field(ge=0, allow_inf_nan=False)
+    cached_input: float = Field(ge=0, allow_inf_nan=False)
+    output: float = Field(ge=0, allow_inf_nan=False)
+
+    def cost_usd(self, usage: TokenUsage) -> float:
+        """Return what a run cost, in dollars; tokens written to the cache cost as much as input."""
+        fresh = usage.input_tokens + usage.cache_creation_tokens
+        dollars = fresh * self.input + usage.cache_read_tokens * self.cached_input + usage.output_tokens * self.output
+        return dollars / 1e6
+
+
 class Config(Definition):
     """Configuration variant for evaluation runs: what the agent is given."""
 
@@ -239,8 +263,19 @@ class Config(Definition):
     """MCP servers: a JSON file relative to the config file, or its content ({"mcpServers": {...}})."""
     snapshot: Path | None = None
     """File written by export-config, relative to the config file; the agent gets it as its user's configuration."""
+    token_prices: TokenPrices | None = None
+    """What a model's tokens cost, for an agent that reports tokens and no dollars, such as codex."""
     env: dict[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], str] = {}
     """Environment variables of the agent; a value ${NAME} is taken from the host."""
+
+    def recorded(self) -> ConfigSnapshot:
+        """Return the part of this config that is recorded with a result."""
+        return ConfigSnapshot(
+            model=self.model,
+            claude_md=self.claude_md[:200] if self.claude_md is not None else None,
+            skills_path=str(self.skills_path) if self.skills_path is not None else None,
+            max_turns=self.max_turns,
+        )
 
     @property
     def allowed_rules(self) -> list[ToolRule] | None:

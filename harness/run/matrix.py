@@ -14,9 +14,9 @@ from datetime import datetime, timedelta
 
 from harness.errors import StopMatrix
 from harness.models import ErrorKind, EvalResult
-from harness.results.journal import Journal
 from harness.run.plan import Key, PlannedRun, finished_before
 from harness.run.single import SingleRun, keep, release
+from measure.results.journal import Journal
 
 Callback = Callable[[EvalResult, int, int], None]
 """Called after every run with its result, the number of finished runs and the total number of runs."""

@@ -11,9 +11,9 @@ from itertools import product
 
 from harness.errors import InputError
 from harness.graders.service import Question, Reply, Service
-from harness.host.redaction import Redactor
 from locobench.scoring.judge.evidence import CHARACTERS_A_TOKEN
 from locobench.scoring.judge.prices import price_of
+from measure.secrets.redaction import Redactor
 
 EXPECTED_REPLY_TOKENS = 2_500
 """Tokens assumed per verdict, thinking included, to estimate its cost. It does not limit replies."""

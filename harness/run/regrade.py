@@ -11,10 +11,10 @@ from typing import Any
 
 from harness.graders.service import Question, judged_grade
 from harness.models import PASS_SCORE, AssertionType, CriterionScore, ErrorKind, EvalResult, GradeResult, Outcome
-from harness.results.harbor_trace import answer_of
-from harness.results.judged_task import JudgedTask, task_of
+from harness.run.judged_task import JudgedTask, task_of
 from harness.run.panel import Panel
 from locobench.scoring.judge import judging
+from measure.results.harbor_trace import answer_of
 
 JUDGE_ID = "judge"
 """Assertion id of the judges' grade."""

@@ -13,21 +13,20 @@ from harness.config_importer import ConfigImporter
 from harness.errors import InputError, IsolationError, StopMatrix
 from harness.graders.composite_grader import CompositeGrader, not_graded, scored, ungraded
 from harness.host import scratch, trees
-from harness.host.redaction import Redactor, server_secrets
 from harness.isolator import EnvironmentIsolator, IsolatedEnv
 from harness.models import (
     CodeAssertion,
     Conditions,
-    ConfigSnapshot,
     ErrorKind,
     EvalResult,
     ExecutionTrace,
     Outcome,
     assertion_ids,
 )
-from harness.results import files
 from harness.run.plan import PlannedRun
 from harness.suite import fingerprint
+from measure.results import files
+from measure.secrets.redaction import Redactor, server_secrets
 
 
 class SingleRun:
@@ -56,7 +55,11 @@ class SingleRun:
         try:
             with self._turn:
                 env = self.isolator.create_environment_for_task(
-                    task.fixture_path, config.claude_md, agents_md=config.agents_md, skills=config.skills
+                    task.fixture_path,
+                    config.claude_md,
+                    agents_md=config.agents_md,
+                    skills=config.skills,
+                    layout=self.executor.layout,
                 )
         except (IsolationError, OSError) as error:
             trace = _failed(run, Outcome.SETUP_ERROR, ErrorKind.FIXTURE, str(error))
@@ -83,7 +86,9 @@ class SingleRun:
         trace: ExecutionTrace | None = None
         try:
             try:
-                trace = self.executor.run(task.prompt, config, env.path, task.timeout_seconds, variables)
+                trace = self.executor.within(task.resources).run(
+                    task.prompt, config, env.path, task.timeout_seconds, variables
+                )
             except (InputError, OSError, MemoryError):
                 raise
             except Exception as error:  # a user's executor may raise anything; that loses only this run
@@ -171,5 +176,5 @@ def _failed(
     run: PlannedRun, outcome: Outcome, kind: ErrorKind, error: str, trace: ExecutionTrace | None = None
 ) -> ExecutionTrace:
     """Return the trace of a run that says nothing about its agent, with what is known of it."""
-    known = trace or ExecutionTrace(config_snapshot=ConfigSnapshot.of(run.config))
+    known = trace or ExecutionTrace(config_snapshot=run.config.recorded())
     return known.model_copy(update={"is_error": True, "outcome": outcome, "error_kind": kind, "error": error})

@@ -22,6 +22,7 @@ from ruamel.yaml.reader import ReaderError
 from harness.errors import InputError
 from harness.models import CodeAssertion, Config, LLMAssertion, Task
 from harness.models.tools import did_you_mean
+from locobench.shared.files import read_text
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -87,16 +88,6 @@ def expand_glob(pattern: str) -> list[Path]:
     return files
 
 
-def read_text(path: Path) -> str:
-    """Read a text file without its byte order mark; InputError if it cannot be read or is not UTF-8."""
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from error
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
-
-
 def read_object(path: Path) -> dict[str, Any]:
     """Read the object in a JSON file, {} if there is no such file; InputError if it cannot be read or is no object."""
     if not path.is_file():
@@ -134,7 +125,7 @@ def _load(path: Path, model: type[Model]) -> Model:
     except ValidationError as error:
         root = YAML(typ="safe", pure=True).compose(text)
         problems = dict.fromkeys(_explain(path, root, detail, model) for detail in error.errors())
-        raise InputError("\n".join(problems)) from error
+        raise InputError(*problems) from error
 
 
 class _Constructor(SafeConstructor):

@@ -13,12 +13,12 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from harness.errors import InputError, IsolationError
-from harness.host.redaction import REDACTED
 from harness.models import ClaudeConfigSnapshot, Config
 from harness.models.tools import did_you_mean, mcp_name
 from harness.suite import fingerprint
 from harness.suite.skills import Skill, find_skills
 from locobench.shared.validation import first_problem
+from measure.secrets.redaction import REDACTED
 
 HOST_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}\Z")
 """A value of `env` that is taken from this host."""
@@ -86,7 +86,7 @@ class ResolvedConfig(Config):
                     raise InputError(f"config {self.name}: {field}: {rule.text} is of no MCP server; {what}")
 
 
-GIVEN = set(Config.model_fields) - {"description", "skills_path", "mcp_config", "env", "snapshot"}
+GIVEN = set(Config.model_fields) - {"description", "skills_path", "mcp_config", "env", "snapshot", "token_prices"}
 """Fields of a config that reach the agent as they are written."""
 
 NOTES_OF_A_SNAPSHOT = {

@@ -49,6 +49,16 @@ def opened_below(root: Path | int, path: str, flags: int = FILE) -> Iterator[int
         os.close(found)
 
 
+def read_text(path: Path) -> str:
+    """Read a text file without its byte order mark; InputError if it cannot be read or is not UTF-8."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+
+
 def read_below(root: Path | int, path: str, most: int, *, cut: bool = False) -> bytes:
     """Return the content of a regular file below a folder, without following links.
 

@@ -15,8 +15,8 @@ import pytest
 from harness.executor import ClaudeExecutor
 from harness.isolator import EnvironmentIsolator
 from harness.models import Config, ErrorKind, Outcome, Task
-from harness.results.files import load_results
 from harness.runner import EvalRunner
+from measure.results.files import load_results
 from tests.e2e.claude_runs import bash, run, servers, skill
 from tests.support.stand_in.messages_api import (
     AUTH,

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from harness.cli import cli
-from harness.results.harbor import load_jobs
+from measure.results.harbor import load_jobs
 from tests.e2e.conftest import REPOSITORY, harbor_environment
 
 pytestmark = pytest.mark.e2e

@@ -15,8 +15,8 @@ from harness.config_importer import ConfigImporter
 from harness.executor import ClaudeExecutor
 from harness.isolator import EnvironmentIsolator
 from harness.models import ClaudeConfigSnapshot, Config, ErrorKind, Outcome
-from harness.results.files import load_results
 from harness.runner import EvalRunner
+from measure.results.files import load_results
 from tests.e2e.claude_runs import TASK, bash, run, servers, skill
 from tests.support.stand_in.messages_api import Hang, MessagesAPI, Responder, Text, ToolUse, always, by_prompt
 from tests.support.suite import environment

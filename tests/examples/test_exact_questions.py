@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.compare.comparison import compare_arms
 from harness.models import EvalResult
-from harness.report.html import render
 from locobench.harbor.task import TaskFolder
+from measure.compare.comparison import compare_arms
+from measure.report.html import render
 from tests.conftest import REPOSITORY, Script
 from tests.derive.repositories import CHAIN, PADDING, commit
 from tests.examples.test_code_search import serve

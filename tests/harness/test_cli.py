@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from harness.models import EvalResult
-from harness.results.files import load_results_file
-from harness.results.journal import read_journal
+from measure.results.files import load_results_file
+from measure.results.journal import read_journal
 from tests.conftest import default_signals, shown_on_a_terminal
 from tests.support.fake_claude import FakeClaude, calls
 from tests.support.suite import TASK, environment, harness, make_suite, matrix, matrix_command

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.results.files import load_results_file
+from measure.results.files import load_results_file
 from tests.conftest import default_signals
 from tests.harness.test_processes import ON_LINUX, alive, ends_within
 from tests.support.fake_claude import FakeClaude, calls
@@ -76,9 +76,9 @@ def test_a_place_that_cannot_be_written_is_found_before_the_first_paid_run(tmp_p
 
 
 KILLED_AT = {
-    "before the journal has the run": ("harness.results.journal:Journal.append", 1),
+    "before the journal has the run": ("measure.results.journal:Journal.append", 1),
     "before its files are kept": ("harness.run.matrix:keep", 1),
-    "before the journal has its grades": ("harness.results.journal:Journal.append", 2),
+    "before the journal has its grades": ("measure.results.journal:Journal.append", 2),
     "before its files are removed": ("harness.run.matrix:release", 1),
 }
 """Moments of a run: at which call of which function."""

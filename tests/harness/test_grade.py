@@ -15,8 +15,8 @@ from click.testing import CliRunner, Result
 from harness.cli import cli
 from harness.graders import service
 from harness.models import EvalResult, Outcome
-from harness.results.files import load_results, load_results_file
 from locobench.scoring.judge import asking
+from measure.results.files import load_results, load_results_file
 from tests.support.judged_job import make_job, reply
 from tests.support.stand_in.messages_api import (
     AUTH,

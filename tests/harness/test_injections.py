@@ -11,7 +11,7 @@ import pytest
 
 from harness.graders import service
 from harness.graders.service import Service
-from harness.results.judged_task import JudgedTask
+from harness.run.judged_task import JudgedTask
 from harness.run.regrade import answer_question
 from locobench.scoring.judge import judging
 from locobench.scoring.judge.code_base import Code

@@ -14,15 +14,15 @@ import pytest
 
 from harness.graders.code_graders import CodeGrader
 from harness.host import directory, trees
-from harness.host.redaction import REDACTED, Redactor, redact_text
 from harness.host.variables import passed_variables
 from harness.isolator import EnvironmentIsolator
 from harness.models import ExecutionTrace, FileChange, ToolCall
-from harness.results.files import load_results_file, without_secrets
-from harness.results.harbor import load_jobs
-from tests.harness.test_harbor import write_trial
+from measure.results.files import load_results_file, without_secrets
+from measure.results.harbor import load_jobs
+from measure.secrets.redaction import REDACTED, Redactor, redact_text
 from tests.harness.test_models import result
 from tests.harness.test_paid_work import agent
+from tests.measure.test_harbor import write_trial
 from tests.support.fake_claude import FakeClaude
 from tests.support.ordinary import NEEDS_MODES, ordinary
 from tests.support.suite import environment, harness, make_suite, matrix

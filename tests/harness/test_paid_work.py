@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from harness.models import ErrorKind, Outcome
-from harness.results.files import load_results_file
+from measure.results.files import load_results_file
 from tests.conftest import default_signals
 from tests.harness.test_llm_grader import verdict
 from tests.support.fake_claude import FakeClaude, calls

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from harness.host.processes import Command, Limits, StopCause
-from harness.results.judged_task import time_limit
+from harness.run.judged_task import time_limit
 from tests.support.suite import environment
 
 HIDDEN = "env -i setsid sleep 300 & echo $!"

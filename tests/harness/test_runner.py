@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from harness.compare.metrics import total_cost
 from harness.errors import InputError
 from harness.executor import Executor
 from harness.graders.composite_grader import CompositeGrader
@@ -29,11 +28,12 @@ from harness.models import (
     Outcome,
     Task,
 )
-from harness.results.journal import Journal, read_journal
 from harness.run import matrix
-from harness.run.matrix import MatrixStopped, spent_usd
+from harness.run.matrix import spent_usd
 from harness.run.plan import plan
-from harness.runner import EvalRunner
+from harness.runner import EvalRunner, MatrixStopped
+from measure.compare.metrics import total_cost
+from measure.results.journal import Journal, read_journal
 from tests.support.results import run
 
 

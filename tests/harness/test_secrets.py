@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from harness.host.redaction import REDACTED, Redactor, redact_text, server_secrets
 from harness.models import ExecutionTrace, ToolCall
-from harness.results.files import without_secrets
+from measure.results.files import without_secrets
+from measure.secrets.redaction import REDACTED, Redactor, redact_text, server_secrets
 from tests.harness.test_models import result
 from tests.support import secret_corpus
 

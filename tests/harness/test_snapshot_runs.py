@@ -11,11 +11,11 @@ import pytest
 
 from harness.errors import InputError
 from harness.executor import ClaudeExecutor
-from harness.host.redaction import REDACTED
 from harness.models import ClaudeConfigSnapshot, Config
-from harness.results.files import load_results
 from harness.runner import EvalRunner
 from harness.suite.resolved import resolve
+from measure.results.files import load_results
+from measure.secrets.redaction import REDACTED
 from tests.support.fake_claude import FakeClaude, calls
 from tests.support.suite import harness, make_suite, matrix
 

@@ -14,8 +14,10 @@ from pydantic import BaseModel
 
 from harness.agents.claude import messages
 from harness.executor import ClaudeExecutor
-from harness.models import EvalResult, ExecutionTrace, Offered, Outcome, records, traces
+from harness.models import EvalResult, ExecutionTrace, Offered, Outcome
 from locobench.harbor import task, trial
+from measure.records import results as records
+from measure.records import traces
 from tests.harness.test_models import result as made_result
 from tests.support.fake_claude import RECORDED, parse_recorded
 

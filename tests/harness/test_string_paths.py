@@ -8,8 +8,8 @@ from harness.executor import ClaudeExecutor
 from harness.isolator import EnvironmentIsolator
 from harness.models import Config
 from harness.reporter import Reporter
-from harness.results.sources import load_source
 from harness.runner import EvalRunner
+from measure.results.sources import load_source
 from tests.support.suite import make_suite
 
 

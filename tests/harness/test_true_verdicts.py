@@ -13,7 +13,7 @@ import pytest
 from harness.graders.code_graders import CodeGrader
 from harness.graders.commands import GraderError
 from harness.models import CodeCheckType, ErrorKind, Outcome
-from harness.results.files import load_results_file
+from measure.results.files import load_results_file
 from tests.support.fake_claude import RECORDED, FakeClaude, play
 from tests.support.suite import environment, harness, make_suite
 

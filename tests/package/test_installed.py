@@ -23,7 +23,7 @@ SCRIPTS = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"][
 
 # Every public path of the harness's and the adapter's specification.
 PUBLIC = """
-locobench.adapter: LoCoBenchAdapter LoCoBenchLoader LoCoBenchTask
+locobench: LoCoBenchAdapter LoCoBenchLoader LoCoBenchTask
 harness.models: Task TaskCategory TaskDifficulty Config Assertion AssertionType CodeAssertion CodeCheckType LLMAssertion
 harness.models: ExecutionTrace TokenUsage ToolCall FileChange GradeResult CriterionScore EvalResult
 harness.models: ConfigSnapshot ClaudeConfigSnapshot
@@ -36,9 +36,8 @@ harness.graders.llm_graders: LLMGrader
 harness.reporter: Reporter AggregatedMetrics
 harness.config_exporter: ConfigExporter
 harness.config_importer: ConfigImporter
-harness.statistics: pass_at_k pass_hat_k wilson_interval
+measure.statistics: pass_at_k pass_hat_k wilson_interval
 locobench.shared.errors: InputError
-locobench.dataset.catalog: LANGUAGES
 """
 
 
@@ -98,7 +97,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
 
 def test_two_packages_are_installed_and_nothing_beside_them(installed: Installation) -> None:
     names = {path.name for path in installed.packages.iterdir() if path.suffix != ".dist-info"}
-    assert names - {LIBRARIES} == {"harness", "locobench"}
+    assert names - {LIBRARIES} == {"harness", "locobench", "measure"}
 
 
 def test_public_paths_are_imported_from_the_package(installed: Installation) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from locobench.scoring.grader import DETERMINISTIC, grader_files
-from tests.harness.test_harbor import write_trial
+from tests.measure.test_harbor import write_trial
 from tests.support.stand_in.messages_api import Text
 
 CODE = (

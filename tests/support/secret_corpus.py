@@ -6,8 +6,8 @@ import sys
 import time
 from pathlib import Path
 
-from harness.host.redaction import redact_text
 from locobench.shared.files import write_whole
+from measure.secrets.redaction import redact_text
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "tests" / "fixtures" / "secrets"

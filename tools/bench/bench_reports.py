@@ -13,8 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from harness.compare.comparison import compare_arms
-from harness.report.html import render
+from measure.compare.comparison import compare_arms
+from measure.report.html import render
 from tests.support.made_jobs import made_job
 from tests.support.made_results import made
 from tests.support.results import results_json
@@ -28,7 +28,7 @@ READ_MEGABYTES = 300.0
 READ = """
 import resource, sys, time
 from pathlib import Path
-from harness.results.harbor import load_jobs
+from measure.results.harbor import load_jobs
 started = time.monotonic()
 assert len(load_jobs(Path(sys.argv[1]))) == 2000
 print(time.monotonic() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)

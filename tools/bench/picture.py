@@ -12,9 +12,9 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from harness.compare.comparison import compare_arms
 from harness.models import CriterionScore, EvalResult, GradeResult, VerifierMetrics
-from harness.report.html import render
+from measure.compare.comparison import compare_arms
+from measure.report.html import render
 from tests.support.results import run
 
 LANGUAGES = ("c", "csharp", "go", "java", "javascript", "python", "rust", "typescript")

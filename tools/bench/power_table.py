@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.compare.decision import decide
-from harness.compare.noise import Noise
-from harness.compare.verdicts import UnitComparison, UnitKey, Verdict
-from harness.statistics import estimates, significance
+from measure.compare.decision import decide
+from measure.compare.noise import Noise
+from measure.compare.verdicts import UnitComparison, UnitKey, Verdict
+from measure.statistics import estimates, significance
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "STATISTICS.md"
 BEGIN, END = "<!-- power table: begin -->", "<!-- power table: end -->"

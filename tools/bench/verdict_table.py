@@ -17,10 +17,10 @@ from functools import partial
 from statistics import fmean
 from typing import Any
 
-from harness.compare.comparison import compare
-from harness.compare.doubts.warnings import zeros_of_groups
-from harness.compare.verdicts import Comparison, Verdict
 from harness.models import EvalResult, Outcome
+from measure.compare.comparison import compare
+from measure.compare.doubts.warnings import zeros_of_groups
+from measure.compare.verdicts import Comparison, Verdict
 from tests.support.results import run
 from tools.bench.power_table import DOCUMENT, write_table
 

@@ -32,7 +32,7 @@ def trace_of(
         offered=init.offered,
         claude_prompt=prompt,
         claude_response="\n\n".join(texts) or result.result,
-        config_snapshot=ConfigSnapshot.of(config) if config else ConfigSnapshot(),
+        config_snapshot=config.recorded() if config else ConfigSnapshot(),
         max_turns=config.max_turns if config else 0,
         hit_turn_limit=end.kind is ErrorKind.MAX_TURNS,
         stderr=stderr,

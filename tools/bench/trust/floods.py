@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 
-from harness.results.files import load_results_file
+from measure.results.files import load_results_file
 from tests.support.fake_claude import RECORDED
 from tests.support.suite import environment
 from tools.bench.trust.faults import Fault, left_running, torn

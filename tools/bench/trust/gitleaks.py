@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from harness.host.redaction import redact_text
-from harness.host.secrets import is_secret_name
+from measure.secrets.names import is_secret_name
+from measure.secrets.redaction import redact_text
 from tools.bench.trust.faults import Fault
 
 RULES = "cmd/generate/config/rules"

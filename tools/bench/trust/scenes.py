@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from harness.models import EvalResult
-from harness.results.files import load_results_file
-from harness.results.journal import read_journal
+from measure.results.files import load_results_file
+from measure.results.journal import read_journal
 from tests.support.fake_claude import FakeClaude, calls
 from tests.support.judged_job import make_job, reply
 from tests.support.stand_in.messages_api import MessagesAPI, Reply, Request, Text, ToolUse

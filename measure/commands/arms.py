@@ -1,0 +1,112 @@
+"""Options that select the arms of a comparison, and the exit code of its verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from locobench.shared.errors import InputError
+from measure.commands.options import METRIC, PATH, together
+from measure.compare.comparison import compare_arms
+from measure.compare.verdicts import ArmsComparison, Comparison, MetricChoice, Verdict
+from measure.records import EvalResult
+from measure.results.sources import choose, is_table, load_source, load_two_arms
+
+REGRESSION_THRESHOLD = 0.05
+GOT_WORSE, CANNOT_TELL = 1, 2
+"""Exit codes of the commands that end in a verdict."""
+
+
+@dataclass(frozen=True)
+class ArmOptions:
+    """Which arms are compared, and by what."""
+
+    a: Path
+    b: Path | None
+    config_a: str | None
+    config_b: str | None
+    model_a: str | None
+    model_b: str | None
+    label_a: str | None
+    label_b: str | None
+    metric: MetricChoice | None
+    threshold: float | None
+    treatment: tuple[str, ...]
+    regression: bool
+
+    def compare(self, more: Sequence[Path] = ()) -> tuple[ArmsComparison, list[tuple[str, list[EvalResult]]]]:
+        """Compare B, and each of `more`, with A; return the comparisons and all arms by label.
+
+        A regression test has the defaults of `check_regression`.
+        """
+        arms = self._several(more) if more else self._two()
+        metric: MetricChoice = self.metric or ("pass_rate" if self.regression else "auto")
+        threshold = REGRESSION_THRESHOLD if self.regression else 0.0
+        found = compare_arms(
+            arms,
+            metric=metric,
+            threshold=threshold if self.threshold is None else self.threshold,
+            treatment=self.treatment,
+            fixed_tasks=self.regression,
+        )
+        return found, arms
+
+    def _several(self, more: Sequence[Path]) -> list[tuple[str, list[EvalResult]]]:
+        """Load A, B and `more`. Each is labelled with the file's name, or with the path if names repeat."""
+        if any((self.config_a, self.config_b, self.model_a, self.model_b, self.label_a, self.label_b)):
+            raise InputError("with more than two paths, --config-a, --model-a, --label-a and those of B do not apply")
+        paths = [path for path in (self.a, self.b, *more) if path]
+        names = [path.stem for path in paths]
+        return [(path.stem if names.count(path.stem) == 1 else str(path), load_source(path)) for path in paths]
+
+    def _two(self) -> list[tuple[str, list[EvalResult]]]:
+        """Load the results of both arms, by label."""
+        a, b = self.a, self.b or self.a
+        chosen_a, chosen_b = (self.config_a, self.model_a), (self.config_b, self.model_b)
+        if self.b is None and is_table(a) and chosen_a == chosen_b == (None, None):
+            (name_a, results_a), (name_b, results_b) = load_two_arms(a).items()
+            return [(self.label_a or name_a, results_a), (self.label_b or name_b, results_b)]
+        if self.b is None and chosen_a == chosen_b:
+            raise InputError(f"{a}: compare it with a second file, or name --config-a and --config-b")
+        source = load_source(a)
+        results = choose(source, *chosen_a, a), choose(source if self.b is None else load_source(b), *chosen_b, b)
+        one_model = self.model_a == self.model_b
+        label_a = self.label_a or self.config_a or (None if one_model else self.model_a) or a.stem
+        label_b = self.label_b or self.config_b or (None if one_model else self.model_b) or b.stem
+        labels = (f"{label_a} (A)", f"{label_b} (B)") if label_a == label_b else (label_a, label_b)
+        return list(zip(labels, results, strict=True))
+
+
+arm_options = together(
+    click.argument("a", type=PATH),
+    click.argument("b", type=PATH, required=False),
+    click.option("--config-a", help="Only this config of A."),
+    click.option("--config-b", help="Only this config of B."),
+    click.option("--model-a", help="Only this model of A."),
+    click.option("--model-b", help="Only this model of B."),
+    click.option("--label-a", help="Name of A in the report."),
+    click.option("--label-b", help="Name of B in the report."),
+    click.option(
+        "--metric",
+        type=METRIC,
+        help="What the verdict is about; auto: the score, unless all scores are 0 or 1.  [default: auto, with "
+        "--regression pass_rate]",
+    ),
+    click.option(
+        "--threshold",
+        type=click.FloatRange(0, 1),
+        help=f"Smallest change that counts, 0 to 1.  [default: 0, with --regression {REGRESSION_THRESHOLD}]",
+    ),
+    click.option("--treatment", multiple=True, help="Tools that B is about, as a pattern such as mcp__*."),
+    click.option("--regression", is_flag=True, help="Ask whether B is worse on these very tasks, as a CI job does."),
+)
+
+
+def verdict_code(*comparisons: Comparison) -> int:
+    """Return GOT_WORSE if any comparison did, as a whole or in a single task; CANNOT_TELL if any cannot; else 0."""
+    if any(comparison.got_worse for comparison in comparisons):
+        return GOT_WORSE
+    return CANNOT_TELL if any(c.verdict is Verdict.NOT_ENOUGH_DATA for c in comparisons) else 0

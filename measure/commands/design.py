@@ -1,0 +1,239 @@
+"""The commands before an experiment: power says how much to run, plan writes the two Harbor jobs."""
+
+from __future__ import annotations
+
+import io
+import math
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import click
+from ruamel.yaml import YAML
+
+from locobench.harbor.mcp import McpServer
+from locobench.harbor.task import TASK_FILE, TaskToml, task_folders
+from locobench.shared.errors import InputError
+from locobench.shared.files import write_whole
+from locobench.shared.installation import GENERATE, HARNESS
+from measure.commands.options import METRIC, PATH, RESULTS_HELP
+from measure.compare.noise import Noise, observed_noise
+from measure.compare.verdicts import MetricChoice
+from measure.compare.wording import counted, metric_name
+from measure.records import EvalResult
+from measure.report.console import print_table, report_console, say, say_lines
+from measure.report.tables import new_table
+from measure.results.sources import load_source
+from measure.statistics.estimates import MOST_TASKS, TARGET_POWER, minimal_detectable_effect, paired_power, tasks_needed
+
+RUNS = (1, 3, 5, 10)
+TASKS = (10, 20, 50, 100, 200)
+MOST_ATTEMPTS = 10
+"""Most attempts that a budget is spent on. Beyond ten, add tasks instead: they reduce the error faster."""
+RETRIES = 2
+"""How often Harbor repeats a trial that failed to start."""
+EFFECT = 0.1
+"""Difference of the mean score, 0 to 1, whose chance to be found is told."""
+NEEDED = (TASK_FILE, "instruction.md", "environment", "tests/test.sh")
+"""What a folder must have for Harbor to run it."""
+
+
+@click.command()
+@click.option(
+    "--effect",
+    default=0.1,
+    show_default=True,
+    type=click.FloatRange(0, 1, min_open=True),
+    help="Difference to find, 0 to 1.",
+)
+@click.option("--baseline", type=click.FloatRange(0, 1), help="Mean of A.  [default: 0.8, or that of --from]")
+@click.option("--from", "source", type=PATH, help=f"Take the mean and how much runs vary from a {RESULTS_HELP}.")
+@click.option("--metric", default="auto", show_default=True, type=METRIC, help="As in `compare`, with --from.")
+def power(*, effect: float, baseline: float | None, source: Path | None, metric: MetricChoice) -> None:
+    """How many tasks and runs does it take to find a difference of pass rate or score?
+
+    By the noncentral t of the paired test over tasks; docs/STATISTICS.md compares it with simulations.
+    """
+    noise = observed_noise(load_source(source), metric) if source else Noise("pass_rate", 0.8)
+    if noise is None:
+        raise InputError(
+            f"{source}: holds one run of each task, which cannot tell how much runs of a task vary; give results with "
+            "two runs of a task or of two arms"
+        )
+    if baseline is not None:
+        noise = replace(noise, mean=baseline)
+    varying = "" if noise.run_sd is None else f", runs of a task varying by {100 * noise.run_sd:.1f} points (one sd)"
+    console = report_console()
+    possible = [sign for sign in (-1, 1) if 0 <= noise.mean + sign * effect <= 1]
+    name = metric_name(noise.metric)
+    if not possible:
+        raise InputError(f"--effect {effect}: a {name} of {noise.mean:.2f} cannot drop or rise by that much")
+    words = {-1: "drop", 1: "rise"}
+    for sign in {-1, 1} - set(possible):
+        room = noise.mean if sign < 0 else 1 - noise.mean
+        say(f"A {name} of {100 * noise.mean:.0f} % leaves room for a {words[sign]} of {100 * room:.1f} points at most.")
+    if noise.run_sd is not None and len(possible) == 2:
+        possible, words = [1], {1: "difference, drop or rise,"}  # the noise is the same either way
+    for sign in possible:
+        columns = (*(f"{count} tasks" for count in TASKS), f"tasks for {100 * TARGET_POWER:.0f} %")
+        table = new_table("", "runs per task and arm", *columns)
+        for count in RUNS:
+            sd = noise.sd(sign * effect, count)
+            chances = (f"{100 * paired_power(effect, sd, number):.0f} %" for number in TASKS)
+            table.add_row(str(count), *chances, str(tasks_needed(effect, sd) or f"> {MOST_TASKS}"))
+        console.print(
+            f"Chance to find a {words[sign]} of {100 * effect:.0f} points from a {name} of {100 * noise.mean:.0f} %"
+            f"{varying}:"
+        )
+        print_table(console, table)
+
+
+@click.command()
+@click.argument("tasks", type=PATH)
+@click.option("--agent", required=True, help="Agent of both jobs: a name that Harbor knows, or module:Class.")
+@click.option("--model", help="Model of both jobs, as Harbor wants it, such as anthropic/<model>.")
+@click.option(
+    "--mcp-config",
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="MCP servers of the job `with`, as a .mcp.json has them.",
+)
+@click.option(
+    "--budget-usd", required=True, type=click.FloatRange(0, min_open=True), help="Dollars for both jobs together."
+)
+@click.option("--from", "source", type=PATH, help=f"Take costs and spread from a {RESULTS_HELP}.")
+@click.option(
+    "-o", "--output-dir", default=".", type=PATH, help="Folder for without.yaml and with.yaml.  [default: this one]"
+)
+def plan(
+    *,
+    tasks: Path,
+    agent: str,
+    model: str | None,
+    mcp_config: Path,
+    budget_usd: float,
+    source: Path | None,
+    output_dir: Path,
+) -> None:
+    """Write two Harbor jobs over TASKS, without and with MCP servers, and say what they will cost and find.
+
+    They differ in the servers alone, and run each task as often as the budget pays for: at most 10 times, and once if
+    the cost of a run is not known. Nothing is run: the commands to run are printed. What no earlier result
+    tells is said to be not known. The paths in the jobs are meant from the folder that this command is run in.
+    """
+    servers = McpServer.load(mcp_config)
+    if not servers:
+        raise InputError(f"{mcp_config}: holds no server, so both jobs would be the same")
+    files = {name: output_dir / f"{name}.yaml" for name in ("without", "with")}
+    for path in files.values():
+        if path.exists():
+            raise InputError(f"{path} exists; name another folder with -o, or remove it")
+    count = _count_tasks(tasks)
+    earlier = _earlier_runs(source, model) if source else []
+    usd = _usd_of_a_pair(earlier)
+    attempts = _attempts(count, usd, budget_usd)
+    for name, path in files.items():
+        write_whole(path, _job(name, attempts, tasks, agent, model, servers if name == "with" else ()))
+    say(f"wrote {files['without']} and {files['with']}")
+    basis = f", from {counted(len(earlier), 'earlier run')} in {source}" if earlier else ""
+    dollars = "not known" if usd is None else f"about ${count * attempts * usd:.2f}{basis}"
+    say_lines(
+        f"trials:  {2 * count * attempts} = {counted(count, 'task')} x {counted(attempts, 'attempt')} x 2 jobs\n"
+        f"dollars: {dollars}, of ${budget_usd:.2f}; Harbor itself stops at no budget\n"
+        f"power:   {_power_text(earlier, count, attempts)}\n"
+    )
+    say("Run, from this folder:")
+    for path in files.values():
+        say(f"  harbor run -y -c {shlex.quote(str(path))}")
+    say(f"  {HARNESS} compare jobs/without jobs/with --html report.html")
+
+
+def _count_tasks(path: Path) -> int:
+    """Return how many whole tasks a folder holds; Harbor skips the others.
+
+    InputError if there are none, one cannot be read, or one has its own MCP servers, which both arms would get.
+    """
+    folders = task_folders(path)
+    if folders == [path]:
+        raise InputError(f"{path}: a single task; name the folder that holds the tasks")
+    whole = [folder for folder in folders if all((folder / needed).exists() for needed in NEEDED)]
+    if not whole:
+        raise InputError(f"{path}: holds no task; name the folder that {GENERATE} wrote")
+    for folder in whole:
+        if TaskToml.read(folder).environment.mcp_servers:
+            raise InputError(
+                f"{folder}: brings MCP servers of its own, so both jobs would have them;"
+                " generate the tasks without --mcp_config"
+            )
+    return len(whole)
+
+
+def _earlier_runs(source: Path, model: str | None) -> list[EvalResult]:
+    """Return the earlier runs of a model; Harbor may name it with its provider, as in provider/model."""
+    bare = (model or "none").rpartition("/")[2]
+    runs = [run for run in load_source(source) if run.model.rpartition("/")[2] == bare]
+    if not runs:
+        raise InputError(f"{source}: holds no run of the model {model}; leave --from out, or name other results")
+    return runs
+
+
+def _usd_of_a_pair(runs: Sequence[EvalResult]) -> float | None:
+    """Return the mean dollars of one run without and one with a server; an arm that was not run costs like the other.
+
+    None if no cost is known.
+    """
+    known = [(bool(run.trace.offered.servers), run.cost_usd) for run in runs if run.cost_usd is not None]
+    arms = [[usd for with_server, usd in known if with_server is served] for served in (False, True)]
+    return sum(fmean(own or [usd for _, usd in known]) for own in arms) if known else None
+
+
+def _attempts(tasks: int, usd: float | None, budget: float) -> int:
+    """Return how often each task is run in each arm: what the budget for both pays for, up to MOST_ATTEMPTS.
+
+    `usd` is the cost of one run in both arms; if None, the answer is 1. InputError if the budget is too small.
+    """
+    if usd is None:
+        return 1
+    once = tasks * usd
+    if once > budget:
+        fewer = f"{math.floor(budget / usd)} of the {tasks} tasks"
+        raise InputError(f"--budget-usd {budget:g}: it takes about ${once:.2f}; it pays for {fewer}")
+    return min(MOST_ATTEMPTS, math.floor(budget / once)) if once else MOST_ATTEMPTS
+
+
+def _job(name: str, attempts: int, tasks: Path, agent: str, model: str | None, servers: Sequence[McpServer]) -> str:
+    """Return a job for `harbor run -c`; its paths are resolved against the folder that Harbor is started in."""
+    given: dict[str, Any] = {"import_path" if ":" in agent else "name": agent}
+    if model:
+        given["model_name"] = model
+    if servers:
+        given["mcp_servers"] = [server.model_dump(mode="json", exclude_none=True) for server in servers]
+    yaml, text = YAML(), io.StringIO()
+    yaml.dump(
+        {
+            "job_name": name,
+            "n_attempts": attempts,
+            "retry": {"max_retries": RETRIES},
+            "agents": [given],
+            "datasets": [{"path": str(tasks)}],
+        },
+        text,
+    )
+    return text.getvalue()
+
+
+def _power_text(earlier: Sequence[EvalResult], tasks: int, attempts: int) -> str:
+    """Say which difference of the mean score the two jobs will find, and how likely they find EFFECT."""
+    if not earlier:
+        return "not known"
+    noise = observed_noise(earlier, "score") if any(run.measured for run in earlier) else None
+    if noise is None:
+        return "not known (the earlier results hold no two measured runs of a task)"
+    sd = noise.sd(EFFECT, attempts)
+    least = minimal_detectable_effect(sd / math.sqrt(tasks), tasks)
+    found = "" if least is None else f"; in 80 % of cases one of {100 * least:.1f} points is found"
+    chance = paired_power(EFFECT, sd, tasks)
+    return f"{100 * chance:.0f} % to find a difference of {100 * EFFECT:g} points of the mean score{found}"

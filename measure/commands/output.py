@@ -1,0 +1,99 @@
+"""Writes to the paths that the user named: atomically, and reported in one line."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from locobench.shared.errors import InputError
+from locobench.shared.files import check_output, write_whole
+from locobench.shared.installation import HARNESS
+from measure.records import EvalResult
+from measure.report.console import say
+from measure.results import files
+
+
+def refuse_unwritable(path: Path) -> None:
+    """Check before the first run costs money that its result can be written.
+
+    Raises:
+        InputError: the folder cannot be created, or no file can be written to it.
+    """
+    folder = path.expanduser().absolute().parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"\n" * 4096)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror}); name another place with -o") from error
+
+
+def journal_of(output: Path) -> Path:
+    """Return the path of the journal that belongs to an output."""
+    return output.expanduser().with_suffix(".journal.jsonl")
+
+
+def results_and_journal(output: Path | None, resume: bool) -> tuple[Path, Path]:
+    """Return the absolute paths of a results file and its journal.
+
+    Args:
+        output: as the user typed it; None is a new file in the default results folder.
+        resume: whether to continue the journal of an earlier call.
+
+    Raises:
+        InputError: `resume` is False and a file exists, or `resume` is True and there is no journal.
+    """
+    path = output or files.unused(files.DEFAULT_RESULTS_DIR, "results", ".json")
+    path = path.expanduser().absolute()
+    journal = journal_of(path)
+    if resume and not journal.exists():
+        raise InputError(f"{journal}: no journal to resume; name the same -o as before, or drop --resume")
+    for there in (journal, path):
+        if not resume and there.exists():
+            raise InputError(f"{there} exists and holds paid runs; go on with it by --resume, or name another with -o")
+    return path, journal
+
+
+def say_stopped(done: int, planned: int, reason: str, more: Sequence[str] = ()) -> None:
+    """Print on stderr why the runs ended early, and the command that continues them with the options `more` added."""
+    resume = [] if "--resume" in sys.argv else ["--resume"]
+    say(f"stopped after {done} of {planned} runs: {reason}", err=True)
+    say(f"go on with: {HARNESS} {shlex.join([*sys.argv[1:], *resume, *more])}", err=True)
+
+
+def keep_sources(sources: Iterable[Path], *outputs: Path | None) -> None:
+    """Refuse to overwrite results with the report about them.
+
+    Raises:
+        InputError: one of the outputs is one of the sources.
+    """
+    kept = list(sources)
+    for output in outputs:
+        if output is not None:
+            check_output(output.expanduser(), kept)
+
+
+def write_text(path: Path | None, make: Callable[[], str]) -> None:
+    """Write what `make` returns if the user named a path for it.
+
+    Raises:
+        InputError: the path cannot be written.
+    """
+    if path is None:
+        return
+    path = path.expanduser()
+    write_whole(path, make())
+    say(f"wrote {path}")
+
+
+def save_results(results: Sequence[EvalResult], path: Path, stop_reason: str = "") -> None:
+    """Write a results file to the path that the user typed, and print its absolute path.
+
+    A `stop_reason` says why results are missing. InputError if the path cannot be written.
+    """
+    path = path.expanduser().absolute()
+    files.save_results(results, path, stop_reason=stop_reason)
+    say(f"saved to {path}")

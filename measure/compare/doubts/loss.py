@@ -1,0 +1,157 @@
+"""Which runs were lost, and do they leave room for a verdict? Decided first, since runs are rarely lost at random."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+
+from measure.compare.decision import beyond
+from measure.compare.findings import ArmLoss, Loss
+from measure.compare.metrics import count_errors
+from measure.compare.verdicts import Decision, Verdict
+from measure.compare.wording import counted, errors_text, percent, some
+from measure.records import ErrorKind, EvalResult, Outcome
+from measure.statistics.estimates import Interval
+from measure.statistics.significance import fisher_test
+
+MOST_LOST = 0.2
+"""Largest share of an arm's runs that may be lost; beyond it, the rest is no fair sample."""
+MOST_APART = 0.1
+"""Largest gap between the arms' shares; such a gap alone can move the difference by as much."""
+APART_P = 0.05
+"""A smaller gap counts too if Fisher's test gives a two-sided p-value up to this."""
+
+CURES: dict[ErrorKind, tuple[str, str]] = {
+    ErrorKind.KILLED: (
+        "the container was killed or gone",
+        "look whether memory ran out (then raise memory_mb), and run them again",
+    ),
+    ErrorKind.GRADING: (
+        "there is no reward",
+        "look at what the verifier said (verifier/test-stdout.txt of a trial) and run them again",
+    ),
+    ErrorKind.AUTH: ("the login failed", "check the key and run them again"),
+    ErrorKind.CREDIT: ("the account has no credit", "top it up and run them again"),
+    ErrorKind.MODEL_NOT_FOUND: ("the model was not found", "correct its name and run them again"),
+    ErrorKind.RATE_LIMIT: ("the service limited the rate", "run them again with fewer at a time"),
+    ErrorKind.OVERLOADED: ("the service was overloaded", "run them again later"),
+    ErrorKind.FIXTURE: ("the environment could not be built", "mend it (trial.log of a trial) and run them again"),
+    ErrorKind.NOT_LOADED: ("a skill or server did not load", "mend the config and run them again"),
+}
+"""What went wrong, in words, and what to do about it."""
+
+OTHER = ("the run broke off", "read why with `analyze --failed-only`, and run them again")
+JUDGE = ("the judge gave no verdict", "judge them again (`matrix --resume`, or `grade` of a Harbor job)")
+
+Arms = Sequence[tuple[str, Sequence[EvalResult]]]
+"""Label and all runs of each arm, lost ones included."""
+
+
+def find_loss(arms: Arms) -> Loss:
+    """Count what each arm lost, and decide whether that alone rules out a verdict."""
+    (label_a, of_a), (label_b, of_b) = ((label, _of_arm(results)) for label, results in arms)
+    p = fisher_test(of_a.planned - of_a.lost, of_a.planned, of_b.planned - of_b.lost, of_b.planned).two_sided
+    cap = ""
+    for label, arm in ((label_a, of_a), (label_b, of_b)):
+        if arm.share > MOST_LOST:
+            cap = f"{label} lost {arm.lost} of {arm.planned} runs, more than {percent(MOST_LOST)}"
+    if not cap and (abs(of_a.share - of_b.share) > MOST_APART or p <= APART_P):
+        cap = (
+            f"the arms lost unlike shares of their runs, {of_a.lost} of {of_a.planned} in {label_a} and "
+            f"{of_b.lost} of {of_b.planned} in {label_b}"
+        )
+    return Loss(a=of_a, b=of_b, p=p, cap=cap)
+
+
+def _of_arm(results: Sequence[EvalResult]) -> ArmLoss:
+    batches = {run.batch.name: run.batch for run in results if run.batch}
+    missing = sum(max(0, (batch.planned or 0) - (batch.present or 0)) for batch in batches.values() if batch.planned)
+    ended = [run for run in results if run.measured and run.outcome is not Outcome.COMPLETED]
+    return ArmLoss(
+        planned=len(results) + missing,
+        lost=sum(not run.measured for run in results) + missing,
+        missing=missing,
+        ended=len(ended),
+        without_reward=sum(not run.grades for run in ended),
+    )
+
+
+def hold_against_loss(
+    decision: Decision, loss: Loss, threshold: float, decide_with: Callable[[float, float], Decision]
+) -> tuple[Decision, Loss]:
+    """Widen the interval by what the lost runs could have been, and drop a verdict that depends on them.
+
+    A verdict stands if it is the same with all lost runs against B and with all of them in its favour. The task of a
+    run without a result is unknown, so the bounds move out by the share of such runs.
+
+    Args:
+        decision: the decision by the measured runs.
+        loss: what was lost.
+        threshold: as in `compare`.
+        decide_with: decides with these scores, 0 to 1, for the lost runs of A and of B.
+
+    Returns:
+        The new decision, and `loss` with both bounds.
+    """
+    if not loss.a.lost + loss.b.lost:
+        return decision, loss
+    worst, best = decide_with(1.0, 0.0), decide_with(0.0, 1.0)
+    slack = sum(arm.missing / arm.planned for arm in (loss.a, loss.b) if arm.planned)
+    low, high = _interval(worst), _interval(best)
+    low = Interval(max(-1.0, low.low - slack), low.high - slack)
+    high = Interval(high.low + slack, min(1.0, high.high + slack))
+    wide = decision.interval and Interval(min(decision.interval.low, low.low), max(decision.interval.high, high.high))
+    verdict = decision.verdict
+    if loss.cap:
+        verdict = Verdict.NOT_ENOUGH_DATA
+    elif verdict.decided:
+        nearest = min((decision.difference, worst.difference, best.difference), key=abs)
+        stands = {verdict} == {worst.verdict, best.verdict} and (
+            abs(nearest) > slack if decision.these_tasks else beyond(wide, nearest, threshold) is verdict
+        )
+        verdict = verdict if stands else Verdict.NO_EVIDENCE
+    decision = decision.model_copy(update={"verdict": verdict, "interval": wide})
+    return decision, loss.model_copy(update={"worst": low, "best": high})
+
+
+def _interval(decision: Decision) -> Interval:
+    """Return the decision's interval; without one nothing moved, so it is the difference alone."""
+    return decision.interval or Interval(decision.difference, decision.difference)
+
+
+def lost_runs(arms: Arms) -> Iterator[str]:
+    """Yield a sentence for each arm and cause of runs that count in no rate."""
+    for label, results in arms:
+        causes: dict[tuple[str, str], list[EvalResult]] = defaultdict(list)
+        for run in results:
+            if run.lost_to:
+                causes[JUDGE if run.lost_to == "judge_error" else CURES.get(run.trace.error_kind, OTHER)].append(run)
+        for (cause, cure), runs in causes.items():
+            say, are = ("says", "is") if len(runs) == 1 else ("say", "are")
+            tasks = some(sorted({run.task_id for run in runs}))
+            yield (
+                f"{label}: {len(runs)} of {counted(len(results), 'run')} {say} nothing about the agent "
+                f"({errors_text(count_errors(runs))}: {cause}; {tasks}) and {are} left out of the rates; {cure}."
+            )
+
+
+def cut_short(arms: Arms) -> Iterator[str]:
+    """Yield a sentence for each incomplete job, and for each arm with jobs that repeated failed runs."""
+    for label, results in arms:
+        batches = {run.batch.name: run.batch for run in results if run.batch}.values()
+        for batch in batches:
+            if batch.cut_short:
+                present = "?" if batch.present is None else batch.present
+                left = f"{present} of its {batch.planned} runs left a result"
+                yield (
+                    f"{label}: the job {batch.name} is not whole, "
+                    f"{'it has not finished' if batch.planned is None else left}, so its tasks may be no fair sample; "
+                    "resume it (`harbor job resume`, or the matrix with the same journal), then compare again."
+                )
+        retried = [batch.name for batch in batches if batch.retries]
+        if retried:
+            yield (
+                f"{label}: {counted(sum(batch.retries or 0 for batch in batches), 'run')} of {some(retried)} failed "
+                "and were made again; only the last try is here, and cost and errors of the others are not: "
+                "compare jobs with the same number of retries."
+            )

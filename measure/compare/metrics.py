@@ -1,0 +1,152 @@
+"""What do the runs of one arm say together? Rates, pass@k, means, tool calls; lost runs are counted apart."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+
+from measure.compare.findings import ToolCount, ToolUse
+from measure.compare.verdicts import Metric, MetricChoice
+from measure.records import EvalResult
+from measure.statistics import estimates
+from measure.statistics.estimates import Interval
+
+KS = (1, 3, 5)
+"""The values of k for which pass@k and pass^k are reported."""
+
+
+@dataclass(frozen=True)
+class AggregatedMetrics:
+    """Means over the measured runs; runs lost to infrastructure, setup or judge appear only in `errors`."""
+
+    total_runs: int
+    """Measured runs, passed or failed."""
+    passed: int
+    failed: int
+    pass_rate: float
+    """0 to 1; 0 without runs."""
+    avg_score: float
+    avg_tokens: int | None
+    """Mean tokens a run, cache included, over the runs that recorded them; None when none did."""
+    avg_duration: float | None
+    """Mean seconds a run, likewise."""
+    pass_at_k: dict[int, float]
+    """k -> chance that at least one of k runs passes, mean over the tasks with k runs; no key without such tasks."""
+    pass_hat_k: dict[int, float] = field(default_factory=dict)
+    """k -> chance that all of k runs pass, likewise."""
+    pass_interval: Interval | None = None
+    """Wilson interval of pass_rate, for these tasks; None without runs."""
+    avg_cost: float | None = None
+    """Mean US$ a run, over the runs whose cost is known; None when none is."""
+    total_cost: float | None = None
+    """US$ of all runs with a known cost, lost ones and judges included; None when no cost is known."""
+    unknown_costs: int = 0
+    """Runs whose cost was not recorded."""
+    errors: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def lost(self) -> int:
+        """Runs that count in no rate."""
+        return sum(self.errors.values())
+
+
+def aggregate(results: Iterable[EvalResult]) -> AggregatedMetrics:
+    """Aggregate the metrics of all results."""
+    all_results = list(results)
+    runs = [result for result in all_results if result.measured]
+    passed = sum(run.passed for run in runs)
+    tokens = mean_of_known(run.tokens for run in runs)
+    costs = [cost for result in all_results if (cost := total_cost(result)) is not None]
+    return AggregatedMetrics(
+        total_runs=len(runs),
+        passed=passed,
+        failed=len(runs) - passed,
+        pass_rate=passed / len(runs) if runs else 0.0,
+        avg_score=mean_of_known(run.overall_score for run in runs) or 0.0,
+        avg_tokens=None if tokens is None else round(tokens),
+        avg_duration=mean_of_known(run.trace.duration_seconds for run in runs),
+        pass_at_k=_over_tasks(runs, estimates.pass_at_k),
+        pass_hat_k=_over_tasks(runs, estimates.pass_hat_k),
+        pass_interval=estimates.wilson_interval(passed, len(runs)),
+        avg_cost=mean_of_known(run.cost_usd for run in runs),
+        total_cost=sum(costs) if costs else None,
+        unknown_costs=sum(result.cost_usd is None for result in all_results),
+        errors=count_errors(all_results),
+    )
+
+
+def resolve_metric(choice: MetricChoice, results: Iterable[EvalResult]) -> Metric:
+    """Return the metric to compare by; `auto` takes the score if any measured run has one between 0 and 1.
+
+    Passes are scores cut at a threshold, which loses most of what a continuous reward says.
+    """
+    if choice != "auto":
+        return choice
+    return "score" if any(0 < r.overall_score < 1 for r in results if r.measured) else "pass_rate"
+
+
+def metric_value(run: EvalResult, metric: Metric) -> float:
+    """Return the metric of one measured run, 0 to 1."""
+    return float(run.passed) if metric == "pass_rate" else run.overall_score
+
+
+def count_errors(results: Iterable[EvalResult]) -> dict[str, int]:
+    """Count the lost runs by what they were lost to."""
+    return dict(sorted(Counter(result.lost_to for result in results if result.lost_to).items()))
+
+
+def total_cost(result: EvalResult) -> float | None:
+    """Return the US$ of a run with its failed tries and judges, as --max-cost-usd counts it; None when unknown."""
+    return None if result.cost_usd is None and not result.spent_usd else result.spent_usd
+
+
+def with_calls(results: Iterable[EvalResult]) -> list[EvalResult]:
+    """Return the measured runs whose tool calls were recorded, which is not the same as runs with calls."""
+    return [result for result in results if result.measured and result.trace.tool_count is not None]
+
+
+def tool_use(results: Iterable[EvalResult]) -> ToolUse | None:
+    """Count how often the measured runs called each tool; None when no run recorded its calls."""
+    recorded = [[call.name for call in result.trace.tool_calls] for result in with_calls(results)]
+    total = Counter(name for names in recorded for name in names)
+    users = Counter(name for names in recorded for name in set(names))
+    tools = sorted(total, key=lambda name: (-total[name], name))
+    counts = tuple(ToolCount(name=name, calls=total[name], runs=users[name]) for name in tools)
+    return ToolUse(runs=len(recorded), calls=total.total(), tools=counts) if recorded else None
+
+
+def by_arm(results: Iterable[EvalResult]) -> dict[tuple[str, str], list[EvalResult]]:
+    """Group results by (config, model), sorted by name."""
+    groups: dict[tuple[str, str], list[EvalResult]] = defaultdict(list)
+    for result in results:
+        groups[result.config_name, result.model].append(result)
+    return dict(sorted(groups.items()))
+
+
+def by_task(results: Iterable[EvalResult]) -> dict[str, list[EvalResult]]:
+    """Group results by task, sorted by id."""
+    groups: dict[str, list[EvalResult]] = defaultdict(list)
+    for result in results:
+        groups[result.task_id].append(result)
+    return dict(sorted(groups.items()))
+
+
+def _over_tasks(runs: Sequence[EvalResult], estimate: Callable[[int, int, int], float | None]) -> dict[int, float]:
+    """Average an estimate over tasks, each config and model of a task counting as one."""
+    groups: dict[tuple[str, str, str], list[bool]] = defaultdict(list)
+    for run in runs:
+        groups[run.task_id, run.config_name, run.model].append(run.passed)
+    means: dict[int, float] = {}
+    for k in KS:
+        values = [v for g in groups.values() if (v := estimate(len(g), sum(g), k)) is not None]
+        if values:
+            means[k] = fmean(values)
+    return means
+
+
+def mean_of_known(values: Iterable[float | None]) -> float | None:
+    """Average the known values; None when none is known."""
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None

@@ -1,0 +1,78 @@
+"""How much do runs and tasks vary? The noise of a planned experiment, assumed or estimated from earlier results."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, pvariance, variance
+
+from locobench.shared.errors import InputError
+from measure.compare.metrics import by_arm, by_task, metric_value, resolve_metric
+from measure.compare.verdicts import Metric, MetricChoice
+from measure.records import EvalResult
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How much the runs and tasks of an experiment are assumed to vary."""
+
+    metric: Metric
+    mean: float
+    """A's mean of the metric, 0 to 1."""
+    run_sd: float | None = None
+    """Standard deviation of one run's metric within a task; None for passes, where it follows from the mean."""
+    task_sd: float = 0.0
+    """Standard deviation of the tasks' true pass rates."""
+    effect_sd: float = 0.0
+    """Standard deviation of the true effect over tasks."""
+
+    def sd(self, change: float, runs: int) -> float:
+        """Return the standard deviation of one task's difference of means, `runs` in each arm.
+
+        The variances of independent means add up: effect_sd^2 + (variance of a run in A + in B) / runs. A pass of
+        probability p varies by p (1 - p), of which the spread of the tasks is a part (law of total variance).
+        Differences between tasks do not matter, since each task is compared with itself.
+
+        Args:
+            change: B's mean minus A's, -1 to 1.
+            runs: of each task in each arm, 1 or more.
+        """
+        means = (self.mean, self.mean + change)
+        of_runs = [max(0.0, mean * (1 - mean) - self.task_sd**2) for mean in means]
+        if self.run_sd is not None:
+            of_runs = [self.run_sd**2] * 2
+        return math.sqrt(self.effect_sd**2 + sum(of_runs) / runs)
+
+
+def observed_noise(results: Sequence[EvalResult], choice: MetricChoice) -> Noise | None:
+    """Estimate the mean over tasks, how much a task's runs vary, and how much the effect varies between tasks.
+
+    Results of two arms show the spread of the paired differences, on which `compare` relies; the part that runs do
+    not explain is due to the effect. Results of one arm only show how much runs vary; None when none was repeated.
+    InputError if nothing was measured.
+    """
+    metric = resolve_metric(choice, results)
+    arms = [
+        {task: [metric_value(run, metric) for run in runs] for task, runs in by_task(arm).items()}
+        for arm in by_arm(run for run in results if run.measured).values()
+    ]
+    tasks = [values for arm in arms for values in arm.values()]
+    if not tasks:
+        raise InputError("no run was measured")
+    mean = fmean(fmean(values) for values in tasks)
+    repeated = [values for values in tasks if len(values) > 1]
+    within = fmean(map(variance, repeated)) ** 0.5 if repeated else None
+    both = sorted(arms[0].keys() & arms[1].keys()) if len(arms) == 2 else []
+    if len(both) > 1:
+        spread = variance(fmean(arms[1][task]) - fmean(arms[0][task]) for task in both)
+        # The share of each run's variance that enters the difference of a task's two means.
+        share = fmean(1 / len(arm[task]) for arm in arms for task in both) * 2
+        within = min(within or 0.0, (spread / share) ** 0.5)
+        return Noise(metric, mean, within, effect_sd=max(0.0, spread - share * within**2) ** 0.5)
+    if within is None:
+        return None
+    if metric == "score":
+        return Noise(metric, mean, within)
+    noise = fmean(fmean(values) * (1 - fmean(values)) / (len(values) - 1) for values in repeated)
+    return Noise(metric, mean, task_sd=max(0.0, pvariance([fmean(values) for values in repeated]) - noise) ** 0.5)

@@ -1,0 +1,142 @@
+"""Which runs of the two arms belong together? Pairs them by task, and says which groups each task is in."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import fmean
+
+import numpy as np
+
+from locobench.shared.errors import InputError
+from measure.compare.metrics import metric_value
+from measure.compare.verdicts import Metric, UnitComparison, UnitKey
+from measure.records import EvalResult, Outcome
+from measure.statistics.significance import fisher_test, mean_permutation_test
+
+QUARTILES_FROM = 8
+"""A group with more distinct numbers than this is split into quartiles."""
+
+Runs = Mapping[UnitKey, Sequence[EvalResult]]
+"""The runs of one arm by what they are paired by."""
+
+
+def pairing(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> Callable[[EvalResult], UnitKey]:
+    """Return the key by which runs are paired: always the task; config and model if the arms share any.
+
+    Raises:
+        InputError: the arms have no model in common and one has several, so it is unclear which to compare.
+    """
+    models_a, models_b = {r.model for r in a}, {r.model for r in b}
+    by_config = not (a and b) or bool({r.config_name for r in a} & {r.config_name for r in b})
+    by_model = not (a and b) or bool(models_a & models_b)
+    if not by_model and len(models_a) + len(models_b) > 2:
+        raise InputError(
+            f"the arms have no model in common and one has several: {', '.join(sorted(models_a))} against "
+            f"{', '.join(sorted(models_b))}; choose one for each with --model-a and --model-b"
+        )
+    return lambda run: UnitKey(run.task_id, run.config_name if by_config else "", run.model if by_model else "")
+
+
+def by_unit(results: Sequence[EvalResult], key_of: Callable[[EvalResult], UnitKey], lost: float | None = None) -> Runs:
+    """Group the measured runs by unit; `lost`, 0 to 1, adds the lost runs with that score."""
+    runs: dict[UnitKey, list[EvalResult]] = defaultdict(list)
+    for result in results:
+        if result.measured:
+            runs[key_of(result)].append(result)
+        elif lost is not None:
+            as_if = {"overall_score": lost, "passed": lost == 1, "outcome": Outcome.COMPLETED, "grades": []}
+            runs[key_of(result)].append(result.model_copy(update=as_if))
+    return {key: sorted(found, key=lambda r: r.run_index) for key, found in runs.items()}
+
+
+def pair_units(runs_a: Runs, runs_b: Runs, metric: Metric) -> list[UnitComparison]:
+    """Compare every unit that both arms measured, sorted by key; groups of many numbers become quartiles."""
+    both = sorted(runs_a.keys() & runs_b.keys())
+    return by_quartile([_unit(key, runs_a[key], runs_b[key], metric) for key in both])
+
+
+def _unit(key: UnitKey, a: Sequence[EvalResult], b: Sequence[EvalResult], metric: Metric) -> UnitComparison:
+    values_a, values_b = ([metric_value(r, metric) for r in runs] for runs in (a, b))
+    passed_a, passed_b = (sum(r.passed for r in runs) for runs in (a, b))
+    p = (
+        fisher_test(passed_a, len(a), passed_b, len(b))
+        if metric == "pass_rate"
+        else mean_permutation_test(values_a, values_b)
+    )
+    return UnitComparison(
+        key=key,
+        metric=metric,
+        scores_a=tuple(r.overall_score for r in a),
+        scores_b=tuple(r.overall_score for r in b),
+        passed_a=passed_a,
+        passed_b=passed_b,
+        difference=fmean(values_b) - fmean(values_a),
+        p=p,
+        groups=_groups(key, a, b),
+    )
+
+
+def _groups(key: UnitKey, a: Sequence[EvalResult], b: Sequence[EvalResult]) -> dict[str, str]:
+    """Return the groups of one task: those equal in both arms, and those of one arm as NAME_a or NAME_b."""
+    groups = {"config": key.config, "model": key.model}
+    of_a, of_b = _own_groups(key, a, "a"), _own_groups(key, b, "b")
+    for name, value in (of_a | of_b).items():
+        other = of_a.get(name, value)
+        groups |= {name: value} if value == other else {f"{name}_a": other, f"{name}_b": value}
+    return {name: value for name, value in groups.items() if value}
+
+
+def _own_groups(key: UnitKey, runs: Sequence[EvalResult], arm: str) -> dict[str, str]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for run in runs:
+        own = {"category": run.category, "language": run.language, "difficulty": run.difficulty}
+        own |= {} if key.config else {f"config_{arm}": run.config_name}
+        own |= {} if key.model else {f"model_{arm}": run.model}
+        for name, value in (own | run.groups).items():
+            if value:
+                found[name].add(value)
+    return {name: " + ".join(sorted(values)) for name, values in found.items()}
+
+
+def by_quartile(units: Sequence[UnitComparison]) -> list[UnitComparison]:
+    """Replace every group of many numbers by its quartile, such as `Q1: 1,200 to 40,000`."""
+    names: dict[tuple[str, str], str] = {}
+    for name in {name for unit in units for name in unit.groups}:
+        every = [unit.groups[name] for unit in units if name in unit.groups]
+        numbers = _numbers(every)
+        if len(numbers) > QUARTILES_FROM:
+            edges = np.quantile([numbers[value] for value in every], (0.25, 0.5, 0.75))
+            quarters: dict[int, list[str]] = defaultdict(list)
+            for value in sorted(numbers, key=lambda value: numbers[value]):
+                quarters[int(np.searchsorted(edges, numbers[value]))].append(value)
+            for quarter, values in quarters.items():
+                span = f"{numbers[values[0]]:,.10g} to {numbers[values[-1]]:,.10g}"
+                names |= {(name, value): f"Q{quarter + 1}: {span}" for value in values}
+    return [
+        unit.model_copy(update={"groups": {name: names.get((name, v), v) for name, v in unit.groups.items()}})
+        for unit in units
+    ]
+
+
+def _numbers(texts: Iterable[str]) -> dict[str, float]:
+    """Return what number each text is; nothing if one of them is no finite number."""
+    try:
+        numbers = {text: float(text) for text in texts}
+    except ValueError:
+        return {}
+    return numbers if all(map(math.isfinite, numbers.values())) else {}
+
+
+def dimensions(units: Sequence[UnitComparison]) -> dict[str, list[str]]:
+    """Return each dimension with two or more values, at least one of which has two tasks; its values are sorted."""
+    found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for unit in units:
+        for name, value in unit.groups.items():
+            found[name][value].add(unit.key.task_id)
+    return {
+        name: sorted(values)
+        for name, values in found.items()
+        if len(values) >= 2 and max(map(len, values.values())) >= 2
+    }

@@ -1,0 +1,230 @@
+"""What is a comparison made of? Its verdict, its tasks in both arms, and the numbers that go with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from functools import cached_property
+from statistics import fmean
+from typing import Literal, NamedTuple
+
+from measure.compare.findings import (
+    CostEffect,
+    Frozen,
+    Influence,
+    Loss,
+    MetricDifference,
+    Slice,
+    TaskShares,
+    ToolUse,
+)
+from measure.statistics.estimates import Interval
+from measure.statistics.significance import OneSided
+
+SUSPECT_P = 0.05
+"""A task with an unadjusted p-value up to this deserves more runs, though it proves nothing."""
+
+PROJECTS = ("project", "project_id", "repository", "repo")
+"""Groups that name a task's code base; tasks of one code base are not independent, so they are flipped together."""
+
+Metric = Literal["pass_rate", "score"]
+MetricChoice = Literal["auto", "pass_rate", "score"]
+"""What a user asks for; `auto` depends on the results (`measure.compare.metrics.resolve_metric`)."""
+
+
+class Verdict(StrEnum):
+    """What the results say about B, compared with A."""
+
+    IMPROVEMENT = "improvement"
+    REGRESSION = "regression"
+    NO_EVIDENCE = "no evidence"
+    """The design could have shown a difference but did not."""
+    NOT_ENOUGH_DATA = "not enough data"
+    """So few tasks or projects can never lead to a verdict, or the lost runs rule one out."""
+
+    @property
+    def decided(self) -> bool:
+        """Whether the verdict is that something changed."""
+        return self in (Verdict.IMPROVEMENT, Verdict.REGRESSION)
+
+
+class UnitKey(NamedTuple):
+    """What is paired across the arms: a task, plus config and model where both arms have the same ones."""
+
+    task_id: str
+    config: str = ""
+    model: str = ""
+
+    def __str__(self) -> str:
+        return " | ".join(part for part in self if part)
+
+
+def readable(keys: Iterable[UnitKey]) -> dict[UnitKey, str]:
+    """Return a name for each key, leaving out a config or model that all of them share."""
+    listed = list(keys)
+    kept = [0, *(at for at in (1, 2) if len({key[at] for key in listed}) > 1)]
+    return {key: " | ".join(key[at] for at in kept if key[at]) for key in listed}
+
+
+class UnitComparison(Frozen):
+    """One task in both arms."""
+
+    key: UnitKey
+    metric: Metric = "pass_rate"
+    scores_a: tuple[float, ...]
+    """Score of every measured run, 0 to 1."""
+    scores_b: tuple[float, ...]
+    passed_a: int
+    passed_b: int
+    difference: float
+    """B minus A of the metric, -1 to 1."""
+    p: OneSided
+    adjusted: OneSided = OneSided(1.0, 1.0, 1.0)
+    """After correction for the number of tasks; verdicts rest on this."""
+    verdict: Verdict = Verdict.NO_EVIDENCE
+    groups: dict[str, str] = {}
+    """Category, language and so on, to find out whether the verdict depends on any of them."""
+
+    @property
+    def cluster(self) -> str:
+        """The task's project, which other tasks may share; the task itself where no project is named."""
+        return next((self.groups[name] for name in PROJECTS if name in self.groups), self.key.task_id)
+
+    @property
+    def values(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """The metric of every measured run, in A and in B."""
+        if self.metric == "score":
+            return self.scores_a, self.scores_b
+        counts = ((self.passed_a, len(self.scores_a)), (self.passed_b, len(self.scores_b)))
+        in_a, in_b = ((1.0,) * passed + (0.0,) * (runs - passed) for passed, runs in counts)
+        return in_a, in_b
+
+    @property
+    def mean_a(self) -> float:
+        """Mean of the metric in A, 0 to 1."""
+        return fmean(self.values[0])
+
+    @property
+    def mean_b(self) -> float:
+        """Mean of the metric in B, 0 to 1."""
+        return fmean(self.values[1])
+
+    @property
+    def suspect(self) -> bool:
+        """Whether the task looks changed before the correction, so it is a candidate for more runs."""
+        return self.p.smaller <= SUSPECT_P
+
+    @property
+    def moved(self) -> bool:
+        """Whether a report shows the task by default: it has a verdict of its own or is suspect."""
+        return self.verdict.decided or self.suspect
+
+
+class Decision(Frozen):
+    """A verdict and what it rests on."""
+
+    verdict: Verdict
+    difference: float
+    """Mean over tasks of B minus A."""
+    suite: OneSided
+    """P-values of the sign-flip test, about tasks like these; projects are flipped together."""
+    interval: Interval | None
+    """All differences that the sign-flip test does not reject."""
+    these_tasks: OneSided | None
+    """P-values of the stratified test, about these very tasks, as in a regression test. If given, they decide the
+    verdict."""
+    clusters: int
+    """Projects that the sign-flip test could flip; a task without a project counts as one."""
+    units: tuple[UnitComparison, ...]
+
+    def having(self, verdict: Verdict) -> list[UnitComparison]:
+        """Return the tasks that have this verdict of their own."""
+        return [unit for unit in self.units if unit.verdict is verdict]
+
+    def name(self, unit: UnitComparison) -> str:
+        """Return what a report calls the task."""
+        return self._names[unit.key]
+
+    @cached_property
+    def _names(self) -> dict[UnitKey, str]:
+        return readable(unit.key for unit in self.units)
+
+
+class Comparison(Frozen):
+    """Everything `compare` found; see `Verdict` for what the verdict means."""
+
+    label_a: str
+    label_b: str
+    metric: Metric
+    threshold: float
+    decision: Decision
+    metrics: tuple[MetricDifference, ...]
+    detectable: float | None
+    """The difference that this design finds with 80 % probability, given the observed spread of the differences; None
+    below two clusters and where all differences are equal."""
+    confidence: float
+    """Level of the verdict and of every interval of a difference, 0 to 1."""
+    loss: Loss
+    """What was lost in each arm, and whether it leaves room for a verdict."""
+    only_a: tuple[str, ...]
+    """Tasks measured in A alone; they count in no rate."""
+    only_b: tuple[str, ...]
+    errors_a: dict[str, int]
+    """Runs that count in no rate, by reason: infra_error, setup_error, judge_error, grading_error."""
+    errors_b: dict[str, int]
+    shares: TaskShares = TaskShares()
+    slices: tuple[Slice, ...] = ()
+    influence: tuple[Influence, ...] = ()
+    cost: CostEffect | None = None
+    """None when no task has a recorded cost in both arms."""
+    time: CostEffect | None = None
+    """Like `cost`, with seconds instead of dollars."""
+    tools_a: ToolUse | None = None
+    """None when no run of A recorded its tool calls."""
+    tools_b: ToolUse | None = None
+    comparisons: int = 1
+    """Number of comparisons made with A; `confidence` is corrected for it."""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on B against A."""
+        return self.decision.verdict
+
+    @property
+    def got_worse(self) -> bool:
+        """Whether the suite as a whole regressed, or any single task did."""
+        return self.verdict is Verdict.REGRESSION or bool(self.decision.having(Verdict.REGRESSION))
+
+    def metric_named(self, name: str) -> MetricDifference | None:
+        """Return one of pass_rate, score, tokens, cost, time, turns; None when no task has it in both arms."""
+        return next((m for m in self.metrics if m.name == name), None)
+
+    @property
+    def primary(self) -> MetricDifference | None:
+        """The metric that the verdict is about; None when no task was measured in both arms."""
+        return self.metric_named(self.metric)
+
+
+class ArmPoint(Frozen):
+    """One arm as a point in a plot of the metric against cost."""
+
+    label: str
+    tasks: int
+    """Tasks with a measured run."""
+    runs: int
+    """Measured runs."""
+    mean: float | None
+    """Mean of the metric over tasks, 0 to 1; None without a measured run."""
+    cost: float | None
+    """Mean US$ a run, over the runs that recorded it; None when none did."""
+
+
+class ArmsComparison(Frozen):
+    """Every other arm against the first."""
+
+    metric: Metric
+    arms: tuple[ArmPoint, ...]
+    """All arms, the first one included, in order."""
+    comparisons: tuple[Comparison, ...]
+    """One for each other arm; their level is corrected for their number."""

@@ -1,0 +1,88 @@
+"""How can a run end? The outcome decides whether it counts in rates, the kind of error says why."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Outcome(StrEnum):
+    """How a run ended. Only the first three say something about the agent."""
+
+    COMPLETED = "completed"
+    AGENT_ERROR = "agent_error"
+    """The agent ran out of turns, budget or storage."""
+    TIMEOUT = "timeout"
+    """The agent was still working when the task's time limit was reached."""
+    INFRA_ERROR = "infra_error"
+    """The service or the CLI failed: rate limit, login, credit, unknown model, hang, no result line."""
+    SETUP_ERROR = "setup_error"
+    """The run did not match its config: a fixture, skill, CLAUDE.md or server was missing."""
+
+    @property
+    def measured(self) -> bool:
+        """Whether the run counts in rates; other runs are reported separately."""
+        return self in (Outcome.COMPLETED, Outcome.AGENT_ERROR, Outcome.TIMEOUT)
+
+
+class ErrorKind(StrEnum):
+    """Why a run did not complete; decides what the runner does next."""
+
+    NONE = ""
+    MAX_TURNS = "max_turns"
+    MAX_BUDGET = "max_budget"
+    AGENT_STOPPED = "agent_stopped"
+    """The agent's own doing: its prompt grew too long, or a hook of the project stopped it."""
+    TIME_LIMIT = "time_limit"
+    STORAGE = "storage"
+    """The agent wrote more than its container may hold."""
+    AUTH = "auth"
+    CREDIT = "credit"
+    MODEL_NOT_FOUND = "model_not_found"
+    RATE_LIMIT = "rate_limit"
+    OVERLOADED = "overloaded"
+    API_ERROR = "api_error"
+    CLI_REFUSED = "cli_refused"
+    """The CLI did not start: not found, unknown flag, root without IS_SANDBOX."""
+    SILENT = "silent"
+    """No output for too long."""
+    NO_RESULT = "no_result"
+    """The CLI ended without a result line."""
+    INTERRUPTED = "interrupted"
+    FIXTURE = "fixture"
+    """The environment could not be built."""
+    GRADING = "grading"
+    """The agent finished, but its work was never graded: Harbor's verifier failed."""
+    KILLED = "killed"
+    """Something outside the agent ended its process or container, such as the memory limit."""
+    UNREADABLE = "unreadable"
+    """The agent's files cannot be read: permissions are missing, or the disk fails."""
+    EXECUTOR = "executor"
+    """The program that gives the prompt to the agent failed."""
+    NOT_LOADED = "not_loaded"
+    """A skill, CLAUDE.md, subagent or MCP server of the config was missing when the agent started."""
+
+    @property
+    def stops_matrix(self) -> bool:
+        """Whether every further run would fail in the same way."""
+        return self in (ErrorKind.AUTH, ErrorKind.CREDIT, ErrorKind.MODEL_NOT_FOUND, ErrorKind.CLI_REFUSED)
+
+    @property
+    def is_temporary(self) -> bool:
+        """Whether the same run may well succeed a little later."""
+        return self.slows_all or self in (ErrorKind.API_ERROR, ErrorKind.NO_RESULT, ErrorKind.SILENT)
+
+    @property
+    def slows_all(self) -> bool:
+        """Whether the service asks everybody to wait, so no other run should start in the meantime."""
+        return self in (ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED)
+
+
+KIND_OF_STATUS = {
+    401: ErrorKind.AUTH,
+    402: ErrorKind.CREDIT,
+    403: ErrorKind.AUTH,
+    404: ErrorKind.MODEL_NOT_FOUND,
+    429: ErrorKind.RATE_LIMIT,
+    529: ErrorKind.OVERLOADED,
+}
+"""Error kind by HTTP status of the service; any other status is an API error."""

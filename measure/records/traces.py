@@ -1,0 +1,229 @@
+"""What an agent did in one run and how it ended; under which conditions, and what a verifier found in its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from locobench.shared.validation import Whole
+from measure.records.outcomes import ErrorKind, Outcome
+
+
+class Record(BaseModel):
+    """Base of everything the harness writes; keys of newer versions are ignored."""
+
+    model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
+
+
+class TokenUsage(Record):
+    """Token counts of a run, subagents included."""
+
+    input_tokens: Whole = 0
+    output_tokens: Whole = 0
+    cache_read_tokens: Whole = 0
+    cache_creation_tokens: Whole = 0
+
+    @property
+    def total_tokens(self) -> int:
+        """Input and output tokens, without the cache."""
+        return self.input_tokens + self.output_tokens
+
+    @property
+    def total_tokens_with_cache(self) -> int:
+        """Every token the model read or wrote, cache reads and cache writes included."""
+        return self.total_tokens + self.cache_read_tokens + self.cache_creation_tokens
+
+
+class ToolCall(Record):
+    """One tool call of the agent or of a subagent."""
+
+    name: str
+    input: dict[str, Any] = {}
+    output: str | None = None
+    error: str | None = None
+    timestamp: datetime | None = None
+    id: str = ""
+    duration_seconds: float | None = None
+    """Time from the call to its result, as the CLI reported them; None without a result."""
+
+
+class FileChange(Record):
+    """One file the agent created, modified or deleted."""
+
+    path: str
+    action: Literal["created", "modified", "deleted"]
+    diff: str | None = None
+    content_after: str | None = None
+    is_binary: bool = False
+    size_after: Whole | None = None
+    """Bytes; None for a deleted file."""
+    mode_change: str | None = None
+    """For example 100644 -> 100755."""
+    truncated: bool = False
+    """Whether diff or content_after was cut or left out because of its size."""
+
+
+class ConfigSnapshot(Record):
+    """The part of a config that explains a result on its own."""
+
+    model: str = ""
+    claude_md: str | None = None
+    """First 200 characters."""
+    skills_path: str | None = None
+    max_turns: Whole = 0
+
+
+class Offered(Record):
+    """What the agent had when it started; each part is None when not recorded."""
+
+    tools: list[str] | None = None
+    servers: dict[str, str] | None = None
+    """MCP server name to status (`connected`, `failed`, ...); the status is empty when not reported."""
+    skills: list[str] | None = None
+    agents: list[str] | None = None
+
+    @staticmethod
+    def of_init(init: object) -> Offered:
+        """Read the init line of the CLI; malformed parts count as not recorded."""
+        if not isinstance(init, Mapping):
+            return Offered()
+        servers = init.get("mcp_servers")
+        return Offered(
+            tools=_names(init.get("tools")),
+            servers={
+                entry["name"]: status if isinstance(status := entry.get("status"), str) else ""
+                for entry in servers
+                if isinstance(entry, Mapping) and isinstance(entry.get("name"), str)
+            }
+            if isinstance(servers, list)
+            else None,
+            skills=_names(init.get("skills")),
+            agents=_names(init.get("agents")),
+        )
+
+
+def _names(listed: object) -> list[str] | None:
+    return [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else None
+
+
+class ExecutionTrace(Record):
+    """Trace of a Claude Code execution."""
+
+    session_id: str | None = None
+    result: str = ""
+    """Final answer of the agent."""
+    is_error: bool = False
+    """Whether the run did not complete."""
+    usage: TokenUsage | None = Field(default_factory=TokenUsage)
+    """None when not recorded, as in some Harbor trials."""
+    tool_calls: list[ToolCall] = []
+    has_transcript: bool = True
+    """False when the agent's actions were not recorded. An empty `tool_calls` then does not mean that it made none."""
+    duration_seconds: float | None = 0.0
+    """Wall-clock time of the CLI; None when not recorded."""
+    num_turns: Whole | None = 0
+    """None when not recorded."""
+    raw_output: dict[str, Any] = {}
+    """Everything the CLI printed: `init`, `result`, and all other messages under `messages`, in order.
+
+    Saved results hold it without secrets.
+    """
+    offered: Offered = Field(default_factory=lambda data: Offered.of_init(data["raw_output"].get("init")))
+    """What the agent had when it started. Older files have it only in the init line of `raw_output`."""
+    file_changes: list[FileChange] = []
+    claude_prompt: str = ""
+    claude_response: str = ""
+    """All text the agent wrote, in order."""
+    config_snapshot: ConfigSnapshot = Field(default_factory=ConfigSnapshot)
+    max_turns: Whole = 0
+    hit_turn_limit: bool = False
+    """Whether the CLI stopped the run because of max_turns."""
+    stderr: str = ""
+    outcome: Outcome = Field(
+        default_factory=lambda data: Outcome.INFRA_ERROR if data["is_error"] else Outcome.COMPLETED
+    )
+    """When missing, an error counts as the infrastructure's, since nothing says that it was the agent's."""
+    error: str = ""
+    """Why the outcome is not completed, in one line."""
+    error_kind: ErrorKind = ErrorKind.NONE
+    error_status: Whole | None = None
+    """HTTP status of the API error that ended the run."""
+    cost_usd: float | None = None
+    """Subagents included; None when the CLI did not report it."""
+    claude_code_version: str = ""
+    retry_after_seconds: float | None = None
+    """How long the service asked to wait before the next try."""
+    permission_denials: list[str] = []
+    """Names of the tools whose calls were denied, one entry per call."""
+
+    @property
+    def tool_count(self) -> int | None:
+        """Number of tool calls; None when they were not recorded."""
+        known = self.has_transcript and self.num_turns is not None  # where turns are unknown, so are calls
+        return len(self.tool_calls) if known or self.tool_calls else None
+
+    @property
+    def may_be_retried(self) -> bool:
+        """Whether the run may succeed when repeated: the failure was temporary, and the request was not refused."""
+        status = self.error_status
+        refused = status is not None and 400 <= status < 500 and status not in (408, 429)
+        return self.error_kind.is_temporary and not refused
+
+
+class Conditions(Record):
+    """The conditions of a run other than its task and config; None where not recorded."""
+
+    agent: str | None = None
+    agent_version: str | None = None
+    agent_settings: str | None = None
+    """Hash of the agent's settings without its model, MCP servers and skills."""
+    base_image: str | None = None
+    """Base of the task's image, as its Dockerfile names it."""
+    verifier_mode: str | None = None
+    """`separate` or `shared`: whether the verifier has a container of its own."""
+    scoring: str | None = None
+    scoring_version: str | None = None
+    agent_timeout_seconds: float | None = None
+    cpus: float | None = None
+    memory_mb: Whole | None = None
+
+
+class Batch(Record):
+    """The job or matrix that a run was part of; None where not recorded."""
+
+    name: str
+    planned: Whole | None = None
+    """Number of runs planned."""
+    present: Whole | None = None
+    """Number of runs that left a result."""
+    finished: bool | None = None
+    retries: Whole | None = None
+    """Number of runs repeated after a failure."""
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether runs are known to be missing."""
+        fewer = self.planned is not None and self.present is not None and self.present < self.planned
+        return fewer or self.finished is False
+
+
+class VerifierJudge(Record):
+    """The judge that graded, as templates/tests/judge.py reports it."""
+
+    model: str = ""
+    version: str = ""
+    """Version of the prompt."""
+
+
+class VerifierMetrics(Record):
+    """What a reward is made of, as this project's tasks report it in verifier/metrics.json; None: not reported."""
+
+    components: dict[str, float | None] = {}
+    """Each part of the score, 0 to 1."""
+    scoring: str | None = None
+    scoring_version: str | None = None
+    judge: VerifierJudge | None = None
+    """Set when the task's verifier is a judge."""

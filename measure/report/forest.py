@@ -1,0 +1,92 @@
+"""Where is B better, and how sure is that? The rows of a forest plot: all tasks first, then every group of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Literal
+
+from measure.compare.findings import Slice
+from measure.compare.verdicts import Comparison, Verdict
+from measure.compare.wording import metric_name
+from measure.statistics.estimates import Interval
+
+ROOM = 3.0
+"""Half the axis, in multiples of the farther end of the total's interval; what reaches further gets an arrow."""
+LEAST_REACH = 0.05
+"""Half the axis is never shorter than this, so that noise of a point or two does not look like a landslide."""
+STEPS = (0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
+"""Distances between two ticks; the axis has two ticks on either side of 0."""
+MOST_ROWS = 12
+"""Rows shown per dimension; if there are more groups, those with the smallest p-values are shown."""
+
+Side = Literal["", "good", "bad"]
+SIDES: dict[Verdict, Side] = {Verdict.IMPROVEMENT: "good", Verdict.REGRESSION: "bad"}
+
+
+@dataclass(frozen=True)
+class Forest:
+    """A forest plot: its rows and their common axis."""
+
+    comparison: Comparison
+    rows: tuple[Slice, ...]
+    """All tasks, as a slice without a dimension, then the groups that are shown."""
+    reach: float
+    """The axis goes from -reach to +reach."""
+    ticks: tuple[float, ...]
+    hidden: dict[str, int]
+    """Number of groups not shown, by dimension."""
+
+    def at(self, difference: float) -> float:
+        """Return the position on the axis in percent of its width; what lies outside is put at its end."""
+        return round(50 + 50 * max(-1.0, min(1.0, difference / self.reach)), 2)
+
+    def cut(self, difference: float) -> bool:
+        """Tell whether a difference lies outside the axis."""
+        return abs(difference) > self.reach
+
+    def side(self, row: Slice) -> Side:
+        """Return the side of the verdict for all tasks; for a group, the side of 0 that its interval lies on."""
+        if not row.dimension:
+            return SIDES.get(self.comparison.verdict, "")
+        if row.interval is None or row.interval.low <= 0 <= row.interval.high:
+            return ""
+        return "good" if row.interval.low > 0 else "bad"
+
+    def heading(self, dimension: str) -> str:
+        """Return a dimension in words; `config_b` becomes `config in <B's name>`."""
+        for suffix, label in (("_a", self.comparison.label_a), ("_b", self.comparison.label_b)):
+            if dimension.endswith(suffix):
+                return f"{metric_name(dimension[:-2])} in {label}"
+        return metric_name(dimension)
+
+
+def forest(comparison: Comparison) -> Forest | None:
+    """Return the plot of a comparison; None when no task was measured in both arms."""
+    primary = comparison.primary
+    if primary is None:
+        return None
+    total = Slice(
+        dimension="",
+        value="All tasks",
+        tasks=primary.tasks,
+        mean_a=primary.mean_a,
+        mean_b=primary.mean_b,
+        difference=primary.difference,
+        interval=primary.interval,
+        p=primary.p.two_sided,
+        adjusted_p=primary.p.two_sided,
+    )
+    by_dimension: dict[str, list[Slice]] = defaultdict(list)
+    for part in comparison.slices:
+        by_dimension[part.dimension].append(part)
+    rows, hidden = [total], {}
+    for name, parts in by_dimension.items():
+        kept = sorted(parts, key=lambda part: (part.p, -part.tasks))[:MOST_ROWS]
+        rows += [part for part in parts if part in kept]
+        if len(parts) > MOST_ROWS:
+            hidden[name] = len(parts) - MOST_ROWS
+    whole = primary.interval or Interval(primary.difference, primary.difference)
+    reach = max(LEAST_REACH, ROOM * max(abs(whole.low), abs(whole.high)))
+    step = next((step for step in STEPS if 2 * step >= reach), STEPS[-1])
+    return Forest(comparison, tuple(rows), 2 * step, tuple(step * n for n in range(-2, 3)), hidden)

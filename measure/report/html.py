@@ -1,0 +1,143 @@
+"""How does a comparison become one HTML file? The page fetches nothing."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from itertools import groupby
+from operator import attrgetter
+
+from jinja2 import Environment
+from markupsafe import Markup
+
+from measure.compare import wording
+from measure.compare.metrics import AggregatedMetrics, aggregate
+from measure.compare.verdicts import ArmsComparison, Comparison, UnitComparison, UnitKey
+from measure.records import EvalResult
+from measure.report.exports import template_environment
+from measure.report.forest import forest
+from measure.secrets.redaction import REDACTED
+from measure.secrets.shapes import replace_shapes
+from measure.statistics.estimates import TIE
+
+
+@dataclass(frozen=True)
+class TaskRow:
+    """A task in both arms."""
+
+    name: str
+    key: UnitKey
+    arms: tuple[AggregatedMetrics, AggregatedMetrics]
+    unit: UnitComparison | None
+    """None where one arm measured nothing."""
+    groups: tuple[int, ...]
+    """Indices into `TaskTable.groups`."""
+
+    @property
+    def difference(self) -> float:
+        """Difference of the metric, in points; 0 where one arm measured nothing."""
+        return 100 * self.unit.difference if self.unit else 0.0
+
+    @property
+    def state(self) -> str:
+        """The words won, lost or same; empty where one arm measured nothing."""
+        if self.unit is None:
+            return ""
+        return "won" if self.unit.difference > TIE else "lost" if self.unit.difference < -TIE else "same"
+
+
+@dataclass(frozen=True)
+class TaskTable:
+    """All tasks of a comparison, the largest win first, and the groups to filter them by."""
+
+    rows: tuple[TaskRow, ...]
+    groups: tuple[tuple[str, str], ...]
+    """Dimension and value."""
+    reach: float
+    """The largest difference, in points; bars are drawn as shares of it."""
+
+
+def task_table(comparison: Comparison, a: Sequence[EvalResult], b: Sequence[EvalResult]) -> TaskTable:
+    """Return the task table of a comparison; tasks of one arm alone come last.
+
+    Args:
+        comparison: compares the two arms.
+        a: all runs of A, lost ones included.
+        b: all runs of B.
+    """
+    units = {unit.key: unit for unit in comparison.decision.units}
+    groups = tuple((part.dimension, part.value) for part in comparison.slices)
+    places = {group: at for at, group in enumerate(groups)}
+    whole = next(iter(units), UnitKey(""))
+    runs: dict[UnitKey, tuple[list[EvalResult], list[EvalResult]]] = defaultdict(lambda: ([], []))
+    for at, results in enumerate((a, b)):
+        for run in results:
+            key = UnitKey(run.task_id, run.config_name if whole.config else "", run.model if whole.model else "")
+            runs[key][at].append(run)
+    rows = []
+    for key, (of_a, of_b) in runs.items():
+        unit = units.get(key)
+        name = comparison.decision.name(unit) if unit else key.task_id
+        of_groups = tuple(places[group] for group in unit.groups.items() if group in places) if unit else ()
+        rows.append(TaskRow(name, key, (aggregate(of_a), aggregate(of_b)), unit, of_groups))
+    rows.sort(key=lambda row: (row.unit is None, -row.difference, row.name))
+    return TaskTable(tuple(rows), groups, max((abs(row.difference) for row in rows), default=0.0) or 1.0)
+
+
+def render(arms: Sequence[tuple[str, Sequence[EvalResult]]], found: ArmsComparison, title: str) -> str:
+    """Return the whole page; foreign texts are escaped and cleared of what looks like a secret.
+
+    Args:
+        arms: label and results of each arm, as they were given to `compare_arms`.
+        found: what that returned.
+        title: title of the page.
+    """
+    (_, baseline), *others = arms
+    everything = [result for _, results in arms for result in results]
+    whole = aggregate(everything)
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            title=title,
+            made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+            found=found,
+            views=[
+                (comparison, forest(comparison), task_table(comparison, baseline, results))
+                for comparison, (_, results) in zip(found.comparisons, others, strict=True)
+            ],
+            arms=arms,
+            runs=len(everything),
+            tasks=len({result.task_id for result in everything}),
+            spent=wording.total_cost_text(whole.total_cost, whole.unknown_costs),
+            versions=sorted({r.claude_code_version for r in everything if r.claude_code_version}),
+        )
+    )
+
+
+def _redacted(text: str) -> str:
+    """Take out what looks like a secret: Harbor's trials are read as they are."""
+    return replace_shapes(text, REDACTED)
+
+
+def _breakable(name: str) -> Markup:
+    """Let a narrow column break a name between its parts rather than within a word."""
+    return Markup("<wbr>").join(re.split(r"(?<=[_/.+-])", name))
+
+
+def _groupby_in_order(items: Iterable[object], name: str) -> list[tuple[object, list[object]]]:
+    """Group neighbours with the same value of an attribute; jinja's own `groupby` sorts."""
+    return [(value, list(group)) for value, group in groupby(items, attrgetter(name))]
+
+
+@cache
+def _environment() -> Environment:
+    environment = template_environment(is_page=True)
+    environment.filters["groupby_in_order"] = _groupby_in_order
+    environment.filters["breakable"] = _breakable
+    environment.filters["redacted"] = _redacted
+    return environment

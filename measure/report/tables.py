@@ -1,0 +1,183 @@
+"""The rich tables of terminal reports, and the colours of rates and verdicts in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from measure.compare.findings import Slice
+from measure.compare.metrics import aggregate, by_arm, by_task, resolve_metric
+from measure.compare.verdicts import ArmsComparison, Comparison, Metric, UnitComparison, Verdict
+from measure.compare.wording import (
+    LEVEL,
+    UNKNOWN,
+    arm_values,
+    cost_text,
+    count_text,
+    errors_text,
+    interval_text,
+    ks_text,
+    mean_text,
+    metric_name,
+    number,
+    p_text,
+    percent,
+    points,
+    rate_interval,
+    seconds_text,
+    signed,
+    slice_interval,
+    unit_verdict,
+)
+from measure.records import EvalResult
+from measure.report.console import plain
+from measure.statistics.estimates import wilson_interval
+
+COLOURS = {
+    Verdict.IMPROVEMENT: "green",
+    Verdict.REGRESSION: "red",
+    Verdict.NO_EVIDENCE: "",
+    Verdict.NOT_ENOUGH_DATA: "yellow",
+}
+
+
+def new_table(title: str, *columns: str) -> Table:
+    """Return an empty table in the house style."""
+    table = Table(title=title or None, title_justify="left", header_style="bold", box=box.SIMPLE_HEAD)
+    for name in columns:
+        table.add_column(plain(name))
+    return table
+
+
+def summary_table(results: Sequence[EvalResult]) -> Table:
+    """Show rates with intervals, pass@k, cost and lost runs, with a column per config and model."""
+    arms = {arm: _summary_of(runs) for arm, runs in by_arm(results).items()}
+    table = new_table("Summary", "", *("\n".join(arm) for arm in arms))
+    for name in next(iter(arms.values()), {}):
+        table.add_row(name, *(cells[name] for cells in arms.values()))
+    return table
+
+
+def _summary_of(runs: Sequence[EvalResult]) -> dict[str, Text | str]:
+    m = aggregate(runs)
+    return {
+        "passed": f"{m.passed}/{m.total_runs}",
+        "rate": plain(percent(m.pass_rate), style=_colour(m.pass_rate)) if m.total_runs else UNKNOWN,
+        LEVEL: rate_interval(m.pass_interval),
+        "score": f"{m.avg_score:.2f}" if m.total_runs else UNKNOWN,
+        "pass@k": ks_text(m.pass_at_k),
+        "pass^k": ks_text(m.pass_hat_k),
+        "tokens": count_text(m.avg_tokens),
+        "cost/run": cost_text(m.avg_cost),
+        "time/run": seconds_text(m.avg_duration),
+        "lost": errors_text(m.errors),
+    }
+
+
+def metrics_table(comparison: Comparison) -> Table:
+    """Show every quantity of a comparison in both arms, with the difference and its interval."""
+    table = new_table("Means over tasks", "")
+    for name in (comparison.label_a, comparison.label_b, "difference", LEVEL, "tasks"):
+        table.add_column(plain(name), justify="right", no_wrap=True)
+    for m in comparison.metrics:
+        cells = (number(m, m.mean_a), number(m, m.mean_b), signed(m), interval_text(m), str(m.tasks))
+        table.add_row(metric_name(m.name), *cells)
+    return table
+
+
+def slices_table(slices: Sequence[Slice]) -> Table:
+    """Show each group's difference in points with corrected interval and p-value."""
+    table = new_table("By group", "")
+    for name in ("tasks", "points", f"{LEVEL} of all", "adjusted p"):
+        table.add_column(name, justify="right", no_wrap=name != "adjusted p")
+    shown = ""
+    for s in slices:
+        if s.dimension != shown:
+            shown = s.dimension
+            table.add_row(plain(metric_name(shown), style="bold"))
+        numbers = (f"{100 * s.difference:+.1f}", slice_interval(s.interval), p_text(s.adjusted_p))
+        table.add_row(plain(f"  {s.value}"), str(s.tasks), *numbers)
+    return table
+
+
+def arms_table(found: ArmsComparison) -> Table:
+    """Show each arm's metric, its difference from the first arm with interval and p, and its cost."""
+    table = new_table("Arms", "")
+    for name in ("tasks", "runs", metric_name(found.metric), "against the first", LEVEL, "adjusted p", "cost/run"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("")
+    for at, arm in enumerate(found.arms):
+        cells = [str(arm.tasks), str(arm.runs), UNKNOWN if arm.mean is None else percent(arm.mean)]
+        comparison = found.comparisons[at - 1] if at else None
+        if comparison is None or comparison.primary is None:
+            cells += [UNKNOWN, UNKNOWN, UNKNOWN, cost_text(arm.cost), ""]
+        else:
+            cells += [signed(comparison.primary), interval_text(comparison.primary)]
+            cells += [p_text(comparison.decision.suite.smaller), cost_text(arm.cost), str(comparison.verdict)]
+        table.add_row(plain(arm.label), *cells)
+    return table
+
+
+def means_by_task(results: Sequence[EvalResult]) -> Table:
+    """Show each task's passed and measured runs, or its mean score if any is between 0 and 1; and its lost runs.
+
+    Several configs and models have a row each below their task.
+    """
+    metric = resolve_metric("auto", results)
+    table = new_table(
+        "Passed of measured runs by task" if metric == "pass_rate" else "Mean score by task", "task", "mean"
+    )
+    several = len(by_arm(results)) > 1
+    for task, of_task in by_task(results).items():
+        if several:
+            table.add_row(plain(task), "")
+            for arm, runs in by_arm(of_task).items():
+                table.add_row(plain(f"  {' | '.join(arm)}"), _mean(runs, metric))
+        else:
+            table.add_row(plain(task), _mean(of_task, metric))
+    return table
+
+
+def _mean(runs: Sequence[EvalResult], metric: Metric) -> Text:
+    m = aggregate(runs)
+    mean = m.avg_score if metric == "score" else m.pass_rate
+    cell = plain(mean_text(m, metric), style=_colour(mean) if m.total_runs else "dim")
+    return cell.append(f" +{m.lost} lost", style="yellow") if m.lost else cell
+
+
+def assertion_table(results: Sequence[EvalResult]) -> Table:
+    """Show how often each assertion of each task passes; one that always or never does cannot tell arms apart."""
+    table = new_table("Assertions", "task", "assertion", "passed", LEVEL)
+    for task, runs in by_task(results).items():
+        grades = [g for run in runs if run.measured for g in run.grades]
+        for name in dict.fromkeys(g.assertion_id for g in grades):
+            of_name = [g.passed for g in grades if g.assertion_id == name]
+            interval = rate_interval(wilson_interval(sum(of_name), len(of_name)))
+            table.add_row(plain(task), plain(name), f"{sum(of_name)}/{len(of_name)}", interval)
+    return table
+
+
+def unit_table(units: Mapping[str, UnitComparison], a: str, b: str) -> Table:
+    """Show each task's runs passed in both arms, difference, p before and after correction, and verdict."""
+    table = new_table("Tasks", "task")
+    for title in (a, b, "difference", "p", "adjusted"):
+        table.add_column(plain(title), justify="right", no_wrap=True)
+    table.add_column("")
+    for name, u in units.items():
+        verdict = plain(unit_verdict(u), style=COLOURS[u.verdict] if u.verdict.decided else "yellow")
+        ps = (p_text(u.p.smaller), p_text(u.adjusted.smaller))
+        table.add_row(plain(name), *arm_values(u), points(u.difference), *ps, verdict)
+    return table
+
+
+def _colour(rate: float) -> str:
+    return "green" if rate >= 0.9 else "yellow" if rate >= 0.5 else "red"
+
+
+def verdict_text(verdict: Literal["pass", "fail", "lost"]) -> Text:
+    """Return the verdict on a run or a grade, coloured."""
+    return plain(verdict, style={"pass": "green", "fail": "red", "lost": "yellow"}[verdict])

@@ -1,0 +1,58 @@
+"""Where do results come from? A results file, the journal of a running matrix, a Harbor job folder, or a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from locobench.shared.errors import InputError
+from measure.records import EvalResult
+from measure.results.files import load_results
+from measure.results.harbor import load_jobs
+from measure.results.journal import read_journal
+from measure.results.table import load_table
+
+
+def load_source(path: Path | str) -> list[EvalResult]:
+    """Read the results at a path of any of these kinds; InputError when there is nothing to read."""
+    path = Path(path)
+    if path.is_dir():
+        results = load_jobs(path)
+    elif path.name.endswith(".jsonl"):
+        if not path.is_file():
+            raise InputError(f"{path}: no such file")
+        results = read_journal(path)
+    elif is_table(path):
+        results = [result for arm in load_table(path).values() for result in arm]
+    else:
+        results = load_results(path)
+    if not results:
+        raise InputError(f"{path}: holds no results")
+    return results
+
+
+def is_table(path: Path) -> bool:
+    """Tell whether a path is read as a table of rewards."""
+    return path.suffix.lower() == ".csv"
+
+
+def load_two_arms(path: Path) -> dict[str, list[EvalResult]]:
+    """Read both arms of a table by name, the baseline first.
+
+    Raises:
+        InputError: the table cannot be read, or does not have two arms.
+    """
+    arms = load_table(path)
+    if len(arms) != 2:
+        raise InputError(f"{path}: column 'arm' names {len(arms)} arms, not two: {', '.join(arms)}")
+    return arms
+
+
+def choose(results: Sequence[EvalResult], config: str | None, model: str | None, where: Path) -> list[EvalResult]:
+    """Select the results of one config and model, where given; InputError when there are none."""
+    chosen = [r for r in results if (config is None or r.config_name == config) and (model is None or r.model == model)]
+    if not chosen:
+        known = sorted({f"{r.config_name} | {r.model}" for r in results})
+        wanted = f"config {config or '*'} and model {model or '*'}"
+        raise InputError(f"{where}: no run of {wanted}; there are: {', '.join(known)}")
+    return chosen

@@ -1,0 +1,244 @@
+"""Could chance alone have made this difference? Exact and resampled tests, one-sided; corrections for many of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import accumulate, combinations, takewhile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from measure.statistics.estimates import CHUNK, CONFIDENCE, RESAMPLES, SEED, TIE, Interval, cluster_sums
+
+EXACT_SIGN_FLIPS = 14
+"""Up to this many clusters all 2^n sign patterns are enumerated; beyond it they are sampled."""
+MOST_SUMS = 200_000
+"""The stratified test is exact up to this many distinct sums, within a fifth of a second."""
+STEPS_TO = 0.05
+"""Attainable p-values are kept up to here; larger ones never reject."""
+
+
+@dataclass(frozen=True)
+class OneSided:
+    """The two one-sided p-values of a test, and the values they could have taken."""
+
+    less: float
+    greater: float
+    attainable: float
+    """The smallest value that either could have taken."""
+    steps_less: tuple[float, ...] = ()
+    """The values that `less` could have taken, up to STEPS_TO, ascending."""
+    steps_greater: tuple[float, ...] = ()
+
+    @property
+    def smaller(self) -> float:
+        """The smaller of the two: the evidence for a change in whichever direction it went."""
+        return min(self.less, self.greater)
+
+    @property
+    def two_sided(self) -> float:
+        """Two-sided p-value, for a change whose direction nobody predicted; never below what is attainable."""
+        return min(1.0, 2 * max(self.smaller, self.attainable))
+
+
+@dataclass(frozen=True)
+class Shift:
+    """A test of whether the mean of paired differences is zero, and an interval for that mean."""
+
+    p: OneSided
+    interval: Interval | None
+    """All shifts that the test does not reject; zero lies outside exactly when the test rejects it. None when
+    nothing moved, or with too few clusters for any outcome to be rejected."""
+
+
+def sign_flip_test(
+    differences: Sequence[float], clusters: Sequence[Hashable] = (), confidence: float = CONFIDENCE
+) -> Shift:
+    """Test whether the mean of paired differences is zero; each cluster's sign is then a coin flip.
+
+    Fisher 1935, "The Design of Experiments", section 21. Up to EXACT_SIGN_FLIPS clusters, all sign patterns are
+    tried; beyond that, a fixed sample of RESAMPLES and the observed one (Phipson & Smyth 2010, arXiv:1603.05766).
+    Mid-p (Lancaster 1961, "Significance Tests in Discrete Distributions", JASA 56, 223-234): patterns that tie
+    with the observed one count half, since few runs make many ties and a full count would halve the level.
+
+    The interval holds every shift that is not rejected when subtracted from all differences. A pattern is then as
+    extreme as the observed one exactly when the mean of its flipped differences lies beyond the shift. So the ends
+    are quantiles of the means of random subsets (Hartigan 1969, "Using Subsample Values as Typical Values",
+    JASA 64, 1303-1317).
+
+    Args:
+        differences: one for each task.
+        clusters: the cluster of each task; a cluster's tasks change sign together. By default, each task is its own.
+        confidence: level of the interval, 0 to 1.
+    """
+    values = np.asarray(differences, dtype=float)
+    sums, sizes = cluster_sums(values, clusters)
+    moved = int(np.count_nonzero(np.abs(sums) > TIE))
+    if moved == 0:
+        return Shift(OneSided(0.5, 0.5, 1.0), None)
+    flips = _flips(len(sums))
+    both = np.column_stack((sums, sizes))
+    tops, weights = np.concatenate(
+        [flips[at : at + CHUNK].astype(float) @ both for at in range(0, len(flips), CHUNK)]
+    ).T
+    means = np.sort(tops[weights > 0] / weights[weights > 0])
+    total = len(flips) + (len(sums) > EXACT_SIGN_FLIPS)
+    unflipped = total - len(means)  # ties with the observed mean, whatever the shift
+    below = int(np.searchsorted(means, -TIE))
+    tied = (int(np.searchsorted(means, TIE)) - below + unflipped) / 2
+    above = total - unflipped - int(np.searchsorted(means, TIE))
+    p = OneSided((above + tied) / total, (below + tied) / total, max(2.0**-moved, 1 / total))
+    tail = (1 - confidence) / 2
+    if 2.0 ** -len(sums) > tail:
+        return Shift(p, None)
+    at = max(0, math.floor(tail * total - unflipped / 2))
+    return Shift(p, Interval(float(means[at]), float(means[-1 - at])))
+
+
+@lru_cache(maxsize=16)
+def _flips(count: int) -> NDArray[np.int8]:
+    """Return a row for each pattern of signs, with 1 where a cluster's sign changes."""
+    if count <= EXACT_SIGN_FLIPS:
+        return ((np.arange(2**count)[:, None] >> np.arange(count)) & 1).astype(np.int8)
+    return np.random.default_rng(SEED).integers(0, 2, size=(RESAMPLES, count)).astype(np.int8)
+
+
+def stratified_test(tasks: Sequence[tuple[Sequence[float], Sequence[float]]]) -> OneSided:
+    """Test whether these very tasks fell (`less`) or rose (`greater`), permuting each task's runs between the arms.
+
+    This is the stratified permutation test of the mean difference (Good 2005, "Permutation, Parametric and Bootstrap
+    Tests of Hypotheses", section 6.5), given which tasks differ at all. A task with equal means in both arms says
+    nothing about the direction, like a tie in a sign test, so it changes no p-value. The test is exact up to
+    MOST_SUMS distinct sums; beyond that, it draws RESAMPLES permutations and counts the observed one too.
+
+    Args:
+        tasks: for each task, the values of its runs in A and in B.
+    """
+    dealt = [_splits(a, b) for a, b in tasks if abs(np.mean(a) - np.mean(b)) > TIE]
+    observed = float(sum(np.mean(b) - np.mean(a) for a, b in tasks))
+    if not dealt:
+        return OneSided(1.0, 1.0, 1.0)
+    attainable = math.prod(float(min(chance[0], chance[-1])) for _, chance in dealt)
+    sums, chances, drawn = np.zeros(1), np.ones(1), False
+    for values, chance in dealt:
+        if len(sums) * len(values) > MOST_SUMS:
+            drawn = True
+            break
+        sums, at = np.unique(np.round(np.add.outer(sums, values).ravel(), 9), return_inverse=True)
+        chances = np.bincount(at, weights=np.outer(chances, chance).ravel()).astype(np.float64)
+    extra = 0.0
+    if drawn:
+        rng = np.random.default_rng(SEED)
+        picked = (rng.choice(values, size=RESAMPLES, p=chance) for values, chance in dealt)
+        sums, extra = np.sum(list(picked), axis=0), 1 / (RESAMPLES + 1)
+        chances = np.full(RESAMPLES, extra)
+    less, greater = (float(chances[far].sum()) for far in (sums <= observed + 1e-8, sums >= observed - 1e-8))
+    return OneSided(min(1.0, less + extra), min(1.0, greater + extra), max(attainable, extra))
+
+
+def _splits(a: Sequence[float], b: Sequence[float]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the nonzero differences that permuting a task's runs can give, ascending, and the chance of each."""
+    pooled = np.concatenate([np.asarray(a, dtype=float), np.asarray(b, dtype=float)])
+    in_b = pooled[_assignments(len(pooled), len(b))].sum(axis=1)
+    differences = np.round(in_b / len(b) - (pooled.sum() - in_b) / len(a), 9)
+    values, counts = np.unique(differences[np.abs(differences) > TIE], return_counts=True)
+    return values, counts / counts.sum()
+
+
+def fisher_test(passed_a: int, runs_a: int, passed_b: int, runs_b: int) -> OneSided:
+    """Test whether the chance to pass fell (`less`) or rose (`greater`) from A to B; exact, given the margins.
+
+    Fisher 1935, "The Logic of Inductive Inference", JRSS 98, 39-82: hypergeometric tails.
+    """
+    passes = passed_a + passed_b
+    lowest, highest = max(0, passes - runs_a), min(passes, runs_b)
+    ways = [math.comb(runs_b, x) * math.comb(runs_a, passes - x) for x in range(lowest, highest + 1)]
+    total, at = sum(ways), passed_b - lowest
+    return OneSided(
+        sum(ways[: at + 1]) / total,
+        sum(ways[at:]) / total,
+        min(ways[0], ways[-1]) / total,
+        _steps(accumulate(ways), total),
+        _steps(accumulate(reversed(ways)), total),
+    )
+
+
+def _steps(ways: Iterable[int], total: int) -> tuple[float, ...]:
+    return tuple(takewhile(lambda p: p <= STEPS_TO, (way / total for way in ways)))
+
+
+def mean_permutation_test(a: Sequence[float], b: Sequence[float]) -> OneSided:
+    """Test whether one task's mean score fell or rose, permuting its runs between the arms.
+
+    Pitman 1937, "Significance tests which may be applied to samples from any populations", Suppl. JRSS 4.
+    On zeros and ones it equals `fisher_test`. Up to RESAMPLES assignments are all tried, else a fixed sample.
+    """
+    pooled = np.concatenate([np.asarray(a, dtype=float), np.asarray(b, dtype=float)])
+    if not len(a) or not len(b) or float(np.ptp(pooled)) < TIE:
+        return OneSided(1.0, 1.0, 1.0)
+    sums = np.round(pooled[_assignments(len(pooled), len(b))].sum(axis=1) / TIE) * TIE
+    observed = float(np.sum(b))
+    sampled = 0 if math.comb(len(pooled), len(b)) <= RESAMPLES else 1
+    total = len(sums) + sampled
+    _, ties = np.unique(sums, return_counts=True)
+    down = [int(way) + sampled for way in np.cumsum(ties)]
+    up = [int(way) + sampled for way in np.cumsum(ties[::-1])]
+    return OneSided(
+        float(np.count_nonzero(sums <= observed + TIE) + sampled) / total,
+        float(np.count_nonzero(sums >= observed - TIE) + sampled) / total,
+        min(down[0], up[0]) / total,
+        _steps(down, total),
+        _steps(up, total),
+    )
+
+
+@cache
+def _assignments(pool: int, chosen: int) -> NDArray[np.int64]:
+    if math.comb(pool, chosen) <= RESAMPLES:
+        return np.array(list(combinations(range(pool), chosen)), dtype=np.int64)
+    rng = np.random.default_rng(SEED)
+    return rng.permuted(np.tile(np.arange(pool), (RESAMPLES, 1)), axis=1)[:, :chosen].astype(np.int64)
+
+
+def discrete_benjamini_hochberg(p_values: Sequence[float], steps: Sequence[Sequence[float]]) -> list[float]:
+    """Return adjusted p-values, in the order given; rejecting those <= q keeps the false discovery rate at q.
+
+    This is Benjamini & Hochberg 1995, JRSS B 57, 289-300, for tests whose attainable p-values are known.
+
+    With few runs, most tasks cannot reach a useful level whatever happens, and counting them in full would hide
+    the one that broke. So the j-th smallest p becomes not p * (number of tests) / j, but the sum over all tests of
+    their chance of a p-value that small, divided by j: Heyse 2011, "A False Discovery Rate Procedure for
+    Categorical Data"; Döhler, Durand & Roquain 2018, "New FDR bounds for discrete and heterogeneous tests",
+    Electron. J. Stat. 12, 1867-1900. `steps` holds each test's attainable p-values up to STEPS_TO, ascending.
+    They depend on the margins alone, not on which way the result went.
+    """
+    values = np.asarray(p_values, dtype=float)
+    order = np.argsort(values, kind="stable")
+    ranked = values[order]
+    chance = np.zeros(len(values))
+    for attainable in steps:
+        at = np.searchsorted(np.asarray(attainable), ranked + TIE, side="right")
+        below = np.concatenate([[0.0], attainable])[at]
+        chance += np.where(ranked > STEPS_TO, ranked, below)
+    adjusted = np.minimum.accumulate((chance / np.arange(1, len(values) + 1))[::-1])[::-1]
+    result = np.empty(len(values))
+    result[order] = np.minimum(adjusted, 1.0)
+    return [float(p) for p in result]
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return adjusted p-values, 0 to 1, in the order given; rejecting those <= a keeps the family-wise error at a.
+
+    Holm 1979, "A Simple Sequentially Rejective Multiple Test Procedure", Scand. J. Stat. 6, 65-70. Valid under any
+    dependence between the tests.
+    """
+    order = sorted(range(len(p_values)), key=lambda at: p_values[at])
+    adjusted = [0.0] * len(p_values)
+    reached = 0.0
+    for rank, at in enumerate(order):
+        reached = max(reached, min(1.0, (len(p_values) - rank) * p_values[at]))
+        adjusted[at] = reached
+    return adjusted

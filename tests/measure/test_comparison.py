@@ -1,0 +1,244 @@
+"""Verdicts of `compare`: what is called, what is not, what is left out, and how often it errs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from harness.errors import InputError
+from harness.models import EvalResult, Outcome
+from measure.compare.comparison import compare
+from measure.compare.decision import decide
+from measure.compare.noise import observed_noise
+from measure.compare.pairing import by_unit, pair_units, pairing
+from measure.compare.sentences import verdict_sentence
+from measure.compare.verdicts import Decision, Verdict
+from measure.statistics import estimates
+from tests.support.results import arm, judge_failed, run
+from tools.bench.power_table import simulate
+from tools.bench.verdict_table import Experiment, arms_of, made
+
+TASKS = [f"t{i:02}" for i in range(20)]
+
+
+def same(count: int) -> dict[str, int]:
+    return dict.fromkeys(TASKS, count)
+
+
+def decision(experiment: Experiment, seed: int) -> Decision:
+    """What `compare` decides about an experiment without lost runs; groups and prices would take most of the time."""
+    a, b = arms_of(experiment, seed)
+    key_of = pairing(a, b)
+    return decide(pair_units(by_unit(a, key_of), by_unit(b, key_of), "score"))
+
+
+@pytest.mark.slow
+def test_an_unchanged_agent_is_called_worse_in_at_most_5_of_100_comparisons() -> None:
+    for fixed_tasks in (False, True):
+        rates = simulate(tasks=20, runs=3, baseline=0.8, change=0.0, repetitions=400, fixed_tasks=fixed_tasks)
+        assert rates.regression + rates.improvement <= 0.05
+
+
+@pytest.mark.slow
+def test_a_drop_of_20_points_over_20_tasks_and_5_runs_is_found() -> None:
+    rates = simulate(tasks=20, runs=5, baseline=0.8, change=-0.2, repetitions=400, fixed_tasks=True)
+    assert rates.regression >= 0.85
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("others", [0.5, 0.8, 0.95])
+def test_one_broken_task_of_20_is_named_at_6_runs(others: float) -> None:
+    rates = simulate(tasks=20, runs=6, baseline=others, change=0.0, repetitions=300, broken=1)
+    assert rates.broken_named >= 0.9
+
+
+def test_a_drop_everywhere_is_a_regression_and_a_rise_an_improvement() -> None:
+    assert compare(arm(same(5), 5), arm(same(3), 5)).verdict is Verdict.REGRESSION
+    assert compare(arm(same(3), 5), arm(same(5), 5)).verdict is Verdict.IMPROVEMENT
+
+
+def test_no_difference_is_no_evidence_and_says_what_could_have_been_seen() -> None:
+    wobbling = {task: (2, 3, 3)[i % 3] for i, task in enumerate(TASKS)}
+    comparison = compare(arm(same(3), 3), arm(wobbling, 3))
+    assert compare(arm(same(3), 3), arm(same(3), 3)).verdict is Verdict.NO_EVIDENCE
+    assert comparison.detectable is not None
+    assert 0.05 < comparison.detectable < 0.3
+
+
+def test_three_tasks_with_three_runs_are_not_enough_data_unless_all_of_them_broke() -> None:
+    few = dict.fromkeys(TASKS[:3], 3)
+    assert compare(arm(few, 3), arm(dict.fromkeys(few, 0) | {"t00": 1}, 3)).verdict is Verdict.NOT_ENOUGH_DATA
+
+
+def test_one_task_with_many_runs_says_nothing_of_others_but_did_get_worse() -> None:
+    comparison = compare(arm({"t": 10}, 10), arm({"t": 0}, 10))
+    assert comparison.verdict is Verdict.NOT_ENOUGH_DATA
+    assert comparison.got_worse
+    assert compare(arm({"t": 10}, 10), arm({"t": 0}, 10), fixed_tasks=True).verdict is Verdict.REGRESSION
+
+
+def test_four_moved_tasks_of_twenty_are_too_few_for_the_suite() -> None:
+    moved = same(3) | dict.fromkeys(TASKS[:4], 2)
+    assert compare(arm(same(3), 3), arm(moved, 3)).verdict is Verdict.NO_EVIDENCE
+
+
+def test_no_results_are_not_enough_data() -> None:
+    comparison = compare([], arm(same(1), 1))
+    assert comparison.verdict is Verdict.NOT_ENOUGH_DATA
+    assert comparison.primary is None
+
+
+def test_a_change_below_the_threshold_is_never_called() -> None:
+    a, b = arm(same(100), 100), arm(same(97), 100)
+    assert compare(a, b).verdict is Verdict.REGRESSION
+    assert compare(a, b, threshold=0.05).verdict is Verdict.NO_EVIDENCE
+
+
+def test_lost_runs_are_outside_the_rates() -> None:
+    b = [*arm(same(3), 3), judge_failed(TASKS[0], index=10)]
+    b += [run(t, passed=False, outcome="infra_error", index=9) for t in TASKS[:2]]
+    comparison = compare(arm(same(3), 3), b)
+    assert comparison.decision.difference == 0
+    assert comparison.errors_b == {"infra_error": 2, "judge_error": 1}
+
+
+def test_an_arm_that_lost_many_runs_can_not_claim_no_evidence() -> None:
+    lost = [run(t, passed=False, outcome="infra_error", index=9) for t in TASKS]
+    assert compare(arm(same(3), 3), arm(same(3), 3) + lost).verdict is Verdict.NOT_ENOUGH_DATA
+
+
+def test_timeouts_and_turn_limits_count_as_failures() -> None:
+    b = [r.model_copy(update={"passed": False, "outcome": Outcome.TIMEOUT}) for r in arm(same(5), 5)]
+    assert compare(arm(same(5), 5), b).verdict is Verdict.REGRESSION
+
+
+def test_tasks_of_one_arm_only_are_listed_and_do_not_count() -> None:
+    a = arm(same(3), 3) + arm({"only-a": 0}, 3)
+    b = arm(same(3), 3) + arm({"only-b": 3}, 3)
+    comparison = compare(a, b)
+    assert (comparison.only_a, comparison.only_b) == (("only-a",), ("only-b",))
+    assert comparison.decision.difference == 0
+
+
+def test_different_configs_are_paired_by_task() -> None:
+    comparison = compare(arm(same(5), 5, config="base"), arm(same(3), 5, config="search"))
+    assert {unit.key.config for unit in comparison.decision.units} == {""}
+    assert comparison.verdict is Verdict.REGRESSION
+
+
+def test_shared_configs_are_each_paired_with_themselves() -> None:
+    def both(full: int) -> list[EvalResult]:
+        return arm(same(5), 5, config="base") + arm(same(full), 5, config="full")
+
+    comparison = compare(both(5), both(0))
+    assert {str(u.key) for u in comparison.decision.having(Verdict.REGRESSION)} == {
+        f"{task} | full | m" for task in TASKS
+    }
+
+
+def test_runs_of_several_configs_of_one_task_do_not_multiply_the_tasks() -> None:
+    few = dict.fromkeys(TASKS[:3], 1)
+    configs = ["a", "b", "c", "d"]
+    a = [r for name in configs for r in arm(few, 1, config=name)]
+    b = [r for name in configs for r in arm(dict.fromkeys(few, 0), 1, config=name)]
+    assert compare(a, b).verdict is Verdict.NOT_ENOUGH_DATA
+
+
+def test_arms_that_mix_configs_are_pooled_and_shown_as_groups() -> None:
+    a = arm(same(1), 1, config="x") + arm(same(1), 1, config="y")
+    comparison = compare(a, arm(same(0), 1, config="z"))
+    assert comparison.decision.units[0].groups["config_a"] == "x + y"
+
+
+def test_configs_in_common_are_paired_with_themselves() -> None:
+    both = arm(same(1), 1, config="x") + arm(same(1), 1, config="y")
+    assert len(compare(both, both).decision.units) == 2 * len(TASKS)
+
+
+def test_which_models_to_pair_must_be_clear() -> None:
+    a = arm(same(1), 1, model="x") + arm(same(1), 1, model="y")
+    with pytest.raises(InputError, match="no model in common and one has several: x, y against z; choose one for each"):
+        compare(a, arm(same(1), 1, model="z"))
+
+
+def test_the_score_can_be_what_the_verdict_is_about() -> None:
+    a = [run(t, passed=False, score=0.60 + i / 100, index=i) for t in TASKS for i in range(3)]
+    b = [run(t, passed=False, score=0.45 + i / 100, index=i) for t in TASKS for i in range(3)]
+    assert compare(a, b, metric="pass_rate").verdict is Verdict.NO_EVIDENCE
+    comparison = compare(a, b, metric="score")
+    assert comparison.verdict is Verdict.REGRESSION
+    assert comparison.decision.difference == pytest.approx(-0.15)
+
+
+def test_cost_tokens_and_time_are_compared_task_by_task() -> None:
+    a = [r for i, t in enumerate(TASKS) for r in arm({t: 1}, 3, tokens=100 * (i + 1), cost=0.1)]
+    b = [r for i, t in enumerate(TASKS) for r in arm({t: 1}, 3, tokens=150 * (i + 1), cost=None)]
+    comparison = compare(a, b)
+    tokens = comparison.metric_named("tokens")
+    assert tokens is not None
+    assert tokens.relative == pytest.approx(0.5)
+    assert tokens.interval is not None
+    assert tokens.interval.low > 0
+    assert comparison.metric_named("cost") is None
+
+
+def test_the_same_results_give_the_same_comparison() -> None:
+    a, b = arm(same(3), 5), arm(same(4), 5)
+    assert compare(a, b) == compare(list(reversed(a)), list(reversed(b)))
+
+
+def test_verdict_and_interval_never_disagree() -> None:
+    for seed in range(60):
+        found = decision(Experiment(tasks=12, change=0.08), seed)
+        interval = found.interval
+        assert interval is not None
+        assert found.verdict.decided == (interval.low > 0 or interval.high < 0)
+
+
+@pytest.mark.slow
+def test_effects_that_differ_by_project_are_not_called_an_improvement() -> None:
+    """Every project has an effect of its own, on average none; tasks of one project share it."""
+    experiment = Experiment(projects=12, project_sd=0.3)
+    told = [decision(experiment, seed) for seed in range(60)]
+    assert sum(found.verdict.decided for found in told) <= 3
+    assert {found.clusters for found in told} == {12}
+    unnamed = [decision(replace(experiment, projects_named=False), seed) for seed in range(30)]
+    assert sum(found.verdict.decided for found in unnamed) > 3
+
+
+def test_fewer_than_seven_projects_are_not_enough_however_many_their_tasks() -> None:
+    comparison = made(Experiment(projects=6, change=0.3), 1)
+    assert comparison.verdict is Verdict.NOT_ENOUGH_DATA
+    assert "over 50 tasks of 6 projects" in verdict_sentence(comparison)
+    assert "takes 7 projects or more" in verdict_sentence(comparison)
+
+
+@pytest.mark.slow
+def test_a_difference_of_the_size_that_a_design_finds_is_found_in_80_of_100_experiments() -> None:
+    reach = made(Experiment(), 0).detectable
+    assert reach is not None
+    found = [decision(Experiment(change=reach), seed).verdict is Verdict.IMPROVEMENT for seed in range(100)]
+    assert 70 <= sum(found) <= 92
+
+
+def test_power_from_two_arms_says_what_their_comparison_says() -> None:
+    a, b = arms_of(Experiment(tasks=40, change=0.1), 3)
+    noise = observed_noise([*a, *b], "auto")
+    assert noise is not None
+    expected = estimates.minimal_detectable_effect(noise.sd(0.1, 3) / 40**0.5, 40)
+    assert compare(a, b).detectable == pytest.approx(expected)
+
+
+def test_a_baseline_near_1_leaves_no_rise_to_be_seen() -> None:
+    a, b = same(10) | dict.fromkeys(TASKS[:4], 9), same(10) | dict.fromkeys(TASKS[4:12], 8)
+    text = verdict_sentence(compare(arm(a, 10), arm(b, 10)))
+    assert "A is at 98.0 %, so it could not have found a rise: the largest there can be is 2.0 points" in text
+
+
+def test_a_lot_of_groups_is_checked_like_a_few() -> None:
+    experiment = Experiment(tasks=230, runs=1, repositories=46, broken=20)
+    comparison = made(experiment, 1)
+    (group,) = [group for group in comparison.influence if group.dimension == "repository_name"]
+    assert (group.value, group.tasks) == ("r0", 20)
+    assert "20 of 20 runs with repository name 'r0' scored 0" in "\n".join(comparison.warnings)

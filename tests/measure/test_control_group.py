@@ -1,0 +1,52 @@
+"""The control group: tasks that one grep nearly answers, and what `compare` says of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from harness.models import EvalResult
+from locobench.harbor.task import TaskFolder
+from measure.compare.comparison import compare
+from tests.support.results import run
+
+
+def arm(control: float, other: float) -> list[EvalResult]:
+    def one(name: str, score: float, groups: dict[str, str]) -> EvalResult:
+        return run(name, score=score, groups=groups)
+
+    easy: dict[str, Any] = {"control_group": "yes", "kind": "direct_users"}
+    hard: dict[str, Any] = {"control_group": "no", "kind": "users_in_steps"}
+    return [one(f"c{n}", control, easy) for n in range(8)] + [one(f"t{n}", other, hard) for n in range(8)]
+
+
+def told(a: list[EvalResult], b: list[EvalResult]) -> list[str]:
+    return [line for line in compare(a, b, metric="score").warnings if line.startswith("The control group")]
+
+
+def test_a_control_group_that_did_not_move_is_told_in_one_sentence() -> None:
+    (line,) = told(arm(0.9, 0.2), arm(0.9, 0.8))
+    assert line.startswith("The control group, which one grep nearly answers, did not move: +0.0 points over 8 tasks")
+
+
+def test_a_control_group_that_moved_is_a_warning() -> None:
+    (line,) = told(arm(0.5, 0.2), arm(0.9, 0.8))
+    assert line.startswith("The control group moved: +40.0 points over 8 tasks")
+    assert "look for it before you trust the difference" in line
+
+
+def test_tasks_without_a_control_group_are_not_told_of_one() -> None:
+    assert not told([run(f"t{n}") for n in range(8)], [run(f"t{n}") for n in range(8)])
+
+
+def test_kinds_and_tiers_are_groups_of_a_comparison() -> None:
+    slices = compare(arm(0.9, 0.2), arm(0.9, 0.8), metric="score").slices
+    assert {(one.dimension, one.value) for one in slices} >= {("kind", "users_in_steps"), ("control_group", "yes")}
+
+
+def test_a_task_folder_tells_its_groups(tmp_path: Path) -> None:
+    text = '[metadata.derived]\nkind = "subtypes"\ntier = "scip"\ncontrol_group = false\n'
+    (tmp_path / "task.toml").write_text(text)
+    derived = TaskFolder.read(tmp_path).toml.metadata.derived
+    assert derived is not None
+    assert derived.groups == {"kind": "subtypes", "tier": "scip", "control_group": "no"}

@@ -1,0 +1,161 @@
+"""Differences within groups of tasks, and groups that carry more than their share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from harness.models import EvalResult
+from measure.compare.comparison import compare
+from measure.compare.doubts.warnings import zeros_of_groups
+from measure.compare.findings import Slice
+from measure.compare.influence import find_influence
+from measure.compare.pairing import by_quartile
+from measure.compare.verdicts import Comparison, UnitComparison, UnitKey, Verdict
+from measure.statistics.significance import mean_permutation_test
+from tests.support.results import run
+
+
+def scored(scores: list[float], groups: list[dict[str, str]] | None = None, **fields: object) -> list[EvalResult]:
+    """One run of each task with the given scores."""
+    return [
+        run(f"t{i:03}", passed=False, score=float(score), groups=groups[i] if groups else {}, **fields)  # type: ignore[arg-type]
+        for i, score in enumerate(scores)
+    ]
+
+
+def slice_of(comparison: Comparison, dimension: str, value: str) -> Slice:
+    return next(s for s in comparison.slices if (s.dimension, s.value) == (dimension, value))
+
+
+def test_every_group_has_its_own_difference() -> None:
+    groups = [{"region": "north" if i < 10 else "south"} for i in range(30)]
+    noise = [0.01 * (i % 5) for i in range(30)]
+    b = [0.5 + (0.2 if i < 10 else 0.0) + noise[i] for i in range(30)]
+    comparison = compare(scored([0.5] * 30, groups), scored(b, groups))
+    north, south = slice_of(comparison, "region", "north"), slice_of(comparison, "region", "south")
+    assert (north.tasks, south.tasks) == (10, 20)
+    assert north.difference == pytest.approx(0.22)
+    assert [north.mean_a, north.mean_b] == pytest.approx([0.5, 0.72])
+    assert south.difference == pytest.approx(0.02)
+
+
+def test_p_values_of_groups_are_holms_and_their_intervals_hold_together() -> None:
+    from scipy import stats
+
+    rng = np.random.default_rng(3)
+    groups = [{"size": "small" if i < 12 else "large"} for i in range(24)]
+    a, b = rng.uniform(0.2, 0.5, 24), rng.uniform(0.3, 0.9, 24)
+    comparison = compare(scored(list(a), groups), scored(list(b), groups))
+    small = slice_of(comparison, "size", "small")
+    d = (b - a)[:12]
+    t = stats.ttest_1samp(d, 0)
+    low, high = t.confidence_interval(1 - 0.02 / 2)
+    assert small.interval is not None
+    assert [small.interval.low, small.interval.high] == pytest.approx([low, high])
+    ps = sorted(s.p for s in comparison.slices)
+    adjusted = sorted(s.adjusted_p for s in comparison.slices)
+    assert adjusted == pytest.approx([min(1, 2 * ps[0]), max(min(1, 2 * ps[0]), ps[1])])
+
+
+def test_a_group_of_many_numbers_is_shown_by_quartile() -> None:
+    groups = [{"context_length": str(1000 * (i + 1))} for i in range(40)]
+    comparison = compare(scored([0.5] * 40, groups), scored([0.6] * 40, groups))
+    values = [(s.value, s.tasks) for s in comparison.slices if s.dimension == "context_length"]
+    assert values == [
+        ("Q1: 1,000 to 10,000", 10),
+        ("Q2: 11,000 to 20,000", 10),
+        ("Q3: 21,000 to 30,000", 10),
+        ("Q4: 31,000 to 40,000", 10),
+    ]
+
+
+def test_configs_that_the_arms_do_not_share_are_groups_of_their_arm() -> None:
+    a = [{"config_a": "local" if i % 2 else "remote"} for i in range(20)]
+    comparison = compare(scored([0.5] * 20, a), scored([0.4] * 20))
+    assert {s.value for s in comparison.slices if s.dimension == "config_a"} == {"local", "remote"}
+
+
+def test_a_group_that_the_arms_tell_differently_is_one_of_each_arm() -> None:
+    a, b = ([{"host": f"{arm}{i % 2}"} for i in range(20)] for arm in "ab")
+    comparison = compare(scored([0.5] * 20, a), scored([0.4] * 20, b))
+    assert {s.dimension for s in comparison.slices} == {"host_a", "host_b"}
+
+
+def test_tasks_that_were_better_the_same_and_worse_are_counted() -> None:
+    shares = compare(scored([0.5] * 6), scored([0.6, 0.6, 0.6, 0.5, 0.5, 0.1])).shares
+    assert (shares.better, shares.same, shares.worse) == (3, 2, 1)
+
+
+def even_table(seed: int, pairs: int) -> list[UnitComparison]:
+    """Pairs with the same small effect everywhere, in groups of many sizes that mean nothing."""
+    rng = np.random.default_rng(seed)
+    units = []
+    for i in range(pairs):
+        a = float(np.clip(rng.beta(2, 2) - 0.2, 0, 1))
+        b = float(np.clip(a + 0.05 + rng.normal(0, 0.15), 0, 1))
+        groups = {
+            "category": str(rng.integers(8)),
+            "language": str(rng.integers(10)),
+            "difficulty": str(rng.integers(3)),
+            "config_a": str(rng.choice(["plain", "local", "artifact"], p=[0.5, 0.42, 0.08])),
+            "config_b": str(rng.integers(3)),
+            "context_length": str(rng.integers(1000, 100_000)),
+        }
+        units.append(
+            UnitComparison(
+                key=UnitKey(f"t{i}"),
+                metric="score",
+                scores_a=(a,),
+                scores_b=(b,),
+                passed_a=0,
+                passed_b=0,
+                difference=b - a,
+                p=mean_permutation_test([a], [b]),
+                groups=groups,
+            )
+        )
+    return by_quartile(units)
+
+
+@pytest.mark.slow
+def test_with_an_even_effect_a_group_is_named_in_at_most_5_of_100_tables() -> None:
+    tables = [even_table(seed, 120) for seed in range(100)]
+    named = sum(bool(find_influence(units) or zeros_of_groups(units)) for units in tables)
+    assert named <= 5
+
+
+def planted() -> tuple[list[EvalResult], list[EvalResult]]:
+    """250 pairs without an effect, but for 20 of one config of A, which all scored 0."""
+    rng = np.random.default_rng(5)
+    groups = [
+        {"config_a": "artifact" if i < 20 else "local" if i % 2 else "plain", "language": str(i % 7)}
+        for i in range(250)
+    ]
+    base = rng.uniform(0.3, 0.7, 250)
+    a = np.where(np.arange(250) < 20, 0.0, base + rng.normal(0, 0.05, 250))
+    return scored(list(a), groups), scored(list(base), [{"language": g["language"]} for g in groups])
+
+
+def test_a_config_of_one_arm_that_carries_the_whole_effect_is_named_unasked() -> None:
+    comparison = compare(*planted())
+    (group,) = comparison.influence
+    assert (group.dimension, group.value, group.tasks) == ("config_a", "artifact", 20)
+    assert comparison.verdict is Verdict.IMPROVEMENT
+    assert abs(group.without) < 0.01
+    assert group.verdict_without == "no evidence"
+    told = "\n".join(comparison.warnings)
+    assert "The group config_a 'artifact' carries more than its share of the difference" in told
+    assert "the verdict would be 'no evidence' instead of 'improvement'" in told
+
+
+def test_zeros_of_one_config_of_one_arm_are_counted_against_the_rest_and_the_other_arm() -> None:
+    told = "\n".join(compare(*planted()).warnings)
+    assert "A: 20 of 20 runs with config_a 'artifact' scored 0 (the same tasks in B: 0 of 20; the rest of A: 0" in told
+    assert told.count("the rest of A: 0 of 230") == told.count("the same tasks in") == 1
+
+
+def test_a_hard_group_that_scores_0_in_both_arms_is_no_cluster_of_zeros() -> None:
+    groups = [{"category": "hard" if i < 20 else "easy"} for i in range(60)]
+    scores = [0.0 if i < 20 else 0.5 for i in range(60)]
+    assert "the same tasks in" not in "\n".join(compare(scored(scores, groups), scored(scores, groups)).warnings)

@@ -1,0 +1,117 @@
+"""Tables of rewards as a source of results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.errors import InputError
+from measure.compare.comparison import compare
+from measure.results.sources import load_source, load_two_arms
+from measure.results.table import load_table
+from tests.support.suite import harness
+
+PUBLISHED = """task,arm,reward,config,language,project
+t1,A,0.1,baseline,go,p
+t1,B,0.5,mcp,go,p
+t2,A,0.2,baseline-local,c,p
+t2,B,0.6,mcp-remote,c,p
+t3,A,0.3,baseline,c,q
+t3,B,0.7,mcp,c,q
+t4,A,0.1,baseline,go,q
+t4,B,0.6,mcp,go,q
+t5,A,0.2,baseline,go,q
+t5,B,0.6,mcp-remote,go,q
+"""
+
+
+def table(folder: Path, text: str) -> Path:
+    path = folder / "table.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_line_is_a_run_of_its_arm(tmp_path: Path) -> None:
+    arms = load_table(table(tmp_path, PUBLISHED))
+    first_a, first_b = arms["A"][0], arms["B"][0]
+    assert (first_a.overall_score, first_b.overall_score) == (0.1, 0.5)
+    assert (first_a.config_name, first_b.config_name) == ("baseline", "mcp")
+    assert (first_a.language, first_a.groups) == ("go", {"project": "p"})
+    assert (first_a.tokens, first_a.cost_usd, first_a.trace.num_turns, first_a.trace.tool_count) == (None,) * 4
+
+
+def test_a_line_a_run_names_its_arm(tmp_path: Path) -> None:
+    path = table(tmp_path, "task,arm,reward\nt1,base,0\nt1,base,1\nt1,search,1\n")
+    assert [(r.config_name, r.run_index, r.passed) for r in load_source(path)] == [
+        ("base", 0, False),
+        ("base", 1, True),
+        ("search", 0, True),
+    ]
+
+
+def test_configs_of_a_published_table_are_pooled_and_kept_as_groups(tmp_path: Path) -> None:
+    a, b = load_two_arms(table(tmp_path, PUBLISHED)).values()
+    comparison = compare(a, b)
+    assert comparison.decision.difference == pytest.approx(0.42)
+    groups = [unit.groups for unit in comparison.decision.units]
+    assert [(g["config_a"], g["config_b"]) for g in groups[:2]] == [
+        ("baseline", "mcp"),
+        ("baseline-local", "mcp-remote"),
+    ]
+
+
+def test_the_command_compares_the_arms_of_one_table(tmp_path: Path) -> None:
+    table(tmp_path, PUBLISHED)
+    shown = harness(tmp_path, "compare", "table.csv")
+    assert "B against A: not enough data" in shown.stdout
+    assert "+42.0 points over 5 tasks of 2 projects" in shown.stdout
+    assert "takes 7 projects or more" in shown.stdout
+    rows = [f"t{n},{arm},0.{n + more},p{n}" for n in range(1, 8) for arm, more in (("A", 0), ("B", 2))]
+    table(tmp_path, "\n".join(["task,arm,reward,project", *rows]))
+    assert "B against A: improvement" in harness(tmp_path, "compare", "table.csv").stdout
+
+
+def test_a_table_whose_rows_all_stand_there_five_times_is_refused(tmp_path: Path) -> None:
+    rows = PUBLISHED.splitlines()
+    path = table(tmp_path, "\n".join([rows[0], *rows[1:] * 5]))
+    with pytest.raises(InputError, match=r"every row stands there 5 times; .* number them in a column 'run'"):
+        load_table(path)
+
+
+def test_runs_that_are_numbered_may_have_the_same_reward(tmp_path: Path) -> None:
+    rows = [f"t{task},{arm},{run},1" for task in range(3) for arm in "ab" for run in range(3)]
+    assert [len(arm) for arm in load_table(table(tmp_path, "\n".join(["task,arm,run,reward", *rows]))).values()] == [
+        9,
+        9,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no rows below the header"),
+        ("task,arm\nt1,a\n", "row 2, column reward: Field required"),
+        ("task,arm,reward,task\n", "row 1 has a column twice"),
+        ("task,arm,reward,\n", "or one without a name"),
+        ("task,arm,reward\n", "no rows below the header"),
+        ("task,arm,reward\nt1,a\n", "row 2 has more or fewer cells than the header, which has 3"),
+        ("task,arm,reward\nt1,a,1,1\n", "row 2 has more or fewer cells than the header, which has 3"),
+        ("task,arm,reward\nt1,a,0\nt2,a,\n", "row 3, column reward: Input should be a valid number"),
+        ("task,arm,reward\nt1,a,nan\n", "row 2, column reward: Input should be a finite number"),
+        ("task,arm,reward\nt1,a,55\n", "row 2, column reward: Input should be less than or equal to 1"),
+        ("task,arm,reward\n,a,1\n", "row 2, column task: String should have at least 1 character"),
+        ("task,arm,reward\nt1,,1\n", "row 2, column arm: String should have at least 1 character"),
+    ],
+)
+def test_a_bad_table_is_named_by_row_and_column(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        load_table(table(tmp_path, text))
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_table_of_three_arms_is_no_comparison_of_two(tmp_path: Path) -> None:
+    path = table(tmp_path, "task,arm,reward\nt1,x,0\nt1,y,1\nt1,z,1\n")
+    with pytest.raises(InputError, match="names 3 arms, not two: x, y, z"):
+        load_two_arms(path)
