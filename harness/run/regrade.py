@@ -14,7 +14,7 @@ from harness.models import PASS_SCORE, AssertionType, CriterionScore, ErrorKind,
 from harness.run.judged_task import JudgedTask, task_of
 from harness.run.panel import Panel
 from locobench.scoring.judge import judging
-from measure.results.harbor_trace import answer_of
+from measure.results.harbor import answer_of
 
 JUDGE_ID = "judge"
 """Assertion id of the judges' grade."""
