@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
-from harness.agents.claude.layout import AGENTS_MD_RULE, INSTRUCTIONS_LOG_VARIABLE
+from harness.agents.claude.layout import ClaudeLayout
+from harness.agents.layout import Layout
 from harness.errors import IsolationError
 from harness.host import directory, scratch, trees
 from harness.models import FileChange
-from harness.suite.resolved import agent_name
 from harness.suite.skills import Skill, find_skills
 
 
@@ -62,8 +61,9 @@ class EnvironmentIsolator:
         agents_md: str | None = None,
         *,
         skills: Sequence[Skill] | None = None,
+        layout: Layout | None = None,
     ) -> IsolatedEnv:
-        """Copy the fixture and put CLAUDE.md, skills and agents into it, as project files only.
+        """Copy the fixture and put memory, skills and agents into it, as project files only.
 
         Args:
             fixture_path: Project to copy; None starts with an empty project.
@@ -71,11 +71,13 @@ class EnvironmentIsolator:
             skills_path: A skill folder, or a folder of skill folders.
             agents_md: Content of AGENTS.md, or of a subagent if it has a subagent's front matter.
             skills: The skills of a resolved config; `skills_path` is then ignored.
+            layout: The agent's own; default Claude Code's.
 
         Raises:
             IsolationError: The fixture or a skill is missing or has a symlink that leads outside, or `base_dir` is
                 not writable.
         """
+        layout = layout or ClaudeLayout()
         try:
             if self.base_dir is not None:
                 self.base_dir.mkdir(parents=True, exist_ok=True)
@@ -92,13 +94,10 @@ class EnvironmentIsolator:
                 project.mkdir()
             else:
                 _copy_fixture(Path(fixture_path).expanduser().resolve(), project)
-            if claude_md is not None:
-                (project / "CLAUDE.md").write_text(claude_md, encoding="utf-8")
-            for skill in skills if skills is not None else find_skills(Path(skills_path)) if skills_path else ():
-                shutil.copytree(skill.path, project / ".claude/skills" / skill.path.name, dirs_exist_ok=True)
-            if agents_md is not None:
-                _write_agents(project, agents_md)
-            return IsolatedEnv(project, root, _variables(root))
+            if skills is None:
+                skills = find_skills(Path(skills_path)) if skills_path else ()
+            layout.write(project, claude_md, agents_md, skills)
+            return IsolatedEnv(project, root, _variables(root, layout))
         except BaseException:
             scratch.remove(root)
             raise
@@ -111,9 +110,10 @@ class EnvironmentIsolator:
         agents_md: str | None = None,
         *,
         skills: Sequence[Skill] | None = None,
+        layout: Layout | None = None,
     ) -> IsolatedEnv:
         """Like `create_environment`, for the fixture of a task."""
-        return self.create_environment(task_fixture, claude_md, skills_path, agents_md, skills=skills)
+        return self.create_environment(task_fixture, claude_md, skills_path, agents_md, skills=skills, layout=layout)
 
     def snapshot_files(self, env_path: Path | str, patterns: list[str] | None = None) -> dict[str, str]:
         """Return the content of every file by relative path; binary and large files are hashed.
@@ -138,38 +138,19 @@ def _copy_fixture(fixture: Path, project: Path) -> None:
     trees.copy(fixture, project)
 
 
-def _write_agents(project: Path, agents_md: str) -> None:
-    name = agent_name(agents_md)
-    if name is not None:
-        agents = project / ".claude/agents"
-        agents.mkdir(parents=True, exist_ok=True)
-        (agents / f"{name}.md").write_text(agents_md, encoding="utf-8")
-        return
-    (project / "AGENTS.md").write_text(agents_md, encoding="utf-8")
-    memory = [path for name in ("CLAUDE.md", ".claude/CLAUDE.md") if (path := project / name).is_file()]
-    # Claude Code reads AGENTS.md by itself only where there is no CLAUDE.md.
-    if memory and not any("@AGENTS.md" in path.read_text(encoding="utf-8", errors="replace") for path in memory):
-        rule = project / AGENTS_MD_RULE
-        rule.parent.mkdir(parents=True, exist_ok=True)
-        rule.write_text("@../../AGENTS.md\n", encoding="utf-8")
-
-
-def _variables(root: Path) -> dict[str, str]:
-    """Set HOME and related variables, and the log to which the CLI writes the memory files that it loads."""
+def _variables(root: Path, layout: Layout) -> dict[str, str]:
+    """Set HOME and related variables, and those of the agent."""
     home = root / "home"
+    log = root / "log"  # a folder of its own: a container mounts it, and sees no other file of ours
+    log.mkdir()
     folders = {
         "HOME": home,
-        "CLAUDE_CONFIG_DIR": home / ".claude",
         "XDG_CONFIG_HOME": home / ".config",
         "XDG_CACHE_HOME": home / ".cache",
         "XDG_DATA_HOME": home / ".local/share",
         "XDG_STATE_HOME": home / ".local/state",
         "TMPDIR": root / "tmp",
     }
-    log = root / "log"  # a folder of its own: a container mounts it, and sees no other file of ours
-    for folder in (*folders.values(), log):
+    for folder in folders.values():
         folder.mkdir(parents=True, exist_ok=True)
-    return {
-        **{name: str(folder) for name, folder in folders.items()},
-        INSTRUCTIONS_LOG_VARIABLE: str(log / "instructions.jsonl"),
-    }
+    return {**{name: str(folder) for name, folder in folders.items()}, **layout.variables(home, log)}

@@ -12,8 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+from harness.agents.claude.layout import ClaudeLayout
+from harness.agents.layout import Layout
 from harness.errors import InputError
 from harness.host import scratch
 from harness.host.processes import Command, Finished
@@ -56,6 +58,14 @@ class Executor(ABC):
         return f"{type(self).__module__}:{type(self).__qualname__}"
 
     @property
+    def layout(self) -> Layout:
+        """Where the agent looks for its memory and skills; by default where Claude Code does."""
+        return ClaudeLayout()
+
+    unsupported: ClassVar[Mapping[str, str]] = {}
+    """Fields of a config that this agent cannot honor, each with what to do instead."""
+
+    @property
     def identity(self) -> str:
         """Distinguishes this executor's runs from others; empty for Claude Code on this machine."""
         return self.agent
@@ -64,7 +74,13 @@ class Executor(ABC):
         """Get ready, and check what can be checked before a run costs money; InputError says what is missing."""
 
     def resolve(self, config: Config) -> ResolvedConfig:
-        """Look up everything that the config names on this host, and add what this executor gives to every run."""
+        """Look up everything that the config names on this host, and add what this executor gives to every run.
+
+        InputError also if the config sets a field that the agent cannot honor.
+        """
+        for field, way_out in self.unsupported.items():
+            if getattr(config, field) != Config.model_fields[field].get_default():
+                raise InputError(f"config {config.name}: {self.agent} does not support {field}; {way_out}")
         return resolve(config)
 
     def cancel(self) -> None:  # noqa: B027 - an executor that cannot be interrupted is a valid one
@@ -114,7 +130,7 @@ class ProcessExecutor(Executor):
 
     def resolve(self, config: Config) -> ResolvedConfig:
         """Look up everything that the config names on this host, and add the servers of `mcp_config_path`."""
-        return resolve(config).model_copy(update={"shared_servers": self._shared_servers})
+        return super().resolve(config).model_copy(update={"shared_servers": self._shared_servers})
 
 
 @contextmanager
@@ -144,7 +160,7 @@ def executor_of(name: str) -> Executor:
     """
     module, _, attribute = name.partition(":")
     if not module or not attribute:
-        raise InputError(f"executor {name!r}: none of that name; name claude, command, echo or MODULE:CLASS")
+        raise InputError(f"executor {name!r}: unknown; use claude, codex, command, echo or MODULE:CLASS")
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.append(here)
     try:
@@ -152,5 +168,5 @@ def executor_of(name: str) -> Executor:
     except Exception as error:  # user code may raise anything
         raise InputError(f"executor {name}: {type(error).__name__}: {error}; see that it can be imported") from error
     if not isinstance(made, Executor):
-        raise InputError(f"executor {name}: no Executor; derive it from harness.executor.Executor")
+        raise InputError(f"executor {name}: not a subclass of Executor; derive it from harness.executor.Executor")
     return made

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 from harness.agents.base import Ending, ProcessExecutor, folders_of, mcp_file_of
-from harness.errors import InputError
 from harness.host.processes import Command, Finished, Limits, StopCause
 from harness.models import Config, ErrorKind, ExecutionTrace, Offered, Outcome
 from harness.sandbox.place import Sandbox
-from harness.suite.resolved import ResolvedConfig
 
 MODEL_VARIABLE = "HARNESS_MODEL"
 """Holds the model of the config."""
 SERVERS_VARIABLE = "HARNESS_MCP_CONFIG"
 """Holds the path of a file with the run's MCP servers, in the format of .mcp.json; unset if there are none."""
-
-OF_CLAUDE_CODE = ("allowed_tools", "disallowed_tools", "max_budget_usd", "effort", "snapshot")
-"""Fields of a config that only Claude Code supports."""
 
 ERROR_CHARS = 300
 """How many of the last characters of a failed program's stderr go into the error."""
@@ -30,6 +26,10 @@ class CommandExecutor(ProcessExecutor):
     CLAUDE.md, AGENTS.md and skills are files in its folder. Its work is graded like any agent's; its tool calls and
     cost are unknown. An exit code other than 0 means that it could not work: the run is lost.
     """
+
+    unsupported: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("allowed_tools", "disallowed_tools", "max_budget_usd", "effort", "snapshot"), "remove it"
+    )
 
     def __init__(
         self,
@@ -52,16 +52,6 @@ class CommandExecutor(ProcessExecutor):
     def identity(self) -> str:
         """The whole command, and the sandbox's identity."""
         return "\0".join([self.program, *self.arguments, self.sandbox.identity])
-
-    def resolve(self, config: Config) -> ResolvedConfig:
-        """Look up everything that the config names on this host.
-
-        InputError also if the config sets a field that only Claude Code supports.
-        """
-        for field in OF_CLAUDE_CODE:
-            if getattr(config, field) != Config.model_fields[field].get_default():
-                raise InputError(f"config {config.name}: only Claude Code heeds {field}, not {self.agent}; take it out")
-        return super().resolve(config)
 
     def run(
         self,

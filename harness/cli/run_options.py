@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from harness.agents.base import executor_of
+from harness.agents.codex.executor import CodexExecutor
 from harness.agents.command import CommandExecutor
 from harness.agents.echo import EchoExecutor
 from harness.errors import InputError
@@ -70,6 +71,8 @@ class RunOptions:
             return CommandExecutor(_words(self.command), self.mcp_config, sandbox=place)
         if self.executor == "claude":
             return ClaudeExecutor(self.claude_path, mcp_config_path=self.mcp_config, sandbox=place)
+        if self.executor == "codex":
+            return CodexExecutor(mcp_config_path=self.mcp_config, sandbox=place)
         if self.executor == "echo":
             return EchoExecutor()
         return executor_of(self.executor)
@@ -101,8 +104,8 @@ run_options = together(
         "--executor",
         default="claude",
         show_default=True,
-        help="The agent: claude, command (with --command), echo (no model: it says the prompt back), or MODULE:CLASS of"
-        " an Executor of your own.",
+        help="The agent: claude, codex, command (with --command), echo (no model: it repeats the prompt), or"
+        " MODULE:CLASS of an Executor of your own.",
     ),
     click.option("--command", help="Of --executor command: the program and its arguments, in quotes."),
     click.option("--claude", "claude_path", default="claude", envvar="HARNESS_CLAUDE", help="The claude executable."),

@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from harness.models.model_ids import DEFAULT_AGENT_MODEL
 from harness.models.tools import ToolRule, tool_rule
-from measure.records import LLM_WEIGHT_KEY, ConfigSnapshot
+from measure.records import LLM_WEIGHT_KEY, ConfigSnapshot, TokenUsage
 
 
 class Definition(BaseModel):
@@ -210,6 +210,20 @@ class Task(Definition):
         return [a for a in self.assertions if isinstance(a, LLMAssertion)]
 
 
+class TokenPrices(Definition):
+    """Dollars per million tokens."""
+
+    input: float = Field(ge=0, allow_inf_nan=False)
+    cached_input: float = Field(ge=0, allow_inf_nan=False)
+    output: float = Field(ge=0, allow_inf_nan=False)
+
+    def cost_usd(self, usage: TokenUsage) -> float:
+        """Return what a run cost, in dollars; tokens written to the cache cost as much as input."""
+        fresh = usage.input_tokens + usage.cache_creation_tokens
+        dollars = fresh * self.input + usage.cache_read_tokens * self.cached_input + usage.output_tokens * self.output
+        return dollars / 1e6
+
+
 class Config(Definition):
     """Configuration variant for evaluation runs: what the agent is given."""
 
@@ -237,6 +251,8 @@ class Config(Definition):
     """MCP servers: a JSON file relative to the config file, or its content ({"mcpServers": {...}})."""
     snapshot: Path | None = None
     """File written by export-config, relative to the config file; the agent gets it as its user's configuration."""
+    token_prices: TokenPrices | None = None
+    """What a model's tokens cost, for an agent that reports tokens and no dollars, such as codex."""
     env: dict[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], str] = {}
     """Environment variables of the agent; a value ${NAME} is taken from the host."""
 

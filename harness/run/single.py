@@ -55,7 +55,11 @@ class SingleRun:
         try:
             with self._turn:
                 env = self.isolator.create_environment_for_task(
-                    task.fixture_path, config.claude_md, agents_md=config.agents_md, skills=config.skills
+                    task.fixture_path,
+                    config.claude_md,
+                    agents_md=config.agents_md,
+                    skills=config.skills,
+                    layout=self.executor.layout,
                 )
         except (IsolationError, OSError) as error:
             trace = _failed(run, Outcome.SETUP_ERROR, ErrorKind.FIXTURE, str(error))

@@ -86,7 +86,7 @@ class ResolvedConfig(Config):
                     raise InputError(f"config {self.name}: {field}: {rule.text} is of no MCP server; {what}")
 
 
-GIVEN = set(Config.model_fields) - {"description", "skills_path", "mcp_config", "env", "snapshot"}
+GIVEN = set(Config.model_fields) - {"description", "skills_path", "mcp_config", "env", "snapshot", "token_prices"}
 """Fields of a config that reach the agent as they are written."""
 
 NOTES_OF_A_SNAPSHOT = {

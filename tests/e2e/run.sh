@@ -13,6 +13,7 @@ else
   exit 1
 fi
 bash tests/e2e/claude.sh || exit 1
+bash tests/e2e/codex.sh || exit 1
 if [ ! -e .cache/e2e/no-engine ]; then
   base="$(sed -n 's/^BASE_IMAGE=//p' .cache/e2e/env)"
   docker build --quiet --tag harness-sandbox --build-arg "BASE_IMAGE=$base" harness/sandbox || exit 1

@@ -90,8 +90,8 @@ def test_a_program_that_is_not_there_ends_the_matrix(tmp_path: Path) -> None:
     assert len(results) == 1
 
 
-def test_what_only_claude_code_heeds_is_refused_before_a_run(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="config c: only Claude Code heeds allowed_tools"):
+def test_a_field_that_the_agent_cannot_honor_is_refused_before_a_run(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"config c: .+ does not support allowed_tools; remove it"):
         CommandExecutor(["agent"]).resolve(Config(name="c", allowed_tools=["Read"]))
 
 
@@ -131,9 +131,9 @@ def test_runs_of_one_agent_do_not_stand_for_those_of_another(tmp_path: Path) -> 
         (["--executor", "command"], "--executor command and --command 'PROGRAM …' go together; add the other one"),
         (["--command", "x"], "--executor command and --command 'PROGRAM …' go together; add the other one"),
         (["--executor", "command", "--command", "'x"], "No closing quotation; name a program with its arguments"),
-        (["--executor", "nobody"], "executor 'nobody': none of that name; name claude, command, echo or MODULE:CLASS"),
+        (["--executor", "nobody"], "executor 'nobody': unknown; use claude, codex, command, echo or MODULE:CLASS"),
         (["--executor", "no_such:X"], "executor no_such:X: ModuleNotFoundError: No module named 'no_such'"),
-        (["--executor", "json:JSONDecoder"], "executor json:JSONDecoder: no Executor; derive it from"),
+        (["--executor", "json:JSONDecoder"], "executor json:JSONDecoder: not a subclass of Executor; derive it"),
     ],
 )
 def test_an_agent_that_is_none_is_refused_in_one_line(tmp_path: Path, arguments: list[str], said: str) -> None:

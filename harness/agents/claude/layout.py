@@ -1,9 +1,14 @@
-"""Which Claude Code is here, where does it look for memory, and with which variables does it run?"""
+"""Claude Code's files, variables and version."""
 
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
+
+from harness.agents.layout import Layout, copy_skills
+from harness.suite.resolved import agent_name
+from harness.suite.skills import Skill
 
 FOLDERS = ("agents", "commands", "hooks", "output-styles", "rules")
 """Folders below .claude/ that a snapshot includes, in addition to skills/."""
@@ -31,6 +36,40 @@ CLI_VARIABLES = {
 """Variables of every run; the isolated ones and the config's override them."""
 
 VERSION_TIMEOUT_SECONDS = 10
+
+
+class ClaudeLayout(Layout):
+    """CLAUDE.md, AGENTS.md and .claude/ in the project; the configuration folder in the home."""
+
+    def variables(self, home: Path, log: Path) -> dict[str, str]:
+        """Name the configuration folder, and the log to which the CLI writes the memory files that it loads."""
+        folder = home / ".claude"
+        folder.mkdir()
+        return {"CLAUDE_CONFIG_DIR": str(folder), INSTRUCTIONS_LOG_VARIABLE: str(log / "instructions.jsonl")}
+
+    def write(self, project: Path, claude_md: str | None, agents_md: str | None, skills: Sequence[Skill]) -> None:
+        """Write CLAUDE.md, the skills, and AGENTS.md or the subagent that `agents_md` defines."""
+        if claude_md is not None:
+            (project / "CLAUDE.md").write_text(claude_md, encoding="utf-8")
+        copy_skills(skills, project / ".claude/skills")
+        if agents_md is not None:
+            _write_agents(project, agents_md)
+
+
+def _write_agents(project: Path, agents_md: str) -> None:
+    name = agent_name(agents_md)
+    if name is not None:
+        agents = project / ".claude/agents"
+        agents.mkdir(parents=True, exist_ok=True)
+        (agents / f"{name}.md").write_text(agents_md, encoding="utf-8")
+        return
+    (project / "AGENTS.md").write_text(agents_md, encoding="utf-8")
+    memory = [path for name in ("CLAUDE.md", ".claude/CLAUDE.md") if (path := project / name).is_file()]
+    # Claude Code reads AGENTS.md by itself only where there is no CLAUDE.md.
+    if memory and not any("@AGENTS.md" in path.read_text(encoding="utf-8", errors="replace") for path in memory):
+        rule = project / AGENTS_MD_RULE
+        rule.parent.mkdir(parents=True, exist_ok=True)
+        rule.write_text("@../../AGENTS.md\n", encoding="utf-8")
 
 
 def ambient_memory(root: Path) -> list[Path]:

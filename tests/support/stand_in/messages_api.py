@@ -1,6 +1,6 @@
 """A loopback stand-in of the Messages API: streams, tool calls, errors and hangs, as a test scripts them.
 
-A request for a chat completion, as OpenAI has them, is answered in that form by the same scripts.
+A request for a chat completion or a response, as OpenAI has them, is answered in that form by the same scripts.
 
 with MessagesAPI(by_prompt({"fix the bug": [ToolUse("Write", {...}), Text("Done.")]})) as api:
     run_something(ANTHROPIC_BASE_URL=api.url, ANTHROPIC_API_KEY="test")
@@ -74,18 +74,19 @@ class Request:
     @property
     def text(self) -> str:
         """System prompt and messages as one string, to look for what reached the model."""
-        parts = [self.body.get("system", ""), self.body.get("messages", [])]
+        parts = [self.body.get(key, "") for key in ("system", "messages", "input", "tools")]
         return "\n".join(json.dumps(part, ensure_ascii=False) for part in parts)
 
     @property
     def is_main(self) -> bool:
         """Whether this is a turn of the agent and not a side request such as a title."""
-        return self.path == "/v1/messages" and bool(self.body.get("tools"))
+        return self.path in ("/v1/messages", "/v1/responses") and bool(self.body.get("tools"))
 
     @property
     def turn(self) -> int:
         """How many answers of the model the conversation already holds."""
-        return sum(1 for message in self.body.get("messages", []) if message["role"] == "assistant")
+        said = sum(1 for message in self.body.get("messages", []) if message["role"] == "assistant")
+        return said + sum(1 for item in self.body.get("input", ()) if item.get("type") == "function_call_output")
 
 
 Responder = Callable[[Request], Reply]
@@ -196,7 +197,7 @@ class _Handler(BaseHTTPRequestHandler):
         if request.path == "/v1/messages/count_tokens":
             self._send(200, b'{"input_tokens": 120}', "application/json")
             return
-        if request.path not in ("/v1/messages", "/v1/chat/completions"):
+        if request.path not in ("/v1/messages", "/v1/chat/completions", "/v1/responses"):
             self.do_GET()
             return
         reply = api.responder(request)
@@ -208,7 +209,8 @@ class _Handler(BaseHTTPRequestHandler):
         elif request.path == "/v1/chat/completions":
             self._send(200, json.dumps(_completion(reply)).encode(), "application/json")
         elif body.get("stream"):
-            events = "".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in _events(reply, body))
+            answer = _response(reply) if request.path == "/v1/responses" else _events(reply, body)
+            events = "".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in answer)
             self._send(200, events.encode(), "text/event-stream")
         else:
             self._send(200, json.dumps(_message(reply, body)).encode(), "application/json")
@@ -257,6 +259,28 @@ def _completion(reply: Text | ToolUse) -> dict[str, Any]:
         "choices": [{"index": 0, "finish_reason": reason, "message": {"role": "assistant", "content": reply.text}}],
         "usage": {"prompt_tokens": USAGE["input_tokens"], "completion_tokens": OUTPUT_TOKENS},
     }
+
+
+def _response(reply: Text | ToolUse) -> Iterator[dict[str, Any]]:
+    number = f"{next(_numbers):08d}"
+    if isinstance(reply, Text):
+        content = [{"type": "output_text", "text": reply.text, "annotations": []}]
+        item: dict[str, Any] = {"type": "message", "role": "assistant", "id": f"msg_{number}", "content": content}
+    else:
+        server, _, tool = reply.name.rpartition("__")
+        item = {"type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number}", "name": tool}
+        item |= {"arguments": json.dumps(reply.input), **({"namespace": server} if server else {})}
+    cached = USAGE["cache_read_input_tokens"]
+    given = cached + USAGE["input_tokens"]
+    usage = {
+        "input_tokens": given,
+        "input_tokens_details": {"cached_tokens": cached},
+        "output_tokens": OUTPUT_TOKENS,
+        "total_tokens": given + OUTPUT_TOKENS,
+    }
+    yield {"type": "response.created", "response": {"id": f"resp_{number}"}}
+    yield {"type": "response.output_item.done", "output_index": 0, "item": {**item, "status": "completed"}}
+    yield {"type": "response.completed", "response": {"id": f"resp_{number}", "usage": usage}}
 
 
 def _events(reply: Text | ToolUse, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
