@@ -293,6 +293,10 @@ def _named(file: Path) -> _Named:
         return _Named()
 
 
+class RewardError(InputError):
+    """Verifiers give another reward than the one that is read: under another key, or outside of its range."""
+
+
 @dataclass(frozen=True)
 class RewardScale:
     """Which of a verifier's rewards counts, and the range that becomes 0 to 1."""
@@ -302,13 +306,21 @@ class RewardScale:
     high: float = 1.0
 
     def of(self, trial: TrialFolder) -> float | None:
-        """Return a trial's reward, 0 to 1, or None if the verifier gave none; InputError if it is out of range."""
+        """Return a trial's reward, 0 to 1, or None if the verifier gave none; RewardError if it is out of range."""
         reward = trial.result.rewards.get(self.key)
         if reward is None:
             return None
         if not self.low <= reward <= self.high:
-            raise InputError(
+            raise RewardError(
                 f"{trial.path / 'result.json'}: verifier_result.rewards.{self.key} is {reward:g}, outside of "
                 f"{self.low:g} to {self.high:g}"
             )
+        return self.scaled(reward)
+
+    def scaled(self, reward: float) -> float:
+        """Return the share, 0 to 1, of the range that a reward in it reaches."""
         return (reward - self.low) / (self.high - self.low)
+
+
+BY_NAME = RewardScale()
+"""The reward that Harbor's own examples give: `reward`, from 0 to 1."""

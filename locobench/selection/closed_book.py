@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean
 
 from locobench.harbor.task import TaskToml
-from locobench.harbor.trial import RewardScale, Trial, trials
+from locobench.harbor.trial import BY_NAME, Trial, trials
 from locobench.selection.criteria import Candidate
 from locobench.shared.errors import InputError
 
@@ -27,7 +27,7 @@ def with_closed_rewards(candidates: Iterable[Candidate], job: Path) -> list[Cand
     for trial in trials(job):
         if _has_code(trial.result):
             raise InputError(f"{trial.path}: of a task with the code; name the job of the tasks without it")
-        reward = RewardScale().of(trial)
+        reward = BY_NAME.of(trial)
         if reward is not None:
             rewards[trial.result.task_name.rpartition("/")[2]].append(reward)
     if not rewards:

@@ -19,7 +19,7 @@ from locobench.harbor.agent_log import left_by_agent
 from locobench.harbor.files import Model, read
 from locobench.harbor.task import TASK_FILE, EnvironmentSection, MetadataSection, TaskFolder
 from locobench.harbor.trajectory import Actions, read_actions
-from locobench.harbor.trial import AgentInfo, AgentResult, Job, Lock, RewardScale, TrialFolder, trials
+from locobench.harbor.trial import BY_NAME, AgentInfo, AgentResult, Job, Lock, RewardError, RewardScale, TrialFolder, trials
 from locobench.shared.errors import InputError
 from measure.records import (
     PASS_SCORE,
@@ -57,9 +57,6 @@ UNLIKE_SETTINGS = {
 """Keys of an agent's configuration that are compared separately, or that do not affect what it does."""
 
 
-BY_NAME = RewardScale()
-"""The reward that Harbor's own examples give."""
-
 ANSWER = "artifacts/app/solution.md"
 MOST_ANSWER_BYTES = 1 << 18
 """Bytes read of the graded answer, as many as the verifier reads."""
@@ -73,7 +70,8 @@ def load_jobs(path: Path, scale: RewardScale = BY_NAME) -> list[EvalResult]:
     passes with a reward of PASS_SCORE. Files that are cut or invalid cost what they say, and are named in a warning.
 
     Raises:
-        InputError: there are no trials, none has a reward under the scale's key, or one is out of its range.
+        InputError: there are no trials.
+        RewardError: none has a reward under the scale's key, or one is out of its range.
     """
     found = _without_copies(trials(path)) if path.is_dir() else []
     if not found:
@@ -125,7 +123,7 @@ def _refuse_other_keys(path: Path, found: Iterable[TrialFolder], scale: RewardSc
     """Refuse jobs whose verifiers give rewards, but none under the key that counts: all would be lost."""
     keys = sorted({key for trial in found for key in trial.result.rewards})
     if keys and scale.key not in keys:
-        raise InputError(f"{path}: no reward is called {scale.key!r}; the verifiers' keys are {', '.join(keys)}")
+        raise RewardError(f"{path}: no reward is called {scale.key!r}; the verifiers' keys are {', '.join(keys)}")
 
 
 def _result(
