@@ -1,7 +1,7 @@
 """What an agent's own log says: how it ended, what it cost, and which MCP tools it called.
 
-Harbor writes the output of an agent's program to agent/<agent>.txt. When the program ends with exit code 0, an error in
-it is recorded nowhere else.
+Harbor writes the output of an agent's program to agent/<agent>.txt, or nearly so. When the program ends with exit
+code 0, an error in it is recorded nowhere else.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from locobench.shared.files import read_below
 
 MOST = 1e15
 """A larger count of tokens or dollars is corrupt."""
+SHORTEST_NAME = 2
+"""Letters of an agent's name, which its log is known by; `pi` has the fewest."""
 MOST_BYTES = 100_000_000
 """Limit for a log or a trajectory, which takes some ten times as much memory."""
 
@@ -56,6 +58,8 @@ class AgentLog:
     """Input tokens with cached ones, cached ones, and output tokens."""
     mcp_calls: list[McpCall] = field(default_factory=list)
     """The calls of MCP tools, of agents that log server and tool apart."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """What tools said when they failed, by the call's id; trajectories of some agents leave it out."""
 
 
 @dataclass(frozen=True)
@@ -110,8 +114,8 @@ def read_log(folder: Path, agent_folder: str, agent: str) -> AgentLog:
     )
     last: dict[str, Any] = {}
     kind = ""
-    for event in events_in(content):
-        last = event if event.get("type") else last
+    for event in _events(content):
+        last = event if event.get("type") and event.get("type") != "complete" else last  # goose's, after an error too
         kind = _text(event.get("error")) if event.get("type") == "assistant" else kind
         _add(log, event)
     log.error = _error_of(last, kind)
@@ -121,15 +125,27 @@ def read_log(folder: Path, agent_folder: str, agent: str) -> AgentLog:
     return log
 
 
+def _events(content: bytes) -> Iterable[dict[str, Any]]:
+    """Yield the events of a log by lines, or the messages of one that is a single document, as Gemini's is."""
+    try:
+        whole = json.loads(content)
+    except (ValueError, RecursionError):
+        return events_in(content)
+    messages = whole.get("messages") if isinstance(whole, dict) else None
+    return (
+        [event for event in messages if isinstance(event, dict)] if isinstance(messages, list) else events_in(content)
+    )
+
+
 def _names(folder: Path, agent: str) -> list[str]:
-    """Return the log's names: Harbor writes `openhands_sdk.txt` for openhands-sdk, `cline.txt` for cline-cli."""
+    """Return the log's names, which Harbor writes like the agent's: `cline.txt` for cline-cli, and others."""
     wanted = _letters(agent)
     try:
-        files = sorted(entry.name for entry in folder.iterdir() if entry.suffix in (".txt", ".jsonl"))
+        files = sorted(entry.name for entry in folder.iterdir() if entry.suffix in (".txt", ".json", ".jsonl"))
     except OSError:
         return []
-    stems = {wanted, wanted.removesuffix("cli")} - {""}
-    return [name for name in files if _letters(name.rpartition(".")[0]) in stems]
+    stems = {name: _letters(name.partition(".")[0]) for name in files}
+    return [name for name, stem in stems.items() if len(stem) >= SHORTEST_NAME and wanted.startswith(stem)]
 
 
 def _letters(name: str) -> str:
@@ -147,6 +163,20 @@ def _add(log: AgentLog, event: Mapping[str, Any]) -> None:
     elif kind == "step_finish":  # opencode: each step's own cost
         step = _number(_below(event, "part").get("cost"))
         log.cost_usd = (log.cost_usd or 0.0) + step if step else log.cost_usd
+    elif kind == "gemini":
+        calls = event.get("toolCalls")
+        for call in calls if isinstance(calls, list) else ():
+            if isinstance(call, dict) and call.get("status") == "error":
+                log.failed[_text(call.get("id"))] = _text(call.get("resultDisplay")) or "failed"
+    elif kind == "tool_use":  # opencode
+        state = _below(event, "part", "state")
+        if state.get("status") == "error":
+            log.failed[_text(_below(event, "part").get("callID"))] = _message(state.get("error")) or "failed"
+    elif kind == "message":  # goose
+        content = _below(event, "message").get("content")
+        for block in content if isinstance(content, list) else ():
+            if isinstance(block, dict) and _below(block, "toolResult").get("status") == "error":
+                log.failed[_text(block.get("id"))] = _message(_below(block, "toolResult").get("error")) or "failed"
     elif kind == "item.completed":  # codex
         item = _below(event, "item")
         if item.get("type") == "mcp_tool_call":

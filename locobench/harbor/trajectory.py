@@ -37,7 +37,7 @@ SEPARATORS: dict[str, tuple[str, ...]] = {
     "opencode": ("{}_",),
     "opencode-v2": ("{}_",),
     "pi": ("{}_",),
-    "qwen-code": ("mcp__{}__",),
+    "qwen-coder": ("mcp__{}__",),
     "vibe": ("{}_",),
 }
 """How each agent puts a server's name in front of its tool's; agents that are not here may leave it out."""
@@ -57,7 +57,9 @@ SKILL_FILE = re.compile(r"skills/([^/\s\"']+)/")
 """Agents without such a tool read the skill's files."""
 
 SAYS_FAILED = re.compile(
-    r"\W*(?:error\W|error (?:executing|calling) (?:MCP )?tool|MCP error -?\d+|MCP tool .*failed)", re.IGNORECASE
+    r"\W*(?:error\W|error (?:executing|calling) (?:MCP )?tool|MCP error -?\d+|MCP tool .*failed)"
+    r"|.{0,40}\"is_?error\": ?true",
+    re.IGNORECASE,
 )
 """The start of a tool's output that says that the call failed, for agents that do not mark it."""
 
@@ -180,9 +182,9 @@ def read_actions(trial: TrialFolder, servers: Iterable[str]) -> Actions:
         calls += _merged(found, sessions, log)
         logs.append(log)
         spent.append(_spent([part for own, part in parts if own], log))
-    names_servers = agent in SEPARATORS or bool(logs and any(log.mcp_calls for log in logs))
-    named = [_canonical(call, agent, servers, [c for log in logs for c in log.mcp_calls]) for call in calls]
-    return Actions(turns, tuple(named), tuple(logs), AgentResult.total(spent), names_servers)
+    logged = [call for log in logs for call in log.mcp_calls]
+    named = _canonical(calls, agent, servers, logged)
+    return Actions(turns, tuple(named), tuple(logs), AgentResult.total(spent), agent in SEPARATORS or bool(logged))
 
 
 def _parts(folder: Path, agent_folder: str, name: str, seen: set[str]) -> Iterator[tuple[bool, Trajectory]]:
@@ -238,7 +240,8 @@ def _says_failed(mark: object, levels: int = 4) -> bool:
         return False
     if any(mark.get(key) is True for key in ("tool_result_is_error", "tool_use_is_error", "is_error", "isError")):
         return True
-    if mark.get("status") in ("error", "failed") or mark.get("success") is False:
+    error = mark.get("error")
+    if mark.get("status") in ("error", "failed") or mark.get("success") is False or (error and isinstance(error, str)):
         return True
     return any(_says_failed(inner, levels - 1) for inner in mark.values())
 
@@ -297,7 +300,7 @@ def _merged(found: Sequence[Call], sessions: Mapping[str, Call], log: AgentLog) 
     """Add to a trajectory's calls their times, and the calls that only the agent's own files have."""
     calls = [
         replace(call, seconds=own.seconds, error=call.error or own.error) if (own := sessions.get(call.id)) else call
-        for call in found
+        for call in (replace(call, error=call.error or log.failed.get(call.id)) for call in found)
     ]
     known = {call.id for call in found}
     calls += [call for name, call in sessions.items() if name not in known]
@@ -306,17 +309,25 @@ def _merged(found: Sequence[Call], sessions: Mapping[str, Call], log: AgentLog) 
     return calls
 
 
-def _canonical(call: Call, agent: str, servers: Sequence[str], logged: Sequence[McpCall]) -> Call:
-    """Return the call under the name that every agent's calls of this MCP tool get, with the skill that it used."""
-    server, tool = _server_and_tool(call, agent, servers)
-    if not server:
-        told = [c for c in logged if c.tool == call.name]
-        server, tool = (told[0].server, told[0].tool) if told else ("", "")
-        if told and call.error is None and all(c.error for c in told):
-            call = replace(call, error=told[0].error)
-    if server:
-        call = replace(call, name=f"mcp__{server}__{tool}")
-    return replace(call, skill=_skill(call))
+def _canonical(calls: Iterable[Call], agent: str, servers: Sequence[str], logged: Sequence[McpCall]) -> list[Call]:
+    """Return the calls under the names that every agent's calls of MCP tools get, with the skills that they used.
+
+    `logged` are the calls of MCP tools in the agent's own log, in the order they were made.
+    """
+    waiting = list(logged)
+    found = []
+    for call in calls:
+        server, tool = _server_and_tool(call, agent, servers)
+        own = next(
+            (c for c in waiting if (c.server, c.tool) == (server, tool) or (not server and c.tool == call.name)), None
+        )
+        if own:
+            waiting.remove(own)
+            server, tool = own.server, own.tool
+            call = replace(call, error=call.error or own.error)
+        name = f"mcp__{server}__{tool}" if server else call.name
+        found.append(replace(call, name=name, skill=_skill(call)))
+    return found
 
 
 def _server_and_tool(call: Call, agent: str, servers: Sequence[str]) -> tuple[str, str]:
@@ -330,9 +341,11 @@ def _server_and_tool(call: Call, agent: str, servers: Sequence[str]) -> tuple[st
         name = next((str(arguments[k]) for k in TOOL_KEYS if arguments.get(k)), name)
     for server in sorted(servers, key=len, reverse=True):
         for form in SEPARATORS.get(agent, ANY_SEPARATOR):
-            prefix = _folded(form.format(server))
-            if _folded(name).startswith(prefix) and len(name) > len(prefix) and name not in BUILT_IN:
-                return server, name[len(prefix) :]
+            before, after = form.split("{}")
+            end = len(before) + len(server)
+            called = name.startswith(before) and _folded(name[len(before) : end]) == _folded(server)
+            if called and name[end:].startswith(after) and name[end:] != after and name not in BUILT_IN:
+                return server, name[end + len(after) :]
     return "", ""
 
 

@@ -97,7 +97,10 @@ def test_runs_that_are_numbered_may_have_the_same_reward(tmp_path: Path) -> None
         ("task,arm,reward\n", "no rows below the header"),
         ("task,arm,reward\nt1,a\n", "row 2 has more or fewer cells than the header, which has 3"),
         ("task,arm,reward\nt1,a,1,1\n", "row 2 has more or fewer cells than the header, which has 3"),
-        ("task,arm,reward\nt1,a,0\nt2,a,\n", "row 3, column reward is empty; write a number, pass or fail, or lost for a run"),
+        (
+            "task,arm,reward\nt1,a,0\nt2,a,\n",
+            "row 3, column reward is empty; write a number, pass or fail, or lost for a run",
+        ),
         ("task,arm,reward\nt1,a,nan\n", "row 2, column reward is nan, outside of 0 to 1"),
         ("task,arm,reward\nt1,a,55\n", "row 2, column reward is 55, outside of 0 to 1"),
         ("task,arm,reward\n,a,1\n", "row 2, column task: String should have at least 1 character"),
