@@ -19,7 +19,17 @@ from locobench.harbor.agent_log import left_by_agent
 from locobench.harbor.files import Model, read
 from locobench.harbor.task import TASK_FILE, EnvironmentSection, MetadataSection, TaskFolder
 from locobench.harbor.trajectory import Actions, read_actions
-from locobench.harbor.trial import BY_NAME, AgentInfo, AgentResult, Job, Lock, RewardError, RewardScale, TrialFolder, trials
+from locobench.harbor.trial import (
+    BY_NAME,
+    AgentInfo,
+    AgentResult,
+    Job,
+    Lock,
+    RewardError,
+    RewardScale,
+    TrialFolder,
+    trials,
+)
 from locobench.shared.errors import InputError
 from measure.records import (
     PASS_SCORE,

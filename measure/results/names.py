@@ -32,18 +32,19 @@ def read_names(path: Path) -> dict[str, str]:
 def same_names(arms: Sequence[Arm], prefixes: Sequence[str], names: Mapping[str, str]) -> list[Arm]:
     """Give the tasks of all arms the names that they have in the first.
 
-    Prefixes are left out, names replaced. What is left and differs from a task of the first arm in `-`, `_` and case
-    alone is that task: a folder is often called otherwise than its task in the registry.
+    Prefixes are left out of all names; those of later arms are replaced. What is left and differs from a task of the
+    first arm in `-`, `_` and case alone is that task: a folder is often called otherwise than its task in the registry.
 
     Raises:
         InputError: two tasks of an arm would become one, or no name of `names` is there.
     """
-    if names and not any(run.task_id in names for _, runs in arms for run in runs):
+    if names and not any(run.task_id in names for _, runs in arms[1:] for run in runs):
         raise InputError(f"no arm has a task of the table of names, such as {next(iter(names))}")
     found: list[Arm] = []
     for label, runs in arms:
-        new = {task: names.get(task, _stripped(task, prefixes)) for task in _tasks(runs)}
+        new = {task: _stripped(task, prefixes) for task in sorted(_tasks(runs))}
         if found:
+            new |= {task: names[task] for task in new if task in names}
             new |= _alike(new, _tasks(found[0][1]))
         olds: dict[str, list[str]] = defaultdict(list)
         for old, name in new.items():
