@@ -192,13 +192,15 @@ def test_an_agent_with_no_token_and_no_turn_never_ran(
 def test_an_agent_that_counts_no_tokens_is_not_taken_for_one_that_never_ran(tmp_path: Path) -> None:
     """No count is None; and one from outside Harbor that counts 0 by mistake has run if it earned something."""
     own = {"import_path": "mine:Agent"}
-    for job, more in {
+    cases: dict[str, dict[str, Any]] = {
         "none": {"agent_result": None},
         "turns": {"agent_result": NO_TOKENS},
         "own": {"agent_result": NO_TOKENS, "agent": own, "reward": 1.0},
         "oracle": {"agent_result": NO_TOKENS, "agent": {"name": "oracle"}},
-    }.items():
-        folder = write_trial(tmp_path, job=job, **{"reward": 0.0, **more})
+    }
+    for job, more in cases.items():
+        given: dict[str, Any] = {"reward": 0.0, **more}
+        folder = write_trial(tmp_path, job=job, **given)
         if job == "turns":
             trajectory(folder, {"source": "agent"})
         assert load_jobs(tmp_path / job)[0].measured, job

@@ -14,7 +14,7 @@ from measure.results.harbor import load_jobs
 from tests.measure.test_harbor import write_trial
 from tests.support.suite import harness
 
-LOST = {"exception": "ApiOverloadedError", "reward": None}
+LOST: dict[str, Any] = {"exception": "ApiOverloadedError", "reward": None}
 
 
 def job(jobs: Path, name: str, *tasks: str, day: int = 1, lost: str = "", planned: int = 0, **more: Any) -> None:
