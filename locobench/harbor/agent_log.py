@@ -19,6 +19,8 @@ MOST = 1e15
 """A larger count of tokens or dollars is corrupt."""
 SHORTEST_NAME = 2
 """Letters of an agent's name, which its log is known by; `pi` has the fewest."""
+LOGS_EVENTS = {"claude-code", "codex", "cursor-cli", "opencode"}
+"""Agents whose log has a JSON object for whatever they do."""
 MOST_BYTES = 100_000_000
 """Limit for a log or a trajectory, which takes some ten times as much memory."""
 
@@ -53,6 +55,8 @@ class AgentLog:
     """What an agent's own log says."""
 
     error: LogError | None = None
+    is_silent: bool = False
+    """Whether there is a log without a single event, of an agent that logs each of its turns as one."""
     cost_usd: float | None = None
     tokens: tuple[int, int, int] | None = None
     """Input tokens with cached ones, cached ones, and output tokens."""
@@ -106,11 +110,9 @@ def read_log(folder: Path, agent_folder: str, agent: str) -> AgentLog:
         agent_folder: where the agent's files are, relative to it: `agent`, or that of a step.
         agent: the agent's name in Harbor.
     """
-    log = AgentLog()
+    log, names = AgentLog(), _names(folder / agent_folder, agent)
     content = b"\n".join(
-        found
-        for name in _names(folder / agent_folder, agent)
-        if (found := left_by_agent(folder, f"{agent_folder}/{name}")) is not None
+        found for name in names if (found := left_by_agent(folder, f"{agent_folder}/{name}")) is not None
     )
     last: dict[str, Any] = {}
     kind = ""
@@ -118,6 +120,7 @@ def read_log(folder: Path, agent_folder: str, agent: str) -> AgentLog:
         last = event if event.get("type") and event.get("type") != "complete" else last  # goose's, after an error too
         kind = _text(event.get("error")) if event.get("type") == "assistant" else kind
         _add(log, event)
+    log.is_silent = bool(names) and agent in LOGS_EVENTS and not last
     log.error = _error_of(last, kind)
     text = next((line for line in reversed(content.decode(errors="replace").splitlines()) if line.strip()), "")
     if log.error is None and not text.lstrip().startswith("{") and SAYS_ERROR.search(text):

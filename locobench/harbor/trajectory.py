@@ -40,7 +40,10 @@ SEPARATORS: dict[str, tuple[str, ...]] = {
     "qwen-coder": ("mcp__{}__",),
     "vibe": ("{}_",),
 }
-"""How each agent puts a server's name in front of its tool's; agents that are not here may leave it out."""
+"""How each agent puts a server's name in front of its tool's."""
+
+SURE = {"claude-code", "codex", "copilot-cli", "cursor-cli", "gemini-cli", "goose", "opencode", "qwen-coder"}
+"""Agents whose files were read by which it is known that they always name the server."""
 
 ANY_SEPARATOR = ("mcp__{}__", "mcp_{}_", "{}__", "{}.", "{}/", "{}:")
 """Prefixes that no built-in tool has, looked for with every other agent."""
@@ -184,7 +187,7 @@ def read_actions(trial: TrialFolder, servers: Iterable[str]) -> Actions:
         spent.append(_spent([part for own, part in parts if own], log))
     logged = [call for log in logs for call in log.mcp_calls]
     named = _canonical(calls, agent, servers, logged)
-    return Actions(turns, tuple(named), tuple(logs), AgentResult.total(spent), agent in SEPARATORS or bool(logged))
+    return Actions(turns, tuple(named), tuple(logs), AgentResult.total(spent), agent in SURE or bool(logged))
 
 
 def _parts(folder: Path, agent_folder: str, name: str, seen: set[str]) -> Iterator[tuple[bool, Trajectory]]:
@@ -254,7 +257,7 @@ def _content(content: object) -> str:
 
 @dataclass
 class _Session:
-    """A tool call in Claude Code's own session files, which name subagents' calls and have the times."""
+    """A tool call in Claude Code's own files, which have the times, and the subagents' calls."""
 
     call: Call
     started: datetime | None
@@ -265,10 +268,11 @@ class _Line(HarborFile):
 
 
 def _sessions(folder: Path, agent_folder: str) -> dict[str, Call]:
-    """Return the tool calls in Claude Code's session files by id, those of subagents included."""
+    """Return the tool calls in Claude Code's session files and output by id, those of subagents included."""
     begun: dict[str, _Session] = {}
     root = folder / agent_folder / "sessions"
-    for file in sorted(root.glob("projects/**/*.jsonl")) if root.is_dir() else ():
+    files = sorted(root.glob("projects/**/*.jsonl")) if root.is_dir() else []
+    for file in [*files, folder / agent_folder / "claude-code.txt"]:
         content = left_by_agent(folder, file.relative_to(folder).as_posix()) or b""
         for event in events_in(b"\n".join(line for line in content.splitlines() if b'"tool_' in line)):
             _add_session(begun, event)

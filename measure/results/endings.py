@@ -200,12 +200,14 @@ def _kind(text: str) -> ErrorKind:
 
 
 def _never_ran(trial: TrialFolder, actions: Actions, reward: float | None) -> bool:
-    """Return whether tokens were counted, there were none, and no turn is recorded.
+    """Return whether there is no turn, and the tokens that were counted are none, or the agent's log has no event.
 
     An agent from outside Harbor may count none by mistake; what earned a reward has run.
     """
-    counted_none = trial.result.spent.is_nothing and not any(log.tokens for log in actions.logs)
-    return counted_none and not actions.turns and not (trial.result.config.agent.import_path and reward)
+    spent = trial.result.spent
+    silent = spent.n_input_tokens is None and all(log.is_silent for log in actions.logs)
+    nothing = (spent.is_nothing or silent) and not any(log.tokens for log in actions.logs)
+    return nothing and not actions.turns and not (trial.result.config.agent.import_path and reward)
 
 
 def _container_gone(trial: TrialFolder) -> bool:

@@ -50,6 +50,9 @@ from measure.results.endings import ERROR_CHARS, ending_of
 from measure.results.files import with_run_indices
 from measure.results.reruns import join_jobs
 
+NOT_A_CONFIG = {"model_name", "n_concurrent", "concurrency_group"}
+"""Keys that do not make a config another one: a result names the model separately."""
+
 MOST_OUTPUT_BYTES = 1_000_000
 """Limit for what the tests printed, and for the verifier's metrics."""
 
@@ -391,7 +394,7 @@ def _config_key(trial: TrialFolder) -> str:
 
 def _agent_hash(trial: TrialFolder) -> str:
     """Hash the agent's configuration without its model, which a result names separately."""
-    return _hash(trial.result.config.agent.model_dump(mode="json", exclude_unset=True, exclude={"model_name"}))
+    return _hash(trial.result.config.agent.model_dump(mode="json", exclude_unset=True, exclude=NOT_A_CONFIG))
 
 
 def _hash(settings: Mapping[str, object]) -> str:

@@ -79,6 +79,22 @@ def test_a_subagents_call_is_found_and_its_time_is_that_of_the_session(tmp_path:
     assert [call.duration_seconds for call in calls] == [2.0, 1.0]
 
 
+def test_a_subagents_call_that_only_the_output_has_is_found(tmp_path: Path) -> None:
+    """Earlier versions of Harbor left subagents out of the trajectory."""
+    folder = write_trial(tmp_path, agent={"name": "claude-code", "mcp_servers": [{"name": "code-search"}]})
+    trajectory(folder, {"source": "agent", "tool_calls": [{"tool_call_id": "t1", "function_name": "Task"}]})
+    said = [
+        {"type": kind, "parent_tool_use_id": "t1", "message": {"content": [block]}}
+        for kind, block in (
+            ("assistant", {"type": "tool_use", "id": "t2", "name": SEARCH, "input": {}}),
+            ("user", {"type": "tool_result", "tool_use_id": "t2", "content": "401", "is_error": True}),
+        )
+    ]
+    (folder / "agent/claude-code.txt").write_text("\n".join(map(json.dumps, said)))
+    calls = load_jobs(tmp_path)[0].trace.tool_calls
+    assert [(call.name, call.error) for call in calls] == [("Task", None), (SEARCH, "401")]
+
+
 def test_without_a_trajectory_the_calls_come_from_the_agents_own_files(tmp_path: Path) -> None:
     for agent in ("claude-code", "codex"):
         (recorded(tmp_path / agent, agent) / "agent/trajectory.json").unlink()

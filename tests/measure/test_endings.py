@@ -189,6 +189,18 @@ def test_an_agent_with_no_token_and_no_turn_never_ran(
     assert result.trace.error == "the agent never ran: no token and no turn"
 
 
+@pytest.mark.parametrize("log", ["", "Invalid API key · Please run /login\n"])
+def test_an_agent_whose_log_has_no_event_never_ran(tmp_path: Path, log: str) -> None:
+    """Harbor then counts no tokens, and writes no trajectory."""
+    assert not zero(tmp_path, log=log, agent_result={}).measured
+    shutil.rmtree(tmp_path / "with-search")
+    folder = write_trial(tmp_path, reward=0.0, agent_result={})
+    assert load_jobs(tmp_path)[0].measured, "without the log nothing is known"
+    (folder / "agent").mkdir()
+    (folder / "agent/claude-code.txt").write_text('{"type": "assistant", "message": {}}\n')
+    assert load_jobs(tmp_path)[0].measured
+
+
 def test_an_agent_that_counts_no_tokens_is_not_taken_for_one_that_never_ran(tmp_path: Path) -> None:
     """No count is None; and one from outside Harbor that counts 0 by mistake has run if it earned something."""
     own = {"import_path": "mine:Agent"}
