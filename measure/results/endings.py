@@ -6,14 +6,13 @@ What only a text suggests is called a guess in the error or the doubt that a rea
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from locobench.harbor.agent_log import LogError, left_by_agent
-from locobench.harbor.trajectory import Actions
-from locobench.harbor.trial import ExceptionInfo, TrialFolder
+from locobench.harbor.agent_log import LogError
+from locobench.harbor.record import TrialRecord
+from locobench.harbor.trial import ExceptionInfo
 from measure.records import ErrorKind, Outcome
 from measure.records.outcomes import ASSISTANT_ERRORS, KIND_OF_STATUS, TERMINAL_REASONS
 
@@ -75,9 +74,6 @@ EXCEPTIONS: dict[str, tuple[Outcome, ErrorKind]] = {
 
 KILLED = re.compile(r"\b(?:exit(?:ed)?(?: with)?(?: code| status)?:?|rc=?) ?\(?137\b|OOMKilled|oom-kill|Killed\b")
 """In an exception's message: something outside the agent ended its process (128 + SIGKILL)."""
-GONE = b'service "main" is not running'
-"""In a trial's log: the container was gone when the agent had finished. Harbor raises no exception for this."""
-
 OWN_LIMIT = re.compile(
     r"max(?:imum)?[ _]turns|turn limit|token limit|context[ _](?:window|length)|too long|content.(?:filter|policy)"
     r"|safety",
@@ -126,50 +122,47 @@ NOT_STARTED = re.compile(
 """A line by which the preparation of tests fails: no network, or a program that is not there."""
 
 
-def ending_of(trial: TrialFolder, actions: Actions, reward: float | None, output: str, *, explained: bool) -> Ending:
+def ending_of(trial: TrialRecord, reward: float | None, *, explained: bool) -> Ending:
     """Decide how a trial ended: the first reason found to call it lost, else the agent's own failure, else completed.
 
     Args:
-        trial: its folder and result.json.
-        actions: what its agent did.
+        trial: everything in its folder.
         reward: 0 to 1; None if it has none under the key that counts.
-        output: what its tests printed; a later step's after an earlier one's.
         explained: whether the verifier reported what the reward is made of, so that it ran to its end.
     """
-    endings = list(_reasons(trial, actions, reward, output, explained=explained))
+    endings = list(_reasons(trial, reward, explained=explained))
     lost = next((ending for ending in endings if not ending.outcome.measured), None)
-    return lost or next(iter(endings), Ending(doubt=_doubt(actions, reward, output)))
+    return lost or next(iter(endings), Ending(doubt="" if reward else _doubt(trial)))
 
 
-def _reasons(
-    trial: TrialFolder, actions: Actions, reward: float | None, output: str, *, explained: bool
-) -> Iterator[Ending]:
+def _reasons(trial: TrialRecord, reward: float | None, *, explained: bool) -> Iterator[Ending]:
     """Yield every reason not to call a trial completed, the surest first."""
+    logs = trial.actions.logs
     if trial.problem:
         yield Ending(Outcome.INFRA_ERROR, ErrorKind.UNREADABLE, trial.problem)
     exceptions = [_of_exception(trial, exception, reward) for exception in trial.result.exceptions]
     yield from exceptions
     if not trial.result.is_utility_agent:
-        yield from (_of_log(log.error) for log in actions.logs if log.error and not log.error.guessed)
-        if _never_ran(trial, actions, reward):
-            said = next((f": {log.error.text}" for log in actions.logs if log.error), "")
+        yield from (_of_log(log.error) for log in logs if log.error and not log.error.guessed)
+        if _never_ran(trial, reward):
+            said = next((f": {log.error.text}" for log in logs if log.error), "")
             yield Ending(Outcome.INFRA_ERROR, _kind(said), f"the agent never ran: no token and no turn{said}")
-    if not exceptions and _container_gone(trial):
+    if not exceptions and trial.container_gone:
         error = "the agent's container was gone before the agent was graded"
         yield Ending(Outcome.INFRA_ERROR, ErrorKind.KILLED, error)
     if reward is None and (trial.result.rewards or not exceptions):
-        yield Ending(Outcome.INFRA_ERROR, ErrorKind.GRADING, _without_reward(trial, output))
-    if not reward and not explained and (crash := _crash(output)):
+        yield Ending(Outcome.INFRA_ERROR, ErrorKind.GRADING, _without_reward(trial))
+    if not reward and not explained and (crash := _crash(trial.output)):
         yield Ending(Outcome.INFRA_ERROR, ErrorKind.GRADING, f"the verifier failed, to judge by its output: {crash}")
-    if not reward and not explained and (line := _not_started(output)):
+    if not reward and not explained and (line := _not_started(trial.output)):
         error = f"the tests never started, to judge by their output: {line}"
         yield Ending(Outcome.INFRA_ERROR, ErrorKind.GRADING, error)
 
 
-def _of_exception(trial: TrialFolder, exception: ExceptionInfo, reward: float | None) -> Ending:
+def _of_exception(trial: TrialRecord, exception: ExceptionInfo, reward: float | None) -> Ending:
     name, message = exception.exception_type, exception.exception_message or ""
     error = f"{name}: {_short(message)}"
-    if name == "RewardFileNotFoundError" and not _tests_started(trial):
+    if name == "RewardFileNotFoundError" and not trial.tests_started:
         error = f"the tests never started, so the container was gone; {error}"
         return Ending(Outcome.INFRA_ERROR, ErrorKind.KILLED, error)
     outcome, kind = EXCEPTIONS.get(name, (Outcome.INFRA_ERROR, ErrorKind.API_ERROR))
@@ -199,35 +192,22 @@ def _kind(text: str) -> ErrorKind:
     return next((kind for kind, words in PHRASES.items() if re.search(words, text, re.I)), ErrorKind.API_ERROR)
 
 
-def _never_ran(trial: TrialFolder, actions: Actions, reward: float | None) -> bool:
+def _never_ran(trial: TrialRecord, reward: float | None) -> bool:
     """Return whether there is no turn, and the tokens that were counted are none, or the agent's log has no event.
 
     An agent from outside Harbor may count none by mistake; what earned a reward has run.
     """
-    spent = trial.result.spent
+    spent, actions = trial.result.spent, trial.actions
     silent = spent.n_input_tokens is None and all(log.is_silent for log in actions.logs)
     nothing = (spent.is_nothing or silent) and not any(log.tokens for log in actions.logs)
     return nothing and not actions.turns and not (trial.result.config.agent.import_path and reward)
 
 
-def _container_gone(trial: TrialFolder) -> bool:
-    answered = os.path.lexists(trial.path / "artifacts/app/solution.md")
-    return not answered and GONE in (left_by_agent(trial.path, "trial.log", cut=True) or b"")
-
-
-def _tests_started(trial: TrialFolder) -> bool:
-    """Return whether the shell made the file of the tests' output, which it does before it starts them."""
-    return os.path.lexists(trial.path / "verifier/test-stdout.txt") or any(
-        os.path.lexists(trial.path / f"steps/{step.step_name}/verifier/test-stdout.txt")
-        for step in trial.result.step_results
-    )
-
-
-def _without_reward(trial: TrialFolder, output: str) -> str:
+def _without_reward(trial: TrialRecord) -> str:
     others = ", ".join(repr(name) for name in sorted(trial.result.rewards))
     if others:
         return f"the verifier gave no reward under the key that counts; its keys are {others}"
-    last = _last_line(output)
+    last = _last_line(trial.output)
     return "the verifier gave no reward" + (f" ({last})" if last else "")
 
 
@@ -246,17 +226,13 @@ def _not_started(output: str) -> str:
     return _short(lines[-1]) if lines and not REPORT.search(output) and _last_line(output) == _short(lines[-1]) else ""
 
 
-def _doubt(actions: Actions, reward: float | None, output: str) -> str:
+def _doubt(trial: TrialRecord) -> str:
     """Return why a measured zero may be none; empty for no reason."""
-    if reward:
-        return ""
-    guesses: Sequence[str] = [log.error.text for log in actions.logs if log.error and log.error.guessed]
+    guesses = [log.error.text for log in trial.actions.logs if log.error and log.error.guessed]
+    lines = [line for line in trial.output.splitlines() if NOT_STARTED.search(line)]
     if guesses:
         return f"the agent's log ends with {_short(guesses[0])!r}"
-    lines = [line for line in output.splitlines() if NOT_STARTED.search(line)]
-    if lines and not REPORT.search(output):
-        return f"the tests' output says {_short(lines[-1])!r}"
-    return ""
+    return f"the tests' output says {_short(lines[-1])!r}" if lines and not REPORT.search(trial.output) else ""
 
 
 def _last_line(output: str) -> str:

@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import re
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 
-from pydantic import RootModel, ValidationError
+from pydantic import ValidationError
 
-from locobench.harbor.agent_log import left_by_agent
-from locobench.harbor.files import Model, read
-from locobench.harbor.task import TASK_FILE, EnvironmentSection, MetadataSection, TaskFolder
-from locobench.harbor.trajectory import Actions, read_actions
+from locobench.harbor.record import TrialRecord, read_or_warn, read_records
+from locobench.harbor.task import EnvironmentSection
 from locobench.harbor.trial import (
     BY_NAME,
     AgentInfo,
     AgentResult,
     Job,
-    Lock,
     RewardError,
     RewardScale,
     TrialFolder,
@@ -36,6 +30,7 @@ from measure.records import (
     Batch,
     Conditions,
     CriterionScore,
+    ErrorKind,
     EvalResult,
     ExecutionTrace,
     Fingerprints,
@@ -53,9 +48,6 @@ from measure.results.reruns import join_jobs
 NOT_A_CONFIG = {"model_name", "n_concurrent", "concurrency_group"}
 """Keys that do not make a config another one: a result names the model separately."""
 
-MOST_OUTPUT_BYTES = 1_000_000
-"""Limit for what the tests printed, and for the verifier's metrics."""
-
 UNLIKE_SETTINGS = {
     "name",
     "import_path",
@@ -68,11 +60,6 @@ UNLIKE_SETTINGS = {
     "max_timeout_sec",
 }
 """Keys of an agent's configuration that are compared separately, or that do not affect what it does."""
-
-
-ANSWER = "artifacts/app/solution.md"
-MOST_ANSWER_BYTES = 1 << 18
-"""Bytes read of the graded answer, as many as the verifier reads."""
 
 
 def load_jobs(path: Path, scale: RewardScale = BY_NAME) -> list[EvalResult]:
@@ -91,10 +78,10 @@ def load_jobs(path: Path, scale: RewardScale = BY_NAME) -> list[EvalResult]:
         raise InputError(f"{path}: no Harbor trials there; name a job folder, such as jobs/<job name>")
     _refuse_namesakes(found)
     _refuse_other_keys(path, found, scale)
-    task_at, names, batches = cache(_task_folder), _config_names(found), _batches(found)
+    names, batches = _config_names(found), _batches(found)
     results = [
-        _result(trial, task_at(trial.result.task_path), names[_config_key(trial)], batches[trial.job], scale)
-        for trial in found
+        _result(record, scale.of(trial), scale.key, names[_config_key(trial)], batches[trial.job])
+        for trial, record in zip(found, read_records(found), strict=True)
     ]
     return with_run_indices(sorted(join_jobs(results, path), key=lambda r: (r.started_at or r.timestamp, r.source)))
 
@@ -139,28 +126,19 @@ def _refuse_other_keys(path: Path, found: Iterable[TrialFolder], scale: RewardSc
         raise RewardError(f"{path}: no reward is called {scale.key!r}; the verifiers' keys are {', '.join(keys)}")
 
 
-def _result(
-    trial: TrialFolder, found: TaskFolder | None, config_name: str, batch: Batch, scale: RewardScale
-) -> EvalResult:
-    """Turn a trial into a result; of a task folder that was generated again since, only the groups are used."""
-    result, task = trial.result, _as_it_ran(trial.path, found)
-    if trial.problem:
-        warnings.warn(f"{trial.problem}; the trial is lost", stacklevel=2)
-    offered = _offered(trial, task)
-    actions = read_actions(trial, offered.servers or {})
-    output, metrics, reward = _test_output(trial), _metrics(trial.path), scale.of(trial)
-    ending = ending_of(trial, actions, reward, output, explained=metrics is not None)
-    measured = ending.outcome.measured
-    grade = _grade(trial, reward, scale, metrics, output) if measured and reward is not None else None
+def _result(trial: TrialRecord, reward: float | None, key: str, config_name: str, batch: Batch) -> EvalResult:
+    """Turn a trial into a result; `reward` is the one under `key`, 0 to 1."""
+    result, task, about, actions = trial.result, trial.task, trial.about, trial.actions
+    metrics = _metrics(trial)
+    ending = ending_of(trial, reward, explained=metrics is not None)
+    graded = reward is not None and ending.kind is not ErrorKind.GRADING
+    grade = _grade(trial, reward, key, metrics) if reward is not None and graded else None
     score = grade.score if grade else 0.0
-    spent, agent = _spent(trial, actions), result.agent_info or AgentInfo()
-    usage, cost = _usage(spent), spent.cost_usd
-    metadata = found.toml.metadata if found else MetadataSection()
-    answer = answer_of(trial.path)
+    agent = result.agent_info or AgentInfo()
     trace = ExecutionTrace(
-        result=answer or "",
+        result=trial.answer or "",
         is_error=ending.outcome is not Outcome.COMPLETED,
-        usage=usage,
+        usage=_usage(trial.spent),
         tool_calls=[
             ToolCall(
                 name=call.name,
@@ -179,9 +157,13 @@ def _result(
         error=ending.error,
         error_kind=ending.kind,
         doubt=ending.doubt,
-        cost_usd=cost,
+        cost_usd=trial.spent.cost_usd,
         claude_code_version=agent.version or "" if agent.name == "claude-code" else "",
-        offered=offered,
+        # Harbor records neither the servers' status nor their tools.
+        offered=Offered(
+            servers=None if trial.servers is None else dict.fromkeys(trial.servers, ""),
+            skills=None if trial.skills is None else list(trial.skills),
+        ),
     )
     return EvalResult(
         task_id=result.task,
@@ -193,58 +175,24 @@ def _result(
         trace=trace,
         grades=[grade] if grade else [],
         overall_score=score,
-        passed=measured and score >= PASS_SCORE,
+        passed=ending.outcome.measured and score >= PASS_SCORE,
         fingerprints=Fingerprints(
             task=result.task_checksum or "", task_content=task.content if task else "", config=_agent_hash(trial)
         ),
-        category=metadata.category or metadata.task_category,
-        difficulty=metadata.difficulty,
-        language=metadata.language,
+        category=about.category or about.task_category,
+        difficulty=about.difficulty,
+        language=about.language,
         groups={
             name: str(value)
             for name in ("project_id", "context_length")
-            if (value := getattr(metadata, name)) not in (None, "")
+            if (value := getattr(about, name)) not in (None, "")
         }
-        | (metadata.derived.groups if metadata.derived else {}),
-        conditions=_conditions(trial, task, metrics),
+        | (about.derived.groups if about.derived else {}),
+        conditions=_conditions(trial, metrics),
         batch=batch,
         run_id=str(trial.path.resolve()) if trial.problem else result.run_id,
         source=str(trial.path),
     )
-
-
-def answer_of(folder: Path) -> str | None:
-    """Read the graded answer in a trial's folder, cut at MOST_ANSWER_BYTES; None when Harbor brought none home."""
-    content = left_by_agent(folder, ANSWER, MOST_ANSWER_BYTES, cut=True)
-    return None if content is None else content.decode("utf-8", errors="replace")
-
-
-def _offered(trial: TrialFolder, task: TaskFolder | None) -> Offered:
-    """Return the MCP servers and skills that the job and the task gave to the agent; a part is None when unknown.
-
-    Harbor records neither the servers' status nor their tools, so the status is empty.
-    """
-    agent = trial.result.config.agent
-    skills = agent.skills and [re.split(r"[\\/]", skill.rstrip("\\/"))[-1].partition("@")[0] for skill in agent.skills]
-    given = [server.name for server in agent.mcp_servers or []]
-    if trial.result.is_utility_agent:
-        return Offered(servers={}, skills=[])
-    if task is None:  # the task may have offered more
-        return Offered(servers=dict.fromkeys(given, "") if given else None, skills=skills)
-    names = [server.name for server in task.toml.environment.mcp_servers] + given
-    return Offered(servers=dict.fromkeys(names, ""), skills=skills)
-
-
-def _spent(trial: TrialFolder, actions: Actions) -> AgentResult:
-    """Return what Harbor recorded, or the agent's own account where Harbor has none.
-
-    Harbor takes the cost from the first result line of Claude Code's log, the agent's own account from the last one.
-    Dollars of 0 beside tokens are a price that nobody knew, and tokens of 0 are none.
-    """
-    harbor, own = trial.result.spent, actions.spent
-    tokens = own if harbor.n_input_tokens is None or harbor.n_output_tokens is None or harbor.is_nothing else harbor
-    whole = all(log.cost_usd for log in actions.logs)
-    return tokens.model_copy(update={"cost_usd": (whole and own.cost_usd) or harbor.cost_usd or own.cost_usd or None})
 
 
 def _usage(spent: AgentResult) -> TokenUsage | None:
@@ -259,39 +207,8 @@ def _usage(spent: AgentResult) -> TokenUsage | None:
     )
 
 
-def _task_folder(path: Path | None) -> TaskFolder | None:
-    """Read a task where a trial says that it was; None when it is not there, or is no longer a valid task."""
-    # For a name that no file can have, os.path returns False where Path may raise.
-    if path is None or not os.path.isfile(path / TASK_FILE):  # noqa: PTH113
-        return None
-    try:
-        return TaskFolder.read(path)
-    except InputError as error:
-        warnings.warn(f"{error}; what the task says about its trials is not known", stacklevel=2)
-        return None
-
-
-def _as_it_ran(folder: Path, task: TaskFolder | None) -> TaskFolder | None:
-    """Return the task of the trial in `folder`; None when it is missing, or was generated again since.
-
-    The lock of a trial has the digest of what it ran.
-    """
-    lock = folder / "lock.json"
-    if task is None or not lock.is_file():
-        return task
-    ran = _read_or_warn(lock, Lock)
-    return task if ran is None or ran.digest is None or ran.digest == task.digest else None
-
-
-def _read_or_warn(file: Path, model: type[Model], content: bytes | None = None) -> Model | None:
-    try:
-        return read(file, model, content)
-    except InputError as error:
-        warnings.warn(f"{error}; what it says is not known", stacklevel=2)
-        return None
-
-
-def _conditions(trial: TrialFolder, task: TaskFolder | None, metrics: VerifierMetrics | None) -> Conditions:
+def _conditions(trial: TrialRecord, metrics: VerifierMetrics | None) -> Conditions:
+    task = trial.task
     agent, config = trial.result.agent_info or AgentInfo(), trial.result.config
     environment = task.toml.environment if task else EnvironmentSection()
     timeout = config.agent.override_timeout_sec or (task.toml.agent.timeout_sec if task else None)
@@ -319,7 +236,7 @@ def _batches(found: Sequence[TrialFolder]) -> dict[Path, Batch]:
     batches = {}
     for job, count in Counter(trial.job for trial in found).items():
         file = job / "result.json"
-        told = (_read_or_warn(file, Job) if file.is_file() else None) or Job()
+        told = (read_or_warn(file, Job) if file.is_file() else None) or Job()
         batches[job] = Batch(
             name=job.resolve().name,
             planned=told.n_total_trials,
@@ -331,23 +248,21 @@ def _batches(found: Sequence[TrialFolder]) -> dict[Path, Batch]:
     return batches
 
 
-def _grade(
-    trial: TrialFolder, reward: float, scale: RewardScale, metrics: VerifierMetrics | None, output: str
-) -> GradeResult:
+def _grade(trial: TrialRecord, reward: float, key: str, metrics: VerifierMetrics | None) -> GradeResult:
     components = metrics.components if metrics else {}
     rewards = trial.result.rewards
     return GradeResult(
-        assertion_id=scale.key,
+        assertion_id=key,
         assertion_type="code",
         assertion_name="verifier",
         passed=reward >= PASS_SCORE,
         score=reward,
-        details=f"{scale.key} {rewards[scale.key]:g}",
-        full_output=output,
+        details=f"{key} {rewards[key]:g}",
+        full_output=trial.output,
         criteria_scores=[
             CriterionScore(criterion=name, score=float(value))
             for name, value in (components or rewards).items()
-            if isinstance(value, int | float) and 0 <= value <= 1 and (components or name != scale.key)
+            if isinstance(value, int | float) and 0 <= value <= 1 and (components or name != key)
         ],
         verifier=metrics,
         weight=1.0,
@@ -355,20 +270,10 @@ def _grade(
     )
 
 
-def _test_output(trial: TrialFolder) -> str:
-    """Return what the tests printed, of a trial with steps one step after the other."""
-    folders = ["verifier", *(f"steps/{step.step_name}/verifier" for step in trial.result.step_results)]
-    found = (left_by_agent(trial.path, f"{name}/test-stdout.txt", MOST_OUTPUT_BYTES, cut=True) for name in folders)
-    return b"\n".join(filter(None, found)).decode("utf-8", errors="replace")
-
-
-def _metrics(folder: Path) -> VerifierMetrics | None:
-    """Read what the verifier reports besides its reward; None without the file, or if another benchmark wrote it."""
-    path = "verifier/metrics.json"
-    content = left_by_agent(folder, path, MOST_OUTPUT_BYTES)
-    told = _read_or_warn(folder / path, RootModel[object], content) if content is not None else None
+def _metrics(trial: TrialRecord) -> VerifierMetrics | None:
+    """Return what the verifier reports besides its reward; None if it did not, or another benchmark wrote it."""
     try:
-        return VerifierMetrics.model_validate(told.root) if told else None
+        return VerifierMetrics.model_validate(trial.metrics)
     except ValidationError:
         return None
 
@@ -392,7 +297,7 @@ def _config_key(trial: TrialFolder) -> str:
     return f"{trial.job.resolve().name}\0{_agent_hash(trial)}"
 
 
-def _agent_hash(trial: TrialFolder) -> str:
+def _agent_hash(trial: TrialFolder | TrialRecord) -> str:
     """Hash the agent's configuration without its model, which a result names separately."""
     return _hash(trial.result.config.agent.model_dump(mode="json", exclude_unset=True, exclude=NOT_A_CONFIG))
 
@@ -407,7 +312,7 @@ def _agent_label(trial: TrialFolder) -> str:
     return "+".join([trial.result.agent or "agent", *(s.name for s in trial.result.config.agent.mcp_servers or [])])
 
 
-def _model(trial: TrialFolder) -> str:
+def _model(trial: TrialRecord) -> str:
     agent = trial.result.agent_info
     reported = agent.model_info if agent else None
     return (reported and reported.name) or trial.result.config.agent.model_name or "none"
