@@ -6,16 +6,17 @@ code 0, an error in it is recorded nowhere else.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import from_json
+
 from locobench.shared.files import read_below
 
-MOST = 1e15
+MOST = 1e12
 """A larger count of tokens or dollars is corrupt."""
 SHORTEST_NAME = 2
 """Letters of an agent's name, which its log is known by; `pi` has the fewest."""
@@ -95,8 +96,8 @@ def events_in(content: bytes) -> Iterable[dict[str, Any]]:
     for line in content.splitlines():
         if line.lstrip().startswith(b"{"):
             try:
-                value = json.loads(line)
-            except (ValueError, RecursionError):
+                value = from_json(line)
+            except ValueError:
                 continue
             if isinstance(value, dict):
                 yield value
@@ -131,8 +132,8 @@ def read_log(folder: Path, agent_folder: str, agent: str) -> AgentLog:
 def _events(content: bytes) -> Iterable[dict[str, Any]]:
     """Yield the events of a log by lines, or the messages of one that is a single document, as Gemini's is."""
     try:
-        whole = json.loads(content)
-    except (ValueError, RecursionError):
+        whole = from_json(content)
+    except ValueError:
         return events_in(content)
     messages = whole.get("messages") if isinstance(whole, dict) else None
     return (

@@ -302,10 +302,12 @@ def _add_session(begun: dict[str, _Session], event: Mapping[str, Any]) -> None:
 
 def _merged(found: Sequence[Call], sessions: Mapping[str, Call], log: AgentLog) -> list[Call]:
     """Add to a trajectory's calls their times, and the calls that only the agent's own files have."""
-    calls = [
-        replace(call, seconds=own.seconds, error=call.error or own.error) if (own := sessions.get(call.id)) else call
-        for call in (replace(call, error=call.error or log.failed.get(call.id)) for call in found)
-    ]
+    calls = []
+    for call in found:
+        own, failed = sessions.get(call.id), call.error or log.failed.get(call.id)
+        if own:
+            call = replace(call, seconds=own.seconds, error=failed or own.error)
+        calls.append(call if own or failed == call.error else replace(call, error=failed))
     known = {call.id for call in found}
     calls += [call for name, call in sessions.items() if name not in known]
     if not calls:  # the trajectory was cut, or the agent has no converter
@@ -329,16 +331,16 @@ def _canonical(calls: Iterable[Call], agent: str, servers: Sequence[str], logged
             waiting.remove(own)
             server, tool = own.server, own.tool
             call = replace(call, error=call.error or own.error)
-        name = f"mcp__{server}__{tool}" if server else call.name
-        found.append(replace(call, name=name, skill=_skill(call)))
+        name, skill = f"mcp__{server}__{tool}" if server else call.name, _skill(call)
+        found.append(replace(call, name=name, skill=skill) if server or skill else call)
     return found
 
 
 def _server_and_tool(call: Call, agent: str, servers: Sequence[str]) -> tuple[str, str]:
     arguments = call.arguments if isinstance(call.arguments, Mapping) else {}
-    by_letters = {_folded(server): server for server in servers}
-    for key in SERVER_KEYS:
-        if server := by_letters.get(_folded(str(arguments.get(key) or ""))):
+    told = [_folded(str(arguments[key])) for key in SERVER_KEYS if arguments.get(key)]
+    for server in servers if told else ():
+        if _folded(server) in told:
             return server, next((str(arguments[k]) for k in TOOL_KEYS if arguments.get(k)), call.name)
     name = call.name
     if name in ("mcp", "mcpToolCall", "use_mcp_tool", "invoke_tool"):

@@ -12,7 +12,7 @@ from pydantic import AliasPath, BeforeValidator, ConfigDict, Field, FiniteFloat
 
 from locobench.harbor.files import HarborFile, Named, Time, read
 from locobench.shared.errors import InputError
-from locobench.shared.validation import Whole
+from locobench.shared.validation import LARGEST_COUNT, Whole
 
 Rewards = Annotated[dict[str, FiniteFloat], BeforeValidator(lambda rewards: rewards or {})]
 Listed = BeforeValidator(lambda value: value or ())
@@ -100,7 +100,7 @@ class AgentResult(HarborFile):
         sums: dict[str, float | None] = {}
         for name in AgentResult.model_fields:
             recorded = [value for part in parts if (value := getattr(part, name)) is not None]
-            sums[name] = sum(recorded) if recorded else None
+            sums[name] = total if recorded and (total := sum(recorded)) <= LARGEST_COUNT else None
         return AgentResult.model_validate(sums)
 
 

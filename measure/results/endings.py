@@ -16,7 +16,7 @@ from locobench.harbor.trial import ExceptionInfo
 from measure.records import ErrorKind, Outcome
 from measure.records.outcomes import ASSISTANT_ERRORS, KIND_OF_STATUS, TERMINAL_REASONS
 
-ERROR_CHARS = 300
+ERROR_CHARS = 400
 """Characters kept of an error's message."""
 
 

@@ -44,6 +44,8 @@ from measure.records import (
 from measure.results.endings import ERROR_CHARS, ending_of
 from measure.results.files import with_run_indices
 from measure.results.reruns import join_jobs
+from measure.secrets.redaction import REDACTED
+from measure.secrets.shapes import replace_shapes
 
 NOT_A_CONFIG = {"model_name", "n_concurrent", "concurrency_group"}
 """Keys that do not make a config another one: a result names the model separately."""
@@ -144,7 +146,7 @@ def _result(trial: TrialRecord, reward: float | None, key: str, config_name: str
                 name=call.name,
                 id=call.id,
                 input={"skill": call.skill} if call.skill else {},
-                error=call.error and call.error[:ERROR_CHARS],
+                error=call.error and _told(call.error),
                 duration_seconds=call.seconds,
             )
             for call in actions.calls
@@ -154,9 +156,9 @@ def _result(trial: TrialRecord, reward: float | None, key: str, config_name: str
         duration_seconds=result.agent_seconds,
         num_turns=actions.turns or None,
         outcome=ending.outcome,
-        error=ending.error,
+        error=_told(ending.error),
         error_kind=ending.kind,
-        doubt=ending.doubt,
+        doubt=_told(ending.doubt),
         cost_usd=trial.spent.cost_usd,
         claude_code_version=agent.version or "" if agent.name == "claude-code" else "",
         # Harbor records neither the servers' status nor their tools.
@@ -193,6 +195,11 @@ def _result(trial: TrialRecord, reward: float | None, key: str, config_name: str
         run_id=str(trial.path.resolve()) if trial.problem else result.run_id,
         source=str(trial.path),
     )
+
+
+def _told(text: str) -> str:
+    """Return the start of what an agent or a tool said, without secrets, since reports quote it."""
+    return replace_shapes(text, REDACTED)[:ERROR_CHARS]
 
 
 def _usage(spent: AgentResult) -> TokenUsage | None:
