@@ -58,10 +58,10 @@ def test_a_job_with_headers_is_accepted_by_the_newest_version(
     job = tmp_path / "with.yaml"
     assert YAML(typ="safe").load(job.read_text())["agents"][0]["mcp_servers"][0]["headers"]
     chosen = {**provided, "HARBOR": provided["HARBOR_NEWEST"]}
-    monkeypatch.setenv("TOKEN", "t")
+    monkeypatch.setenv("TOKEN", "search-0123456789")
     done = harbor(chosen, "run", "-y", "-q", "-c", job, "-o", tmp_path / "jobs")
     assert done.returncode == 0, done.stdout + done.stderr
     (run, *_) = load_jobs(tmp_path / "jobs/with")
     config = json.loads((Path(run.source) / "config.json").read_text())
     assert config["agent"]["mcp_servers"][0]["headers"] == server["headers"]
-    assert "token t" not in (Path(run.source) / "config.json").read_text()
+    assert "search-0123456789" not in (Path(run.source) / "config.json").read_text()
