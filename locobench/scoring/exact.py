@@ -107,7 +107,7 @@ def read_name(text: str) -> str:
 def read_names(text: str) -> list[str]:
     """Return the names behind a path: one, or several between commas."""
     several = re.split(r",\s*", ARGUMENTS.sub("", text))
-    return list(map(read_name, several if all(len(one.split()) == 1 for one in several) else [text]))
+    return list(map(read_name, several if all(len(one.split()) == 1 or TOP.match(one) for one in several) else [text]))
 
 
 def stored(item: str) -> str:

@@ -23,7 +23,7 @@ if __name__ == "__main__":
 
 from locobench.reading import CODE, SPAN, STARTS_BLOCK, WORD, CodeBase, fold, grade, is_compound, names_in, read_blocks
 
-VERSION = "4.0"
+VERSION = "4.1"
 
 # What a scoring file may set, with the defaults. The weights and the 100 words are the benchmark's; docs/VERIFIER.md
 # gives for each of the others the reason and the range in which every promise is kept.

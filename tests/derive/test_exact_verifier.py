@@ -103,7 +103,14 @@ def test_files_alone_are_items_where_files_are_asked_for() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["```answer\n" + "x" * 300_000, "```answer\n" + ":\n" * 90, "```answer\n\x00: \x01\n```", "~~~answer\n(((((((\n"],
+    [
+        "```answer\n" + "x" * 300_000,
+        "```answer\n" + ":\n" * 90,
+        "```answer\n\x00: \x01\n```",
+        "~~~answer\n(((((((\n",
+        "```answer\n" + "[" * 100_000,
+        "```answer\n" + ("./" * 500 + "\n") * 260,
+    ],
 )
 def test_hostile_answers_earn_nothing_and_break_nothing(text: str) -> None:
     assert measure(text)["reward"] == 0.0
@@ -141,6 +148,12 @@ def test_receivers_and_signatures_name_the_method(line: str) -> None:
 )
 def test_the_top_level_has_many_names(name: str) -> None:
     assert measure(as_answer([f"lib/c.cc: {name}  # runs at import"]))["wrong"] == []
+
+
+def test_several_names_of_a_file_may_stand_on_a_line() -> None:
+    assert reward("lib/c.cc: <top level>", "src/a.py: Orders.place, Orders(x, y), more, <top level>") == pytest.approx(
+        6 / 9, abs=1e-6
+    )
 
 
 def test_paths_with_blanks_and_brackets_are_read() -> None:
