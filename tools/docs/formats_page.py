@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from locobench.scoring import exact
@@ -192,7 +191,7 @@ Answers to the same question by those who do not know, know a part, or do not ke
 """
 
 
-def formats_page(_: Path) -> str:
+def formats_page() -> str:
     """Return docs/ANSWER_FORMATS.md."""
     right = {title: exact.score(text, key)["reward"] for title, (text, key) in right_answers().items()}
     wrong = {title: exact.score(text, KEY)["reward"] for title, text in wrong_answers().items()}
