@@ -236,6 +236,6 @@ def _form(language: Language, *, only_files: bool) -> str:
     example = _EXAMPLES.get(language.name, "`Class.method` for a method")
     return (
         f"Answer with one item a line, its path relative to the code base and its name ({example}; constructors by the"
-        " class's name), in a fenced block labelled `answer`:\n\n"
+        " class's name), in a fenced block labelled `answer`; a line without both does not count:\n\n"
         "```answer\npath/of/the/file: function\npath/of/the/file: Class.method\n```"
     )
