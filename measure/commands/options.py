@@ -8,10 +8,19 @@ from typing import Any, TypeVar
 
 import click
 
+from measure.compare.decision import MARGIN
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 PATH = click.Path(path_type=Path)
 METRIC = click.Choice(["auto", "pass_rate", "score"])
+MARGIN_OPTION = click.option(
+    "--margin",
+    default=MARGIN,
+    show_default=True,
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Difference, 0 to 1, up to which B is as good as A.",
+)
 RESULTS_HELP = "results file, journal of a matrix, Harbor job folder, or CSV table of rewards"
 
 

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from measure.compare.findings import MetricDifference
+from measure.compare.findings import CostRatio
 from measure.compare.metrics import AggregatedMetrics
 from measure.compare.verdicts import Metric, UnitComparison
 from measure.records import EvalResult
 from measure.statistics.estimates import CONFIDENCE, Interval
 
-SHARES = ("pass_rate", "score")
-"""Metrics between 0 and 1, which are shown as percentages and whose differences are percentage points."""
-
 LEVEL = f"{100 * CONFIDENCE:g} %"
-"""Level of every interval that is shown, unless several comparisons share it."""
+"""Level of the intervals of single arms and of groups and costs together."""
 
 UNKNOWN = "-"
 """Shown in place of a number that was not recorded or cannot be given."""
 
-TELLING_SHARE = 10
-"""From ten times A's mean on, the absolute difference is clearer than the relative one."""
+TIMES_FROM = 3.0
+"""From this ratio on, "x 3.2" is clearer than "+220 %"."""
 
 NAMED = 5
 """How many names a sentence lists before it says how many more there are."""
@@ -89,33 +86,52 @@ def errors_text(errors: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {reason}" for reason, count in errors.items()) or UNKNOWN
 
 
-def number(metric: MetricDifference, value: float) -> str:
-    """Format a mean of the metric in its own unit."""
-    if metric.name in SHARES:
-        return percent(value)
-    formats = {"cost": cost_text(value), "tokens": count_text(round(value)), "time": seconds_text(value)}
-    return formats.get(metric.name, f"{value:.1f}")
+def cost_name(name: str) -> str:
+    """Name what a run needs: cost -> money, calls -> tool calls."""
+    return {"cost": "money", "calls": "tool calls"}.get(name, name)
 
 
-def signed(metric: MetricDifference) -> str:
-    """Format the difference, with its share of A's mean where that helps."""
-    if metric.name in SHARES:
-        return points(metric.difference)
-    text = _with_sign(metric, metric.difference)
-    if metric.relative is None or abs(metric.relative) >= TELLING_SHARE:
-        return text
-    return f"{text} ({100 * metric.relative:+.0f} %)"
+def cost_value(cost: CostRatio, value: float) -> str:
+    """Format a mean in the quantity's own unit."""
+    formats = {"cost": cost_text(value), "time": seconds_text(value), "tokens": count_text(round(value))}
+    return formats.get(cost.name, f"{value:.1f}")
 
 
-def interval_text(metric: MetricDifference) -> str:
-    """Format the interval of the difference."""
-    if metric.interval is None or metric.name in SHARES:
-        return slice_interval(metric.interval)
-    return f"{_with_sign(metric, metric.interval.low)} to {_with_sign(metric, metric.interval.high)}"
+def amount(cost: CostRatio) -> str:
+    """31 % less, 12 % more, 3.2 times the."""
+    ratio = cost.ratio or 1.0
+    if ratio >= TIMES_FROM:
+        return f"{ratio:.1f} times the"
+    return f"{100 * abs(ratio - 1):.0f} % {'less' if ratio < 1 else 'more'}"
 
 
-def _with_sign(metric: MetricDifference, value: float) -> str:
-    return ("+" if value >= 0 else "-") + number(metric, abs(value))
+def change_text(cost: CostRatio) -> str:
+    """-31 %, +12 %, x 3.2."""
+    return UNKNOWN if cost.ratio is None else _change(cost.ratio)
+
+
+def _change(ratio: float) -> str:
+    return f"x {ratio:.1f}" if ratio >= TIMES_FROM else f"{100 * (ratio - 1):+.0f} %"
+
+
+def ratio_interval(cost: CostRatio, *, signed: bool = True) -> str:
+    """-37 to -24 %; unsigned, for a clear change in words: 24 to 37 %."""
+    if cost.interval is None:
+        return UNKNOWN
+    low, high = cost.interval.low, cost.interval.high
+    if high >= TIMES_FROM:
+        return f"x {low:.1f} to {high:.1f}"
+    if signed:
+        return f"{100 * (low - 1):+.0f} to {100 * (high - 1):+.0f} %"
+    near, far = sorted((abs(low - 1), abs(high - 1)))
+    return f"{100 * near:.0f} to {100 * far:.0f} %"
+
+
+def interval_text(interval: Interval | None) -> str:
+    """Format the interval of a difference of shares in points; it is cut at 100, the largest there can be."""
+    if interval is None:
+        return UNKNOWN
+    return f"{100 * max(-1.0, interval.low):+.1f} to {100 * min(1.0, interval.high):+.1f}"
 
 
 def arm_values(unit: UnitComparison) -> tuple[str, str]:
@@ -133,10 +149,8 @@ def runs_text(unit: UnitComparison) -> str:
 
 
 def unit_verdict(unit: UnitComparison) -> str:
-    """Return the task's own verdict; `suspect` if it deserves more runs; empty otherwise."""
-    if unit.verdict.decided:
-        return str(unit.verdict)
-    return "suspect" if unit.suspect else ""
+    """Return the task's own verdict; empty if it has none."""
+    return str(unit.verdict) if unit.verdict.decided else ""
 
 
 def run_facts(result: EvalResult) -> str:
@@ -153,13 +167,6 @@ def run_facts(result: EvalResult) -> str:
     return ", ".join(facts)
 
 
-def slice_interval(interval: Interval | None) -> str:
-    """Format the interval of a difference of shares in points; it is cut at 100, the largest there can be."""
-    if interval is None:
-        return UNKNOWN
-    return f"{100 * max(-1.0, interval.low):+.1f} to {100 * min(1.0, interval.high):+.1f}"
-
-
 def group_name(dimension: str, value: str) -> str:
     """Name a group in a sentence: config_a 'plain', repository name 'r0'."""
     return f"{metric_name(dimension) if not dimension.endswith(('_a', '_b')) else dimension} {value!r}"
@@ -172,6 +179,6 @@ def some(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
-def counted(count: int, thing: str) -> str:
-    """1 task, 2 tasks."""
-    return f"{count} {thing}" + ("" if count == 1 else "s")
+def counted(count: int, thing: str, things: str = "") -> str:
+    """1 task, 2 tasks; `things` is the plural where an s does not make it."""
+    return f"{count} {thing if count == 1 else things or thing + 's'}"

@@ -74,8 +74,8 @@ def forest(comparison: Comparison) -> Forest | None:
         mean_b=primary.mean_b,
         difference=primary.difference,
         interval=primary.interval,
-        p=primary.p.two_sided,
-        adjusted_p=primary.p.two_sided,
+        p=primary.p,
+        adjusted_p=comparison.adjusted_p,
     )
     by_dimension: dict[str, list[Slice]] = defaultdict(list)
     for part in comparison.slices:

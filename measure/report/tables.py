@@ -16,21 +16,22 @@ from measure.compare.wording import (
     LEVEL,
     UNKNOWN,
     arm_values,
+    change_text,
+    cost_name,
     cost_text,
+    cost_value,
     count_text,
     errors_text,
     interval_text,
     ks_text,
     mean_text,
     metric_name,
-    number,
     p_text,
     percent,
     points,
     rate_interval,
+    ratio_interval,
     seconds_text,
-    signed,
-    slice_interval,
     unit_verdict,
 )
 from measure.records import EvalResult
@@ -40,6 +41,7 @@ from measure.statistics.estimates import wilson_interval
 COLOURS = {
     Verdict.IMPROVEMENT: "green",
     Verdict.REGRESSION: "red",
+    Verdict.AS_GOOD: "cyan",
     Verdict.NO_EVIDENCE: "",
     Verdict.NOT_ENOUGH_DATA: "yellow",
 }
@@ -79,46 +81,59 @@ def _summary_of(runs: Sequence[EvalResult]) -> dict[str, Text | str]:
 
 
 def metrics_table(comparison: Comparison) -> Table:
-    """Show every quantity of a comparison in both arms, with the difference and its interval."""
-    table = new_table("Means over tasks", "")
-    for name in (comparison.label_a, comparison.label_b, "difference", LEVEL, "tasks"):
+    """Show both metrics and every cost of a comparison in both arms, with the change and its interval."""
+    table = new_table("Means over tasks, a run", "")
+    level = f"{100 * comparison.confidence:.3g} %"
+    for name in (comparison.label_a, comparison.label_b, "change", level, "tasks"):
         table.add_column(plain(name), justify="right", no_wrap=True)
     for m in comparison.metrics:
-        cells = (number(m, m.mean_a), number(m, m.mean_b), signed(m), interval_text(m), str(m.tasks))
+        cells = (percent(m.mean_a), percent(m.mean_b), points(m.difference), interval_text(m.interval), str(m.tasks))
         table.add_row(metric_name(m.name), *cells)
+    for cost in comparison.costs:
+        style = "bold" if cost.changed else ""
+        change = (plain(change_text(cost), style), plain(ratio_interval(cost), style), str(cost.tasks))
+        table.add_row(cost_name(cost.name), cost_value(cost, cost.mean_a), cost_value(cost, cost.mean_b), *change)
     return table
 
 
 def slices_table(slices: Sequence[Slice]) -> Table:
-    """Show each group's difference in points with corrected interval and p-value."""
+    """Show each group's difference in points with interval and p-value after Holm's correction."""
     table = new_table("By group", "")
-    for name in ("tasks", "points", f"{LEVEL} of all", "adjusted p"):
-        table.add_column(name, justify="right", no_wrap=name != "adjusted p")
+    for name in ("tasks", "points", f"{LEVEL} of all", "p (Holm)"):
+        table.add_column(name, justify="right", no_wrap=name != "p (Holm)")
     shown = ""
     for s in slices:
         if s.dimension != shown:
             shown = s.dimension
             table.add_row(plain(metric_name(shown), style="bold"))
-        numbers = (f"{100 * s.difference:+.1f}", slice_interval(s.interval), p_text(s.adjusted_p))
+        numbers = (f"{100 * s.difference:+.1f}", interval_text(s.interval), p_text(s.adjusted_p))
         table.add_row(plain(f"  {s.value}"), str(s.tasks), *numbers)
     return table
 
 
 def arms_table(found: ArmsComparison) -> Table:
-    """Show each arm's metric, its difference from the first arm with interval and p, and its cost."""
+    """Show each arm's tasks, runs, metric and cost."""
     table = new_table("Arms", "")
-    for name in ("tasks", "runs", metric_name(found.metric), "against the first", LEVEL, "adjusted p", "cost/run"):
+    for name in ("tasks", "runs", metric_name(found.metric), "cost/run"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for arm in found.arms:
+        mean = UNKNOWN if arm.mean is None else percent(arm.mean)
+        table.add_row(plain(arm.label), str(arm.tasks), str(arm.runs), mean, cost_text(arm.cost))
+    return table
+
+
+def pairs_table(found: ArmsComparison) -> Table:
+    """Show the difference between each two arms: against the first, then the others against each other."""
+    table = new_table("Each against each, corrected by Holm's method for all pairs", "")
+    for name in ("points", "interval", "level", "p (Holm)", "money"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("")
-    for at, arm in enumerate(found.arms):
-        cells = [str(arm.tasks), str(arm.runs), UNKNOWN if arm.mean is None else percent(arm.mean)]
-        comparison = found.comparisons[at - 1] if at else None
-        if comparison is None or comparison.primary is None:
-            cells += [UNKNOWN, UNKNOWN, UNKNOWN, cost_text(arm.cost), ""]
-        else:
-            cells += [signed(comparison.primary), interval_text(comparison.primary)]
-            cells += [p_text(comparison.decision.suite.smaller), cost_text(arm.cost), str(comparison.verdict)]
-        table.add_row(plain(arm.label), *cells)
+    for pair in (*found.comparisons, *found.between):
+        cost, primary = pair.cost_named("cost"), pair.primary
+        difference = (points(primary.difference), interval_text(primary.interval)) if primary else (UNKNOWN, UNKNOWN)
+        cells = (f"{100 * pair.confidence:.3g} %", p_text(pair.adjusted_p), change_text(cost) if cost else UNKNOWN)
+        verdict = plain(str(pair.verdict), COLOURS[pair.verdict])
+        table.add_row(plain(f"{pair.label_b} against {pair.label_a}"), *difference, *cells, verdict)
     return table
 
 

@@ -242,3 +242,16 @@ def holm(p_values: Sequence[float]) -> list[float]:
         reached = max(reached, min(1.0, (len(p_values) - rank) * p_values[at]))
         adjusted[at] = reached
     return adjusted
+
+
+def holm_levels(p_values: Sequence[float], alpha: float) -> list[float]:
+    """Return the level at which Holm's procedure judges each p-value, in the order given.
+
+    It is `alpha` divided by the number of hypotheses not rejected before. An interval at this level excludes 0 exactly
+    when the procedure rejects, so that interval and verdict cannot disagree.
+    """
+    levels, rejected = [alpha] * len(p_values), 0
+    for at in sorted(range(len(p_values)), key=lambda at: p_values[at]):
+        levels[at] = alpha / (len(p_values) - rejected)
+        rejected += p_values[at] <= levels[at]
+    return levels

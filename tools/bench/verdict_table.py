@@ -138,7 +138,7 @@ Told = tuple[Verdict, float, tuple[float, float] | None, bool]
 def _told(comparison: Comparison) -> Told:
     interval = comparison.decision.interval
     ends = (interval.low, interval.high) if interval else None
-    named = bool(comparison.influence or zeros_of_groups(comparison.decision.units))
+    named = bool(zeros_of_groups(comparison.decision.units))
     return comparison.verdict, comparison.decision.difference, ends, named
 
 

@@ -1,19 +1,14 @@
-"""What else differs between the arms than the treatment, and was that used? One sentence for each reason to doubt."""
+"""What else differs between the arms than the treatment? One sentence for each difference."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from measure.compare.doubts.loss import Arms
-from measure.compare.metrics import with_calls
 from measure.compare.wording import some
 from measure.records import EvalResult
-
-SELDOM_USED = 0.5
-"""If a smaller share of runs used the treatment, the reader is told."""
 
 
 class Condition(NamedTuple):
@@ -116,81 +111,3 @@ def _against(*sides: Iterable[object]) -> str:
     return " against ".join(
         some(sorted(f"{value:g}" if isinstance(value, float) else str(value) for value in side)) for side in sides
     )
-
-
-def unused_treatment(arms: Arms, treatment: Sequence[str]) -> Iterator[str]:
-    """Yield sentences on tools and skills of B that its runs never used, seldom used, or may not have used.
-
-    `treatment` names the tools that B is about, as glob patterns; by default, those that B was offered and A was not.
-    """
-    (_, a), (label, b) = arms
-    runs, recorded = sum(run.measured for run in b), with_calls(b)
-    unknown = f" (not recorded for {runs - len(recorded)} of {runs})" if len(recorded) < runs else ""
-    tools = _treatment_tools(a, b, treatment)
-    skills = [] if treatment else sorted(_offered(b, "skills") - _offered(a, "skills"))
-    for kind, names, uses in (("tool", tools, _calls), ("skill", skills, _uses_skill)):
-        if not names or not runs:
-            continue
-        what = f"the {kind} {some(names)}"
-        used = sum(any(uses(run, name) for name in names) for run in recorded)
-        if not recorded:
-            yield (
-                f"Whether {label} used {what} is not recorded: no run left a trajectory; "
-                "use an agent that writes one before you call the difference its effect."
-            )
-        elif not used:
-            whose = f"none of the {len(recorded)} runs with a trajectory" if unknown else "no run"
-            yield (
-                f"The treatment was never used: {whose} of {label} called {what}, "
-                f"so the difference cannot be its effect{unknown}; look whether the agent could reach it."
-            )
-        elif used < SELDOM_USED * len(recorded):
-            yield (
-                f"Only {used} of {len(recorded)} runs of {label} used {what}{unknown}; "
-                "the difference is that of being offered it, not of using it."
-            )
-
-
-def treatment_in_baseline(arms: Arms, treatment: Sequence[str]) -> Iterator[str]:
-    """Yield a sentence if runs of A called the treatment too, with the number of such runs in each arm.
-
-    `treatment` is as in `unused_treatment`; if both arms were offered the same, it is the MCP servers that both called.
-    """
-    (label_a, a), (label_b, b) = arms
-    tools, advice = _treatment_tools(a, b, treatment), "what is compared is more of it with less;"
-    if not tools:
-        tools = sorted(_called_servers(a) & _called_servers(b))
-        advice = "if that is what B is about, say so with --treatment, and"
-    recorded = [with_calls(arm) for arm in (a, b)]
-    in_a, in_b = (sum(any(_calls(run, tool) for tool in tools) for run in arm) for arm in recorded)
-    if in_a:
-        yield (
-            f"The baseline had the treatment: {some(tools)} was called in {in_a} of {len(recorded[0])} runs of "
-            f"{label_a} and {in_b} of {len(recorded[1])} of {label_b}; {advice} offer it to {label_b} alone."
-        )
-
-
-def _called_servers(results: Sequence[EvalResult]) -> set[str]:
-    """Return patterns for the MCP servers whose tools were called."""
-    names = {call.name for run in results if run.measured for call in run.trace.tool_calls}
-    return {f"mcp__{name.split('__')[1]}__*" for name in names if name.startswith("mcp__")}
-
-
-def _treatment_tools(a: Sequence[EvalResult], b: Sequence[EvalResult], treatment: Sequence[str]) -> list[str]:
-    """Return the tools that B is about, as patterns: those named, else those offered to B's runs but not to A's."""
-    tools = list(treatment) or sorted(_offered(b, "tools") - _offered(a, "tools"))
-    if not tools:  # Harbor records servers, not their tools
-        tools = [f"mcp__{name}__*" for name in sorted(_offered(b, "servers") - _offered(a, "servers"))]
-    return tools
-
-
-def _offered(results: Sequence[EvalResult], kind: str) -> set[str]:
-    return {name for result in results for name in getattr(result.trace.offered, kind) or ()}
-
-
-def _calls(result: EvalResult, pattern: str) -> bool:
-    return any(fnmatchcase(call.name, pattern) for call in result.trace.tool_calls)
-
-
-def _uses_skill(result: EvalResult, name: str) -> bool:
-    return any(call.name == "Skill" and name in map(str, call.input.values()) for call in result.trace.tool_calls)
