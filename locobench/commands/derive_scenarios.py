@@ -34,6 +34,7 @@ def main(argv: list[str] | None) -> int:
     from locobench.derive.report import Choice, why_none
     from locobench.derive.run import derive
     from locobench.derive.scenarios import PAGE
+    from locobench.shared.claim import claim_beforehand
 
     if unknown := sorted(set(options.languages or ()) - LANGUAGES.keys()):
         parser.error(f"--languages: unknown: {', '.join(unknown)} (known: {', '.join(LANGUAGES)})")
@@ -61,6 +62,7 @@ def main(argv: list[str] | None) -> int:
             cli.complain(f"{report.name}: no question: {why_none(report)}")
     total = sum(len(report.asked) for report in reports)
     if total:
+        say(claim_beforehand(sum(bool(report.asked) for report in reports)))
         say(f"{total} scenarios written to {options.output_dir}; {options.output_dir / PAGE} shows them")
     return cli.DONE if all(report.asked for report in reports) else cli.NOTHING_DONE
 

@@ -14,6 +14,7 @@ from locobench.commands import cli
 from locobench.dataset.catalog import DIFFICULTIES, LANGUAGES
 from locobench.selection.criteria import SCORE_PARTS, Candidate, Criteria
 from locobench.selection.select import SCORE_DIGITS, Selection, select
+from locobench.shared.claim import claim_beforehand
 from locobench.shared.errors import InputError
 from locobench.shared.installation import EXTRACT, GENERATE
 
@@ -27,6 +28,8 @@ def print_summary(selection: Selection) -> None:
     for name in ("task_category", "language", "difficulty"):
         counts = Counter(getattr(task, name) for _, task in selection.selected)
         cli.say(f"By {name}: " + ", ".join(f"{key} {number}" for key, number in counts.most_common()))
+    if repositories := {task.repository for _, task in selection.selected} - {""}:
+        cli.say(claim_beforehand(len(repositories)))
 
 
 def build_parser() -> cli.Parser:

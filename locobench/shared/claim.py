@@ -1,4 +1,4 @@
-"""What a comparison can be about, by the number of repositories its tasks come from: known before any run is paid for."""
+"""What a comparison can be about, by the number of repositories of its tasks: known before any run."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class ArmOptions:
         """Return the labels given, one for each arm, or those `otherwise`."""
         if self.label and len(self.label) != len(otherwise):
             raise InputError(
-                f"--label: {len(self.label)} given for {len(otherwise)} arms; give one for each, in their order, or none"
+                f"--label: {len(self.label)} given for {len(otherwise)} arms; give one for each, in order, or none"
             )
         return self.label or otherwise
 

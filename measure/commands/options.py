@@ -21,6 +21,9 @@ MARGIN_OPTION = click.option(
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="Difference, 0 to 1, up to which B is as good as A.",
 )
+ARMS_OPTION = click.option(
+    "--arms", default=2, show_default=True, type=click.IntRange(2), help="Number of arms, the baseline included."
+)
 RESULTS_HELP = "results file, journal of a matrix, Harbor job folder, or CSV table of rewards"
 
 

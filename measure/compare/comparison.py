@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from statistics import fmean
-from typing import Any
 
 from locobench.shared.errors import InputError
 from measure.compare.costs import find_costs, price
@@ -208,6 +207,9 @@ def compare_arms(
         raise InputError(f"a comparison takes two or more arms of different names, not: {', '.join(labels)}")
     chosen = resolve_metric(metric, [result for _, results in arms for result in results])
     pairs = [_Pair(two, chosen, _Question(threshold, margin, fixed_tasks)) for two in combinations(arms, 2)]
+    points = tuple(_point(label, results, chosen) for label, results in arms)
+    if len(pairs) == 1:
+        return ArmsComparison(metric=chosen, arms=points, comparisons=(_comparison(pairs[0], treatment),))
     ps = [1.0 if find_loss(pair.labelled).cap else pair.decide(ALPHA).p for pair in pairs]
     adjusted, levels = holm(ps), holm_levels(ps, ALPHA)
     if fixed_tasks:
@@ -217,10 +219,7 @@ def compare_arms(
         for pair, level, p in zip(pairs, levels, adjusted, strict=True)
     ]
     others = len(arms) - 1
-    points = tuple(_point(label, results, chosen) for label, results in arms)
-    return ArmsComparison(
-        metric=chosen, arms=points, comparisons=tuple(found[:others]), between=tuple(found[others:])
-    )
+    return ArmsComparison(metric=chosen, arms=points, comparisons=tuple(found[:others]), between=tuple(found[others:]))
 
 
 def _point(label: str, results: Sequence[EvalResult], metric: Metric) -> ArmPoint:

@@ -54,9 +54,7 @@ def decide(
     if fixed_tasks:
         these_tasks = significance.stratified_test([unit.values for unit in judged])
         moved = [unit.difference for unit in judged if abs(unit.difference) > TIE]
-        verdict = _called(
-            fmean(moved or [0.0]), these_tasks, WORSE_ALPHA * share, BETTER_ALPHA * share, threshold
-        )
+        verdict = _called(fmean(moved or [0.0]), these_tasks, WORSE_ALPHA * share, BETTER_ALPHA * share, threshold)
         alone = {unit.verdict for unit in judged if unit.verdict.decided}
         if alone and not verdict.decided:
             verdict = Verdict.REGRESSION if Verdict.REGRESSION in alone else Verdict.IMPROVEMENT

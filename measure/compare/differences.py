@@ -1,4 +1,4 @@
-"""Where does the difference come from? In each metric, in each group of tasks, and how much more the tasks could show."""
+"""Where does the difference come from? In each metric and group of tasks, and how much more the tasks could show."""
 
 from __future__ import annotations
 

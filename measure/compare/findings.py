@@ -81,7 +81,7 @@ class CostRatio(Frozen):
     ratio: float | None
     """Geometric mean over tasks of B's mean divided by A's; None without tasks."""
     interval: Interval | None
-    """All ratios that the sign-flip test of the logarithms does not reject, at the level that Holm's procedure gives."""
+    """All ratios that the sign-flip test of the logarithms does not reject, at the level of Holm's procedure."""
     p: float = 1.0
     """Two-sided p-value of that test."""
     adjusted_p: float = 1.0

@@ -38,7 +38,9 @@ def answer(comparison: Comparison) -> str:
     else:
         text = f"No evidence that {b} is better or worse than {a}{where}"
         if interval and not where:
-            text += f": if there is an effect, it lies between {interval_text(interval).replace(' to ', ' and ')} points"
+            text += (
+                f": if there is an effect, it lies between {interval_text(interval).replace(' to ', ' and ')} points"
+            )
         if _no_worse(comparison):
             text += f"; it is not worse by more than {margin_text(comparison)} ({_equivalence(comparison)})"
     return f"{text}{_for_less(comparison)}."
@@ -160,8 +162,8 @@ def headroom_sentence(comparison: Comparison) -> str:
     if room is None:
         return ""
     text = (
-        f"Of {counted(room.tasks, 'task')}, {comparison.label_a} solved {room.always_a} in every run and {room.never_a} "
-        f"in none, {comparison.label_b} {room.always_b} and {room.never_b}; the largest rise that they can show is "
+        f"Of {counted(room.tasks, 'task')}, {comparison.label_a} solved {room.always_a} in every run and "
+        f"{room.never_a} in none, {comparison.label_b} {room.always_b} and {room.never_b}; the largest rise that they can show is "
         f"{100 * room.rise:.1f} points, the largest fall {100 * room.fall:.1f}."
     )
     rise, fall = (None if size is None else f"{100 * size:.1f} points" for size in (room.finds_rise, room.finds_fall))

@@ -22,7 +22,7 @@ from measure.statistics.estimates import Interval
 from measure.statistics.significance import OneSided
 
 REPOSITORIES = ("repository", "repo", "project", "project_id")
-"""Groups that name a task's code base, the surest first: a repository has a project for each commit that is asked about."""
+"""Groups that name a task's code base, the surest first: a repository has a project for each commit asked about."""
 
 Metric = Literal["pass_rate", "score"]
 MetricChoice = Literal["auto", "pass_rate", "score"]

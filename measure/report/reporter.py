@@ -133,7 +133,7 @@ class Reporter:
             print_table(self.console, unit_table(units, a, b))
 
     def print_arms(self, found: ArmsComparison, all_tasks: bool = False) -> None:
-        """Print several arms and every pair of them in tables; then each against the first as `print_comparison` does."""
+        """Print several arms and every pair of them in tables, then each against the first in full."""
         if found.between:
             print_table(self.console, arms_table(found))
             print_table(self.console, pairs_table(found))

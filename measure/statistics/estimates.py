@@ -158,7 +158,7 @@ def equivalence_power(margin: float, sd_of_differences: float, tasks: int, runs:
     """Return how often `equivalence_interval` lies within the margin when nothing differs, 0 to 1.
 
     The mean has to be closer to 0 than the margin by the reach of the interval: Phillips 1990, "Power of the Two
-    One-Sided Tests Procedure in Bioequivalence", J. Pharmacokinet. Biopharm. 18, with the standard error taken as known.
+    One-Sided Tests Procedure in Bioequivalence", J. Pharmacokinet. Biopharm. 18; the standard error is taken as known.
 
     Args:
         margin: the largest difference that is as good, above 0.

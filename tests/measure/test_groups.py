@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from measure.compare.influence import find_influence
 
 from harness.models import EvalResult
 from measure.compare.comparison import compare
 from measure.compare.doubts.warnings import zeros_of_groups
 from measure.compare.findings import Slice
-from measure.compare.influence import find_influence
 from measure.compare.pairing import by_quartile
 from measure.compare.verdicts import Comparison, UnitComparison, UnitKey, Verdict
 from measure.statistics.significance import mean_permutation_test

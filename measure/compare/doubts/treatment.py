@@ -40,8 +40,8 @@ def unused_treatment(arms: Arms, treatment: Sequence[str]) -> Iterator[str]:
             )
         elif not used and (alike := _named_otherwise(recorded, names)):
             yield (
-                f"No run of {label} called {what} by that name, but runs called {some(alike)}; if that is the treatment, "
-                "name it with --treatment."
+                f"No run of {label} called {what} by that name, but runs called {some(alike)}; if that is the "
+                "treatment, name it with --treatment."
             )
         elif not used:
             whose = f"none of the {len(recorded)} runs with a trajectory" if unknown else "no run"
@@ -57,7 +57,7 @@ def unused_treatment(arms: Arms, treatment: Sequence[str]) -> Iterator[str]:
 
 
 def _named_otherwise(runs: Sequence[EvalResult], patterns: Sequence[str]) -> list[str]:
-    """Return called tools that have a server of `patterns` in their name: agents write mcp__server__tool differently."""
+    """Return called tools that have a server of `patterns` in their name: agents name tools differently."""
     servers = {match["server"] for pattern in patterns if (match := SERVER.match(pattern))}
     called = {call.name for run in runs for call in run.trace.tool_calls}
     plain = {name: re.sub(r"\W|_", "", name).casefold() for name in called}
