@@ -14,6 +14,7 @@ from measure.compare.decision import MARGIN, decide
 from measure.compare.differences import METRICS, find_difference, find_headroom, find_slices, task_shares
 from measure.compare.doubts.loss import Arms, find_loss, with_lost_runs, worst_difference
 from measure.compare.doubts.warnings import find_warnings
+from measure.compare.findings import Loss
 from measure.compare.metrics import by_task, count_errors, mean_of_known, metric_value, resolve_metric, tool_use
 from measure.compare.pairing import Runs, by_unit, pair_units, pairing
 from measure.compare.verdicts import (
@@ -64,26 +65,26 @@ def compare(
         InputError: the arms share runs, or have no model in common and one has several.
     """
     arms = (label_a, results_a), (label_b, results_b)
-    pair = _Pair(arms, resolve_metric(metric, [*results_a, *results_b]), _Question(threshold, margin, fixed_tasks))
+    pair = Pair(arms, resolve_metric(metric, [*results_a, *results_b]), Question(threshold, margin, fixed_tasks))
     return _comparison(pair, treatment)
 
 
 @dataclass(frozen=True)
-class _Question:
+class Question:
     """What is asked of every pair of arms, as in `compare`."""
 
-    threshold: float
-    margin: float
-    fixed_tasks: bool
+    threshold: float = 0.0
+    margin: float = MARGIN
+    fixed_tasks: bool = False
 
 
 @dataclass(frozen=True)
-class _Pair:
+class Pair:
     """Two arms, paired by task."""
 
     labelled: Arms
     metric: Metric
-    question: _Question
+    question: Question
 
     def __post_init__(self) -> None:
         _refuse_shared_runs(self.labelled)
@@ -93,6 +94,11 @@ class _Pair:
         (_, a), (_, b) = self.labelled
         key_of = pairing(a, b)
         return by_unit(a, key_of, lost_a), by_unit(b, key_of, lost_b)
+
+    @cached_property
+    def loss(self) -> Loss:
+        """What was lost in both arms, and whether that rules out a verdict."""
+        return find_loss(self.labelled)
 
     @cached_property
     def units(self) -> list[UnitComparison]:
@@ -106,17 +112,16 @@ class _Pair:
             return self.units
         return pair_units(*self.runs(0.0, 0.0), self.metric)
 
-    def decide(self, alpha: float) -> Decision:
-        """Decide at a level, with lost runs left out and at 0; the caps on loss are not applied."""
-        asked = vars(self.question)
-        found = decide(self.units, alpha=alpha, **asked)
-        if self.units_as_zero is self.units:
-            return found
-        return with_lost_runs(found, decide(self.units_as_zero, alpha=alpha, **asked))
+    def decide(self, alpha: float, *, alone: bool = True) -> Decision:
+        """Decide at a level, with lost runs left out and at 0, and with the caps on loss."""
+        asked = {**vars(self.question), "alpha": alpha}
+        found = decide(self.units, **asked, alone=alone)
+        as_zero = None if self.units_as_zero is self.units else decide(self.units_as_zero, **asked, alone=False)
+        return with_lost_runs(found, as_zero, self.loss.cap)
 
 
 def _comparison(
-    pair: _Pair, treatment: Sequence[str], *, alpha: float = ALPHA, adjusted_p: float | None = None, pairs: int = 1
+    pair: Pair, treatment: Sequence[str], *, alpha: float = ALPHA, adjusted_p: float | None = None, pairs: int = 1
 ) -> Comparison:
     """Return everything about a pair of arms.
 
@@ -128,8 +133,8 @@ def _comparison(
         pairs: number of pairs that are compared, for which groups and costs are corrected.
     """
     (label_a, results_a), (label_b, results_b) = pair.labelled
-    units, runs, loss = pair.units, pair.runs(), find_loss(pair.labelled)
-    decision = with_lost_runs(pair.decide(alpha), cap=loss.cap)
+    units, runs, loss = pair.units, pair.runs(), pair.loss
+    decision = pair.decide(alpha)
     metrics = [found for name in METRICS if (found := find_difference(name, units, *runs))]
     metrics = [m.model_copy(update={"interval": decision.interval}) if m.name == pair.metric else m for m in metrics]
     if loss.a.lost + loss.b.lost:
@@ -206,20 +211,25 @@ def compare_arms(
     if len(labels) < 2 or len(set(labels)) < len(labels):
         raise InputError(f"a comparison takes two or more arms of different names, not: {', '.join(labels)}")
     chosen = resolve_metric(metric, [result for _, results in arms for result in results])
-    pairs = [_Pair(two, chosen, _Question(threshold, margin, fixed_tasks)) for two in combinations(arms, 2)]
+    pairs = [Pair(two, chosen, Question(threshold, margin, fixed_tasks)) for two in combinations(arms, 2)]
     points = tuple(_point(label, results, chosen) for label, results in arms)
     if len(pairs) == 1:
         return ArmsComparison(metric=chosen, arms=points, comparisons=(_comparison(pairs[0], treatment),))
-    ps = [1.0 if find_loss(pair.labelled).cap else pair.decide(ALPHA).p for pair in pairs]
-    adjusted, levels = holm(ps), holm_levels(ps, ALPHA)
-    if fixed_tasks:
-        adjusted, levels = [min(1.0, p * len(pairs)) for p in ps], [ALPHA / len(pairs)] * len(pairs)
+    adjusted, levels = levels_of(pairs)
     found = [
         _comparison(pair, treatment, alpha=level, adjusted_p=p, pairs=len(pairs))
         for pair, level, p in zip(pairs, levels, adjusted, strict=True)
     ]
     others = len(arms) - 1
     return ArmsComparison(metric=chosen, arms=points, comparisons=tuple(found[:others]), between=tuple(found[others:]))
+
+
+def levels_of(pairs: Sequence[Pair]) -> tuple[list[float], list[float]]:
+    """Return each pair's p-value after correction for all of them, and the level that its verdict is due."""
+    ps = [1.0 if pair.loss.cap else pair.decide(ALPHA, alone=False).p for pair in pairs]
+    if pairs[0].question.fixed_tasks:
+        return [min(1.0, p * len(pairs)) for p in ps], [ALPHA / len(pairs)] * len(pairs)
+    return holm(ps), holm_levels(ps, ALPHA)
 
 
 def _point(label: str, results: Sequence[EvalResult], metric: Metric) -> ArmPoint:

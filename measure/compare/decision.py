@@ -30,6 +30,7 @@ def decide(
     margin: float = MARGIN,
     fixed_tasks: bool = False,
     alpha: float = ALPHA,
+    alone: bool = True,
 ) -> Decision:
     """Decide on all tasks together, and on each task alone.
 
@@ -43,9 +44,10 @@ def decide(
         margin: differences up to this, 0 to 1, are as good.
         fixed_tasks: ask about these very tasks.
         alpha: level of the comparison, 0 to 1; all others shrink with it.
+        alone: judge each task alone, too.
     """
     share = alpha / ALPHA
-    judged = tuple(_judge_units(units, threshold, TASK_Q * share))
+    judged = tuple(_judge_units(units, threshold, TASK_Q * share) if alone or fixed_tasks else units)
     differences, clusters = per_task(judged, clusters_of(judged))
     difference, count = fmean(differences or [0.0]), len(set(clusters))
     shift, these_tasks = significance.sign_flip_test(differences, clusters, 1 - alpha), None
@@ -55,9 +57,9 @@ def decide(
         these_tasks = significance.stratified_test([unit.values for unit in judged])
         moved = [unit.difference for unit in judged if abs(unit.difference) > TIE]
         verdict = _called(fmean(moved or [0.0]), these_tasks, WORSE_ALPHA * share, BETTER_ALPHA * share, threshold)
-        alone = {unit.verdict for unit in judged if unit.verdict.decided}
-        if alone and not verdict.decided:
-            verdict = Verdict.REGRESSION if Verdict.REGRESSION in alone else Verdict.IMPROVEMENT
+        decided = {unit.verdict for unit in judged if unit.verdict.decided}
+        if decided and not verdict.decided:
+            verdict = Verdict.REGRESSION if Verdict.REGRESSION in decided else Verdict.IMPROVEMENT
         enough = prod(1 / comb(len(u.scores_a) + len(u.scores_b), len(u.scores_a)) for u in judged) <= WORSE_ALPHA
     else:
         verdict = beyond(shift.interval, difference, threshold)
@@ -128,9 +130,16 @@ def _called(difference: float, p: OneSided, worse: float, better: float, thresho
 
 def _judge_units(units: Sequence[UnitComparison], threshold: float, q: float) -> Iterator[UnitComparison]:
     """Judge each task alone, its p-values adjusted for the number of tasks, at false discovery rate `q`."""
-    less = significance.discrete_benjamini_hochberg([u.p.less for u in units], [u.p.steps_less for u in units])
-    greater = significance.discrete_benjamini_hochberg([u.p.greater for u in units], [u.p.steps_greater for u in units])
-    for unit, down, up in zip(units, less, greater, strict=True):
-        adjusted = OneSided(down, up, unit.p.attainable)
+    tests = [_test_alone(unit) for unit in units]
+    less = significance.discrete_benjamini_hochberg([p.less for p in tests], [p.steps_less for p in tests])
+    greater = significance.discrete_benjamini_hochberg([p.greater for p in tests], [p.steps_greater for p in tests])
+    for unit, p, down, up in zip(units, tests, less, greater, strict=True):
+        adjusted = OneSided(down, up, p.attainable)
         verdict = _called(unit.difference, adjusted, q, q, threshold)
-        yield unit.model_copy(update={"verdict": verdict, "adjusted": adjusted})
+        yield unit.model_copy(update={"verdict": verdict, "p": p, "adjusted": adjusted})
+
+
+def _test_alone(unit: UnitComparison) -> OneSided:
+    if unit.metric == "pass_rate":
+        return significance.fisher_test(unit.passed_a, len(unit.scores_a), unit.passed_b, len(unit.scores_b))
+    return significance.mean_permutation_test(*unit.values)

@@ -163,8 +163,8 @@ def headroom_sentence(comparison: Comparison) -> str:
         return ""
     text = (
         f"Of {counted(room.tasks, 'task')}, {comparison.label_a} solved {room.always_a} in every run and "
-        f"{room.never_a} in none, {comparison.label_b} {room.always_b} and {room.never_b}; the largest rise that they can show is "
-        f"{100 * room.rise:.1f} points, the largest fall {100 * room.fall:.1f}."
+        f"{room.never_a} in none, {comparison.label_b} {room.always_b} and {room.never_b}; the largest rise that they "
+        f"can show is {100 * room.rise:.1f} points, the largest fall {100 * room.fall:.1f}."
     )
     rise, fall = (None if size is None else f"{100 * size:.1f} points" for size in (room.finds_rise, room.finds_fall))
     if rise and rise == fall:

@@ -77,7 +77,8 @@ class UnitComparison(Frozen):
     passed_b: int
     difference: float
     """B minus A of the metric, -1 to 1."""
-    p: OneSided
+    p: OneSided = OneSided(1.0, 1.0, 1.0)
+    """Of a permutation test of the task's runs, once the task was judged alone."""
     adjusted: OneSided = OneSided(1.0, 1.0, 1.0)
     """After correction for the number of tasks; verdicts rest on this."""
     verdict: Verdict = Verdict.NO_EVIDENCE

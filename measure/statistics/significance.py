@@ -148,6 +148,7 @@ def _splits(a: Sequence[float], b: Sequence[float]) -> tuple[NDArray[np.float64]
     return values, counts / counts.sum()
 
 
+@lru_cache(maxsize=10_000)
 def fisher_test(passed_a: int, runs_a: int, passed_b: int, runs_b: int) -> OneSided:
     """Test whether the chance to pass fell (`less`) or rose (`greater`) from A to B; exact, given the margins.
 

@@ -1,7 +1,7 @@
 """How often is a verdict wrong, and how often is what is there found? Writes docs/STATISTICS.md's tables of verdicts.
 
-Run by `make power-table`. Every experiment is two or more made arms that go through the whole of `compare_arms`. Beside
-each stands what scipy's paired t test says of the same draws.
+Run by `make power-table`. Every experiment is two or more made arms of results, decided as
+`compare_arms` does. Beside each stands what scipy's paired t test says of the same draws.
 """
 
 from __future__ import annotations
@@ -15,15 +15,19 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import combinations
 from statistics import fmean
 
 import numpy as np
 from scipy import stats
 
 from harness.models import EvalResult, Outcome, TokenUsage
-from measure.compare.comparison import compare_arms
+from measure.compare.comparison import Pair, Question, compare_arms, levels_of
 from measure.compare.decision import MARGIN
-from measure.compare.verdicts import ArmsComparison, Verdict
+from measure.compare.findings import CostRatio, Slice
+from measure.compare.metrics import resolve_metric
+from measure.compare.verdicts import ArmsComparison, Decision, Verdict
+from measure.statistics.estimates import ALPHA
 from tests.support.results import run
 from tools.bench.power_table import DOCUMENT, write_table
 
@@ -72,6 +76,8 @@ class Experiment:
     """Number of groups that mean nothing."""
     cost_ratio: float = 1.0
     """What B costs in dollars and tokens, as a multiple of A; time, turns and calls are the same."""
+    costs: bool = False
+    """Whether the costs are looked at."""
     arms: int = 2
     fixed_tasks: bool = False
 
@@ -141,13 +147,15 @@ def _run(
     lost = rng.random() < share and (not experiment.failing_only or score < PASS_MARK)
     outcome = Outcome.INFRA_ERROR if lost else Outcome.TIMEOUT if ended else Outcome.COMPLETED
     score = score if outcome is Outcome.COMPLETED else 0.0
-    trace = _BASE.trace.model_copy(
-        update={
-            "usage": TokenUsage(input_tokens=round(1e6 * cost)),
-            "duration_seconds": 60 * math.exp(rng.gauss(0, RUN_COST_SD)),
-            "num_turns": rng.randint(3, 30),
-        }
-    )
+    trace = _BASE.trace
+    if experiment.costs:
+        trace = trace.model_copy(
+            update={
+                "usage": TokenUsage(input_tokens=round(1e6 * cost)),
+                "duration_seconds": 60 * math.exp(rng.gauss(0, RUN_COST_SD)),
+                "num_turns": rng.randint(3, 30),
+            }
+        )
     return _BASE.model_copy(
         update={
             "task_id": f"t{task:03}",
@@ -193,9 +201,14 @@ class Told:
 def told(experiment: Experiment, seed: int) -> Told:
     """Draw one experiment and look at it."""
     arms = arms_of(experiment, seed)
-    found = compare_arms(labelled(arms), fixed_tasks=experiment.fixed_tasks)
-    first = found.comparisons[0]
-    interval, cost = first.decision.interval, first.cost_named("cost")
+    decisions = decisions_of(experiment, arms)
+    first, interval = decisions[0], decisions[0].interval
+    costs: tuple[CostRatio, ...] = ()
+    groups: tuple[Slice, ...] = ()
+    if experiment.costs or experiment.repositories:
+        whole = compare_arms(labelled(arms)).comparisons[0]
+        costs, groups = whole.costs, whole.slices
+    cost = next((cost for cost in costs if cost.name == "cost"), None)
     differences, logs = _by_hand(arms[0], arms[1])
     t = stats.ttest_1samp(differences, 0.0)
     sides = (
@@ -204,16 +217,26 @@ def told(experiment: Experiment, seed: int) -> Told:
     )
     varied = float(np.ptp(differences)) > 0
     return Told(
-        verdicts=tuple(pair.verdict for pair in (*found.comparisons, *found.between)),
-        difference=first.decision.difference,
+        verdicts=tuple(decision.verdict for decision in decisions),
+        difference=first.difference,
         interval=(interval.low, interval.high) if interval else None,
-        group_called=any(part.interval and not part.interval.low <= 0 <= part.interval.high for part in first.slices),
+        group_called=any(part.interval and not part.interval.low <= 0 <= part.interval.high for part in groups),
         cheaper=bool(cost and cost.changed and cost.ratio and cost.ratio < 1),
-        costs_called=any(cost.changed for cost in first.costs),
+        costs_called=any(cost.changed for cost in costs),
         t_called=int(np.sign(t.statistic)) if varied and t.pvalue <= FALSE_CALLS else 0,
         t_as_good=bool(max(sides) <= FALSE_CALLS if varied else abs(differences[0]) < MARGIN),
         t_cheaper=bool(np.mean(logs) < 0 and stats.ttest_1samp(logs, 0.0).pvalue <= FALSE_CALLS / 5),
     )
+
+
+def decisions_of(experiment: Experiment, arms: Sequence[list[EvalResult]]) -> list[Decision]:
+    """Decide on every pair of arms as `compare_arms` does, without what a page shows besides."""
+    metric = resolve_metric("auto", [result for arm in arms for result in arm])
+    question = Question(fixed_tasks=experiment.fixed_tasks)
+    pairs = [Pair(two, metric, question) for two in combinations(labelled(arms), 2)]
+    pairs.sort(key=lambda pair: pair.labelled[0][0] != "a")
+    levels = levels_of(pairs)[1] if len(pairs) > 1 else [ALPHA]
+    return [pair.decide(level, alone=False) for pair, level in zip(pairs, levels, strict=True)]
 
 
 def _by_hand(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> tuple[np.ndarray, np.ndarray]:
@@ -298,9 +321,9 @@ APART: dict[str, Experiment] = {
 """B differs by exactly the margin: every verdict of as good is false."""
 
 COSTS: dict[str, Experiment] = {
-    "costs unchanged": PASSES,
-    "costs unchanged, 12 repositories": replace(PASSES, projects=12),
-    "dollars and tokens 20 % less": replace(PASSES, cost_ratio=0.8),
+    "costs unchanged": replace(PASSES, costs=True),
+    "costs unchanged, 12 repositories": replace(PASSES, costs=True, projects=12),
+    "dollars and tokens 20 % less": replace(PASSES, costs=True, cost_ratio=0.8),
 }
 
 

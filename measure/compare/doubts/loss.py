@@ -77,7 +77,7 @@ def _of_arm(results: Sequence[EvalResult]) -> ArmLoss:
     )
 
 
-def with_lost_runs(decision: Decision, as_zero: Decision | None = None, cap: str = "") -> Decision:
+def with_lost_runs(decision: Decision, as_zero: Decision | None, cap: str) -> Decision:
     """Return the decision that lost runs leave standing.
 
     A verdict stands if it is the same with the lost runs left out and with them at 0: where they are few and lost
@@ -85,19 +85,18 @@ def with_lost_runs(decision: Decision, as_zero: Decision | None = None, cap: str
 
     Args:
         decision: the decision with lost runs left out.
-        as_zero: the decision with lost runs at 0, if any were lost.
-        cap: why there can be no verdict, if so.
+        as_zero: the decision with lost runs at 0; None if none were lost.
+        cap: why there can be no verdict; empty if there can.
     """
-    if cap:
-        return decision.model_copy(update={"verdict": Verdict.NOT_ENOUGH_DATA})
-    if as_zero is None:
-        return decision
+    as_zero = as_zero or decision
     both = {decision.verdict, as_zero.verdict}
-    verdict = Verdict.NOT_ENOUGH_DATA if Verdict.NOT_ENOUGH_DATA in both else Verdict.NO_EVIDENCE
+    verdict = decision.verdict if len(both) == 1 else Verdict.NO_EVIDENCE
+    if cap or Verdict.NOT_ENOUGH_DATA in both:
+        verdict = Verdict.NOT_ENOUGH_DATA
     weaker = max(decision, as_zero, key=lambda found: found.p)
     return decision.model_copy(
         update={
-            "verdict": decision.verdict if len(both) == 1 else verdict,
+            "verdict": verdict,
             "interval": _span(decision.interval, as_zero.interval),
             "equivalence": _span(decision.equivalence, as_zero.equivalence),
             "suite": weaker.suite,
