@@ -24,8 +24,8 @@ from harness.runner import EvalRunner
 from harness.sandbox.docker_sandbox import DEFAULT_IMAGE, DockerSandbox
 from harness.sandbox.place import Sandbox
 from measure.commands.options import PATH, together
-from measure.compare.wording import counted
 from measure.report.console import say
+from measure.summary.wording import counted
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,10 @@ import click
 from locobench.shared.errors import InputError
 from measure.commands.options import MARGIN_OPTION, METRIC, PATH, together
 from measure.compare.comparison import compare_arms
-from measure.compare.verdicts import ArmsComparison, Comparison, MetricChoice, Verdict
+from measure.compare.verdicts import ArmsComparison, Comparison, Verdict
 from measure.records import EvalResult
 from measure.results.sources import choose, is_table, load_source, load_two_arms
+from measure.summary.metrics import MetricChoice
 
 REGRESSION_THRESHOLD = 0.05
 GOT_WORSE, CANNOT_TELL = 1, 2

@@ -23,9 +23,6 @@ from locobench.shared.installation import GENERATE, HARNESS
 from measure.commands.options import ARMS_OPTION, MARGIN_OPTION, METRIC, PATH, RESULTS_HELP
 from measure.compare.costs import price
 from measure.compare.decision import fewest_tasks
-from measure.compare.noise import Noise, observed_noise
-from measure.compare.verdicts import MetricChoice
-from measure.compare.wording import counted, metric_name
 from measure.records import EvalResult
 from measure.report.console import print_table, report_console, say, say_lines
 from measure.report.tables import new_table
@@ -39,6 +36,9 @@ from measure.statistics.estimates import (
     paired_power,
     tasks_needed,
 )
+from measure.summary.metrics import MetricChoice
+from measure.summary.noise import Noise, observed_noise
+from measure.summary.wording import counted, metric_name
 
 RUNS = (1, 3, 5, 10)
 TASKS = (10, 20, 50, 100, 200)

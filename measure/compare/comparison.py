@@ -15,22 +15,22 @@ from measure.compare.differences import METRICS, find_difference, find_headroom,
 from measure.compare.doubts.loss import Arms, find_loss, with_lost_runs, worst_difference
 from measure.compare.doubts.warnings import find_warnings
 from measure.compare.findings import Loss
-from measure.compare.metrics import by_task, count_errors, mean_of_known, metric_value, resolve_metric, tool_use
 from measure.compare.pairing import Runs, by_unit, pair_units, pairing
-from measure.compare.verdicts import (
-    ArmPoint,
-    ArmsComparison,
-    Comparison,
-    Decision,
-    Metric,
-    MetricChoice,
-    UnitComparison,
-    readable,
-)
-from measure.compare.wording import counted
+from measure.compare.verdicts import ArmPoint, ArmsComparison, Comparison, Decision, UnitComparison, readable
 from measure.records import EvalResult
 from measure.statistics.estimates import ALPHA
 from measure.statistics.significance import holm, holm_levels
+from measure.summary.metrics import (
+    Metric,
+    MetricChoice,
+    by_task,
+    count_errors,
+    mean_of_known,
+    metric_value,
+    resolve_metric,
+    tool_use,
+)
+from measure.summary.wording import counted
 
 
 def compare(
@@ -135,7 +135,7 @@ def _comparison(
     (label_a, results_a), (label_b, results_b) = pair.labelled
     units, runs, loss = pair.units, pair.runs(), pair.loss
     decision = pair.decide(alpha)
-    metrics = [found for name in METRICS if (found := find_difference(name, units, *runs))]
+    metrics = [found for name in METRICS if (found := find_difference(name, units))]
     metrics = [m.model_copy(update={"interval": decision.interval}) if m.name == pair.metric else m for m in metrics]
     if loss.a.lost + loss.b.lost:
         worst = pair_units(*pair.runs(1.0, 0.0), pair.metric)

@@ -3,42 +3,41 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import fmean
+from typing import Any
 
 from measure.compare.decision import clusters_of, per_task
 from measure.compare.findings import Headroom, MetricDifference, Slice, TaskShares
-from measure.compare.metrics import metric_value
-from measure.compare.pairing import Runs, dimensions
-from measure.compare.verdicts import Metric, UnitComparison
+from measure.compare.pairing import dimensions
+from measure.compare.verdicts import UnitComparison
 from measure.statistics.estimates import TIE, minimal_detectable_effect, standard_error
 from measure.statistics.significance import holm, holm_levels, sign_flip_test
+from measure.summary.metrics import Metric
 
 METRICS: dict[Metric, str] = {"pass_rate": "share of runs", "score": "0 to 1"}
 """The metrics that are compared, with their unit."""
 
 
-def find_difference(metric: Metric, units: Sequence[UnitComparison], a: Runs, b: Runs) -> MetricDifference | None:
+def find_difference(metric: Metric, units: Sequence[UnitComparison]) -> MetricDifference | None:
     """Return the difference in a metric; None without tasks."""
-    pairs: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for unit in units:
-        mean_a, mean_b = (fmean(metric_value(run, metric) for run in runs[unit.key]) for runs in (a, b))
-        pairs[unit.key.task_id].append((mean_a, mean_b))
-    if not pairs:
+    if not units:
         return None
-    of_a, of_b = ([fmean(task[arm] for task in of_task) for of_task in pairs.values()] for arm in (0, 1))
-    differences, clusters = [y - x for x, y in zip(of_a, of_b, strict=True)], clusters_of(units)
-    shift = sign_flip_test(differences, [clusters[task] for task in pairs])
+    own = [unit.by(metric) for unit in units]
+    shift = sign_flip_test(*per_task(own, clusters_of(units)))
     return MetricDifference(
-        name=metric,
-        unit=METRICS[metric],
-        tasks=len(pairs),
-        mean_a=fmean(of_a),
-        mean_b=fmean(of_b),
-        difference=fmean(differences),
-        interval=shift.interval,
-        p=shift.p.two_sided,
+        **_means(own), name=metric, unit=METRICS[metric], interval=shift.interval, p=shift.p.two_sided
     )
+
+
+def _means(units: Sequence[UnitComparison]) -> dict[str, Any]:
+    """Return the number of tasks, both arms' means over them, and the mean difference."""
+    tasks: dict[str, list[UnitComparison]] = defaultdict(list)
+    for unit in units:
+        tasks[unit.key.task_id].append(unit)
+    mean_a = fmean(fmean(unit.mean_a for unit in of_task) for of_task in tasks.values())
+    mean_b = fmean(fmean(unit.mean_b for unit in of_task) for of_task in tasks.values())
+    return {"tasks": len(tasks), "mean_a": mean_a, "mean_b": mean_b, "difference": mean_b - mean_a}
 
 
 def task_shares(units: Sequence[UnitComparison]) -> TaskShares:
@@ -66,26 +65,15 @@ def find_slices(units: Sequence[UnitComparison], alpha: float) -> tuple[Slice, .
     judged = zip(found, samples, ps, holm(ps), holm_levels(ps, alpha), strict=True)
     return tuple(
         Slice(
+            **_means(of_group),
             dimension=dimension,
             value=value,
-            tasks=len(sample[0]),
-            mean_a=_mean_of_tasks(of_group, lambda unit: unit.mean_a),
-            mean_b=_mean_of_tasks(of_group, lambda unit: unit.mean_b),
-            difference=fmean(sample[0]),
             interval=sign_flip_test(*sample, 1 - level).interval,
             p=p,
             adjusted_p=adjusted,
         )
         for (dimension, value, of_group), sample, p, adjusted, level in judged
     )
-
-
-def _mean_of_tasks(units: Sequence[UnitComparison], mean: Callable[[UnitComparison], float]) -> float:
-    """Average over tasks, each config and model of a task counting as a part of it."""
-    found: dict[str, list[float]] = defaultdict(list)
-    for unit in units:
-        found[unit.key.task_id].append(mean(unit))
-    return fmean(fmean(values) for values in found.values())
 
 
 def find_headroom(units: Sequence[UnitComparison], alpha: float, lost: float) -> Headroom | None:
@@ -98,7 +86,8 @@ def find_headroom(units: Sequence[UnitComparison], alpha: float, lost: float) ->
     """
     if not units:
         return None
-    mean_a, mean_b = (_mean_of_tasks(units, mean) for mean in (lambda unit: unit.mean_a, lambda unit: unit.mean_b))
+    whole = _means(units)
+    mean_a, mean_b = whole["mean_a"], whole["mean_b"]
     error, count = standard_error(*per_task(units, clusters_of(units)))
     is_rate = units[0].metric == "pass_rate"
     runs_b = sum(len(unit.scores_b) for unit in units)
@@ -116,21 +105,21 @@ def find_headroom(units: Sequence[UnitComparison], alpha: float, lost: float) ->
             effect = found / (1 - lost)
         return effect
 
+    def solved(arm: int) -> tuple[int, int]:
+        """Return the number of tasks that an arm solved in every run, and in none."""
+        tasks: dict[str, list[float]] = defaultdict(list)
+        for unit in units:
+            tasks[unit.key.task_id] += unit.by("pass_rate").values[arm]
+        return sum(min(runs) == 1 for runs in tasks.values()), sum(max(runs) == 0 for runs in tasks.values())
+
+    (always_a, never_a), (always_b, never_b) = solved(0), solved(1)
     rise, fall = finds(1), finds(-1)
-    tasks: dict[str, list[UnitComparison]] = defaultdict(list)
-    for unit in units:
-        tasks[unit.key.task_id].append(unit)
-    passed = [
-        [(sum(u.passed_a for u in of), sum(len(u.scores_a) for u in of)) for of in tasks.values()],
-        [(sum(u.passed_b for u in of), sum(len(u.scores_b) for u in of)) for of in tasks.values()],
-    ]
-    always, never = ([sum(ok == (runs if full else 0) for ok, runs in arm) for arm in passed] for full in (True, False))
     return Headroom(
-        tasks=len(tasks),
-        always_a=always[0],
-        never_a=never[0],
-        always_b=always[1],
-        never_b=never[1],
+        tasks=whole["tasks"],
+        always_a=always_a,
+        never_a=never_a,
+        always_b=always_b,
+        never_b=never_b,
         rise=1 - mean_a,
         fall=mean_a,
         finds_rise=rise if rise is not None and rise <= 1 - mean_a else None,

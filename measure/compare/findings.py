@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
-
 from measure.statistics.estimates import TIE, Interval
-
-
-class Frozen(BaseModel):
-    """Base of all records of a comparison."""
-
-    model_config = ConfigDict(frozen=True)
+from measure.summary.metrics import Frozen
 
 
 class ArmLoss(Frozen):
@@ -139,21 +132,3 @@ class TaskShares(Frozen):
     better: int = 0
     same: int = 0
     worse: int = 0
-
-
-class ToolCount(Frozen):
-    """How often one tool was called."""
-
-    name: str
-    calls: int
-    runs: int
-    """Runs that called it at least once."""
-
-
-class ToolUse(Frozen):
-    """Tool calls of an arm, over the measured runs whose calls were recorded."""
-
-    runs: int
-    calls: int
-    tools: tuple[ToolCount, ...]
-    """Most called first."""

@@ -10,9 +10,9 @@ from statistics import fmean
 import numpy as np
 
 from locobench.shared.errors import InputError
-from measure.compare.metrics import metric_value
-from measure.compare.verdicts import Metric, UnitComparison, UnitKey
+from measure.compare.verdicts import UnitComparison, UnitKey
 from measure.records import EvalResult, Outcome
+from measure.summary.metrics import Metric, metric_value
 
 QUARTILES_FROM = 8
 """A group with more distinct numbers than this is split into quartiles."""

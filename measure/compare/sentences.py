@@ -7,18 +7,8 @@ from math import ceil, log2
 from locobench.shared.claim import REPOSITORIES_FOR_ALL, kind_of_claim
 from measure.compare.decision import fewest_tasks
 from measure.compare.verdicts import Comparison, Verdict
-from measure.compare.wording import (
-    amount,
-    cost_name,
-    counted,
-    interval_text,
-    metric_name,
-    p_text,
-    percent,
-    points,
-    ratio_interval,
-    some,
-)
+from measure.compare.wording import amount, cost_name, interval_text, ratio_interval
+from measure.summary.wording import counted, metric_name, p_text, percent, points, some
 
 
 def answer(comparison: Comparison) -> str:

@@ -6,27 +6,22 @@ from collections.abc import Iterable
 from enum import StrEnum
 from functools import cached_property
 from statistics import fmean
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from measure.compare.findings import (
     CostRatio,
-    Frozen,
     Headroom,
     Loss,
     MetricDifference,
     Slice,
     TaskShares,
-    ToolUse,
 )
 from measure.statistics.estimates import Interval
 from measure.statistics.significance import OneSided
+from measure.summary.metrics import Frozen, Metric, ToolUse
 
 REPOSITORIES = ("repository", "repo", "project", "project_id")
 """Groups that name a task's code base, the surest first: a repository has a project for each commit asked about."""
-
-Metric = Literal["pass_rate", "score"]
-MetricChoice = Literal["auto", "pass_rate", "score"]
-"""What a user asks for; `auto` depends on the results (`measure.compare.metrics.resolve_metric`)."""
 
 
 class Verdict(StrEnum):
@@ -89,6 +84,13 @@ class UnitComparison(Frozen):
     def repository(self) -> str:
         """The code base that the task is about; empty where none is named."""
         return next((self.groups[name] for name in REPOSITORIES if name in self.groups), "")
+
+    def by(self, metric: Metric) -> UnitComparison:
+        """Return the same task, compared by a metric; its own test is not repeated."""
+        if metric == self.metric:
+            return self
+        other = self.model_copy(update={"metric": metric})
+        return other.model_copy(update={"difference": other.mean_b - other.mean_a})
 
     @property
     def values(self) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -11,9 +11,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from locobench.shared.installation import HARNESS
 from measure.compare import sentences, wording
-from measure.compare.metrics import aggregate
 from measure.compare.verdicts import ArmsComparison, Comparison, Verdict
 from measure.records import SCHEMA_VERSION, EvalResult
+from measure.summary import wording as words
+from measure.summary.metrics import aggregate
 
 MARKS = {
     Verdict.IMPROVEMENT: "🟢",
@@ -77,7 +78,7 @@ def _comparison_data(comparison: Comparison) -> dict[str, Any]:
 
 
 def template_environment(*, is_page: bool) -> Environment:
-    """Return an environment with the templates, `wording` and `sentences`.
+    """Return an environment with the templates, `wording` of comparisons, `words` of summaries, and `sentences`.
 
     Args:
         is_page: True for HTML; False for Markdown, where names go through the filter `cell`.
@@ -90,7 +91,7 @@ def template_environment(*, is_page: bool) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=not is_page,
     )
-    environment.globals |= {"wording": wording, "sentences": sentences, "harness": HARNESS}
+    environment.globals |= {"wording": wording, "words": words, "sentences": sentences, "harness": HARNESS}
     return environment
 
 

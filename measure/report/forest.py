@@ -8,8 +8,8 @@ from typing import Literal
 
 from measure.compare.findings import Slice
 from measure.compare.verdicts import Comparison, Verdict
-from measure.compare.wording import metric_name
 from measure.statistics.estimates import Interval
+from measure.summary.wording import metric_name
 
 ROOM = 3.0
 """Half the axis, in multiples of the farther end of the total's interval; what reaches further gets an arrow."""

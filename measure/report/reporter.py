@@ -10,7 +10,6 @@ from typing import Any
 from rich.console import Console
 
 from measure.compare.comparison import compare
-from measure.compare.metrics import AggregatedMetrics, aggregate
 from measure.compare.sentences import (
     answer,
     costs_sentence,
@@ -21,7 +20,7 @@ from measure.compare.sentences import (
     verdict_sentence,
 )
 from measure.compare.verdicts import ArmsComparison, Comparison, UnitComparison, Verdict
-from measure.compare.wording import UNKNOWN, counted, run_facts, runs_text, total_cost_text
+from measure.compare.wording import runs_text
 from measure.records import EvalResult, FileChange, GradeResult
 from measure.report.console import plain, print_table, print_verbatim, report_console
 from measure.report.exports import summary_of
@@ -39,6 +38,8 @@ from measure.report.tables import (
     verdict_text,
 )
 from measure.results.files import save_results
+from measure.summary.metrics import AggregatedMetrics, aggregate
+from measure.summary.wording import UNKNOWN, counted, run_facts, total_cost_text
 
 SUGGESTS = 0.05
 """One-sided p-value up to which a task is listed for a regression that no task shows by itself."""

@@ -10,19 +10,26 @@ from rich.table import Table
 from rich.text import Text
 
 from measure.compare.findings import Slice
-from measure.compare.metrics import aggregate, by_arm, by_task, resolve_metric
-from measure.compare.verdicts import ArmsComparison, Comparison, Metric, UnitComparison, Verdict
+from measure.compare.verdicts import ArmsComparison, Comparison, UnitComparison, Verdict
 from measure.compare.wording import (
-    LEVEL,
-    UNKNOWN,
     arm_values,
     change_text,
     cost_name,
-    cost_text,
     cost_value,
+    interval_text,
+    ratio_interval,
+    unit_verdict,
+)
+from measure.records import EvalResult
+from measure.report.console import plain
+from measure.statistics.estimates import wilson_interval
+from measure.summary.metrics import Metric, aggregate, by_arm, by_task, resolve_metric
+from measure.summary.wording import (
+    LEVEL,
+    UNKNOWN,
+    cost_text,
     count_text,
     errors_text,
-    interval_text,
     ks_text,
     mean_text,
     metric_name,
@@ -30,13 +37,8 @@ from measure.compare.wording import (
     percent,
     points,
     rate_interval,
-    ratio_interval,
     seconds_text,
-    unit_verdict,
 )
-from measure.records import EvalResult
-from measure.report.console import plain
-from measure.statistics.estimates import wilson_interval
 
 COLOURS = {
     Verdict.IMPROVEMENT: "green",

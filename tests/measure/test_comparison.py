@@ -10,11 +10,11 @@ from harness.errors import InputError
 from harness.models import EvalResult, Outcome
 from measure.compare.comparison import compare
 from measure.compare.decision import decide
-from measure.compare.noise import observed_noise
 from measure.compare.pairing import by_unit, pair_units, pairing
 from measure.compare.sentences import answer, verdict_sentence
 from measure.compare.verdicts import Decision, Verdict
 from measure.statistics import estimates
+from measure.summary.noise import observed_noise
 from tests.support.results import arm, judge_failed, run
 from tools.bench.power_table import simulate
 from tools.bench.verdict_table import Experiment, arms_of, decisions_of, made

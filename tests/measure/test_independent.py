@@ -12,8 +12,8 @@ from scipy.optimize import brentq
 
 from measure.compare.comparison import compare
 from measure.compare.decision import as_good
-from measure.compare.noise import Noise
 from measure.statistics import estimates, significance
+from measure.summary.noise import Noise
 from tests.support.results import run
 
 TASKS, RUNS = 13, 4

@@ -12,8 +12,8 @@ from rich.console import Console
 
 from harness.models import CriterionScore, FileChange, GradeResult, JudgeRecord, Outcome, ToolCall
 from harness.reporter import AggregatedMetrics, Reporter
-from measure.compare.metrics import aggregate
 from measure.results.files import load_results
+from measure.summary.metrics import aggregate
 from tests.support.results import arm, judge_failed, run
 
 TASKS = [f"t{i:02}" for i in range(20)]

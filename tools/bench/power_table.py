@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from measure.compare.decision import decide
-from measure.compare.noise import Noise
 from measure.compare.verdicts import UnitComparison, UnitKey, Verdict
 from measure.statistics import estimates
+from measure.summary.noise import Noise
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "STATISTICS.md"
 BEGIN, END = "<!-- power table: begin -->", "<!-- power table: end -->"

@@ -25,9 +25,9 @@ from harness.models import EvalResult, Outcome, TokenUsage
 from measure.compare.comparison import Pair, Question, compare_arms, levels_of
 from measure.compare.decision import MARGIN
 from measure.compare.findings import CostRatio, Slice
-from measure.compare.metrics import resolve_metric
 from measure.compare.verdicts import ArmsComparison, Decision, Verdict
 from measure.statistics.estimates import ALPHA
+from measure.summary.metrics import resolve_metric
 from tests.support.results import run
 from tools.bench.power_table import DOCUMENT, write_table
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from measure.compare.doubts.loss import Arms
-from measure.compare.wording import some
 from measure.records import EvalResult
+from measure.summary.wording import some
 
 
 class Condition(NamedTuple):

@@ -8,12 +8,12 @@ from statistics import fmean
 
 from measure.compare.decision import clusters_of, per_task
 from measure.compare.findings import ArmLoss, Loss
-from measure.compare.metrics import count_errors
 from measure.compare.verdicts import Decision, UnitComparison, Verdict
-from measure.compare.wording import counted, errors_text, percent, some
 from measure.records import ErrorKind, EvalResult, Outcome
 from measure.statistics.estimates import Interval
 from measure.statistics.significance import fisher_test
+from measure.summary.metrics import count_errors
+from measure.summary.wording import counted, errors_text, percent, some
 
 MOST_LOST = 0.2
 """Largest share of an arm's runs that may be lost; beyond it, the rest is no fair sample."""

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from measure.compare.doubts.loss import Arms
-from measure.compare.metrics import with_calls
-from measure.compare.wording import some
 from measure.records import EvalResult
+from measure.summary.metrics import with_calls
+from measure.summary.wording import some
 
 SELDOM_USED = 0.5
 """If a smaller share of runs used the treatment, the reader is told."""

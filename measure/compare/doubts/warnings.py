@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
-import numpy as np
+import scipy
 
 from locobench.harbor.task import CONTROL_GROUP
 from locobench.shared.claim import REPOSITORIES_FOR_ALL
@@ -16,9 +16,9 @@ from measure.compare.doubts.loss import Arms, cut_short, lost_runs
 from measure.compare.doubts.treatment import failed_calls, treatment_in_baseline, unused_treatment
 from measure.compare.pairing import dimensions
 from measure.compare.verdicts import Comparison, UnitComparison
-from measure.compare.wording import counted, group_name, p_text, points, some
-from measure.statistics.estimates import SEED, TIE
+from measure.compare.wording import group_name
 from measure.statistics.significance import fisher_test, holm, sign_flip_test
+from measure.summary.wording import counted, p_text, points, some
 
 MORE_ZEROS = 0.2
 """An arm, or a group of it, that scored 0 this much more often than the other arm, and than the rest of its own, looks
@@ -31,7 +31,6 @@ MOSTLY_BETWEEN = 0.2
 """Share of scores between 0 and 1 from which an arm is plainly not scored by passes."""
 UNLIKE_P = 0.01
 """Level at which a few repositories are said to differ."""
-DEALS = 1999
 
 
 def find_warnings(comparison: Comparison, arms: Arms, treatment: Sequence[str]) -> list[str]:
@@ -141,25 +140,17 @@ def _unequal_trials(comparison: Comparison) -> Iterator[str]:
 def _unlike_repositories(units: Sequence[UnitComparison]) -> Iterator[str]:
     """Yield a sentence if the effect differs between a few repositories, whose mean then describes none of them.
 
-    The tasks' differences are dealt out anew among the repositories; the statistic is the sum of squares between them
-    (Fisher 1935, as in an analysis of variance).
+    By the ranks of the tasks' differences: Kruskal & Wallis 1952, "Use of Ranks in One-Criterion Variance Analysis".
     """
-    differences: dict[str, list[float]] = {}
+    found: dict[str, list[float]] = {}
     for name in sorted({unit.repository for unit in units}):
         own = [unit for unit in units if unit.repository == name]
-        differences[name], _ = per_task(own, clusters_of(own))
-    if not 1 < len(differences) < REPOSITORIES_FOR_ALL or "" in differences:
+        found[name], _ = per_task(own, clusters_of(own))
+    if not 1 < len(found) < REPOSITORIES_FOR_ALL or len({x for own in found.values() for x in own}) < 2:
         return
-    values = np.concatenate([np.asarray(own) for own in differences.values()])
-    values -= values.mean()
-    sizes = np.array([len(own) for own in differences.values()])
-    places = np.repeat(np.arange(len(sizes)), sizes)
-    rng = np.random.default_rng(SEED)
-    deals = [values, *(rng.permutation(values) for _ in range(DEALS))]
-    between = np.array([np.sum(np.bincount(places, weights=deal) ** 2 / sizes) for deal in deals])
-    p = float(np.mean(between >= between[0] - TIE))
+    p = scipy.stats.kruskal(*found.values()).pvalue
     if p <= UNLIKE_P:
-        effects = [f"{name} {points(fmean(own))}" for name, own in differences.items()]
+        effects = [f"{name or 'no repository'} {points(fmean(own))}" for name, own in found.items()]
         yield f"The effect differs between the repositories (p = {p_text(p)}): {some(effects)}; read each by itself."
 
 
