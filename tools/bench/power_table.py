@@ -21,7 +21,8 @@ from measure.summary.noise import Noise
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "STATISTICS.md"
 BEGIN, END = "<!-- power table: begin -->", "<!-- power table: end -->"
-SEED = 7
+SEED = 2027
+"""Not the seed that the rules were made by."""
 
 
 @dataclass(frozen=True)
@@ -133,9 +134,14 @@ def write_table(document: Path, begin: str, end: str, text: str) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repetitions", type=int, default=500)
-    repetitions = parser.parse_args().repetitions
-    write_table(DOCUMENT, BEGIN, END, f"{repetitions} simulated comparisons a cell.\n\n{table(repetitions)}")
+    parser.add_argument("--repetitions", type=int, default=400)
+    parser.add_argument("--print", action="store_true", help="print the table instead of writing it")
+    arguments = parser.parse_args()
+    text = f"{arguments.repetitions} simulated comparisons a cell.\n\n{table(arguments.repetitions)}"
+    if arguments.print:
+        print(text)
+    else:
+        write_table(DOCUMENT, BEGIN, END, text)
     return 0
 
 
