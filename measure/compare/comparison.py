@@ -135,7 +135,7 @@ def _comparison(
     (label_a, results_a), (label_b, results_b) = pair.labelled
     units, runs, loss = pair.units, pair.runs(), pair.loss
     decision = pair.decide(alpha)
-    metrics = [found for name in METRICS if (found := find_difference(name, units))]
+    metrics = [found for name in METRICS if (found := find_difference(name, units, 1 - alpha))]
     metrics = [m.model_copy(update={"interval": decision.interval}) if m.name == pair.metric else m for m in metrics]
     if loss.a.lost + loss.b.lost:
         worst = pair_units(*pair.runs(1.0, 0.0), pair.metric)
@@ -151,7 +151,7 @@ def _comparison(
         decision=decision,
         metrics=tuple(metrics),
         costs=find_costs(units, *runs, ALPHA / pairs),
-        headroom=find_headroom(pair.units_as_zero, alpha, max(loss.a.share, loss.b.share)),
+        headroom=find_headroom(units, pair.units_as_zero, alpha, max(loss.a.share, loss.b.share)),
         confidence=1 - alpha,
         adjusted_p=decision.p if adjusted_p is None else adjusted_p,
         loss=loss,

@@ -19,12 +19,12 @@ METRICS: dict[Metric, str] = {"pass_rate": "share of runs", "score": "0 to 1"}
 """The metrics that are compared, with their unit."""
 
 
-def find_difference(metric: Metric, units: Sequence[UnitComparison]) -> MetricDifference | None:
-    """Return the difference in a metric; None without tasks."""
+def find_difference(metric: Metric, units: Sequence[UnitComparison], confidence: float) -> MetricDifference | None:
+    """Return the difference in a metric, with an interval of that level; None without tasks."""
     if not units:
         return None
     own = [unit.by(metric) for unit in units]
-    shift = sign_flip_test(*per_task(own, clusters_of(units)))
+    shift = sign_flip_test(*per_task(own, clusters_of(units)), confidence)
     return MetricDifference(
         **_means(own), name=metric, unit=METRICS[metric], interval=shift.interval, p=shift.p.two_sided
     )
@@ -76,11 +76,14 @@ def find_slices(units: Sequence[UnitComparison], alpha: float) -> tuple[Slice, .
     )
 
 
-def find_headroom(units: Sequence[UnitComparison], alpha: float, lost: float) -> Headroom | None:
+def find_headroom(
+    units: Sequence[UnitComparison], as_zero: Sequence[UnitComparison], alpha: float, lost: float
+) -> Headroom | None:
     """Return what the tasks can show; None without tasks.
 
     Args:
-        units: the tasks that both arms measured, the lost runs counting as 0.
+        units: the tasks that both arms measured.
+        as_zero: the same with lost runs at 0, which vary more.
         alpha: two-sided level of the comparison, 0 to 1.
         lost: the larger of the arms' shares of lost runs, 0 to 1, which hides as much of an effect.
     """
@@ -88,7 +91,7 @@ def find_headroom(units: Sequence[UnitComparison], alpha: float, lost: float) ->
         return None
     whole = _means(units)
     mean_a, mean_b = whole["mean_a"], whole["mean_b"]
-    error, count = standard_error(*per_task(units, clusters_of(units)))
+    error, count = max(standard_error(*per_task(found, clusters_of(found))) for found in (units, as_zero))
     is_rate = units[0].metric == "pass_rate"
     runs_b = sum(len(unit.scores_b) for unit in units)
 

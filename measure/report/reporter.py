@@ -28,6 +28,7 @@ from measure.report.tables import (
     COLOURS,
     arms_table,
     assertion_table,
+    costs_table,
     means_by_task,
     metrics_table,
     new_table,
@@ -120,6 +121,8 @@ class Reporter:
         for text in reasons(comparison):
             self.console.print(plain(text))
         print_table(self.console, metrics_table(comparison))
+        if comparison.costs:
+            print_table(self.console, costs_table(comparison))
         for text in comparison.warnings:
             self.console.print(plain("! ", style="yellow").append_text(plain(text, "default")))
         if comparison.decision.units:

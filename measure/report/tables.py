@@ -83,18 +83,27 @@ def _summary_of(runs: Sequence[EvalResult]) -> dict[str, Text | str]:
 
 
 def metrics_table(comparison: Comparison) -> Table:
-    """Show both metrics and every cost of a comparison in both arms, with the change and its interval."""
-    table = new_table("Means over tasks, a run", "")
+    """Show both metrics of a comparison in both arms, with the difference and its interval."""
+    table = new_table("Means over tasks", "")
     level = f"{100 * comparison.confidence:.3g} %"
-    for name in (comparison.label_a, comparison.label_b, "change", level, "tasks"):
+    for name in (comparison.label_a, comparison.label_b, "difference", level, "tasks"):
         table.add_column(plain(name), justify="right", no_wrap=True)
     for m in comparison.metrics:
         cells = (percent(m.mean_a), percent(m.mean_b), points(m.difference), interval_text(m.interval), str(m.tasks))
         table.add_row(metric_name(m.name), *cells)
+    return table
+
+
+def costs_table(comparison: Comparison) -> Table:
+    """Show what a run needed in both arms, with the change and its interval after Holm's correction."""
+    table = new_table("A run needed", "")
+    for name in (comparison.label_a, comparison.label_b, "change", f"{LEVEL} of all", "p (Holm)", "tasks"):
+        table.add_column(plain(name), justify="right", no_wrap=True)
     for cost in comparison.costs:
         style = "bold" if cost.changed else ""
-        change = (plain(change_text(cost), style), plain(ratio_interval(cost), style), str(cost.tasks))
-        table.add_row(cost_name(cost.name), cost_value(cost, cost.mean_a), cost_value(cost, cost.mean_b), *change)
+        change = (plain(change_text(cost), style), plain(ratio_interval(cost), style), p_text(cost.adjusted_p))
+        means = (cost_value(cost, cost.mean_a), cost_value(cost, cost.mean_b))
+        table.add_row(cost_name(cost.name), *means, *change, str(cost.tasks))
     return table
 
 

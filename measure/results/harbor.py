@@ -148,7 +148,10 @@ def _result(folder: Path, trial: Trial, found: TaskFolder | None, config_name: s
         overall_score=score,
         passed=trace.outcome is Outcome.COMPLETED and score >= PASS_SCORE,
         fingerprints=Fingerprints(
-            task=trial.task_checksum or "", task_content=task.content if task else "", config=_agent_hash(trial)
+            task=trial.task_checksum or "",
+            # Without a lock nothing says that the folder still holds what ran.
+            task_content=task.content if task and (folder / "lock.json").is_file() else "",
+            config=_agent_hash(trial),
         ),
         category=metadata.category or metadata.task_category,
         difficulty=metadata.difficulty,

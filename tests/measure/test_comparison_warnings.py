@@ -131,7 +131,10 @@ def failing(*errors: str | None) -> list[EvalResult]:
 def test_a_server_whose_every_call_failed_is_pointed_out() -> None:
     a = arm(same(3), 3, **offering())
     text = warnings(a, failing("connection refused", "connection refused"))
-    assert "Every call of the treatment failed: 120 of 120 in B, such as 'connection refused'" in text
+    assert (
+        "B: all 120 calls of the tool mcp__code__search failed, so the treatment never worked ('connection refused')"
+        in text
+    )
     assert "failed" not in warnings(a, failing("connection refused", None))
 
 
@@ -155,7 +158,7 @@ def repositories(*effects: float) -> tuple[list[EvalResult], list[EvalResult]]:
 
 def test_a_few_repositories_with_unlike_effects_are_pointed_out() -> None:
     text = warnings(*repositories(0.3, 0.0, 0.0))
-    assert "The effect differs between the repositories (p = 0.0005): repo0 +30.0 points, repo1 +0.0 points" in text
+    assert "The effect differs between the repositories (p = 3.2e-06): repo0 +30.0 points, repo1 +0.0 points" in text
     assert "differs between the repositories" not in warnings(*repositories(0.1, 0.1, 0.1))
 
 

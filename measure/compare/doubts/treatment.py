@@ -13,8 +13,6 @@ from measure.summary.wording import some
 
 SELDOM_USED = 0.5
 """If a smaller share of runs used the treatment, the reader is told."""
-ERROR_CHARS = 80
-"""How much of an error is quoted."""
 SERVER = re.compile(r"mcp__(?P<server>.+?)__")
 
 
@@ -32,7 +30,10 @@ def unused_treatment(arms: Arms, treatment: Sequence[str]) -> Iterator[str]:
         if not names or not runs:
             continue
         what = f"the {kind} {some(names)}"
-        used = sum(any(uses(run, name) for name in names) for run in recorded)
+        users = [run for run in recorded if any(uses(run, name) for name in names)]
+        used = len(users)
+        if kind == "tool":
+            yield from _failed_calls(label, what, users, names)
         if not recorded:
             yield (
                 f"Whether {label} used {what} is not recorded: no run left a trajectory; "
@@ -65,22 +66,15 @@ def _named_otherwise(runs: Sequence[EvalResult], patterns: Sequence[str]) -> lis
     return sorted(name for name, text in plain.items() if any(server in text for server in wanted if server))
 
 
-def failed_calls(arms: Arms, treatment: Sequence[str]) -> Iterator[str]:
-    """Yield a sentence if every call of the treatment failed; `treatment` is as in `unused_treatment`."""
-    (_, a), (label, b) = arms
-    tools = _treatment_tools(a, b, treatment)
-    calls = [
-        call
-        for run in with_calls(b)
-        for call in run.trace.tool_calls
-        if any(fnmatchcase(call.name, tool) for tool in tools)
-    ]
-    if calls and all(call.error for call in calls):
-        yield (
-            f"Every call of the treatment failed: {len(calls)} of {len(calls)} in {label}, such as "
-            f"{(calls[0].error or '').strip()[:ERROR_CHARS]!r}; the difference cannot be its effect: mend the server "
-            "and run the arm again."
-        )
+def _failed_calls(label: str, what: str, users: Sequence[EvalResult], names: Sequence[str]) -> Iterator[str]:
+    """Yield a sentence if most calls of the treatment failed: a server that answers with errors is no treatment."""
+    calls = [c for run in users for c in run.trace.tool_calls if any(fnmatchcase(c.name, name) for name in names)]
+    failed = [call for call in calls if call.error is not None]
+    if len(failed) > SELDOM_USED * len(calls):
+        share = f"all {len(calls)} calls" if len(failed) == len(calls) else f"{len(failed)} of {len(calls)} calls"
+        said = " ".join((failed[0].error or "").split())[:80]
+        never = ", so the treatment never worked" if len(failed) == len(calls) else ""
+        yield f"{label}: {share} of {what} failed{never} ({said!r}); look at the server and its login."
 
 
 def treatment_in_baseline(arms: Arms, treatment: Sequence[str]) -> Iterator[str]:

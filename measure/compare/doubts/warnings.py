@@ -13,7 +13,7 @@ from measure.compare.costs import price, unpriced
 from measure.compare.decision import clusters_of, per_task
 from measure.compare.doubts.confounds import confounds
 from measure.compare.doubts.loss import Arms, cut_short, lost_runs
-from measure.compare.doubts.treatment import failed_calls, treatment_in_baseline, unused_treatment
+from measure.compare.doubts.treatment import treatment_in_baseline, unused_treatment
 from measure.compare.pairing import dimensions
 from measure.compare.verdicts import Comparison, UnitComparison
 from measure.compare.wording import group_name
@@ -47,7 +47,6 @@ def find_warnings(comparison: Comparison, arms: Arms, treatment: Sequence[str]) 
         *zeros_of_groups(units, comparison.label_a, comparison.label_b),
         *treatment_in_baseline(arms, treatment),
         *unused_treatment(arms, treatment),
-        *failed_calls(arms, treatment),
         *confounds(arms),
         *_control_group(units),
         *_unlike_repositories(units),
