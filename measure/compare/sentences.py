@@ -105,12 +105,10 @@ def tools_sentence(comparison: Comparison) -> str:
 
 
 def reasons(comparison: Comparison) -> list[str]:
-    """Explain the answer: what it is about, what the tasks can show, what lost runs could change about it."""
+    """Explain the answer: what it is about, and what lost runs could change about it."""
     decision, primary, texts = comparison.decision, comparison.primary, []
     if primary:
         texts.append(_claim(comparison))
-    if not comparison.verdict.decided and (headroom := headroom_sentence(comparison)):
-        texts.append(headroom)
     if p := decision.these_tasks:
         texts.append(
             f"Dealt out anew within their tasks, these runs {'fall' if p.less <= p.greater else 'rise'} as far with "
@@ -147,9 +145,12 @@ def _claim(comparison: Comparison) -> str:
 
 
 def headroom_sentence(comparison: Comparison) -> str:
-    """Say how near the arms are to ceiling and floor, what the tasks can show, and what the design finds."""
+    """Say how near the arms are to ceiling and floor, what the tasks can show, and what the design finds.
+
+    It stands before an answer that finds no difference; empty where one is found, or nothing was measured.
+    """
     room = comparison.headroom
-    if room is None:
+    if room is None or comparison.verdict.decided:
         return ""
     text = (
         f"Of {counted(room.tasks, 'task')}, {comparison.label_a} solved {room.always_a} in every run and "
@@ -186,4 +187,4 @@ def interval_name(comparison: Comparison) -> str:
 
 def verdict_sentence(comparison: Comparison) -> str:
     """State the answer and its evidence in a few sentences."""
-    return " ".join([answer(comparison), *reasons(comparison)])
+    return " ".join(filter(None, [headroom_sentence(comparison), answer(comparison), *reasons(comparison)]))

@@ -175,9 +175,6 @@ class Comparison(Frozen):
     only_a: tuple[str, ...]
     """Tasks measured in A alone; they count in no rate."""
     only_b: tuple[str, ...]
-    errors_a: dict[str, int]
-    """Runs that count in no rate, by reason: infra_error, setup_error, judge_error, grading_error."""
-    errors_b: dict[str, int]
     shares: TaskShares = TaskShares()
     slices: tuple[Slice, ...] = ()
     tools_a: ToolUse | None = None

@@ -13,6 +13,7 @@ from measure.compare.comparison import compare
 from measure.compare.sentences import (
     answer,
     costs_sentence,
+    headroom_sentence,
     loss_sentence,
     reasons,
     shares_sentence,
@@ -117,6 +118,8 @@ class Reporter:
     def print_comparison(self, comparison: Comparison, all_tasks: bool = False) -> None:
         """Print a comparison: answer, metrics, costs, reasons to doubt it, and the tasks that changed or all tasks."""
         a, b = comparison.label_a, comparison.label_b
+        if room := headroom_sentence(comparison):
+            self.console.print(plain(room))
         self.console.print(plain(answer(comparison), style=f"bold {COLOURS[comparison.verdict]}".strip()))
         for text in reasons(comparison):
             self.console.print(plain(text))

@@ -101,7 +101,7 @@ def test_lost_runs_are_outside_the_rates() -> None:
     b += [run(t, passed=False, outcome="infra_error", index=9) for t in TASKS[:2]]
     comparison = compare(arm(same(3), 3), b)
     assert comparison.decision.difference == 0
-    assert comparison.errors_b == {"infra_error": 2, "judge_error": 1}
+    assert comparison.loss.b.lost == 3
 
 
 def test_an_arm_that_lost_many_runs_can_not_claim_no_evidence() -> None:
