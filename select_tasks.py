@@ -146,7 +146,7 @@ def print_summary(selection: Selection) -> None:
     for name in ("task_category", "language", "difficulty"):
         counts = Counter(getattr(task, name) for _, task in selection.selected)
         say(f"By {name}: " + ", ".join(f"{key} {number}" for key, number in counts.most_common()))
-    if repositories := {task.repository for _, task in selection.selected} - {""}:
+    if repositories := {task.repository for _, task in selection.selected} - {None}:
         say(claim_beforehand(len(repositories)))
 
 

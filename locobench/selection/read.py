@@ -92,7 +92,9 @@ def _read_candidate(line: bytes) -> Candidate:
     try:
         fields = _CANDIDATE.validate_json(line.removeprefix(BYTE_ORDER_MARK))
         derived, project = fields.pop("derived", None) or {}, fields.pop("project_id", "")
-        return Candidate(**fields, grep_f1=derived.get("grep_f1"), repository=derived.get("repository") or project)
+        return Candidate(
+            **fields, grep_f1=derived.get("grep_f1"), repository=derived.get("repository") or project or None
+        )
     except ValidationError as error:
         parse_object(line)  # has a better message for a line that is not a JSON object
         raise RecordError(explain(error)) from None
