@@ -182,6 +182,8 @@ def plan(
     for name, path in files.items():
         write_whole(path, _job(name, attempts, tasks, agent, model, jobs[name]))
     say(f"wrote {', '.join(map(str, [*files.values()][:-1]))} and {files[[*jobs][-1]]}")
+    if any(server.headers for servers in jobs.values() for server in servers):
+        say("headers need Harbor 0.26 or later, and one of the agents claude-code, codex and opencode-v2")
     basis = f", from {counted(len(earlier), 'earlier run')} in {source}" if earlier else ""
     dollars = "not known" if usd is None else f"about ${count * attempts * usd:.2f}{basis}"
     trials = f"{arms * count * attempts} = {counted(count, 'task')} x {counted(attempts, 'attempt')} x {arms} jobs"

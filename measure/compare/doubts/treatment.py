@@ -34,12 +34,18 @@ def unused_treatment(arms: Arms, treatment: Sequence[str]) -> Iterator[str]:
         used = len(users)
         if kind == "tool":
             yield from _failed_calls(label, what, users, names)
-        if not recorded:
+        alike = _named_otherwise(recorded, names)
+        if not used and not alike and kind == "tool" and not all(run.trace.names_servers for run in recorded):
+            yield (
+                f"Whether {label} used {what} is not recorded: its agent may record such calls like those of its own "
+                "tools, or make them in a shell; read a few trajectories before you call the difference its effect."
+            )
+        elif not recorded:
             yield (
                 f"Whether {label} used {what} is not recorded: no run left a trajectory; "
                 "use an agent that writes one before you call the difference its effect."
             )
-        elif not used and (alike := _named_otherwise(recorded, names)):
+        elif not used and alike:
             yield (
                 f"No run of {label} called {what} by that name, but runs called {some(alike)}; if that is the "
                 "treatment, name it with --treatment."
@@ -119,4 +125,8 @@ def _calls(result: EvalResult, pattern: str) -> bool:
 
 
 def _uses_skill(result: EvalResult, name: str) -> bool:
-    return any(call.name == "Skill" and name in map(str, call.input.values()) for call in result.trace.tool_calls)
+    """Return whether a run loaded a skill; Harbor's agents without a tool for that read its files."""
+    return any(
+        call.input.get("skill") == name or (call.name == "Skill" and name in map(str, call.input.values()))
+        for call in result.trace.tool_calls
+    )

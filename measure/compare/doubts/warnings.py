@@ -12,7 +12,7 @@ from locobench.shared.claim import REPOSITORIES_FOR_ALL
 from measure.compare.costs import price, unpriced
 from measure.compare.decision import clusters_of, per_task
 from measure.compare.doubts.confounds import confounds
-from measure.compare.doubts.loss import Arms, cut_short, lost_runs
+from measure.compare.doubts.loss import Arms, cut_short, doubtful_zeros, lost_runs
 from measure.compare.doubts.treatment import treatment_in_baseline, unused_treatment
 from measure.compare.pairing import dimensions
 from measure.compare.verdicts import Comparison, UnitComparison
@@ -41,6 +41,7 @@ def find_warnings(comparison: Comparison, arms: Arms, treatment: Sequence[str]) 
     units = comparison.decision.units
     return [
         *lost_runs(arms),
+        *doubtful_zeros(arms),
         *cut_short(arms),
         *_mixed_scales(arms),
         *_zeros_of_arms(arms),
