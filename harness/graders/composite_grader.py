@@ -70,7 +70,7 @@ class CompositeGrader:
         if isinstance(assertion, CodeAssertion):
             if env_path is None:
                 raise FileNotFoundError("the files of the run are gone")
-            return self._code_grader(task).grade(assertion, env_path)
+            return self._code_grader(task).grade(assertion, env_path, [change.path for change in trace.file_changes])
         grade = self._judge.grade(assertion, task, trace, env_path)
         return grade.model_copy(update={"assertion_name": grade.assertion_name or LLM_WEIGHT_KEY})
 
@@ -114,10 +114,12 @@ class CompositeGrader:
             task.hidden_path,
             fixture_path=task.fixture_path,
             solution_path=task.solution_path,
+            sources=task.sources,
             setup=task.setup,
             sandbox=self.sandbox and self.sandbox.within(task.resources),
         )
-        key = (task.hidden_path, task.fixture_path, task.solution_path, tuple(task.setup), task.resources)
+        globs = tuple(task.sources)
+        key = (task.hidden_path, task.fixture_path, task.solution_path, globs, tuple(task.setup), task.resources)
         return self._code_graders.setdefault(key, made)
 
 

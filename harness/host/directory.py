@@ -96,7 +96,7 @@ def diff(before: Mapping[str, str], root: Path, patterns: list[str] | None = Non
 
 def _entries(root: Path, patterns: list[str] | None, *, whole: bool = False) -> Iterator[tuple[str, Entry]]:
     """Yield the path and entry of each file, folder by folder; `whole` hashes files of any size."""
-    wanted = None if patterns is None else [_regex(pattern) for pattern in patterns]
+    wanted = None if patterns is None else [re.compile(regex(pattern)) for pattern in patterns]
     for folder, names, files, at in walk(root):
         if wanted is None:
             names[:] = [name for name in names if name not in IGNORED_DIRS]
@@ -107,10 +107,10 @@ def _entries(root: Path, patterns: list[str] | None, *, whole: bool = False) -> 
                     yield path, _entry(at, name, whole=whole)
 
 
-def _regex(pattern: str) -> re.Pattern[str]:
-    """Compile a glob over whole paths, in which ** matches any number of folders."""
-    text = re.escape(pattern).replace(r"\*\*/", "(?:.*/)?").replace(r"\*\*", ".*").replace(r"\*", "[^/]*")
-    return re.compile(text.replace(r"\?", "[^/]").replace(r"\[", "[").replace(r"\]", "]"))
+def regex(glob: str) -> str:
+    """Return the regular expression of a glob over whole paths, in which ** matches any number of folders."""
+    text = re.escape(glob).replace(r"\*\*/", "(?:.*/)?").replace(r"\*\*", ".*").replace(r"\*", "[^/]*")
+    return text.replace(r"\?", "[^/]").replace(r"\[", "[").replace(r"\]", "]")
 
 
 def _entry(folder: int, name: str, *, whole: bool) -> Entry:

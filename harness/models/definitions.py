@@ -178,6 +178,9 @@ class Task(Definition):
     """Files laid over a copy of the project before grading, mostly tests; the agent never sees them."""
     solution_path: Path | None = None
     """Files laid over the fixture that solve the task, for `validate`."""
+    sources: list[Annotated[str, Field(pattern=r"^(?!/)(?!(.*/)?\.\.(/|$)).*\S")]] = []
+    """Globs of the files that the agent hands in, such as `src/**`, below the project. Checks run in the fixture with
+    these files and no others. Without it they get everything but what .gitignore names, and `validate` warns."""
     setup: list[Annotated[str, Field(pattern=r"\S")]] = []
     """Commands such as `npm ci` or `make`, run once before the checks; 600 s for all of them together. With them, all
     checks share one copy of the project; without them, each check's command gets its own copy."""
