@@ -49,7 +49,7 @@ class HandIn:
     ) -> None:
         """`sources` are globs; without any, everything is handed in that the fixture's .gitignore does not name."""
         self._globs = frozenset(sources)
-        self._sources = re.compile("|".join(f"(?:{_whole(glob)})" for glob in sources)) if sources else None
+        self._sources = compiled(sources) if sources else None
         self._fixture, self._hidden = fixture, hidden
         self._ignored = _ignore_files(fixture)
         own, hidden_files, self._solved = map(files_below, (fixture, hidden, solution))
@@ -96,10 +96,11 @@ class HandIn:
         if path in self._hidden_files or path in self._solved:
             return None
         folder, _, name = path.rpartition("/")
+        around = {folder, *_folders(path)}
         module, is_python = name.partition(".")[0], PYTHON.search(name)
         if module == "__init__" and is_python and folder in self._hidden_folders and path not in self._globs:
             return PACKAGE
-        if self._sources is not None and TEST.search(name) and not self._beside_hidden.isdisjoint(_folders(path)):
+        if self._sources is not None and TEST.search(name) and not self._beside_hidden.isdisjoint(around):
             return NEIGHBOURS
         if path in self._tasks:
             return None
@@ -153,9 +154,9 @@ class HandIn:
             trees.copy(self._hidden, project)
 
 
-def _whole(glob: str) -> str:
-    """Return the regular expression of a glob over whole paths; a folder stands for all that is in it."""
-    return f"{directory.regex(glob.rstrip('/'))}(?:/.*)?"
+def compiled(sources: Iterable[str]) -> re.Pattern[str]:
+    """Compile the globs of `sources`, for whole paths; a folder stands for all that is in it."""
+    return re.compile("|".join(f"(?:{directory.regex(glob.rstrip('/'))})(?:/.*)?" for glob in sources))
 
 
 def _folders(path: str) -> list[str]:
