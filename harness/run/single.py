@@ -149,14 +149,14 @@ class SingleRun:
 
 def keep(result: EvalResult) -> None:
     """Leave the files that the checks of a run need, if there are any, to later commands."""
-    if result.kept_project is not None:
-        scratch.keep(scratch.root_of(result.kept_project))
+    if result.kept_project is not None and (root := scratch.root_of(result.kept_project)):
+        scratch.keep(root)
 
 
 def release(result: EvalResult) -> None:
     """Remove the files that were kept for the checks of a run."""
-    if result.kept_project is not None:
-        scratch.remove(scratch.root_of(result.kept_project))
+    if result.kept_project is not None and (root := scratch.root_of(result.kept_project)):
+        scratch.remove(root)
 
 
 def _refuse_changed(run: PlannedRun) -> None:
