@@ -68,7 +68,7 @@ class Commands:
         self._sources, self._setup = tuple(sources), tuple(setup)
         self._sandbox = sandbox or Sandbox()
         self.has_solution = self._solution is not None
-        self._reference: dict[str, Told] = {}
+        self._reference: dict[str, Told | GraderError] = {}
         self._reference_lock = threading.Lock()
         self._shared: dict[Path, Callable[[], GradingFolder]] = {}
 
@@ -154,21 +154,29 @@ class Commands:
         with self._reference_lock:
             if command not in self._reference:
                 self._sandbox.prepare(SHELL[0])
-                with self._reference_work() as work:
-                    try:
-                        finished, told = self.carried_out(command, work, limit, trusted=True)
-                    except SetupError as error:
-                        raise GraderError(f"the reference solution of the task does not pass {error}") from None
-                    left_out = self.left_out(sorted(files_below(self._solution)), work)
-                if self._solution is not None and finished.returncode != 0:
-                    lines = output_of(finished).splitlines()[-DETAIL_LINES:]
-                    text = f"{command}: the reference solution of the task does not pass either (exit code "
-                    graded = [f"not graded: {left_out}"] if left_out else []
-                    raise GraderError("\n".join([f"{text}{finished.returncode})", *graded, *lines]))
-                hidden = self._hidden or Path("/nowhere")
-                passed = frozenset(test for test in told.passed if (hidden / test[0]).is_file())
-                self._reference[command] = replace(told, passed=passed)
-            return self._reference[command]
+                try:
+                    self._reference[command] = self._on_reference(command, limit)
+                except GraderError as error:
+                    self._reference[command] = error
+            found = self._reference[command]
+        if isinstance(found, GraderError):
+            raise found
+        return found
+
+    def _on_reference(self, command: str, limit: int) -> Told:
+        with self._reference_work() as work:
+            try:
+                finished, told = self.carried_out(command, work, limit, trusted=True)
+            except SetupError as error:
+                raise GraderError(f"the reference solution of the task does not pass {error}") from None
+            left_out = self.left_out(sorted(files_below(self._solution)), work)
+        if self._solution is not None and finished.returncode != 0:
+            lines = output_of(finished).splitlines()[-DETAIL_LINES:]
+            text = f"{command}: the reference solution of the task does not pass either (exit code "
+            graded = [f"not graded: {left_out}"] if left_out else []
+            raise GraderError("\n".join([f"{text}{finished.returncode})", *graded, *lines]))
+        hidden = self._hidden or Path("/nowhere")
+        return replace(told, passed=frozenset(test for test in told.passed if (hidden / test[0]).is_file()))
 
     def refuse_setup_that_never_works(self) -> None:
         """Raise GraderError if `setup` fails on the task's own work, too, and so says nothing about an agent."""

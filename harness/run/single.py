@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from harness.agents.base import Executor
 from harness.config_importer import ConfigImporter
-from harness.errors import InputError, IsolationError, StopMatrix
+from harness.errors import InputError, IsolationError, StopMatrix, TaskError
 from harness.graders.composite_grader import CompositeGrader, not_graded, scored, ungraded
 from harness.host import scratch, trees
 from harness.isolator import EnvironmentIsolator, IsolatedEnv
@@ -44,14 +44,17 @@ class SingleRun:
     def attempt(self, run: PlannedRun) -> EvalResult:
         """Run the agent once. The result has its secrets redacted and is not graded yet.
 
-        StopMatrix if files of the run were changed since it was planned, or its checks cannot be carried out here.
+        StopMatrix if files of the run were changed since it was planned, or no checks can be carried out here.
         """
         _refuse_changed(run)
+        started, task, config = datetime.now(UTC), run.task, run.config
         try:
             self.grader.prepare(run.task)
+        except TaskError as error:  # other tasks can go on
+            trace = _failed(run, Outcome.SETUP_ERROR, ErrorKind.FIXTURE, str(error).splitlines()[0])
+            return self._result(run, started, trace)
         except InputError as error:
             raise StopMatrix(str(error)) from None
-        started, task, config = datetime.now(UTC), run.task, run.config
         try:
             with self._turn:
                 env = self.isolator.create_environment_for_task(
