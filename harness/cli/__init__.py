@@ -100,8 +100,8 @@ def _warnings_as_lines() -> Iterator[None]:
     "--env-file",
     envvar="EVAL_ENV_FILE",
     type=click.Path(path_type=Path),
-    help="File with variables. Without it, only keys such as ANTHROPIC_API_KEY are taken, from the first of .env, ~/.env"
-    " and .env.local.",
+    help="File with variables. Without it, only keys such as ANTHROPIC_API_KEY are taken, from the first of .env,"
+    " ~/.env and .env.local.",
 )
 @version_option
 @click.pass_context

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import configparser
-import os
 import re
 import sys
 import tomllib
@@ -55,7 +54,7 @@ class HandIn:
         own, hidden_files, self._solved = map(files_below, (fixture, hidden, solution))
         known = own | hidden_files | self._solved
         self._hidden_files, self._tasks = hidden_files, own | hidden_files
-        self._hidden_stems = {os.path.splitext(path)[0] for path in hidden_files}
+        self._hidden_stems = {path.removesuffix(Path(path).suffix) for path in hidden_files}
         self._hidden_folders = {folder for path in hidden_files for folder in _folders(path)}
         self._beside_hidden = {path.rpartition("/")[0] for path in hidden_files}
         packages = {path.rpartition("/")[0] for path in known if path.endswith("__init__.py")}
@@ -82,7 +81,7 @@ class HandIn:
                 return "a link that leads out"
         elif not self._sources.fullmatch(path):
             return "outside of `sources`"
-        elif os.path.islink(work / path):
+        elif (work / path).is_symlink():
             return "a link"
         if any(map(_STEERING.match, (*folders, name))):
             return "steers an interpreter or a test runner"
@@ -167,7 +166,7 @@ def _folders(path: str) -> list[str]:
 
 def files_below(root: Path | None) -> frozenset[str]:
     """Return the relative paths of all files below a folder but those of tools."""
-    found = set()
+    found: set[str] = set()
     for folder, names, files, _ in trees.walk(root) if root is not None else ():
         names[:] = [name for name in names if name not in directory.IGNORED_DIRS]
         found.update(f"{folder}{name}" for name in files)

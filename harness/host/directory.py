@@ -39,6 +39,17 @@ MAX_TOTAL_CHARS = 1_000_000
 """Characters kept per run, over all diffs and created files."""
 
 
+MAX_CHANGES = 10_000
+"""Changed files kept per run; each takes 4 kB of memory until the run is written."""
+
+
+class Changes(list[FileChange]):
+    """The first changes of a tree, sorted by path."""
+
+    left_out = 0
+    """How many files more were changed."""
+
+
 @dataclass(frozen=True)
 class Entry:
     """One file of a tree."""
@@ -75,7 +86,7 @@ def digest(root: Path) -> str:
     return _sha256("".join(lines).encode(errors="surrogateescape"))
 
 
-def diff(before: Mapping[str, str], root: Path, patterns: list[str] | None = None) -> list[FileChange]:
+def diff(before: Mapping[str, str], root: Path, patterns: list[str] | None = None) -> Changes:
     """Return the changes since `before`, which is a Snapshot or any mapping of relative path to content."""
     old = before.entries if isinstance(before, Snapshot) else {p: _entry_of_text(t) for p, t in before.items()}
     gone = dict(old)
@@ -85,13 +96,17 @@ def diff(before: Mapping[str, str], root: Path, patterns: list[str] | None = Non
             yield path, gone.pop(path, None), new
         yield from ((path, gone[path], None) for path in sorted(gone))
 
-    changes: dict[str, FileChange] = {}
+    changes = Changes()
     left = MAX_TOTAL_CHARS
     for path, before_it, new in pairs():
         if change := _change(_printable(path), before_it, new, min(left, MAX_DIFF_CHARS)):
+            if len(changes) == MAX_CHANGES:
+                changes.left_out += 1
+                continue
             left -= len(change.diff or "") + len(change.content_after or "")
-            changes[path] = change
-    return [changes[path] for path in sorted(changes)]
+            changes.append(change)
+    changes.sort(key=lambda change: change.path)
+    return changes
 
 
 def _entries(root: Path, patterns: list[str] | None, *, whole: bool = False) -> Iterator[tuple[str, Entry]]:

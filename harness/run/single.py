@@ -100,7 +100,9 @@ class SingleRun:
                 return _failed(run, Outcome.INFRA_ERROR, ErrorKind.EXECUTOR, text)
             with self._turn:
                 trees.restore(env.path)
-                return trace.model_copy(update={"file_changes": self.isolator.diff_files(before, env.path)})
+                changes = self.isolator.diff_files(before, env.path)
+                left_out = getattr(changes, "left_out", 0)
+                return trace.model_copy(update={"file_changes": changes, "file_changes_left_out": left_out})
         except (OSError, MemoryError) as error:
             text = f"what the agent left cannot be read: {error or type(error).__name__}"
             return _failed(run, Outcome.INFRA_ERROR, ErrorKind.UNREADABLE, text, trace)

@@ -242,9 +242,7 @@ def test_a_run_whose_files_are_gone_before_it_was_graded_is_made_again(tmp_path:
     assert (graded.passed, len(executor.calls), graded.spent_usd) == (True, 2, 1.0)
 
 
-def test_nothing_is_paid_for_that_the_journal_has_no_room_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_paid_for_that_the_journal_has_no_room_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise InputError("j.jsonl: cannot be written: no room")
 
