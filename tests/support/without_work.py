@@ -286,7 +286,7 @@ IDEAS: dict[str, Idea] = {
         put("src/packaging/__init__.py", "")
         + put(
             "src/packaging/version.py",
-            f"{PATCHED}\nclass Version:\n    def __lt__(self, other): return True\n    def __init__(self, text): pass",
+            f"{PATCHED}\nclass Version:\n    major = 3\n    def __init__(self, text): pass",
         ),
         suite="library",
     ),
