@@ -262,5 +262,5 @@ def test_what_cannot_run_is_told_before_anything_is_paid(
         command("*.task.yaml", "-r", "1", "-o", "out.json"), cwd=tmp_path, env=loopback, capture_output=True, text=True
     )
     assert shown.returncode == 2
-    assert "ANTHROPIC_BASE_URL=http://127.0.0.1:1: in a container" in shown.stderr
+    assert "ANTHROPIC_BASE_URL names 127.0.0.1: in a container" in shown.stderr
     assert not server.requests
