@@ -311,7 +311,7 @@ IDEAS: dict[str, Idea] = {
         put("aaa_test.go", 'package main\nimport ("os"; "testing")\nfunc TestMain(m *testing.M) { os.Exit(0) }'),
         suite="go",
     ),
-    "a shell in the place of Java's test": Idea(
+    "an empty class in the place of Java's test": Idea(
         put("src/SplitTest.java", "public class SplitTest { public static void main(String[] a) {} }")
         + put("test/SplitTest.java", "class None {}"),
         suite="java",
