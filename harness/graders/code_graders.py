@@ -14,7 +14,7 @@ from pathlib import Path
 
 from harness.errors import InputError
 from harness.graders.commands import DETAIL_LINES, NOT_FOUND, Commands, SetupError, output_of, some
-from harness.graders.grading_folder import Told
+from harness.graders.grading_folder import PythonReport
 from harness.host import trees
 from harness.host.processes import Command, Limits, StopCause
 from harness.models import CodeAssertion, CodeCheckType, GradeResult
@@ -122,9 +122,9 @@ class CodeGrader(Commands):
         self, check: CodeCheckType, env_path: Path, command: str, timeout_seconds: int | None
     ) -> GradeResult:
         limit = timeout_seconds or TIMEOUTS[check]
-        expected = self.reference(command, limit) if self.has_solution else Told(left=math.inf)
+        expected = self.reference(command, limit) if self.has_solution else PythonReport(left=math.inf)
         try:
-            finished, told = self.carried_out(command, env_path, limit)
+            finished, report = self.run_on_copy(command, env_path, limit)
         except SetupError as error:
             self.refuse_setup_that_never_works()
             return _verdict(check, False, str(error), str(error))
@@ -141,12 +141,12 @@ class CodeGrader(Commands):
             return _verdict(check, False, f"{command}: not done after {limit} s", output)
         if finished.cause is StopCause.STORAGE:
             return _verdict(check, False, f"{command}: wrote more than the task's resources.storage_mb allows", output)
-        missing = sorted(expected.passed - told.passed)
+        missing = sorted(expected.passed - report.passed)
         if finished.returncode == 0 and missing:
             names = some([name for _, name in missing])
             details = f"{command}: {len(missing)} of the {len(expected.passed)} hidden tests did not run and pass: "
             return _verdict(check, False, f"{details}{names}", output)
-        if finished.returncode == 0 and told.left > expected.left:
+        if finished.returncode == 0 and report.left > expected.left:
             return _verdict(
                 check, False, f"{command}: was ended by the code that it checks, before its own end", output
             )

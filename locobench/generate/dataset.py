@@ -78,7 +78,9 @@ def check(folder: Path, name: str) -> None:
             )
 
 
-def publish(folder: Path, name: str, task_ids: Iterable[str], *, scenarios: int, is_sample: bool) -> None:
+def publish(
+    folder: Path, name: str, task_ids: Iterable[str], *, scenarios: int, is_sample: bool, languages: Path | None = None
+) -> None:
     """Write the dataset's files beside the generated tasks in `folder`.
 
     Args:
@@ -86,6 +88,7 @@ def publish(folder: Path, name: str, task_ids: Iterable[str], *, scenarios: int,
         task_ids: its tasks.
         scenarios: number of records that they were chosen from.
         is_sample: whether they come from the bundled sample.
+        languages: a file with more language tables.
 
     Raises:
         InputError: a file cannot be read or written, or is not ours; see `check`.
@@ -108,7 +111,10 @@ def publish(folder: Path, name: str, task_ids: Iterable[str], *, scenarios: int,
             "keywords": [*sources, "code-comprehension", "long-context"],
         }
         entries = [{"name": task.toml.task.name, "digest": task.digest} for task in tasks]
-        groups = (Counter(language_title(one.language) for one in facts), Counter(one.category for one in facts))
+        groups = (
+            Counter(language_title(one.language, languages) for one in facts),
+            Counter(one.category for one in facts),
+        )
         page = _PAGE.format(
             name=name,
             count=len(tasks),

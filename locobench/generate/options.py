@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from locobench.dataset.catalog import BASE_IMAGE
 from locobench.harbor.mcp import McpServer
 from locobench.scoring.grader import DETERMINISTIC, JUDGE, Grader
 from locobench.scoring.scoring import Scoring
@@ -26,7 +27,7 @@ _IMAGE = re.compile(r"[A-Za-z0-9][\w.:/@-]*", re.ASCII)
 class Options:
     """A benchmark author's choices; every one is part of a task's fingerprint. InputError if one cannot be used."""
 
-    base_image: str = "ubuntu:24.04"
+    base_image: str = BASE_IMAGE
     languages: Path | None = None
     """A file with language tables that add to or override the built-in ones."""
     language_image: str | None = None

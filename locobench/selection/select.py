@@ -11,11 +11,15 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from locobench.selection.criteria import SCORE_PARTS, Candidate, Criteria
+from locobench.selection.criteria import SCORE_PARTS, Candidate, Criteria, Part
 from locobench.shared.errors import InputError
 
 # Scores are written with four decimals.
 SCORE_DIGITS = 4
+WRITTEN = (
+    "id", "task_category", "difficulty", "language", "context_length", "files_count", "grep_f1", "closed_reward",
+)  # fmt: skip
+"""The facts about a task that selected_tasks.json gives."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class Selection:
         criteria = _without_none(asdict(self.criteria))
         del criteria["weights"]
         tasks = [
-            {**_without_none(asdict(task) | {"repository": None}), "score": round(score, SCORE_DIGITS)}
+            {**_without_none({name: getattr(task, name) for name in WRITTEN}), "score": round(score, SCORE_DIGITS)}
             for score, task in self.selected
         ]
         return {
@@ -49,7 +53,7 @@ class Selection:
                 "context_length_unit": "characters",
                 "formula": " + ".join(
                     f"{name}_weight * {part.words}" + (f" / max_{part.words}" if part.scaled else "")
-                    for name, part in SCORE_PARTS.items()
+                    for name, part in _weighted_parts(self.criteria).items()
                 ),
             },
             "statistics": {
@@ -66,6 +70,11 @@ class Selection:
             },
             "tasks": tasks,
         }
+
+
+def _weighted_parts(criteria: Criteria) -> dict[str, Part]:
+    """Return the parts of the score by name, without those whose weight is 0."""
+    return {name: part for name, part in SCORE_PARTS.items() if criteria.weights.get(name)}
 
 
 def _without_none(values: dict[str, Any]) -> dict[str, Any]:
@@ -87,18 +96,18 @@ def select(tasks: Iterable[Candidate], criteria: Criteria) -> Selection:
         raise InputError(
             f"no category bonus for {', '.join(missing)}; add one, 0 to 1, to CATEGORY_BONUSES or a criteria file"
         )
-    parts = [(part, criteria.weights.get(name, 0)) for name, part in SCORE_PARTS.items()]
+    parts = _weighted_parts(criteria)
     largest = {
         part.words: max((part.value(task, criteria) for task in passing), default=0)
-        for part in SCORE_PARTS.values()
+        for part in parts.values()
         if part.scaled
     }
 
     def score(task: Candidate) -> float:
         return sum(
             # Where the largest is 0, all are.
-            weight * part.value(task, criteria) / (largest.get(part.words, 1) or 1)
-            for part, weight in parts
+            criteria.weights[name] * part.value(task, criteria) / (largest.get(part.words, 1) or 1)
+            for name, part in parts.items()
         )
 
     scored = [(score(task), task) for task in passing]
