@@ -45,7 +45,7 @@ class AssertionType(StrEnum):
 
 
 class CodeCheckType(StrEnum):
-    """The five deterministic checks."""
+    """The deterministic checks."""
 
     TESTS_PASS = "tests_pass"
     FILE_CONTAINS = "file_contains"
