@@ -5,23 +5,20 @@ from __future__ import annotations
 import os
 import threading
 import traceback
-from contextlib import nullcontext
 from datetime import UTC, datetime
 
 from harness.agents.base import Executor
 from harness.config_importer import ConfigImporter
 from harness.errors import InputError, IsolationError, StopMatrix
-from harness.graders.composite_grader import CompositeGrader, not_graded, scored, ungraded
+from harness.graders.composite_grader import CompositeGrader
 from harness.host import scratch, trees
 from harness.isolator import EnvironmentIsolator, IsolatedEnv
 from harness.models import (
-    CodeAssertion,
     Conditions,
     ErrorKind,
     EvalResult,
     ExecutionTrace,
     Outcome,
-    assertion_ids,
 )
 from harness.run.plan import PlannedRun
 from harness.suite import fingerprint
@@ -67,8 +64,9 @@ class SingleRun:
         kept = False
         try:
             result = self._result(run, started, self._worked(run, env))
-            if result.outcome.measured and task.assertions:
-                result = result.model_copy(update={"grades": ungraded(task), "kept_project": env.path})
+            pending = self.grader.pending(task)
+            if result.outcome.measured and pending:
+                result = result.model_copy(update={"grades": pending, "kept_project": env.path})
                 kept = True
             return result
         finally:
@@ -124,23 +122,15 @@ class SingleRun:
         files of the run were changed since it was planned.
         """
         _refuse_changed(run)
-        task, project = run.task, result.kept_project
-        grades = {grade.assertion_id: grade for grade in result.grades}
-        replaced = result.replaced_judge_cost_usd
-        with self.grader.one_copy(task, project) if project else nullcontext():
-            for name, assertion in zip(assertion_ids(task.assertions), task.assertions, strict=True):
-                old = grades[name]
-                is_check = isinstance(assertion, CodeAssertion)
-                if old.status == "graded" or (is_check and not result.can_be_checked):
-                    continue
-                try:
-                    grades[name] = self.grader.grade_single_assertion(assertion, task, result.trace, project)
-                except Exception as error:  # the run has cost money: grade it later instead of losing it
-                    grades[name] = not_graded(name, assertion, error)
-                replaced += (old.judge.cost_usd or 0.0) if old.judge else 0.0
-        unchecked = any(grade.status == "grading_error" for grade in grades.values())
-        named, score, passed = scored(task, result.trace, grades)
-        changes = {"grades": named, "overall_score": score, "passed": passed, "replaced_judge_cost_usd": replaced}
+        project = result.kept_project
+        there = project if result.can_be_checked else None
+        grades, score, passed = self.grader.finish(run.task, result.trace, there, result.grades)
+        judges = [grade.judge for grade in grades]
+        gone = [old.judge for old in result.grades if old.judge and not any(old.judge is judge for judge in judges)]
+        replaced = result.replaced_judge_cost_usd + sum(judge.cost_usd or 0.0 for judge in gone)
+        errors = {grade.status for grade in grades} - {"graded"}
+        unchecked = "grading_error" in errors or (errors and self.grader.is_custom)
+        changes = {"grades": grades, "overall_score": score, "passed": passed, "replaced_judge_cost_usd": replaced}
         graded = result.model_copy(update={**changes, "kept_project": project if unchecked else None})
         return files.grades_without_secrets(graded, _redactor(run))
 

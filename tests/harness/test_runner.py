@@ -482,6 +482,52 @@ def test_secrets_of_a_config_do_not_get_into_journal_and_results(
     assert results[0].trace.stderr == "token: [REDACTED]"
 
 
+class Graded(CompositeGrader):
+    """A grader with rules of its own."""
+
+    def __init__(self, *returned: object) -> None:
+        super().__init__()
+        self.returned = list(returned)
+
+    def grade(self, task: Task, trace: ExecutionTrace, env_path: Path) -> Any:
+        assert env_path.is_dir()
+        value = self.returned.pop(0)
+        if isinstance(value, Exception):
+            raise value
+        return value
+
+
+@pytest.mark.parametrize("assertions", [TASKS[0].assertions, []], ids=["with assertions", "without"])
+def test_what_a_grader_of_ones_own_returns_is_recorded(tmp_path: Path, assertions: list[object]) -> None:
+    mine = task("a", assertions=assertions)
+    grades = [GradeResult(assertion_id="mine", passed=True, score=0.5)]
+    made = EvalRunner(ScriptedExecutor(good), Graded((grades, 0.123, True), ([], 0.25, False)))
+    single = made.run_single(mine, CONFIGS[0])
+    (of_matrix,) = made.run_matrix([mine], CONFIGS[:1], None, 1, journal=tmp_path / "j.jsonl")
+    assert (single.grades, single.overall_score, single.passed, single.measured) == (grades, 0.123, True, True)
+    assert (of_matrix.grades, of_matrix.overall_score, of_matrix.passed, of_matrix.measured) == ([], 0.25, False, True)
+    assert read_journal(tmp_path / "j.jsonl") == [of_matrix]
+
+
+@pytest.mark.parametrize(
+    ("returned", "says"),
+    [
+        (RuntimeError("no compiler"), "no compiler"),
+        (([], 1.5, True), "score 1.5"),
+        (([], float("nan"), True), "score nan"),
+        (([{"passed": True}], 1.0, True), "not GradeResult"),
+        (None, "unpack"),
+    ],
+)
+def test_a_grader_of_ones_own_that_fails_loses_no_run(tmp_path: Path, returned: object, says: str) -> None:
+    made, executor = runner(tmp_path, good)
+    made.grader = Graded(returned, ([], 0.25, True))
+    calls = [made.run_matrix(TASKS[:1], CONFIGS[:1], None, 1, journal=tmp_path / "j.jsonl") for _ in range(2)]
+    assert calls[0][0].lost_to == "grading_error"
+    assert says in calls[0][0].grades[0].details
+    assert (calls[1][0].overall_score, calls[1][0].kept_project, len(executor.calls)) == (0.25, None, 1)
+
+
 def test_no_results_folder_appears_before_something_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every command used to make one where it was called."""
     monkeypatch.chdir(tmp_path)
