@@ -16,7 +16,7 @@ import click
 
 from harness.errors import InputError
 from locobench.shared.installation import lacking, version
-from locobench.shared.terminal import printable, printable_line
+from locobench.shared.terminal import did_you_mean, printable, printable_line
 
 INTERRUPTED, CLOSED_PIPE = 130, 141
 
@@ -44,6 +44,21 @@ COMMANDS: dict[str, Entry] = {
 }
 """All commands by name. The help texts are here so that --help imports nothing."""
 
+RENAMED = {
+    "build-image": "docker build --tag harness-sandbox harness/sandbox",
+    "check-version": "env-status",
+    "diff": "compare --all-tasks",
+    "explain": "analyze -i NUMBER",
+    "image-status": "docker image inspect harness-sandbox",
+    "ls": "validate --static",
+    "power-analysis": "power",
+    "regression": "compare --regression",
+    "self-test": "validate",
+    "validate-config": "validate -c",
+    "validate-task": "validate --static -t",
+}
+"""What does the work of the commands of the agent-eval harness that have another name here."""
+
 ENV_FILES = (Path(".env"), Path("~/.env"), Path(".env.local"))
 """Default env files; the first that exists is read."""
 
@@ -70,6 +85,17 @@ class LazyGroup(click.Group):
         """Import and return the command; None if there is none of this name."""
         entry = COMMANDS.get(cmd_name)
         return entry and getattr(importlib.import_module(entry.module), cmd_name.replace("-", "_"))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; for an unknown name, say what it is called now or which name is close."""
+        name = args[0]
+        if name in RENAMED:
+            raise InputError(f"{name!r} is now called `{RENAMED[name]}`")
+        if name not in COMMANDS:
+            raise InputError(f"no command is named {name!r}; {did_you_mean(name, COMMANDS)}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the command table of --help without importing the commands."""
@@ -104,6 +130,10 @@ def _errors_shown() -> Iterator[None]:
         return
     except BrokenPipeError:
         raise
+    except click.exceptions.NoArgsIsHelpError as error:
+        shown: click.ClickException = error
+    except click.UsageError as error:
+        shown = BadInput(_in_one_line(error))
     except click.ClickException as error:
         shown = error
     except InputError as error:
@@ -119,6 +149,18 @@ def _errors_shown() -> Iterator[None]:
     except OSError:  # the message cannot be written either; the exit code has to do
         pass
     raise SystemExit(shown.exit_code)
+
+
+def _in_one_line(error: click.UsageError) -> str:
+    """Return what is wrong with the arguments, and where the right ones are told."""
+    text = error.format_message().rstrip(".")
+    if error.ctx is None:
+        return text
+    if "unexpected extra argument" in text and any(
+        (option.name or "").endswith("_glob") for option in error.ctx.command.params
+    ):
+        text += "; quote a pattern, or the shell puts the names of its files here"
+    return f"{text} (see `{error.ctx.command_path} --help`)"
 
 
 @contextlib.contextmanager

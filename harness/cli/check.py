@@ -55,6 +55,8 @@ def validate(
         _validate_configs(config_glob, mcp_config)
         if task_glob is None:
             return
+    if task_glob is None and not Path("evals/tasks").is_dir():
+        raise InputError(f"no suite here ({Path.cwd()} has no evals/tasks); name task files with -t, or go to a suite")
     tasks = load_tasks(task_glob or TASKS)
     grader = CompositeGrader()
     _validate_files(tasks, grader, static=static)

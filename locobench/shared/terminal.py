@@ -1,9 +1,10 @@
-"""Show untrusted text on a terminal: unchanged, except that control characters are escaped; and long lists, cut."""
+"""Text for a terminal: untrusted text with its control characters escaped, long lists cut, and close names."""
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 # ESC and the other control characters (including C1, DEL and carriage return), direction overrides, invisible
 # characters, other line separators, tags, and lone surrogates, which no output can encode. Joiners stay: emoji and
@@ -32,3 +33,10 @@ def _escaped(found: re.Match[str]) -> str:
 def first_few(names: Sequence[str]) -> str:
     """Return the first three names of a list for a message, with an ellipsis if there are more."""
     return ", ".join([*names[:3], *(["…"] if names[3:] else [])])
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Suggest the closest known name; list all of them when none is close."""
+    by_lower = {candidate.lower(): candidate for candidate in sorted(known)}
+    close = difflib.get_close_matches(name.lower(), by_lower, n=1)
+    return f"did you mean {by_lower[close[0]]}?" if close else f"known: {', '.join(sorted(by_lower.values()))}"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import math
+import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
+from urllib.parse import urlsplit
 
 import click
 from ruamel.yaml import YAML
@@ -39,6 +41,19 @@ EFFECT = 0.1
 """Difference of the mean score, 0 to 1, whose chance to be found is told."""
 NEEDED = (TASK_FILE, "instruction.md", "environment", "tests/test.sh")
 """What a folder must have for Harbor to run it."""
+ARMS = ("no-search", "search")
+"""The jobs without and with servers, named so that a sentence about the two reads."""
+HOST = "host.docker.internal"
+"""The name of this machine inside a container, as Docker Desktop has it."""
+OVERLAY = f"""\
+# Lets containers reach this machine as {HOST}; `harbor run --extra-docker-compose` takes it, too.
+services:
+  main:
+    # Docker's own bridge rather than a network for each trial, of which Docker makes about 30.
+    network_mode: bridge
+    extra_hosts:
+      - "{HOST}:host-gateway"
+"""
 
 
 @click.command()
@@ -99,14 +114,14 @@ def power(*, effect: float, baseline: float | None, source: Path | None, metric:
     "--mcp-config",
     required=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="MCP servers of the job `with`, as a .mcp.json has them.",
+    help="MCP servers of the job `search`, as a .mcp.json has them.",
 )
 @click.option(
     "--budget-usd", required=True, type=click.FloatRange(0, min_open=True), help="Dollars for both jobs together."
 )
 @click.option("--from", "source", type=PATH, help=f"Take costs and spread from a {RESULTS_HELP}.")
 @click.option(
-    "-o", "--output-dir", default=".", type=PATH, help="Folder for without.yaml and with.yaml.  [default: this one]"
+    "-o", "--output-dir", default=".", type=PATH, help="Folder for no-search.yaml and search.yaml.  [default: this one]"
 )
 def plan(
     *,
@@ -121,23 +136,32 @@ def plan(
     """Write two Harbor jobs over TASKS, without and with MCP servers, and say what they will cost and find.
 
     They differ in the servers alone, and run each task as often as the budget pays for: at most 10 times, and once if
-    the cost of a run is not known. Nothing is run: the commands to run are printed. What no earlier result
-    tells is said to be not known. The paths in the jobs are meant from the folder that this command is run in.
+    the cost of a run is not known. Where a server runs on this machine (http://host.docker.internal:PORT), both jobs
+    get a Compose overlay through which containers reach it. Nothing is run: the commands to run are printed. What no
+    earlier result tells is said to be not known. Paths in the jobs are relative to the folder of this command.
     """
     servers = McpServer.load(mcp_config)
     if not servers:
         raise InputError(f"{mcp_config}: holds no server, so both jobs would be the same")
-    files = {name: output_dir / f"{name}.yaml" for name in ("without", "with")}
-    for path in files.values():
+    overlay = output_dir / "host.yaml" if _runs_here(servers, mcp_config) else None
+    files = {name: output_dir / f"{name}.yaml" for name in ARMS}
+    for path in filter(None, (*files.values(), overlay)):
         if path.exists():
             raise InputError(f"{path} exists; name another folder with -o, or remove it")
     count = _count_tasks(tasks)
     earlier = _earlier_runs(source, model) if source else []
     usd = _usd_of_a_pair(earlier)
     attempts = _attempts(count, usd, budget_usd)
-    for name, path in files.items():
-        write_whole(path, _job(name, attempts, tasks, agent, model, servers if name == "with" else ()))
-    say(f"wrote {files['without']} and {files['with']}")
+    job: dict[str, Any] = {"n_attempts": attempts, "retry": {"max_retries": RETRIES}}
+    if overlay:
+        write_whole(overlay, OVERLAY)
+        job["environment"] = {"extra_docker_compose": [str(overlay)]}
+    job["datasets"] = [{"path": str(tasks)}]
+    given = {"import_path" if ":" in agent else "name": agent} | ({"model_name": model} if model else {})
+    served = {"mcp_servers": [server.model_dump(mode="json", exclude_none=True) for server in servers]}
+    for (name, path), more in zip(files.items(), ({}, served), strict=True):
+        write_whole(path, _yaml({"job_name": name, **job, "agents": [given | more]}))
+    say(f"wrote {' and '.join(map(str, files.values()))}" + (f", which share {overlay}" if overlay else ""))
     basis = f", from {counted(len(earlier), 'earlier run')} in {source}" if earlier else ""
     dollars = "not known" if usd is None else f"about ${count * attempts * usd:.2f}{basis}"
     say_lines(
@@ -146,9 +170,23 @@ def plan(
         f"power:   {_power_text(earlier, count, attempts)}\n"
     )
     say("Run, from this folder:")
+    if ":" in agent and (places := os.environ.get("PYTHONPATH")):
+        say(f"  export PYTHONPATH={shlex.quote(places)}")
     for path in files.values():
         say(f"  harbor run -y -c {shlex.quote(str(path))}")
-    say(f"  {HARNESS} compare jobs/without jobs/with --html report.html")
+    say(f"  {HARNESS} compare {' '.join(f'jobs/{name}' for name in ARMS)} --html report.html")
+
+
+def _runs_here(servers: Sequence[McpServer], source: Path) -> bool:
+    """Return whether a server is on this machine; InputError if its address would lead a container to itself."""
+    hosts = {server.name: urlsplit(server.url or "").hostname for server in servers}
+    for name, host in hosts.items():
+        if host in ("localhost", "127.0.0.1", "::1"):
+            raise InputError(
+                f"{source}: {name}: {host} is the container itself there; write {HOST}, and let the server listen on "
+                "an address that containers reach"
+            )
+    return HOST in hosts.values()
 
 
 def _count_tasks(path: Path) -> int:
@@ -204,24 +242,10 @@ def _attempts(tasks: int, usd: float | None, budget: float) -> int:
     return min(MOST_ATTEMPTS, math.floor(budget / once)) if once else MOST_ATTEMPTS
 
 
-def _job(name: str, attempts: int, tasks: Path, agent: str, model: str | None, servers: Sequence[McpServer]) -> str:
+def _yaml(job: dict[str, Any]) -> str:
     """Return a job for `harbor run -c`; its paths are resolved against the folder that Harbor is started in."""
-    given: dict[str, Any] = {"import_path" if ":" in agent else "name": agent}
-    if model:
-        given["model_name"] = model
-    if servers:
-        given["mcp_servers"] = [server.model_dump(mode="json", exclude_none=True) for server in servers]
-    yaml, text = YAML(), io.StringIO()
-    yaml.dump(
-        {
-            "job_name": name,
-            "n_attempts": attempts,
-            "retry": {"max_retries": RETRIES},
-            "agents": [given],
-            "datasets": [{"path": str(tasks)}],
-        },
-        text,
-    )
+    text = io.StringIO()
+    YAML().dump(job, text)
     return text.getvalue()
 
 
