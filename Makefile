@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# What is linted: never the code of others that the pages put into this folder.
+CODE := $(wildcard *.py) evals examples harness locobench measure templates tests tools
 DEMO := demo
 DEMO_OWN := demo-own
 MINUTES ?= 30
@@ -55,8 +57,8 @@ coverage: $(VENV)/installed-dev  ## which lines and branches the tests reach, th
 	@$(BIN)/python -m coverage report
 
 check: $(VENV)/installed-dev  ## linter, formatter, types, directions of imports, reference of the commands
-	$(BIN)/ruff check
-	$(BIN)/ruff format --check
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.docs.generate --check
@@ -70,8 +72,8 @@ lock: $(VENV)/installed-dev  ## choose the newest versions of all libraries; rew
 	    --no-header --no-emit-index-url --no-emit-find-links --output-file constraints.txt pyproject.toml
 
 format: $(VENV)/installed-dev  ## let the formatter write
-	$(BIN)/ruff check --fix
-	$(BIN)/ruff format
+	$(BIN)/ruff check --fix $(CODE)
+	$(BIN)/ruff format $(CODE)
 
 e2e: $(VENV)/installed-dev  ## the real Harbor, Docker and claude CLI; brings up an engine where there is none
 	bash tests/e2e/run.sh
