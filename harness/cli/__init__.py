@@ -29,6 +29,7 @@ class Entry(NamedTuple):
 
 
 COMMANDS: dict[str, Entry] = {
+    "scaffold": Entry("harness.cli.scaffold", "Make a folder with an evaluation that runs as it is."),
     "run": Entry("harness.cli.run", "Run one task with one config and grade it."),
     "matrix": Entry("harness.cli.run", "Run tasks x configs x models, several times each."),
     "validate": Entry("harness.cli.check", "Check tasks and configs: files, solutions, untouched fixtures; no model."),

@@ -211,6 +211,25 @@ def test_bad_input_is_one_line_and_exit_code_2(tmp_path: Path, arguments: tuple[
     assert shown.stderr.count("\n") == 1
 
 
+def test_a_scaffold_runs_as_it_is(tmp_path: Path) -> None:
+    made = harness(tmp_path, "scaffold", "deep/mine")
+    assert made.stdout == "wrote deep/mine; try it without an agent:\n  OUT=try deep/mine/run.sh --executor echo -r 1\n"
+    tools = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "OUT": "try"}
+    command = [str(tmp_path / "deep/mine/run.sh"), "--executor", "echo", "-r", "1"]
+    shown = subprocess.run(command, env=environment(**tools), capture_output=True, text=True)
+    assert shown.returncode == 2, shown.stderr  # two tasks are too few for a verdict
+    assert "4 of 4 checks are as they should be" in shown.stdout
+    assert "skill against no-skill: not enough data" in shown.stdout
+    assert (tmp_path / "deep/mine/try.html").is_file()
+
+
+def test_a_scaffold_replaces_nothing(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    shown = harness(tmp_path, "scaffold", "mine")
+    assert (shown.returncode, shown.stderr) == (2, "error: mine exists; name another folder\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
 def test_validate_accepts_good_files(tmp_path: Path) -> None:
     root = make_suite(tmp_path / "s")
     shown = harness(root, "validate", "--static", "-t", "tasks/*", "-c", "configs/*/config.yaml").stdout
