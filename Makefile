@@ -56,14 +56,14 @@ coverage: $(VENV)/installed-dev  ## which lines and branches the tests reach, th
 	@$(BIN)/python -m coverage combine --quiet
 	@$(BIN)/python -m coverage report
 
-check: $(VENV)/installed-dev  ## linter, formatter, types, directions of imports, reference of the commands
+check: $(VENV)/installed-dev  ## linter, formatter, types, directions of imports, pages that come from the code
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.docs.generate --check
 
-docs: $(VENV)/installed-dev  ## write docs/CLI_REFERENCE.md from the code
+docs: $(VENV)/installed-dev  ## write docs/CLI_REFERENCE.md and docs/RESULTS.md from the code
 	$(BIN)/python -m tools.docs.generate
 
 lock: $(VENV)/installed-dev  ## choose the newest versions of all libraries; rewrites constraints.txt
