@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 CODE := $(wildcard *.py) evals examples harness locobench measure templates tests tools
 DEMO := demo
 DEMO_OWN := demo-own
+# Base of the tasks' images; any Debian or Ubuntu that `docker image ls` shows does without a registry.
+BASE_IMAGE ?= ubuntu:24.04
 MINUTES ?= 30
 KILLS ?= 40
 # Who has nothing left to do takes over from the others; tests/conftest.py says how many there are.
@@ -31,7 +33,7 @@ demo: $(VENV)/installed  ## the three scripts on the bundled sample, then oracle
 	@$(BIN)/python select_tasks.py --dataset_path $(DEMO)/locobench_dataset.jsonl --output $(DEMO)/selected_tasks.json \
 	    --min_context_length 5000 --min_files_count 5 --top_n 1000 --quiet
 	@$(BIN)/python run_adapter.py --data_dir data/sample --dataset_path $(DEMO)/locobench_dataset.jsonl \
-	    --selected_tasks $(DEMO)/selected_tasks.json --output_dir $(DEMO)/tasks
+	    --selected_tasks $(DEMO)/selected_tasks.json --output_dir $(DEMO)/tasks --base_image $(BASE_IMAGE)
 	@$(BIN)/python smoke_test.py --local $(DEMO)/tasks
 
 demo-own: $(VENV)/installed  ## questions with exact answers from this repository, then oracle, empty answer and grep's
@@ -40,7 +42,7 @@ demo-own: $(VENV)/installed  ## questions with exact answers from this repositor
 	@$(BIN)/python select_tasks.py --dataset_path $(DEMO_OWN)/locobench_dataset.jsonl \
 	    --output $(DEMO_OWN)/selected_tasks.json --top_n 40 --quiet
 	@$(BIN)/python run_adapter.py --data_dir $(DEMO_OWN)/data --dataset_path $(DEMO_OWN)/locobench_dataset.jsonl \
-	    --selected_tasks $(DEMO_OWN)/selected_tasks.json --output_dir $(DEMO_OWN)/tasks
+	    --selected_tasks $(DEMO_OWN)/selected_tasks.json --output_dir $(DEMO_OWN)/tasks --base_image $(BASE_IMAGE)
 	@$(BIN)/python smoke_test.py --local $(DEMO_OWN)/tasks
 	@$(BIN)/python -m tools.grep_answers $(DEMO_OWN)/tasks
 
