@@ -60,10 +60,10 @@ class RunOptions:
         """
         again = paid_again(planned, earlier)
         for reason, number in again.items():
-            say(f"{counted(number, 'run')} of {journal} made again, and paid again, which {reason}", err=True)
+            say(f"{counted(number, 'run')} of {journal} will run again and be billed again: {reason}", err=True)
         asks = again.keys() - {FAILED} and not self.yes and sys.stdin.isatty()
         if asks and not click.confirm("Pay for them again?", err=True):
-            raise InputError(f"nothing was run; {journal} is as it was")
+            raise InputError(f"nothing was run; {journal} is unchanged")
 
     def _executor(self, place: Sandbox) -> Executor:
         """Create the agent."""
@@ -100,8 +100,8 @@ def _words(command: str) -> list[str]:
 
 run_options = together(
     click.option("-o", "--output", type=PATH, help="Results file to write; its journal lies beside it."),
-    click.option("--resume", is_flag=True, help="Go on with OUTPUT: keep its finished runs, run the others."),
-    click.option("-y", "--yes", is_flag=True, help="Do not ask before runs that had finished are paid for again."),
+    click.option("--resume", is_flag=True, help="Continue OUTPUT: keep its finished runs, make the others."),
+    click.option("-y", "--yes", is_flag=True, help="Do not ask before finished runs are billed again."),
     click.option(
         "--executor",
         default="claude",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import tempfile
 from pathlib import Path
@@ -31,4 +32,4 @@ def scaffold(folder: Path) -> None:
         shutil.copytree(EXAMPLE, whole, ignore=shutil.ignore_patterns("__pycache__", "runs.*", "try.*", ".*"))
         whole.rename(folder)
     say(f"wrote {folder}; try it without an agent:")
-    say(f"  OUT=try {folder}/run.sh --executor echo -r 1")
+    say(f"  OUT=try {shlex.quote(str(folder))}/run.sh --executor echo -r 1")

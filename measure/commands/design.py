@@ -137,8 +137,8 @@ def plan(
 
     They differ in the servers alone, and run each task as often as the budget pays for: at most 10 times, and once if
     the cost of a run is not known. Where a server runs on this machine (http://host.docker.internal:PORT), both jobs
-    get a Compose overlay through which containers reach it. Nothing is run: the commands to run are printed. What no
-    earlier result tells is said to be not known. Paths in the jobs are relative to the folder of this command.
+    get a Compose overlay through which containers reach it. Nothing is run: the commands to run are printed. Figures
+    that no earlier result gives are shown as not known. Paths in the jobs are relative to the folder of this command.
     """
     servers = McpServer.load(mcp_config)
     if not servers:
@@ -238,7 +238,7 @@ def _attempts(tasks: int, usd: float | None, budget: float) -> int:
     once = tasks * usd
     if once > budget:
         fewer = f"{math.floor(budget / usd)} of the {tasks} tasks"
-        raise InputError(f"--budget-usd {budget:g}: it takes about ${once:.2f}; it pays for {fewer}")
+        raise InputError(f"--budget-usd {budget:g}: one attempt costs about ${once:.2f}; the budget pays for {fewer}")
     return min(MOST_ATTEMPTS, math.floor(budget / once)) if once else MOST_ATTEMPTS
 
 

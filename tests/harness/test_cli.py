@@ -112,7 +112,7 @@ def test_results_that_exist_are_not_overwritten(tmp_path: Path) -> None:
     matrix(root, "-r", "1", "-o", "out.json")
     shown = matrix(root, "-r", "1", "-o", "out.json")
     assert shown.returncode == 2
-    assert "go on with it by --resume" in shown.stderr
+    assert "continue it with --resume" in shown.stderr
     assert len(calls(root / "bin/claude")) == 1
 
 
@@ -136,7 +136,7 @@ def test_matrix_stopped_by_an_error_tells_how_to_go_on(tmp_path: Path) -> None:
     shown = matrix(root, "-o", "out.json")
     assert shown.returncode == 2
     assert "stopped after 1 of 12 runs: auth: Not logged in" in shown.stderr
-    assert "go on with: python -m harness matrix" in shown.stderr
+    assert "continue with: python -m harness matrix" in shown.stderr
     assert "--resume" in shown.stderr
     saved = load_results_file(root / "out.json")
     assert (saved.complete, saved.num_results) == (False, 1)
@@ -218,7 +218,7 @@ def test_a_scaffold_runs_as_it_is(tmp_path: Path) -> None:
     command = [str(tmp_path / "deep/mine/run.sh"), "--executor", "echo", "-r", "1"]
     shown = subprocess.run(command, env=environment(**tools), capture_output=True, text=True)
     assert shown.returncode == 2, shown.stderr  # two tasks are too few for a verdict
-    assert "4 of 4 checks are as they should be" in shown.stdout
+    assert "4 of 4 checks are right" in shown.stdout
     assert "skill against no-skill: not enough data" in shown.stdout
     assert (tmp_path / "deep/mine/try.html").is_file()
 

@@ -143,7 +143,7 @@ def test_a_budget_that_does_not_pay_is_refused_and_nothing_written(tmp_path: Pat
     earlier(tmp_path)
     shown = plan(tmp_path, "--from", "earlier.json", budget="1")
     assert shown.returncode == 2
-    assert "it takes about $1.60; it pays for 2 of the 4 tasks" in shown.stderr
+    assert "one attempt costs about $1.60; the budget pays for 2 of the 4 tasks" in shown.stderr
     assert not list(tmp_path.glob("*.yaml"))
 
 

@@ -39,7 +39,7 @@ def commands_page(root: Path) -> str:
         command = cli.get_command(click.Context(cli), name)
         assert command is not None
         parts += _command(name, command)
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _script(module: str, installed: str, root: Path) -> list[str]:
@@ -91,7 +91,7 @@ def _options(command: click.Command) -> str:
             names = option.envvar if isinstance(option.envvar, str) else ", ".join(option.envvar)
             meaning += f" Environment: `{names}`."
         rows.append(f"| {spellings} | {_click_default(option, context)} | {_cell(meaning)} |")
-    return "\n".join(["| Option | Default | Meaning |", "|---|---|---|", *rows])
+    return "\n".join(["| Option | Default | Meaning |", "|---|---|---|", *rows]) if rows else ""
 
 
 def _click_default(option: click.Option, context: click.Context) -> str:
