@@ -63,6 +63,8 @@ done
 cat demo/search/server.log
 
 export PYTHONPATH=examples/code-search
+# The agent has no model, so no prices need to be fetched.
+export LITELLM_LOCAL_MODEL_COST_MAP=True
 run harbor run -p demo/search/tasks -a scripted_agent:ScriptedAgent -n 4 -y -q -o demo/search/jobs --job-name no-search \
     --extra-docker-compose examples/code-search/host.yaml
 run harbor run -p demo/search/tasks -a scripted_agent:ScriptedAgent -n 4 -y -q -o demo/search/jobs --job-name search \
