@@ -95,7 +95,7 @@ class LazyGroup(click.Group):
         if name in RENAMED:
             raise InputError(f"{name!r} is now called `{RENAMED[name]}`")
         if name not in COMMANDS:
-            raise InputError(f"no command is named {name!r}; {did_you_mean(name, COMMANDS)}")
+            raise InputError(f"unknown command {name!r}; {did_you_mean(name, COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

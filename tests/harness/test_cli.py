@@ -191,7 +191,7 @@ def test_a_killed_matrix_is_resumed_without_losing_or_repeating_a_run(tmp_path: 
     [
         (("validate", "-t", "nothing/*.yaml"), "error: nothing/*.yaml: no file matches"),
         (("validate",), "error: no suite here ("),
-        (("repot",), "error: no command is named 'repot'; did you mean report?"),
+        (("repot",), "error: unknown command 'repot'; did you mean report?"),
         (("diff", "a", "b"), "error: 'diff' is now called `compare --all-tasks`"),
         (("report", "--jsn", "r.json", "a"), "error: No such option '--jsn'. Did you mean '--json'? (see `python -m"),
         (("validate", "-t", "a", "b"), "error: Got unexpected extra argument (b); quote a pattern"),
