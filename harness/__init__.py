@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from harness.models import Task as Task
     from harness.reporter import Reporter as Reporter
     from harness.runner import EvalRunner as EvalRunner
+    from harness.runner import MatrixStopped as MatrixStopped
 
 _MODULES = {
     "ClaudeExecutor": "harness.executor",
@@ -35,6 +36,7 @@ _MODULES = {
     "EvalRunner": "harness.runner",
     "Executor": "harness.executor",
     "LLMGrader": "harness.graders.llm_graders",
+    "MatrixStopped": "harness.runner",
     "Reporter": "harness.reporter",
     "Task": "harness.models",
 }

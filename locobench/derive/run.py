@@ -41,7 +41,7 @@ def derive(paths: Sequence[Path], output_dir: Path, choice: Choice, watch: Watch
         raise InputError("--scip: an index is of one repository; name one")
     reports = []
     taken: Counter[str] = Counter()
-    with scenarios.Folder(output_dir) as folder:
+    with scenarios.Folder(output_dir, [repository.name for repository in repositories]) as folder:
         for repository in repositories:
             domain = scenarios.plain_name(repository.name)
             taken[domain] += 1

@@ -61,6 +61,8 @@ class MetadataSection(HarborFile):
     content_fingerprint: str = ""
     """The generator's fingerprint of the task without its MCP servers."""
     oracle_check: bool = True
+    oracle_reward: float = 1.0
+    """What the oracle must earn."""
     closed_book: bool | None = None
     derived: DerivedSection | None = None
 

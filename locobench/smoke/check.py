@@ -18,7 +18,6 @@ from locobench.smoke.trial import Agent, run_in_container, run_locally
 
 Watch = Callable[[Iterable[Any], int, str], Iterator[Any]]
 """Passes items through and may show progress: (items, their number, a label)."""
-EXPECTED_REWARD: dict[Agent, float] = {"oracle": 1.0, "nop": 0.0}
 
 _VERSION = re.compile(r"\d+\.\d+")
 
@@ -113,7 +112,8 @@ class Check:
             row.add(fault)
         if engine is not None and row.size is None:
             return row
-        for agent, expected in EXPECTED_REWARD.items():
+        expected_rewards: dict[Agent, float] = {"oracle": task.toml.metadata.oracle_reward, "nop": 0.0}
+        for agent, expected in expected_rewards.items():
             try:
                 if engine is None:
                     reward = run_locally(task, agent, timeout=timeout)

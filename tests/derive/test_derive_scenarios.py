@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -137,6 +138,22 @@ def test_commits_whose_files_were_never_fetched_are_counted(shop: Path, tmp_path
     assert (done.returncode, done.stderr) == (0, "")
     assert not [one for one in scenarios(tmp_path / "data") if one["derived"]["family"] == "history"]
     assert "1 in files whose content is not in the clone" in (tmp_path / "data" / "derived.html").read_text()
+
+
+def test_questions_about_other_repositories_are_not_replaced(shop: Path, tmp_path: Path, script: Script) -> None:
+    shutil.copytree(shop, tmp_path / "other")
+    both = tmp_path / "both"
+    assert script("derive_scenarios.py", shop, "--output_dir", both).returncode == 0
+    before = tree(both)
+    done = script("derive_scenarios.py", tmp_path / "other", "--output_dir", both)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert f"{both}: holds the questions about shop, which would be lost" in done.stderr
+    assert tree(both) == before
+    assert script("derive_scenarios.py", tmp_path / "other", shop, "--output_dir", both).returncode == 0
+
+
+def test_a_language_may_be_typed_in_capitals(shop: Path, tmp_path: Path, script: Script) -> None:
+    assert script("derive_scenarios.py", shop, "--output_dir", tmp_path / "o", "--languages", "Python").returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -194,7 +194,10 @@ def test_a_killed_matrix_is_resumed_without_losing_or_repeating_a_run(tmp_path: 
         (("repot",), "error: unknown command 'repot'; did you mean report?"),
         (("diff", "a", "b"), "error: 'diff' is now called `compare --all-tasks`"),
         (("report", "--jsn", "r.json", "a"), "error: No such option '--jsn'. Did you mean '--json'? (see `python -m"),
-        (("validate", "-t", "a", "b"), "error: Got unexpected extra argument (b); quote a pattern"),
+        (
+            ("validate", "-t", "a", "b"),
+            "error: Got unexpected extra argument (b) (see `python -m harness validate --help`); quote a glob",
+        ),
         (
             ("validate", "-c", "bad.yaml"),
             "error: bad.yaml:2: max_turn: unknown key; did you mean max_turns?",

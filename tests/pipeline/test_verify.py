@@ -274,6 +274,24 @@ def test_published_formula_is_the_published_one() -> None:
     assert published.score("", key)["reward"] == 0.0
 
 
+def test_the_oracle_of_the_published_formula_earns_1_where_the_truth_names_half_of_the_files() -> None:
+    truth = f"The walk in {FILES[0]} is at fault, see {', '.join(FILES[1:])}."
+    graded = grade_as_published(make_task(truth))
+    assert published.score(graded.oracle, graded.key)["reward"] == graded.oracle_reward == 1.0
+
+
+@pytest.mark.parametrize("truth", ["alpha beta gamma", {"answer": "alpha `beta`", "more": ["gamma\ndelta"]}])
+def test_elsewhere_the_oracle_of_the_published_formula_pays_for_one_word(truth: Any) -> None:
+    graded = grade_as_published(make_task(truth))
+    metrics = published.score(graded.oracle, graded.key)
+    words = len(published.extract_keywords(graded.key["truth"]))
+    assert metrics["components"] == {
+        "keyword_overlap": pytest.approx(2 * words / (2 * words + 1), abs=1e-6),
+        "file_references": 1.0, "code_blocks": 1.0, "length_score": 1.0,
+    }  # fmt: skip
+    assert metrics["reward"] == graded.oracle_reward
+
+
 @settings(max_examples=150)
 @given(st.one_of(st.text(), st.lists(st.sampled_from([*TRUTH.split(), "```", "\n", *FILES])).map(" ".join)))
 def test_reward_is_between_0_and_1_for_any_text(answer: str) -> None:
