@@ -6,7 +6,6 @@ import ast
 import inspect
 import re
 from enum import Enum
-from pathlib import Path
 
 from pydantic import BaseModel
 
@@ -61,7 +60,7 @@ Fields may be added without that: unknown ones are ignored. A field with a defau
 may not. Scores are from 0 to 1, times in seconds, costs in US$, points in time in UTC."""
 
 
-def results_page(_root: Path) -> str:
+def results_page() -> str:
     """Return the page."""
     return "\n\n".join([INTRODUCTION, *map(_section, MODELS)]) + "\n"
 
