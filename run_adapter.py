@@ -78,8 +78,9 @@ def main(
         mcp_servers=McpServer.load(mcp_config) if mcp_config else (),
     )
     data_dir = find_data_folder(data_dir, needs="generated", quiet=quiet)
-    for flag, folder in (("output_dir", output_dir), ("mirror_repos", mirror_repos)):
-        check_apart(folder or output_dir, data_dir, f"--{flag}")
+    check_apart(output_dir, data_dir, "--output_dir")
+    if mirror_repos:
+        check_apart(mirror_repos, data_dir, "--mirror_repos")
     loader = LoCoBenchLoader(where_written(dataset_path))
     selection = where_written(selected_tasks) if selected_tasks and not task_ids else None
     chosen = read_selection(selection) if selection else list(task_ids) or loader.all_ids()
@@ -107,9 +108,8 @@ def main(
         if outcome.status == "repaired":
             complain(f"{outcome.task_id}: {outcome.reason} since it was written; repaired")
         whole.append(outcome.task_id)
-    rest = f"{counts['unchanged']} unchanged, {counts['failed']} failed"
-    if counts["repaired"]:
-        rest = f"{counts['repaired']} repaired, {rest}"
+    repaired = f"{counts['repaired']} repaired, " if counts["repaired"] else ""
+    rest = f"{repaired}{counts['unchanged']} unchanged, {counts['failed']} failed"
     tell(f"{counts['written']} tasks written to {output_dir}, {rest}")
     if missing:
         names = first_few([name for name, _ in missing.most_common()])
@@ -145,8 +145,8 @@ def check_apart(folder: Path, data_dir: Path, flag: str) -> None:
 
 def where_written(path: Path) -> Path:
     """Return a file of an earlier script: in the current folder, even if the path names the folder of the scripts."""
-    here = Path(path.name)
-    return here if not path.exists() and here.exists() and path.parent.resolve() == SCRIPTS else path
+    is_elsewhere = not path.exists() and path.parent.resolve() == SCRIPTS
+    return Path(path.name) if is_elsewhere and Path(path.name).exists() else path
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import time
@@ -54,20 +55,24 @@ def main(
 
     from datetime import UTC, datetime
 
+    from locobench.containers.container import EngineError
+    from locobench.containers.engine import Engine
     from locobench.dataset.catalog import load_languages
     from locobench.smoke import report as smoke_report
     from locobench.smoke.check import Check, smoke
-    from locobench.smoke.containers import Engine
-    from locobench.smoke.task import Fault, find_task_folders
+    from locobench.smoke.task import find_task_folders
 
     folders = find_task_folders(tasks, list(task_ids) or None)
     engine, facts = None, {"Docker engine": f"none (--local), Python {platform.python_version()}"}
     if not local:
         try:
             engine = Engine()
-            facts = engine.facts
-        except Fault as error:
-            raise InputError(str(error)) from None
+            facts = {
+                "Docker engine": "{ServerVersion} ({Driver})".format_map(engine.info),
+                "Host": "{OperatingSystem}, {NCPU} CPUs".format_map(engine.info),
+            }
+        except EngineError as error:
+            raise InputError(f"{error}; or pass --local to run oracle and nop without images") from None
     started = time.monotonic()
     check = Check(engine, load_languages(languages), build_timeout, timeout)
     watch = partial(progress, quiet=quiet)
@@ -83,7 +88,8 @@ def main(
         facts = {"Run": run, **facts}
         if engine is not None:
             built_on = sorted({row.base_image for row in rows if row.size is not None})
-            facts |= {f"Base image {name}": engine.image_id(name) for name in built_on}
+            with contextlib.suppress(EngineError):  # it may have gone away
+                facts |= {f"Base image {name}": getattr(engine.image(name), "id", "unknown") for name in built_on}
         smoke_report.write_markdown(rows, report, facts, tasks=tasks.resolve().name, local=local)
     return SOME_FAILED if failed else DONE
 

@@ -94,6 +94,7 @@ class EnvironmentSection(HarborFile):
     build_timeout_sec: float = 600.0
     cpus: float | None = None
     memory_mb: Whole | None = None
+    storage_mb: Whole | None = None
     docker_image: str | None = None
     mcp_servers: tuple[Named, ...] = ()
 

@@ -10,7 +10,7 @@ class Outcome(StrEnum):
 
     COMPLETED = "completed"
     AGENT_ERROR = "agent_error"
-    """The agent ran out of turns or budget."""
+    """The agent ran out of turns, budget or storage."""
     TIMEOUT = "timeout"
     """The agent was still working when the task's time limit was reached."""
     INFRA_ERROR = "infra_error"
@@ -33,6 +33,8 @@ class ErrorKind(StrEnum):
     AGENT_STOPPED = "agent_stopped"
     """The agent's own doing: its prompt grew too long, or a hook of the project stopped it."""
     TIME_LIMIT = "time_limit"
+    STORAGE = "storage"
+    """The agent wrote more than its container may hold."""
     AUTH = "auth"
     CREDIT = "credit"
     MODEL_NOT_FOUND = "model_not_found"

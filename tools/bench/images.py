@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
+from locobench.containers.engine import Engine
 from locobench.dataset.catalog import load_languages
 from locobench.generate.make import render_dockerfile
 from locobench.generate.options import Options
 from locobench.shared.command_line import DONE, POSITIVE, SOME_FAILED, option, script
 from locobench.shared.errors import InputError
 from locobench.shared.installation import REPOSITORY
-from locobench.smoke.containers import Engine
 from locobench.smoke.task import Fault
 
 TAG = "bench-images"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from harness.agents.base import Ending
+from harness.agents.base import OVER_STORAGE, Ending
 from harness.agents.claude.messages import Message, RateLimitEvent, Result, Turn
 from harness.host.processes import StopCause
 from harness.models import ErrorKind, Outcome
@@ -76,6 +76,8 @@ def decide(
         return Ending(infra, ErrorKind.SILENT, "the service had not answered for too long when the task's time was up")
     if cause is StopCause.TIMEOUT:
         return Ending(Outcome.TIMEOUT, ErrorKind.TIME_LIMIT, "the task's time limit was reached")
+    if cause is StopCause.STORAGE:
+        return OVER_STORAGE
     if cause is StopCause.SILENT:
         return Ending(infra, ErrorKind.SILENT, "the CLI printed nothing for too long")
     if returncode is not None and (returncode < 0 or returncode > LAST_EXIT_CODE):
