@@ -72,7 +72,7 @@ def main(
                 "Host": "{OperatingSystem}, {NCPU} CPUs".format_map(engine.info),
             }
         except EngineError as error:
-            raise InputError(f"{error}; or pass --local to run oracle and nop without images") from None
+            raise InputError(f"{error}; start one, or pass --local to run oracle and nop without images") from None
     started = time.monotonic()
     check = Check(engine, load_languages(languages), build_timeout, timeout)
     watch = partial(progress, quiet=quiet)

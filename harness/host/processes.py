@@ -61,7 +61,7 @@ class LineVerdict(StrEnum):
 
     CONTINUE = "continue"
     LAST = "last"
-    """Nothing of interest follows; the process gets the grace period to end."""
+    """The process gets the grace period to end, unless a later line says CONTINUE."""
     ABORT = "abort"
 
 
@@ -144,8 +144,8 @@ def _wait(pump: _Pump, limits: Limits, cancelled: threading.Event | None, starte
             return StopCause.EXITED
         if cancelled is not None and cancelled.is_set():
             return StopCause.CANCELLED
-        if pump.verdict is LineVerdict.LAST:
-            last_line_at = last_line_at or now
+        last_line_at = (last_line_at or now) if pump.verdict is LineVerdict.LAST else None
+        if last_line_at is not None:
             if now - last_line_at > limits.grace:
                 return StopCause.DONE
         elif now - started > limits.wall:
@@ -264,7 +264,7 @@ class _Pump:
     def _judge(self) -> None:
         """Pass the complete line to `on_line`, and start the next one."""
         assert self._on_line is not None
-        if self.verdict is LineVerdict.CONTINUE and not self._too_long:
+        if self.verdict is not LineVerdict.ABORT and not self._too_long:
             self.verdict = self._on_line(bytes(self._line))
         self._line, self._too_long = bytearray(), False
 

@@ -170,7 +170,10 @@ def render_config(
             verifier_timeout_sec=JUDGE_TIMEOUT_SEC if is_judged else TIMEOUT_SEC,
             verifier_env=JUDGE_ENV if is_judged else {},
             max_answer_bytes=MAX_ANSWER_BYTES,
-            servers=[server.model_dump(mode="json", exclude_none=True) for server in options.mcp_servers],
+            servers=[
+                (server.model_dump(mode="json", exclude_none=True, exclude={"headers"}), server.headers)
+                for server in options.mcp_servers
+            ],
         )
     )
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from locobench.dataset.scenario import Scenario
-from locobench.reading import MAX_ANSWER_BYTES, WORD, fold, names_in, read_blocks
+from locobench.reading import MAX_ANSWER_BYTES, WORD, Block, fold, names_in, read_blocks
 from locobench.scoring import exact, published
 from locobench.scoring.code_index import CodeIndex, compounds
 from locobench.scoring.scoring import PUBLISHED, Scoring
@@ -210,6 +210,6 @@ def _lines_with(index: CodeIndex, files: Iterable[str], names: set[str], most: i
 def _closed(text: str) -> str:
     """Close the last code fence of Markdown text, so that what follows is read as prose."""
     for end in ("", "\n```", "\n~~~", "\n" + "`" * 12, "\n" + "~" * 12):
-        if read_blocks(f"{text}{end}\n\nprobe")[-1] == ("prose", "probe"):
+        if read_blocks(f"{text}{end}\n\nprobe")[-1] == Block("prose", "probe"):
             return text + end
     return text

@@ -20,7 +20,7 @@ from locobench.shared.terminal import complain
 try:
     import click
 except ModuleNotFoundError as error:
-    complain(f"{Path(sys.argv[0]).name}: {lacking(error)}")
+    complain(f"{Path(sys.argv[0]).name.replace('__main__.py', 'error')}: {lacking(error)}")
     raise SystemExit(2) from None
 
 argument, option, Choice = click.argument, click.option, click.Choice
@@ -116,12 +116,12 @@ def script(help_text: str) -> Callable[[Callable[..., int]], Script]:
 
 
 def _last_words(code: int, *messages: str) -> int:
-    """Complain, unless stderr is what cannot be written, and return the code."""
+    """Complain, unless stderr cannot be written, and return the code; CLOSED_PIPE if nobody reads it."""
     try:
         for message in messages:
             complain(message)
-    except OSError:
-        _nothing_more_to_print(code)
+    except OSError as error:
+        return _nothing_more_to_print(CLOSED_PIPE if isinstance(error, BrokenPipeError) else code)
     return code
 
 

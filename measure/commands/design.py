@@ -162,6 +162,8 @@ def plan(
     for (name, path), more in zip(files.items(), ({}, served), strict=True):
         write_whole(path, _yaml({"job_name": name, **job, "agents": [given | more]}))
     say(f"wrote {' and '.join(map(str, files.values()))}" + (f", which share {overlay}" if overlay else ""))
+    if any(server.headers for server in servers):
+        say("headers need Harbor 0.26 or later, and one of the agents claude-code, codex and opencode-v2")
     basis = f", from {counted(len(earlier), 'earlier run')} in {source}" if earlier else ""
     dollars = "not known" if usd is None else f"about ${count * attempts * usd:.2f}{basis}"
     say_lines(

@@ -252,7 +252,7 @@ def test_a_link_that_leads_out_is_named_and_not_followed(tmp_path: Path, link: s
 
 
 def test_the_command_names_links_that_it_did_not_follow(tmp_path: Path) -> None:
-    claude = configuration(tmp_path / "home", DOTclaude__skills__s__SKILLDOTmd="# s")
+    claude = configuration(tmp_path / "home", DOTclaude__skills__s__SKILLDOTmd="---\ndescription: s\n---\n")
     (claude / "skills/s/etc").symlink_to("/etc")
     shown = harness(tmp_path, "export-config", "--claude-home", str(claude), "-o", "snapshot.json")
     assert shown.returncode == 0

@@ -592,6 +592,7 @@ def test_mcp_servers_are_the_only_difference_between_two_sets_of_tasks(
     servers = {
         "search": {"command": "search-mcp", "args": ["--stdio"]},
         "index": {"type": "http", "url": "http://index:80/mcp"},
+        "token": {"url": "http://index:80/mcp", "headers": {"Authorization": "Bearer ${TOKEN}"}},
     }
     (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
     script("run_adapter.py", *command(data, tmp_path))
@@ -603,6 +604,13 @@ def test_mcp_servers_are_the_only_difference_between_two_sets_of_tasks(
     assert tomllib.loads(given["task.toml"].decode())["environment"]["mcp_servers"] == [
         {"name": "index", "transport": "streamable-http", "args": [], "url": "http://index:80/mcp"},
         {"name": "search", "transport": "stdio", "command": "search-mcp", "args": ["--stdio"]},
+        {
+            "name": "token",
+            "transport": "streamable-http",
+            "args": [],
+            "url": "http://index:80/mcp",
+            "headers": {"Authorization": "Bearer ${TOKEN}"},
+        },
     ]
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
+from locobench.containers.container import EngineError
 from locobench.containers.engine import Engine
 from locobench.dataset.catalog import load_languages
 from locobench.generate.make import render_dockerfile
@@ -27,7 +28,6 @@ from locobench.generate.options import Options
 from locobench.shared.command_line import DONE, POSITIVE, SOME_FAILED, option, script
 from locobench.shared.errors import InputError
 from locobench.shared.installation import REPOSITORY
-from locobench.smoke.task import Fault
 
 TAG = "bench-images"
 SAMPLES = REPOSITORY / "data" / "sample" / "generated"
@@ -121,7 +121,7 @@ def _provided_base_image() -> str:
 def main(base_image: str, rounds: int) -> int:
     try:
         kept = compare(Engine(), base_image, rounds)
-    except Fault as error:
+    except EngineError as error:
         raise InputError(str(error), *error.tail.splitlines()) from None
     return DONE if kept else SOME_FAILED
 
