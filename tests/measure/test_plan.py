@@ -229,6 +229,6 @@ def test_headers_whose_credentials_are_variables_pass_into_the_job(
     (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"s": server}}))
     shown = harness(tmp_path, "plan", "tasks", "--agent", "codex", "--mcp-config", "mcp.json", "--budget-usd", "1")
     assert "headers need Harbor 0.26 or later" in shown.stdout
-    (given,) = YAML(typ="safe").load((tmp_path / "with.yaml").read_text())["agents"][0]["mcp_servers"]
+    (given,) = YAML(typ="safe").load((tmp_path / "search.yaml").read_text())["agents"][0]["mcp_servers"]
     assert given["transport"] == "streamable-http"
     assert given["headers"] == {"Authorization": value, "X-Team": "search"}
