@@ -172,11 +172,11 @@ def test_each_server_is_a_job_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "index.json").write_text(json.dumps({"mcpServers": SERVERS}))
     earlier(tmp_path)
     shown = plan(tmp_path, "--mcp-config", "index.json", "--from", "earlier.json", budget="3")
-    assert {path.stem for path in tmp_path.glob("*.yaml")} == {"without", "mcp", "index"}
+    assert {path.stem for path in tmp_path.glob("*.yaml")} == {"no-search", "mcp", "index"}
     assert line(shown, "trials") == "trials:  12 = 4 tasks x 1 attempt x 3 jobs"
     # 4 tasks x (0.1 + 2 x 0.3) dollars.
     assert line(shown, "dollars").startswith("dollars: about $2.80")
-    assert "compare jobs/without jobs/mcp jobs/index --html" in shown.stdout
+    assert "compare jobs/no-search jobs/mcp jobs/index --html" in shown.stdout
 
 
 def test_two_servers_of_one_name_are_refused(tmp_path: Path) -> None:
