@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import io
 import math
 import os
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
-from urllib.parse import urlsplit
 
 import click
-from ruamel.yaml import YAML
 
-from locobench.harbor.mcp import McpServer
 from locobench.harbor.task import TASK_FILE, TaskToml, task_folders
 from locobench.shared.claim import claim_beforehand
 from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole
 from locobench.shared.installation import GENERATE, HARNESS
+from measure.commands.jobs import OVERLAY, as_yaml, run_here, servers_of_jobs
 from measure.commands.options import ARMS_OPTION, MARGIN_OPTION, METRIC, PATH, RESULTS_HELP
 from measure.compare.costs import price
 from measure.compare.decision import fewest_tasks
@@ -52,19 +49,6 @@ EFFECT = 0.1
 """Difference of the mean score, 0 to 1, whose chance to be found is told."""
 NEEDED = (TASK_FILE, "instruction.md", "environment", "tests/test.sh")
 """What a folder must have for Harbor to run it."""
-ARMS = ("no-search", "search")
-"""The jobs without and with servers, named so that a sentence about the two reads."""
-HOST = "host.docker.internal"
-"""The name of this machine inside a container, as Docker Desktop has it."""
-OVERLAY = f"""\
-# Lets containers reach this machine as {HOST}; `harbor run --extra-docker-compose` takes it, too.
-services:
-  main:
-    # Docker's own bridge rather than a network for each trial, of which Docker makes about 30.
-    network_mode: bridge
-    extra_hosts:
-      - "{HOST}:host-gateway"
-"""
 
 
 @click.command()
@@ -185,8 +169,8 @@ def plan(
     containers reach it. Nothing is run: the commands to run are printed. Figures that no earlier result gives are shown
     as not known. Paths in the jobs are relative to the folder of this command.
     """
-    jobs = _servers_of_jobs(mcp_configs)
-    overlay = output_dir / "host.yaml" if _run_here(server for servers in jobs.values() for server in servers) else None
+    jobs = servers_of_jobs(mcp_configs)
+    overlay = output_dir / "host.yaml" if run_here(server for servers in jobs.values() for server in servers) else None
     files = {name: output_dir / f"{name}.yaml" for name in jobs}
     for path in filter(None, (*files.values(), overlay)):
         if path.exists():
@@ -205,7 +189,7 @@ def plan(
     for name, path in files.items():
         served = [server.model_dump(mode="json", exclude_none=True) for server in jobs[name]]
         agents = [given | ({"mcp_servers": served} if served else {})]
-        write_whole(path, _yaml({"job_name": name, **job, "agents": agents}))
+        write_whole(path, as_yaml({"job_name": name, **job, "agents": agents}))
     shared = f", which share {overlay}" if overlay else ""
     say(f"wrote {', '.join(map(str, [*files.values()][:-1]))} and {files[[*jobs][-1]]}{shared}")
     if any(server.headers for servers in jobs.values() for server in servers):
@@ -225,32 +209,6 @@ def plan(
     for path in files.values():
         say(f"  harbor run -y -c {shlex.quote(str(path))}")
     say(f"  {HARNESS} compare {' '.join(shlex.quote(f'jobs/{name}') for name in jobs)} --html report.html")
-
-
-def _run_here(servers: Iterable[McpServer]) -> bool:
-    """Return whether a server is on this machine; InputError if its address would lead a container to itself."""
-    hosts = {server.name: urlsplit(server.url or "").hostname for server in servers}
-    for name, host in hosts.items():
-        if host in ("localhost", "127.0.0.1", "::1"):
-            raise InputError(
-                f"--mcp-config: {name}: {host} is the container itself there; write {HOST}, and let the server listen "
-                "on an address that containers reach"
-            )
-    return HOST in hosts.values()
-
-
-def _servers_of_jobs(configs: Sequence[Path]) -> dict[str, Sequence[McpServer]]:
-    """Return the MCP servers of each job by its name: none for the first."""
-    without, with_one = ARMS
-    names = [with_one] if len(configs) == 1 else [path.stem.removeprefix(".") for path in configs]
-    if len({without, *names}) <= len(names):
-        raise InputError(f"--mcp-config: each file names a job, so they need different names, not: {', '.join(names)}")
-    jobs: dict[str, Sequence[McpServer]] = {without: ()}
-    for name, path in zip(names, configs, strict=True):
-        if not (servers := McpServer.load(path)):
-            raise InputError(f"{path}: holds no server, so the job would be the one without")
-        jobs[name] = servers
-    return jobs
 
 
 def _whole_tasks(path: Path) -> list[Path]:
@@ -313,13 +271,6 @@ def _attempts(tasks: int, usd: float | None, budget: float) -> int:
         fewer = f"{math.floor(budget / usd)} of the {tasks} tasks"
         raise InputError(f"--budget-usd {budget:g}: one attempt costs about ${once:.2f}; the budget pays for {fewer}")
     return min(MOST_ATTEMPTS, math.floor(budget / once)) if once else MOST_ATTEMPTS
-
-
-def _yaml(job: dict[str, Any]) -> str:
-    """Return a job for `harbor run -c`; its paths are resolved against the folder that Harbor is started in."""
-    text = io.StringIO()
-    YAML().dump(job, text)
-    return text.getvalue()
 
 
 def _power_text(earlier: Sequence[EvalResult], tasks: int, attempts: int, arms: int, margin: float) -> str:
