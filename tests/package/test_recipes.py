@@ -266,14 +266,15 @@ from pathlib import Path
 
 import click
 
-from measure.commands.options import PATH, load
+from measure.commands.options import PATH, load, reward_options
 
 
 @click.command()
 @click.argument("source", type=PATH)
-def count_runs(source: Path) -> None:
+@reward_options
+def count_runs(source: Path, reward_key: str, reward_range: tuple[float, float]) -> None:
     \"\"\"Print the number of runs in SOURCE.\"\"\"
-    click.echo(len(load(source)))
+    click.echo(len(load(source, reward_key, reward_range)))
 """,
     )
     row = '    "count-runs": Entry("harness.cli.count", "Number of runs in a set of results."),\n'
