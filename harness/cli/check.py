@@ -29,7 +29,9 @@ TASKS = "evals/tasks/**/*.task.yaml"
 @click.command()
 @click.option("-t", "--tasks", "task_glob", help=f"Quoted glob of task files.  [default without -c: {TASKS}]")
 @click.option("-c", "--configs", "config_glob", help="Quoted glob of config files.")
-@click.option("--static", is_flag=True, help="Run nothing: only look at the files and for the programs they need.")
+@click.option(
+    "--static", is_flag=True, help="Run nothing: only check the files and that the programs they need are installed."
+)
 @click.option(
     "--nop", "only_nop", is_flag=True, help="Check only the untouched fixtures, for tasks without a solution."
 )

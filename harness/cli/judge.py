@@ -44,7 +44,7 @@ MOST_REASONS = 5
     show_default=True,
     envvar="JUDGE_API",
     type=click.Choice(["anthropic", "openai"]),
-    help="What the judges' service speaks.",
+    help="API of the judges' service.",
 )
 @click.option("--base-url", help="Address of the service. Default: JUDGE_BASE_URL, else the provider's own variable.")
 @click.option(

@@ -65,7 +65,7 @@ def run(
     "snapshots",
     multiple=True,
     type=PATH,
-    help="File of export-config that is run as a config of its own; may be repeated.",
+    help="Snapshot written by export-config, run as a config of its own; repeatable.",
 )
 @click.option("-m", "--models", help="Models instead of the configs' own, separated by commas.")
 @click.option(

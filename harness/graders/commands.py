@@ -127,7 +127,7 @@ class Commands:
             for command in self._setup:
                 finished = self._run(command, folder, max(0.0, SETUP_SECONDS - (time.monotonic() - started)))
                 if finished.cause is StopCause.TIMEOUT:
-                    raise SetupError(f"setup: {command}: not done when setup had taken {SETUP_SECONDS} s")
+                    raise SetupError(f"setup: {command}: still ran after {SETUP_SECONDS} s of setup and was killed")
                 if finished.returncode != 0:
                     lines = output_of(finished).splitlines()[-DETAIL_LINES:]
                     raise SetupError("\n".join([f"setup: {command}: exit code {finished.returncode}", *lines]))
@@ -149,7 +149,7 @@ class Commands:
     def reference(self, command: str, limit: int) -> PythonReport:
         """Run the command once on the task's own work: the fixture, plus the solution if there is one.
 
-        Return what it told, of hidden tests alone. If no program told anything, exit code 0 is the only evidence.
+        Return its report on the hidden tests. If no program reported anything, exit code 0 is the only evidence.
         GraderError if a program is not installed, or the solution does not pass; the check could then tell nothing
         about an agent. InputError if the sandbox has no bash.
         """
@@ -181,7 +181,7 @@ class Commands:
         return replace(report, passed=frozenset(test for test in report.passed if (hidden / test[0]).is_file()))
 
     def refuse_setup_that_never_works(self) -> None:
-        """Raise GraderError if `setup` fails on the task's own work, too, and so says nothing about an agent."""
+        """Raise GraderError if `setup` also fails on the task's own work: then its failure does not count against the agent."""
         try:
             with self._reference_work() as work, self._copy(work):
                 pass

@@ -1,4 +1,4 @@
-"""How does a run score as a whole? Grades every assertion, weights the grades, and decides pass or fail."""
+"""Grade a whole run: grade every assertion, weight the grades, and decide pass or fail."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class GradingFolder:
             passed = frozenset((file, name.partition("[")[0]) for file, name, outcome in tests if outcome == "passed")
             return PythonReport(passed, sum(bool(line["left"]) for line in lines), len(lines))
         except (TypeError, KeyError) as error:
-            raise ValueError(f"no report of ours ({error})") from error
+            raise ValueError(f"not a report of the witness ({error})") from error
 
     @property
     def missing(self) -> str:

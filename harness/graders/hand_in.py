@@ -1,4 +1,4 @@
-"""Which of an agent's files are graded? Those that the task names as `sources`; all else comes from the fixture."""
+"""The files that an agent hands in: those that the task names as `sources`. All else comes from the fixture."""
 
 from __future__ import annotations
 

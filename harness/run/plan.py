@@ -1,4 +1,4 @@
-"""Which runs does a matrix make, which of them were made before, and may their journal be continued?"""
+"""The runs of a matrix, those already done, and whether their journal may be continued."""
 
 from __future__ import annotations
 
@@ -101,13 +101,13 @@ def refuse_other_experiment(
         name, begun_with = result.config_name, result.fingerprints.user_level
         if planned.get(name, begun_with) != begun_with:
             raise InputError(
-                f"{journal}: begun with another --mcp-config or snapshot for config {name}; "
+                f"{journal}: started with another --mcp-config or snapshot for config {name}; "
                 "give the same files to continue it, or name another -o"
             )
     for grade in (grade for result in finished_before(runs, earlier).values() for grade in result.grades):
         if grade.judge is not None and grade.status == "graded" and grade.judge.model != judge:
             raise InputError(
-                f"{journal}: begun with the judge {grade.judge.model}, and not with {judge}; "
+                f"{journal}: started with the judge {grade.judge.model}, not with {judge}; "
                 "give the same --judge-model to continue it, or name another -o"
             )
 

@@ -174,7 +174,7 @@ class Container:
 
 @contextlib.contextmanager
 def explained(said: str = "the Docker engine stopped answering ({})") -> Iterator[None]:
-    """Make whatever the SDK raises an EngineError; `said` is about an engine that does not answer."""
+    """Turn the SDK's errors into EngineError; `said` is the message if the engine does not answer."""
     try:
         yield
     except APIError as error:

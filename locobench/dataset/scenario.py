@@ -130,7 +130,7 @@ class Scenario(BaseModel):
     @classmethod
     def _says_something(cls, value: Any) -> Any:
         if not as_markdown(value).strip():
-            raise ValueError("holds no text")
+            raise ValueError("contains no text")
         return value
 
     @classmethod

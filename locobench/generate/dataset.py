@@ -56,7 +56,7 @@ _SAMPLE = (
 
 
 def check(folder: Path, name: str) -> None:
-    """Check a dataset's name, and that writing its files overwrites nobody else's work.
+    """Check a dataset's name, and that its files do not overwrite anything that this program did not write.
 
     Raises:
         InputError: Harbor's registry does not accept the name, or a file was not written here or was edited since.
@@ -74,7 +74,7 @@ def check(folder: Path, name: str) -> None:
             is_ours = not (path.exists() or path.is_symlink())
         if not is_ours:
             raise InputError(
-                f"{path}: is there and not as this program wrote it; move it away, or name another --output_dir"
+                f"{path}: exists and was not written by this program, or was edited since; move it away or name another --output_dir"
             )
 
 

@@ -131,7 +131,7 @@ def render_config(
     """Return task.toml, in Harbor's schema 1.4.
 
     Args:
-        oracle_reward: what the project's verifier gives the oracle; a custom one that promises anything promises 1.0.
+        oracle_reward: the reward that the verifier gives the oracle; for a custom one that declares a reward, 1.0.
     """
     scorer = _scorer_of(task, options)
     exact_alone = scorer == "exact" and options.verifier == DETERMINISTIC

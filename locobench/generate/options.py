@@ -69,7 +69,9 @@ class Options:
             if not 0 < getattr(self, name) < float("inf"):
                 raise InputError(f"{name}: must be above 0, not {getattr(self, name)}")
         if self.verifier == JUDGE and self.shared_verifier:
-            raise InputError("a judge needs a container of its own, for its key: not with a shared verifier")
+            raise InputError(
+                "--verifier judge cannot be combined with --shared_verifier: the agent's container must not get the judge's key"
+            )
 
     @property
     def project_place(self) -> str | None:

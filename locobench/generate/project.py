@@ -232,7 +232,7 @@ def folder_state(folder: Path) -> str:
 def _list_folder(folder: Path) -> tuple[tuple[ProjectFile, ...], tuple[tuple[str, str], ...]]:
     """Return a folder's files, sorted by path, and (path, reason) of the entries that are left out."""
     if folder.is_symlink():
-        raise OSError(errno.ELOOP, "is a symbolic link, which may lead anywhere: put the folder itself there", folder)
+        raise OSError(errno.ELOOP, "is a symbolic link, which may lead anywhere; put the folder itself there", folder)
     files, skipped, pending = [], [], [""]
     while pending:
         prefix = pending.pop()

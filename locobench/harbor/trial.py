@@ -294,7 +294,7 @@ def _named(file: Path) -> _Named:
 
 
 class RewardError(InputError):
-    """Verifiers give another reward than the one that is read: under another key, or outside of its range."""
+    """The verifier's reward cannot be used: it is under another key, or out of range."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What does a run leave behind? Grades, a result, the results file, and snapshots of a configuration."""
+"""The records of a run: grades, a result, the results file, and snapshots of a configuration."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ SCHEMA_VERSION = 1
 
 def _refuse_newer(version: int) -> int:
     if version > SCHEMA_VERSION:
-        raise ValueError(f"{version} is newer than {SCHEMA_VERSION}, which this harness reads; update it")
+        raise ValueError(
+            f"{version} is newer than {SCHEMA_VERSION}, the newest that this harness reads; update the harness"
+        )
     return version
 
 

@@ -1,4 +1,4 @@
-"""How are results written to files and read back? Whole, without secrets, and on request with debugging details."""
+"""Write results to files and read them back: whole, without secrets, and on request with debugging details."""
 
 from __future__ import annotations
 

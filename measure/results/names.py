@@ -1,4 +1,4 @@
-"""Which tasks of two arms are the same? Those of one name, and those that a user says are."""
+"""The tasks that two arms share: those of one name, and those that a user's table pairs."""
 
 from __future__ import annotations
 

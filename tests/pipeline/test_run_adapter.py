@@ -564,7 +564,7 @@ def test_no_text_can_leave_its_string_in_task_toml(data: Data, tmp_path: Path, s
     [
         ("[weights]\nkeywords = 1", "weights.keywords: Extra inputs"),
         ("trust_floor = 1.5", "trust_floor: "),
-        ("a b", "--scoring wants the word published or a TOML file"),
+        ("a b", "--scoring takes `published` or a TOML file"),
     ],
 )
 def test_scoring_file_that_cannot_be_used_is_one_line(

@@ -1,4 +1,4 @@
-"""Does the judge agree with expert readers? Replies to its exact prompts, kept verbatim, against the same blind grades.
+"""The judge's agreement with expert readers: its replies, kept verbatim, against the same blind grades.
 
 The project's own machines reach no model: language models that were handed the prompts replied (tests/fixtures/judging
 says how). Beside the judge stands what verify.py gives the same answers. `python -m tools.bench.judge_agreement` writes

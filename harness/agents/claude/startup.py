@@ -1,4 +1,4 @@
-"""Did the agent really start with what it was given: skills, memory files, subagents, MCP servers, tools?"""
+"""Check that the agent started with its skills, memory files, subagents, MCP servers and tools."""
 
 from __future__ import annotations
 
