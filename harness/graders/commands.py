@@ -181,7 +181,7 @@ class Commands:
         return replace(report, passed=frozenset(test for test in report.passed if (hidden / test[0]).is_file()))
 
     def refuse_setup_that_never_works(self) -> None:
-        """Raise GraderError if `setup` also fails on the task's own work: then its failure does not count against the agent."""
+        """Raise GraderError if `setup` fails on the task's own work too: that is no fault of the agent."""
         try:
             with self._reference_work() as work, self._copy(work):
                 pass

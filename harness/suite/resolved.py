@@ -174,7 +174,7 @@ def _snapshot(config: Config) -> ClaudeConfigSnapshot | None:
     files = snapshot.skills
     if files and not any(path.count("/") == 1 and path.endswith("/SKILL.md") for path in files):
         warnings.warn(
-            f"{config.snapshot}: its skills are not in folders of their own; Claude Code only reads <name>/SKILL.md",
+            f"{config.snapshot}: its skills have no folders of their own; Claude Code only reads <name>/SKILL.md",
             stacklevel=2,
         )
     for name, server in snapshot.mcp_servers.items():

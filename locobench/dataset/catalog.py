@@ -40,9 +40,7 @@ def load_language(name: str, extra: Path | None = None) -> dict[str, Any]:
     table = load_languages(extra).get(name)
     path = extra if extra and name in read_toml(extra) else LANGUAGE_TABLE
     if not isinstance(table, dict):
-        raise InputError(
-            f"{path}: no table [{name}]; add one as the comments at the top of that file explain, or in a file of your own"
-        )
+        raise InputError(f"{path}: no table [{name}]; add one as its first comment explains, or in a file of your own")
     lists, texts = ("packages", "fallback", "run"), ("check", "title")
     for key in ("packages", "check"):
         if key not in table:

@@ -74,7 +74,8 @@ def check(folder: Path, name: str) -> None:
             is_ours = not (path.exists() or path.is_symlink())
         if not is_ours:
             raise InputError(
-                f"{path}: exists and was not written by this program, or was edited since; move it away or name another --output_dir"
+                f"{path}: exists and was not written by this program, or was edited; move it away or name another"
+                " --output_dir"
             )
 
 

@@ -56,8 +56,8 @@ class Options:
     def __post_init__(self) -> None:
         if match := _WITHOUT_APT.search(re.sub(r"^[^/]*[.:][^/]*/", "", self.base_image)):
             raise InputError(
-                f"base_image: {self.base_image!r}: {match[0]} has no apt-get, which installs what tasks need; name a"
-                " Debian or an Ubuntu"
+                f"base_image: {self.base_image!r}: {match[0]} has no apt-get, which tasks need; name a"
+                " Debian or Ubuntu image"
             )
         if self.language_image is not None and self.language_image.count("{language}") != 1:
             raise InputError(f"language_image: expected one {{language}} in the name, got {self.language_image!r}")
@@ -70,7 +70,7 @@ class Options:
                 raise InputError(f"{name}: must be above 0, not {getattr(self, name)}")
         if self.verifier == JUDGE and self.shared_verifier:
             raise InputError(
-                "--verifier judge cannot be combined with --shared_verifier: the agent's container must not get the judge's key"
+                "a judge needs a container of its own: with a shared verifier, the agent could read the judge's key"
             )
 
     @property

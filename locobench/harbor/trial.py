@@ -312,8 +312,8 @@ class RewardScale:
             return None
         if not self.low <= reward <= self.high:
             raise RewardError(
-                f"{trial.path / 'result.json'}: verifier_result.rewards.{self.key} is {reward:g}, outside of "
-                f"{self.low:g} to {self.high:g}"
+                f"{trial.path / 'result.json'}: verifier_result.rewards.{self.key} is {reward:g}, not between "
+                f"{self.low:g} and {self.high:g}"
             )
         return self.scaled(reward)
 

@@ -170,7 +170,7 @@ def _oracle(truth: str, index: CodeIndex, scoring: Scoring, given: set[str], con
             spoken_of.add(path)
     if not statements:
         raise GradingError(
-            "the code base has no identifier to look up that the task does not give away;"
+            "no identifier of the code base can be scored: the instruction already has them all;"
             f" --scoring {PUBLISHED} compares words instead"
         )
     parts = [_closed(truth), "## Evidence\n\n" + "\n".join(statements)]

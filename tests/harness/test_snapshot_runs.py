@@ -71,7 +71,7 @@ def test_skills_of_a_snapshot_that_the_cli_does_not_read_are_named(tmp_path: Pat
     snapshot(root / "mine.json", skills={"flat.md": "x"})
     shown = matrix(root, "--snapshot", "mine.json", "-r", "1", "-o", "out.json", "--dry-run")
     assert shown.stderr.splitlines() == [
-        f"warning: {root}/mine.json: its skills are not in folders of their own; Claude Code only reads <name>/SKILL.md",
+        f"warning: {root}/mine.json: its skills have no folders of their own; Claude Code only reads <name>/SKILL.md",
     ]
 
 

@@ -93,10 +93,7 @@ def test_a_language_without_a_table_fails_its_tasks_by_name(converted: Path, tmp
     done = script("run_adapter.py", *flags, "--quiet")
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert done.stderr.startswith("shop-py-1: ")
-    assert (
-        "no table [nobodys]; add one as the comments at the top of that file explain, or in a file of your own"
-        in done.stderr
-    )
+    assert "no table [nobodys]; add one as its first comment explains, or in a file of your own" in done.stderr
 
 
 def test_a_file_of_languages_that_cannot_be_read_is_one_line(converted: Path, tmp_path: Path, script: Script) -> None:
