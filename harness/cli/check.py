@@ -89,7 +89,7 @@ def _validate_files(tasks: Sequence[Task], grader: CompositeGrader, *, static: b
         except InputError:
             if static:
                 raise
-            unproved = []  # its checks cannot be carried out; running them will show that
+            unproved = []  # its checks cannot be run; running them will show that
         for problem in _doubts_about_sources(task):
             say(f"warning: {task.id}: {problem}", err=True)
         for command in unproved:

@@ -73,7 +73,7 @@ def run(
 )
 @click.option("-j", "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Runs at a time.")
 @click.option("--max-cost-usd", type=click.FloatRange(0, min_open=True), help="Start no run once this is spent.")
-@click.option("--dry-run", is_flag=True, help="Show what would be run, run nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be run; run nothing.")
 @run_options
 @click.pass_context
 def matrix(

@@ -96,12 +96,12 @@ def _words(command: str) -> list[str]:
         reason = "it is empty"
     except ValueError as error:
         reason = str(error)
-    raise InputError(f"--command {command!r}: {reason}; name a program with its arguments, as a shell takes it")
+    raise InputError(f"--command {command!r}: {reason}; write a program and its arguments as in a shell")
 
 
 run_options = together(
     click.option("-o", "--output", type=PATH, help="Results file to write; its journal is beside it."),
-    click.option("--resume", is_flag=True, help="Continue OUTPUT: keep its finished runs, make the others."),
+    click.option("--resume", is_flag=True, help="Continue OUTPUT: keep its finished runs and make the others."),
     click.option("-y", "--yes", is_flag=True, help="Repeat and pay for finished runs without asking."),
     click.option(
         "--executor",

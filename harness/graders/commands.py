@@ -33,7 +33,7 @@ NOT_FOUND = 127
 
 
 class GraderError(Exception):
-    """The check could not be carried out, through no fault of the agent."""
+    """The check could not be run, through no fault of the agent."""
 
 
 class SetupError(Exception):

@@ -37,7 +37,7 @@ PACKAGE, TESTS, NEIGHBOURS = "the package of hidden tests", "hidden tests", "tes
 
 
 class HandIn:
-    """Tells the files that an agent hands in from those that stay the task's."""
+    """The rules that say which files an agent hands in, and which stay the task's."""
 
     def __init__(
         self,

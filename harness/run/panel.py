@@ -127,7 +127,7 @@ class Panel:
             if reply.error_kind.stops_matrix:
                 raise PanelStopped(f"{judge}: {reply.error}")
             if failures == MOST_FAILURES:
-                raise PanelStopped(f"{failures} requests in a row brought no verdict; {judge}: {reply.error}")
+                raise PanelStopped(f"{failures} requests in a row gave no verdict; {judge}: {reply.error}")
 
     def replies(self, question: Question) -> list[Reply]:
         """Return the replies to a question, judge by judge; a missing reply has the error "not asked"."""

@@ -71,7 +71,7 @@ def plan(
 def finished_before(runs: Iterable[PlannedRun], results: Iterable[EvalResult]) -> dict[Key, EvalResult]:
     """Return the earlier results that count as planned runs: same content, no infrastructure or setup error.
 
-    A run does not count if its files are gone before every check was carried out: the agent has to run again. So it
+    A run whose files were deleted before every check was run does not count: the agent has to run again. So it
     does if a folder is named that no harness made.
     """
     planned = {run.key for run in runs}
@@ -131,4 +131,4 @@ def _why_again(run: PlannedRun, row: EvalResult) -> str:
         return "another task now: its text, checks or files changed, or this harness is another version"
     if row.fingerprints.config != run.fingerprints.config:
         return "another config now: its content, agent or place changed, or this harness is another version"
-    return f"not checked yet, and their files are gone (kept in {row.kept_project and row.kept_project.parent})"
+    return f"not checked yet, and their files were deleted (from {row.kept_project and row.kept_project.parent})"

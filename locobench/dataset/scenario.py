@@ -31,14 +31,14 @@ _FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*", re.ASCII)
 def plain_name(text: str) -> str:
     """Return `text` if it is safe as the name of a folder, an image and a Harbor task; raise ValueError otherwise."""
     if len(text) > MAX_NAME_CHARACTERS or not _PLAIN_NAME.fullmatch(text):
-        raise ValueError(f"not a plain name: lower-case letters, digits and single '_' or '-', {_UP_TO}")
+        raise ValueError(f"not a plain name: use lower-case letters, digits and single '_' or '-', {_UP_TO}")
     return text
 
 
 def folder_name(text: str) -> str:
     """Return `text` if it is the name of a single folder and cannot lead elsewhere; raise ValueError otherwise."""
     if len(text) > MAX_NAME_CHARACTERS or not _FOLDER_NAME.fullmatch(text):
-        raise ValueError(f"not the name of a folder: letters, digits, '.', '_' and '-', {_UP_TO}")
+        raise ValueError(f"not a valid folder name: use letters, digits, '.', '_' and '-', {_UP_TO}")
     return text
 
 

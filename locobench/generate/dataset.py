@@ -40,7 +40,7 @@ harbor run -p . -a claude-code -m <model>
 After `harbor publish`, `harbor run -d {name}` runs them from the registry. Whoever publishes them needs the rights to
 the organisations of the tasks: {sources}.
 
-- `harbor run` leaves out a folder that is no whole task and says nothing of it: expect {count} trials.
+- `harbor run` skips a folder that is not a complete task, with no message: expect {count} trials.
 - After a change to a task, write this dataset again, or run `harbor sync`, or the digests are wrong.
 - The verifier is not the benchmark's own: rewards are not comparable with published scores, and no parity experiment
   was run.

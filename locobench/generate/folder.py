@@ -49,7 +49,7 @@ def write_task(
     *,
     is_current: bool = False,
 ) -> list[str]:
-    """Write a task: its small `files` by path, and the project's files where the options put them.
+    """Write a task: its small `files` by path, and a copy of the project where the options say.
 
     Args:
         is_current: the existing task was made from the same input; it is replaced only if its files have changed.

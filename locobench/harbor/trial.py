@@ -266,7 +266,7 @@ def _folders(path: Path) -> list[Path]:
 
 
 def _trial(folder: Path) -> TrialFolder | None:
-    """Read a folder as a trial; None if it is none."""
+    """Read a folder as a trial; None if it is not one."""
     file, named = folder / "result.json", _named(folder / "config.json")
     problem = f"{file}: missing, so the trial was killed or still runs"
     try:

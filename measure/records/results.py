@@ -230,7 +230,7 @@ class EvalResult(Record):
 
     @property
     def spent_usd(self) -> float:
-        """Known cost of everything about this run: the agent, its failed tries, and judges, replaced verdicts too."""
+        """Known cost of the run in US$: the agent, its failed tries, and all judges, replaced verdicts included."""
         judges = sum(grade.judge.cost_usd or 0.0 for grade in self.grades if grade.judge)
         return (self.cost_usd or 0.0) + self.retry_cost_usd + self.replaced_judge_cost_usd + judges
 

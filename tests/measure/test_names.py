@@ -98,7 +98,7 @@ def test_a_reward_of_another_key_is_named_and_read_by_an_option(tmp_path: Path) 
 def test_a_speed_up_is_scaled_by_an_option(tmp_path: Path) -> None:
     arm(tmp_path, "base", rewards=lambda number: {"reward": 1.0 + number})
     shown = harness(tmp_path, "report", "base")
-    assert "is 2, outside of 0 to 1; name the reward" in shown.stderr
+    assert "is 2, not between 0 and 1; name the reward" in shown.stderr
     assert "--reward-range LOW:HIGH" in shown.stderr
     shown = harness(tmp_path, "report", "base", "--reward-range", "1:3")
     assert "1/3" in shown.stdout

@@ -356,7 +356,7 @@ def test_a_code_base_without_a_name_is_refused_with_the_way_out(data: Data, tmp_
     tasks = loader(data, tmp_path)
     (outcome,) = LoCoBenchAdapter(tasks, tmp_path, data.folder).generate(tasks.all_ids())
     assert outcome.status == "failed"
-    assert "no identifier to look up" in outcome.reason
+    assert "no identifier of the code base can be scored" in outcome.reason
     assert "--scoring published" in outcome.reason
 
 

@@ -275,7 +275,7 @@ def test_more_that_is_true_costs_nothing() -> None:
 
 
 def test_a_code_base_without_identifiers_cannot_be_scored() -> None:
-    with pytest.raises(GradingError, match="no identifier to look up"):
+    with pytest.raises(GradingError, match="no identifier of the code base can be scored"):
         grading(code={"notes.txt": "one two three\n"})
 
 

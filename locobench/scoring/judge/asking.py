@@ -177,7 +177,7 @@ def _text(api: Api, reply: Any, usage: dict[str, int]) -> str:
 
 
 def _told(error: urllib.error.HTTPError, key: str) -> str:
-    """Return the service's reason for its refusal, after a colon and without the key."""
+    """Return the service's reason for its refusal as `: <reason>`, without the key."""
     try:
         said = str(json.loads(error.read(1 << 16))["error"]["message"])
     except (OSError, http.client.HTTPException, ValueError, RecursionError, KeyError, TypeError):
