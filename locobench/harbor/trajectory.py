@@ -316,7 +316,7 @@ def _merged(found: Sequence[Call], sessions: Mapping[str, Call], log: AgentLog) 
 
 
 def _canonical(calls: Iterable[Call], agent: str, servers: Sequence[str], logged: Sequence[McpCall]) -> list[Call]:
-    """Return the calls under the names that every agent's calls of MCP tools get, with the skills that they used.
+    """Return the calls with one name for each MCP tool, whatever agents call it, and the skills that they used.
 
     `logged` are the calls of MCP tools in the agent's own log, in the order they were made.
     """

@@ -1,4 +1,4 @@
-"""How often is a verdict wrong, and how often is what is there found? Writes docs/STATISTICS.md's tables of verdicts.
+"""Rates of wrong verdicts and of effects found, simulated: writes docs/STATISTICS.md's tables of verdicts.
 
 Run by `make power-table`. Every experiment is two or more made arms of results, decided as
 `compare_arms` does. Beside each stands what scipy's paired t test says of the same draws.

@@ -99,7 +99,7 @@ class Expected:
     def missing_memory(self, log: Path) -> list[str]:
         """Compare the CLI's log of loaded memory files: return expected files it lacks, and files from outside the run.
 
-        The log lies in the run's root. OSError if the agent replaced it with something unreadable.
+        The log is in the run's root. OSError if the agent replaced it with something unreadable.
         """
         if not self._memory_is_told:
             return []
