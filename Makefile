@@ -61,7 +61,7 @@ check: $(VENV)/installed-dev  ## linter, formatter, types, directions of imports
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.docs.generate --check
 
-docs: $(VENV)/installed-dev  ## write docs/CLI_REFERENCE.md from the code
+docs: $(VENV)/installed-dev  ## write docs/CLI_REFERENCE.md and docs/ANSWER_FORMATS.md from the code
 	$(BIN)/python -m tools.docs.generate
 
 lock: $(VENV)/installed-dev  ## choose the newest versions of all libraries; rewrites constraints.txt

@@ -1,13 +1,30 @@
-"""LoCoBench-Agent scenarios as Harbor tasks: what `locobench/adapter.py` holds, by its name in a checkout."""
+"""LoCoBench-Agent scenarios as Harbor tasks: the record, its loader, and the adapter that writes task directories."""
 
-from locobench.adapter import (
-    DatasetError,
-    LoCoBenchAdapter,
-    LoCoBenchLoader,
-    LoCoBenchTask,
-    Made,
-    UnknownTaskError,
-)
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple, Self
+
+from pydantic import TypeAdapter
+
+from locobench.dataset.benchmark import complete
+from locobench.dataset.records import DatasetError, RecordError, UnknownTaskError, parse_object, read_lines
+from locobench.dataset.scenario import Scenario, folder_name, plain_name
+from locobench.generate.fingerprint import content_fingerprint, fingerprint
+from locobench.generate.folder import STATE_FILE, NotOurs, output_folder, stored_fingerprint, write_task
+from locobench.generate.make import make_task, render_dockerfile
+from locobench.generate.options import Options
+from locobench.generate.project import Known, Project, ProjectTasks
+from locobench.generate.workers import spread
+from locobench.scoring.grading import GradingError
+from locobench.shared.errors import InputError
+from locobench.shared.files import write_whole
+from locobench.shared.installation import EXTRACT
+from locobench.shared.terminal import first_few
 
 __all__ = [
     "DatasetError",
@@ -15,5 +32,275 @@ __all__ = [
     "LoCoBenchLoader",
     "LoCoBenchTask",
     "Made",
+    "Options",
     "UnknownTaskError",
 ]
+
+
+class LoCoBenchTask(Scenario):
+    """One scenario of the benchmark as a record."""
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Build the record from a line of the JSONL or from a raw scenario.
+
+        Raises:
+            RecordError: a field is missing or wrong; the message names it.
+        """
+        return cls.checked(data if "project_id" in data else complete(data, data.get("id", "")))
+
+
+class Entry(NamedTuple):
+    """Where a record is, and what is needed before it is read."""
+
+    offset: int
+    """Bytes from the start of the file."""
+    line: int
+    """From 1."""
+    language: str
+    project_id: str
+    """The project's folder under generated/."""
+
+
+class LoCoBenchLoader:
+    """Finds tasks in the JSONL written by extract_dataset.py.
+
+    Only an index is kept in memory; records are read from the file on demand.
+
+    Raises:
+        DatasetError: the file cannot be read, or a line has no id or repeats one.
+    """
+
+    def __init__(self, dataset_path: Path) -> None:
+        path = self.dataset_path = Path(dataset_path)
+        if path.is_fifo():
+            raise DatasetError(f"{path}: a pipe; records are read from it again, so name a file")
+        self._entries: dict[str, Entry] = {}
+        # Languages and projects repeat: keep one string object for each.
+        same: dict[str, str] = {}
+        for number, offset, line in read_lines(path):
+            try:
+                record = parse_object(line)
+                values = {key: record[key] for key in ("id", *Entry._fields[2:])}
+                if wrong := [key for key, value in values.items() if not isinstance(value, str)]:
+                    raise RecordError(f"{wrong[0]}: not a string")
+                # Both become folder names before the rest of the record is validated.
+                task_id, _ = plain_name(values.pop("id")), folder_name(values["project_id"])
+            except (KeyError, ValueError) as error:
+                what = f"field {error} missing" if isinstance(error, KeyError) else error
+                raise DatasetError(f"{path}:{number}: {what}; write it again with {EXTRACT}") from None
+            if task_id in self._entries:
+                first = self._entries[task_id].line
+                raise DatasetError(f"{path}:{number}: id: {task_id} is already on line {first}; remove one")
+            self._entries[task_id] = Entry(offset, number, *(same.setdefault(text, text) for text in values.values()))
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[LoCoBenchTask]:
+        """Yield all tasks in file order, holding one in memory at a time."""
+        return map(self.load, self._entries)
+
+    def all_ids(self) -> list[str]:
+        """Return the ids in file order (sorted, if extract_dataset.py wrote the file)."""
+        return list(self._entries)
+
+    def load(self, task_id: str) -> LoCoBenchTask:
+        """Return one task.
+
+        Raises:
+            UnknownTaskError: no such id.
+            DatasetError: its record does not validate.
+        """
+        try:
+            return LoCoBenchTask.checked(parse_object(self.line(task_id)))
+        except RecordError as error:
+            raise DatasetError(f"{self.dataset_path}:{self.entry(task_id).line}: {error}") from None
+
+    def filter_by_task_category(self, task_category: str) -> list[LoCoBenchTask]:
+        """Return the tasks of one category, such as `bug_investigation`, in file order."""
+        return [task for task in self if task.task_category == task_category]
+
+    def filter_by_language(self, language: str) -> list[LoCoBenchTask]:
+        """Return the tasks in one language, such as `python`, in file order."""
+        return [task for task in self if task.language == language]
+
+    def filter_by_difficulty(self, difficulty: str) -> list[LoCoBenchTask]:
+        """Return the tasks of one difficulty, such as `hard`, in file order."""
+        return [task for task in self if task.difficulty == difficulty]
+
+    def line(self, task_id: str) -> bytes:
+        """Return one task's record as stored in the file; raise UnknownTaskError if there is none."""
+        offset = self.entry(task_id).offset
+        with self.dataset_path.open("rb") as stream:
+            stream.seek(offset)
+            return stream.readline()
+
+    def entry(self, task_id: str) -> Entry:
+        """Return one task's entry in the index; raise UnknownTaskError if there is none."""
+        return self._entries[self.require([task_id])[0]]
+
+    def require(self, task_ids: Iterable[str]) -> list[str]:
+        """Return `task_ids` without duplicates, in order.
+
+        Raises:
+            UnknownTaskError: some are not in the dataset; the error names them all.
+        """
+        wanted = list(dict.fromkeys(task_ids))
+        if unknown := [task_id for task_id in wanted if task_id not in self._entries]:
+            raise UnknownTaskError(
+                f"{self.dataset_path}: no task with id {', '.join(sorted(unknown))}; --dataset_path names the dataset,"
+                f" {EXTRACT} writes it"
+            )
+        return wanted
+
+
+class Made(NamedTuple):
+    """The outcome of one task."""
+
+    task_id: str
+    status: Literal["written", "unchanged", "repaired", "failed"]
+    reason: str = ""
+    """Why it failed, or which of its files had changed since it was written."""
+    warnings: tuple[str, ...] = ()
+
+
+class LoCoBenchAdapter:
+    """Writes tasks as Harbor task directories `output_dir`/<id>/, with projects from `data_dir`/generated/."""
+
+    NAME: ClassVar[str] = "locobench-agent"
+    """The adapter's name among Harbor's adapters."""
+
+    def __init__(
+        self,
+        loader: LoCoBenchLoader,
+        output_dir: Path,
+        data_dir: Path,
+        options: Options | None = None,
+        *,
+        overwrite: bool = False,
+    ) -> None:
+        self.loader = loader
+        self.output_dir = Path(output_dir)
+        self.data_dir = Path(data_dir)
+        self.options = options or Options()
+        self.overwrite = overwrite
+
+    def generate(self, task_ids: Iterable[str], *, jobs: int | None = None) -> Iterator[Made]:
+        """Generate tasks and yield each outcome as it is known; a failed task does not stop the others.
+
+        Args:
+            jobs: number of processes; default one per processor. Tasks of one project share a process.
+
+        Raises:
+            UnknownTaskError: an id is not in the dataset (raised before anything is written).
+            InputError: the output folder cannot be written, or another run is writing to it.
+        """
+        groups = self.group_by_project(task_ids)
+        with output_folder(self.output_dir):
+            known = _read_state(self.output_dir)
+            groups = [group._replace(known=known.get(str(group.folder))) for group in groups]
+            try:
+                for group, made in spread(self.generate_group, groups, jobs or os.cpu_count() or 1):
+                    if made is None:
+                        reason = "a worker process was killed (out of memory?); run again to finish"
+                        yield from (Made(task_id, "failed", reason) for task_id in group.task_ids)
+                        continue
+                    outcomes, project = made
+                    if project:
+                        known[str(group.folder)] = project
+                    yield from outcomes
+            finally:
+                # The disk may be full; losing the state only costs time.
+                with contextlib.suppress(InputError):
+                    write_whole(self.output_dir / STATE_FILE, json.dumps(known, sort_keys=True))
+
+    def group_by_project(self, task_ids: Iterable[str]) -> list[ProjectTasks]:
+        """Group the ids by project, so that each is read once; raise UnknownTaskError if one is not in the dataset."""
+        groups: dict[Path, ProjectTasks] = {}
+        for task_id in self.loader.require(task_ids):
+            folder = self._get_project_dir(task_id)
+            groups.setdefault(folder, ProjectTasks(folder, [])).task_ids.append(task_id)
+        return list(groups.values())
+
+    def generate_group(self, group: ProjectTasks) -> tuple[list[Made], Known | None]:
+        """Generate tasks that share one project.
+
+        Returns:
+            The outcomes, and what spares the next run reading the project again.
+        """
+        outcomes: list[Made] = []
+        project: Project | None = None
+        for task_id in group.task_ids:
+            try:
+                if project is None:
+                    project = Project.scan(group.folder, group.known)
+                outcomes.append(self.generate_task(task_id, project=project))
+            except (InputError, GradingError, NotOurs) as error:
+                outcomes.append(Made(task_id, "failed", str(error)))
+            except OSError as error:
+                reason = f"{error.filename or self.output_dir}: {error.strerror or error}"
+                outcomes.append(Made(task_id, "failed", reason))
+        whole = [outcome.task_id for outcome in outcomes if outcome.status != "failed"]
+        states = {task_id: Project.scan(self.output_dir / task_id).state for task_id in whole}
+        seen = {**(group.known.tasks if group.known else {}), **states}
+        return outcomes, Known(project.state, project.content, seen) if project and whole else None
+
+    def generate_task(
+        self,
+        task_id: str,
+        local_task_id: str | None = None,
+        *,
+        project: Project | None = None,
+    ) -> Made:
+        """Write one task's directory, unless it already exists, is intact and was made from the same input.
+
+        Args:
+            local_task_id: the directory's name, as in Harbor's adapters; the task's id by default.
+            project: the task's project, if already scanned; tasks that it knows to be untouched are not read again.
+
+        Raises:
+            UnknownTaskError, DatasetError: the record is missing or invalid.
+            InputError: there is no table for its language, or `local_task_id` is not a valid folder name.
+            GradingError: answers cannot be scored against the ground truth.
+            NotOurs: a folder that was not generated has the task's name.
+            OSError: a file cannot be read or written.
+        """
+        line = self.loader.line(task_id)
+        if project is None:
+            project = Project.scan(self._get_project_dir(task_id))
+        name = task_id if local_task_id is None else local_task_id
+        try:
+            folder = self.output_dir / folder_name(name)
+        except ValueError as error:
+            raise InputError(f"{name!r}: {error}") from None
+        made_from = (line, self.loader.entry(task_id).language, project.content, self.options)
+        digest = fingerprint(*made_from)
+        is_current = stored_fingerprint(folder) == digest and not self.overwrite
+        known = project.known.tasks if project.known else {}
+        if is_current and known.get(task_id) == Project.scan(folder).state:
+            return Made(task_id, "unchanged")
+
+        task = self.loader.load(task_id)
+        mapping = project.mapping(task.context_files)
+        files = make_task(task, mapping, self.options, digest, content_fingerprint(*made_from))
+        self.output_dir.mkdir(parents=True, exist_ok=True)
+        if damage := write_task(folder, files, mapping, self.options, is_current=is_current):
+            return Made(task_id, "repaired", first_few(damage))
+        return Made(task_id, "unchanged") if is_current else Made(task_id, "written", warnings=mapping.warnings)
+
+    def _get_project_dir(self, task_id: str) -> Path:
+        """Return the task's project folder below generated/."""
+        return self.data_dir / "generated" / self.loader.entry(task_id).project_id
+
+    def _generate_dockerfile(self, language: str) -> str:
+        """Return a language's Dockerfile: the shared base layer, the language's packages, the project."""
+        return render_dockerfile(language, self.options)
+
+
+def _read_state(folder: Path) -> dict[str, Known]:
+    """Return what the last run knew, by project folder. Losing it only costs time."""
+    try:
+        return TypeAdapter(dict[str, Known]).validate_json((folder / STATE_FILE).read_bytes())
+    except (OSError, ValueError):
+        return {}

@@ -1,31 +1,151 @@
 #!/usr/bin/env python3
-"""Select the tasks where code search should matter most: thresholds, a weighted score, the top N."""
+"""Select the tasks where code search should matter most: thresholds, a weighted score, the top N.
 
-from locobench.commands.select_tasks import command, main
-from locobench.selection.criteria import (
-    CATEGORY_BONUSES,
-    MIN_CONTEXT_LENGTH,
-    MIN_FILES_COUNT,
-    SCORE_PARTS,
-    TOP_N,
-    Candidate,
-    Criteria,
-)
-from locobench.selection.select import Selection, select
+Edit the constants below, set them from Python, or name a file with --criteria. Flags override all three.
+"""
 
-__all__ = [
-    "CATEGORY_BONUSES",
-    "MIN_CONTEXT_LENGTH",
-    "MIN_FILES_COUNT",
-    "SCORE_PARTS",
-    "TOP_N",
-    "Candidate",
-    "Criteria",
-    "Selection",
-    "command",
-    "main",
-    "select",
-]
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from locobench.dataset.catalog import DIFFICULTIES, language_name, load_languages
+from locobench.selection.criteria import SCORE_PARTS, Candidate, Criteria
+from locobench.selection.select import SCORE_DIGITS, Selection, select
+from locobench.shared.command_line import COUNT, DONE, NOTHING_DONE, PATH, Choice, option, script
+from locobench.shared.errors import InputError
+from locobench.shared.files import check_output, write_whole
+from locobench.shared.installation import EXTRACT, GENERATE
+from locobench.shared.terminal import complain, say
+
+MIN_CONTEXT_LENGTH = 50_000
+"""In characters, not tokens; a task needs strictly more to pass."""
+MIN_FILES_COUNT = 5
+"""Context files; a task needs strictly more to pass."""
+TOP_N = 50
+
+WEIGHTS = {"context": 0.3, "files": 0.3, "category": 0.4}
+"""Weights of the parts of the score (SCORE_PARTS); they sum to 1."""
+
+CATEGORY_BONUSES = {
+    "architectural_understanding": 1.0,
+    "cross_file_refactoring": 0.9,
+    "bug_investigation": 0.8,
+    "security_analysis": 0.7,
+    "feature_implementation": 0.5,
+    "code_comprehension": 0.4,
+    "integration_testing": 0.3,
+    "multi_session_development": 0.3,
+}
+"""Expected gain of each category from code search, 0 to 1, as in the published selection."""
+
+DIFFICULTY = Choice(DIFFICULTIES, case_sensitive=False)
+
+
+def default_criteria(**changes: Any) -> Criteria:
+    """Return the criteria that the constants say at this moment, with `changes`."""
+    return replace(Criteria(MIN_CONTEXT_LENGTH, MIN_FILES_COUNT, TOP_N, WEIGHTS, CATEGORY_BONUSES), **changes)
+
+
+def weight_options(function: Any) -> Any:
+    """Add a flag for the weight of each part of the score."""
+    for name in reversed(SCORE_PARTS):
+        shown = f"Weight of the {name} part of the score; the weights sum to 1 (default: {WEIGHTS.get(name, 0)})."
+        function = option(f"--{name}_weight", type=float, help=shown)(function)
+    return function
+
+
+@script("Select the tasks where code search should matter most. context_length counts characters of text, not tokens.")
+@option("--dataset_path", type=PATH, default="locobench_dataset.jsonl", help=f"JSONL written by {EXTRACT}.")
+@option("--output", type=PATH, default="selected_tasks.json", help="JSON file to write.")
+@option("--criteria", type=PATH, metavar="FILE", help="TOML file with thresholds, [weights], [category_bonuses].")
+@option("--min_context_length", type=COUNT, help=f"Characters; tasks with more pass (default: {MIN_CONTEXT_LENGTH}).")
+@option("--min_files_count", type=COUNT, help=f"Context files; tasks with more pass (default: {MIN_FILES_COUNT}).")
+@option("--top_n", type=COUNT, help=f"Number of tasks to select (default: {TOP_N}).")
+@weight_options
+@option("--categories", multiple=True, metavar="NAME ...", help="Categories to keep (default: all).")
+@option("--languages", multiple=True, metavar="NAME ...", help="Languages to keep (default: all).")
+@option("--difficulties", multiple=True, type=DIFFICULTY, help="Difficulties to keep (default: all).")
+@option("--closed_book", type=PATH, metavar="JOB", help=f"Job folder of Harbor, run on {GENERATE} --closed_book tasks.")
+@option("--max_closed", type=float, help="With --closed_book: leave out tasks that earn more than this (0 to 1).")
+@option("--quiet", is_flag=True, help="No summary.")
+def main(
+    dataset_path: Path, output: Path, criteria: Path | None, closed_book: Path | None, quiet: bool, **flags: Any
+) -> int:
+    """Run the command; the exit code is 1 if nothing was selected."""
+    from locobench.selection.closed_book import with_closed_rewards
+    from locobench.selection.read import read_candidates
+
+    chosen = default_criteria()
+    chosen = overridden(chosen.updated(criteria) if criteria else chosen, flags)
+    if chosen.max_closed is not None and closed_book is None:
+        raise InputError("--max_closed needs --closed_book")
+    check_output(output, [path for path in (dataset_path, criteria) if path])
+    tasks = read_candidates(dataset_path)
+    if closed_book:
+        tasks = with_closed_rewards(tasks, closed_book)
+    check_filters(chosen, tasks)
+    selection = select(tasks, chosen)
+    write_whole(output, json.dumps(selection.as_json(), indent=2) + "\n")
+    if not selection.selected:
+        complain(f"{output}: no task selected, of {selection.total}; {way_out(selection)}")
+        return NOTHING_DONE
+    unknown = sum(task.closed_reward is None for _, task in selection.selected)
+    if chosen.max_closed is not None and unknown:
+        complain(f"{closed_book}: says nothing of {unknown} of the selected tasks, which stay")
+    if not quiet:
+        print_summary(selection)
+        say(f"{len(selection.selected)} tasks written to {output}")
+    return DONE
+
+
+def overridden(criteria: Criteria, flags: dict[str, Any]) -> Criteria:
+    """Return the criteria with the flags that were given in their place; names may be typed in capitals."""
+    given = {name: value for name, value in flags.items() if value not in (None, ())}
+    weights = {name: given.pop(f"{name}_weight") for name in SCORE_PARTS if f"{name}_weight" in given}
+    criteria = replace(criteria, weights={**criteria.weights, **weights}, **given)
+    criteria.check()
+    return replace(
+        criteria,
+        categories=criteria.categories and [name.lower() for name in criteria.categories],
+        languages=criteria.languages and [language_name(name) for name in criteria.languages],
+    )
+
+
+def check_filters(criteria: Criteria, tasks: Iterable[Candidate]) -> None:
+    """Raise InputError if a filter names a value that neither the dataset nor this project knows: a typo."""
+    for name, known, kind in (
+        ("categories", {*criteria.category_bonuses}, "task_category"),
+        ("languages", {*load_languages()}, "language"),
+    ):
+        known |= {getattr(task, kind) for task in tasks}
+        if unknown := sorted({*(getattr(criteria, name) or ())} - known):
+            raise InputError(f"{name}: {unknown[0]!r:.60} is unknown, known are {', '.join(sorted(known))}")
+
+
+def way_out(selection: Selection) -> str:
+    """Say how to make an empty selection hold tasks."""
+    if not selection.total:
+        return f"the dataset is empty: write it again with {EXTRACT}"
+    if selection.passed:
+        return f"{len(selection.passed)} pass: raise --top_n"
+    return "none passes: lower --min_context_length or --min_files_count, or widen the filters and other limits"
+
+
+def print_summary(selection: Selection) -> None:
+    """Print the ranked tasks and their counts."""
+    say(f"{selection.total} tasks, {len(selection.passed)} pass, {len(selection.selected)} selected")
+    say(f"{'rank':>4}  {'score':>6}  {'characters':>10}  {'files':>5}  task")
+    for rank, (score, task) in enumerate(selection.selected, 1):
+        say(f"{rank:>4}  {score:.{SCORE_DIGITS}f}  {task.context_length:>10,}  {task.files_count:>5}  {task.id}")
+    for name in ("task_category", "language", "difficulty"):
+        counts = Counter(getattr(task, name) for _, task in selection.selected)
+        say(f"By {name}: " + ", ".join(f"{key} {number}" for key, number in counts.most_common()))
+
 
 if __name__ == "__main__":
-    command()
+    main()

@@ -1,9 +1,122 @@
 #!/usr/bin/env python3
-"""Prove generated tasks: build the images, run oracle and nop, look for toolchains and for leaked answers."""
+"""Verify generated tasks: build the images, run oracle and nop, check the toolchains, look for leaked answers."""
 
-from locobench.commands.smoke_test import command, main
+from __future__ import annotations
 
-__all__ = ["command", "main"]
+import contextlib
+import os
+import platform
+import time
+from functools import partial
+from pathlib import Path
+
+from locobench.shared.command_line import COUNT, DONE, PATH, POSITIVE, SECONDS, SOME_FAILED, argument, option, script
+from locobench.shared.errors import InputError
+from locobench.shared.installation import GENERATE
+from locobench.shared.terminal import complain, printable, progress
+
+
+@script(
+    "Build the image of every task and run oracle and nop in it, without network: the oracle must earn 1.0, doing"
+    " nothing 0.0; the toolchain must answer, and no ground truth may lie in environment/. TASKS: a folder of tasks, or"
+    " one task (default: tasks)."
+)
+@argument("tasks", type=PATH, default="tasks")
+@option("--task_ids", multiple=True, metavar="ID ...", help="Only these tasks.")
+@option("--limit_per_language", type=COUNT, metavar="N", help="Only the first N tasks of each language.")
+@option("--languages", type=PATH, metavar="FILE", help=f"TOML file with more languages, as {GENERATE} was given.")
+@option("--local", is_flag=True, help="Oracle and nop on this machine: no Docker, no images, seconds.")
+@option("--task", type=PATH, metavar="FOLDER", help="Only grade --answer, with the verifier of this task.")
+@option("--answer", type=PATH, metavar="FILE", help="The answer to grade; shows output, reward and metrics.")
+@option("--jobs", type=POSITIVE, help="Tasks at once (default: one a processor, at most 4).")
+@option("--timeout", type=SECONDS, default=300, help="Seconds for one command in a container.")
+@option("--build_timeout", type=SECONDS, default=900, help="Seconds for building one image.")
+@option("--report", type=PATH, metavar="FILE", help="Markdown page to write, such as SMOKE_TEST_RESULTS.md.")
+@option("--quiet", is_flag=True, help="No progress and no table; the summary only when something failed.")
+def main(
+    tasks: Path,
+    task_ids: tuple[str, ...],
+    limit_per_language: int | None,
+    languages: Path | None,
+    local: bool,
+    task: Path | None,
+    answer: Path | None,
+    jobs: int | None,
+    timeout: float,
+    build_timeout: float,
+    report: Path | None,
+    quiet: bool,
+) -> int:
+    """Run the command; the exit code is 1 if a task is not good."""
+    if (task is None) != (answer is None):
+        raise InputError("--task and --answer belong together")
+    if task is not None and answer is not None:
+        return grade(task, answer, timeout)
+
+    from datetime import UTC, datetime
+
+    from locobench.containers.container import EngineError
+    from locobench.containers.engine import Engine
+    from locobench.dataset.catalog import load_languages
+    from locobench.smoke import report as smoke_report
+    from locobench.smoke.check import Check, smoke
+    from locobench.smoke.task import find_task_folders
+
+    folders = find_task_folders(tasks, list(task_ids) or None)
+    engine, facts = None, {"Docker engine": f"none (--local), Python {platform.python_version()}"}
+    if not local:
+        try:
+            engine = Engine()
+            facts = {
+                "Docker engine": "{ServerVersion} ({Driver})".format_map(engine.info),
+                "Host": "{OperatingSystem}, {NCPU} CPUs".format_map(engine.info),
+            }
+        except EngineError as error:
+            raise InputError(f"{error}; start one, or pass --local to run oracle and nop without images") from None
+    started = time.monotonic()
+    check = Check(engine, load_languages(languages), build_timeout, timeout)
+    watch = partial(progress, quiet=quiet)
+    jobs = jobs or min(4, os.cpu_count() or 1)
+    rows = smoke(folders, check, jobs=jobs, limit_per_language=limit_per_language, watch=watch)
+    failed = [row for row in rows if row.faults]
+    if not quiet:
+        smoke_report.print_table(rows, local=local)
+    for row in failed:
+        complain(f"{row.task}: {row.verdict}")
+    if report is not None:
+        run = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {time.monotonic() - started:.0f} s wall time"
+        facts = {"Run": run, **facts}
+        if engine is not None:
+            built_on = sorted({row.base_image for row in rows if row.size is not None})
+            with contextlib.suppress(EngineError):  # it may have gone away
+                facts |= {f"Base image {name}": getattr(engine.image(name), "id", "unknown") for name in built_on}
+        smoke_report.write_markdown(rows, report, facts, tasks=tasks.resolve().name, local=local)
+    return SOME_FAILED if failed else DONE
+
+
+def grade(folder: Path, answer: Path, timeout: float) -> int:
+    """Grade an answer with a task's own verifier, print what it says, and return the exit code."""
+    from locobench.reading import MAX_ANSWER_BYTES
+    from locobench.smoke.task import Fault, read_task_folder
+    from locobench.smoke.trial import grade_locally
+
+    try:
+        with answer.open("rb") as stream:
+            content = stream.read(MAX_ANSWER_BYTES)  # Harbor collects no more
+        task = read_task_folder(folder)
+    except OSError as error:
+        raise InputError(f"{answer}: {error.strerror}; --answer names the file that the agent would write") from None
+    except Fault as error:
+        raise InputError(f"{folder}: {error}; --task names the folder of one task") from None
+    reward, output, metrics = grade_locally(task, content, timeout=timeout)
+    for heading, text in (("the verifier printed", output), ("metrics.json", metrics)):
+        print(printable(f"{heading}:\n{text.rstrip()}\n" if text.strip() else f"{heading}: nothing\n"))
+    if isinstance(reward, Fault):
+        complain(f"{task.path.name}: {reward}")
+        return SOME_FAILED
+    print(f"reward: {reward:g}")
+    return DONE
+
 
 if __name__ == "__main__":
-    command()
+    main()

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-
-from locobench.shared.installation import lacking, require_python
-
 if __name__ == "__main__":
-    require_python()
-    try:
-        from harness.cli import cli
-    except ModuleNotFoundError as error:
-        print(f"error: {lacking(error)}", file=sys.stderr)
-        raise SystemExit(2) from None
+    import locobench.shared.command_line  # noqa: F401 - says in one line if this Python is too old or lacks a library
+    from harness.cli import cli
+
     cli(prog_name="python -m harness")

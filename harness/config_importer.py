@@ -42,9 +42,10 @@ class ConfigImporter:
     ) -> dict[str, str]:
         """Write `temp_dir`/.claude and return the environment variables that make the CLI use it.
 
-        HOME, CLAUDE_CONFIG_DIR and CLAUDE_HOME point to it. Telemetry and updates are off, in the settings too. MCP
-        servers are left out unless `disable_mcp` is False. The folder is written atomically. InputError if a path in
-        the snapshot leads outside, which is checked before anything is written; or the folder exists.
+        HOME, CLAUDE_CONFIG_DIR and CLAUDE_HOME point to it. Telemetry, analytics and updates are off, in the settings
+        too. Unless `disable_mcp` is False, MCP servers are left out and the settings approve none of a project's. The
+        folder is written atomically. InputError if a path in the snapshot leads outside, which is checked before
+        anything is written; or the folder exists.
         """
         contents = _contents(snapshot, disable_mcp)
         temp_dir = Path(temp_dir)
@@ -87,7 +88,11 @@ def _contents(snapshot: ClaudeConfigSnapshot, disable_mcp: bool) -> dict[str, by
         contents["CLAUDE.md"] = snapshot.global_claude_md.encode()
     env = snapshot.settings.get("env")
     kept = {n: value for n, value in env.items() if not TELEMETRY.search(n)} if isinstance(env, dict) else {}
-    contents["settings.json"] = _json({**snapshot.settings, "env": {**kept, **TELEMETRY_OFF}})
+    reporting = [name for name in snapshot.settings if re.search("analytics|telemetry", name, re.IGNORECASE)]
+    settings = {**snapshot.settings, **dict.fromkeys(reporting, False)}
+    if disable_mcp:
+        settings |= {"mcpServers": {}, "enableAllProjectMcpServers": False, "enabledMcpjsonServers": []}
+    contents["settings.json"] = _json({**settings, "env": {**kept, **TELEMETRY_OFF}})
     if snapshot.mcp_servers and not disable_mcp:
         contents[".claude.json"] = _json({"mcpServers": snapshot.mcp_servers})
     return contents

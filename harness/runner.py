@@ -11,7 +11,7 @@ from harness.executor import ClaudeExecutor, Executor
 from harness.graders.composite_grader import CompositeGrader
 from harness.isolator import EnvironmentIsolator
 from harness.models import Config, EvalResult, Task
-from harness.run.matrix import Callback, Matrix
+from harness.run.matrix import Callback, Matrix, MatrixStopped
 from harness.run.plan import finished_before, plan, refuse_other_experiment
 from harness.run.single import SingleRun, keep, release
 from harness.suite import load
@@ -19,6 +19,8 @@ from locobench.scoring.judge.prices import price_of
 from locobench.shared.files import write_whole
 from measure.results import files
 from measure.results.journal import Journal, read_journal
+
+__all__ = ["EvalRunner", "MatrixStopped"]
 
 
 class EvalRunner:

@@ -35,7 +35,7 @@ NUMBERED = re.compile(r"[A-Za-z]{2,}_\d+")
 # Control characters and the terminal's colours.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f](?:(?<=\x1b)\[[0-9;?]*[ -/]*[@-~])?")
 _FENCE = re.compile(r"[ \t>]*(?:[-*+] +|\d+[.)] +)?(`{3,}|~{3,})(.*)")
-_STARTS_BLOCK = re.compile(r"[ \t>]*(?:[-*+]|\d+[.)])[ \t]|[ \t>]*[#|]")
+STARTS_BLOCK = re.compile(r"[ \t>]*(?:[-*+]|\d+[.)])[ \t]|[ \t>]*[#|]")
 _HEADING = re.compile(r"#{1,6}(?:\s|$)")
 # A backslash before a letter may be part of a Windows path.
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!<>|])")
@@ -55,6 +55,8 @@ class Block(NamedTuple):
     """PROSE, HEADING or CODE."""
     text: str
     """Prose without Markdown's escapes: `\\_` is `_`."""
+    level: int = 0
+    """A heading's level, 1 to 6; 0 for all else."""
 
 
 def read_blocks(markdown: str) -> list[Block]:
@@ -63,10 +65,10 @@ def read_blocks(markdown: str) -> list[Block]:
     lines: list[str] = []
     fence = ""
 
-    def end_block(kind: str) -> None:
+    def end_block(kind: str, level: int = 0) -> None:
         text = "\n".join(lines)
         if text:
-            blocks.append(Block(kind, text if kind == CODE else _ESCAPE.sub(r"\1", text)))
+            blocks.append(Block(kind, text if kind == CODE else _ESCAPE.sub(r"\1", text), level))
         lines.clear()
 
     for line in _CONTROL.sub(" ", markdown).splitlines():
@@ -78,13 +80,13 @@ def read_blocks(markdown: str) -> list[Block]:
             else:
                 lines.append(line)
             continue
-        if mark or not bare or _STARTS_BLOCK.match(line):
+        if mark or not bare or STARTS_BLOCK.match(line):
             end_block(PROSE)
         if mark:
             fence = mark[1]
         elif _HEADING.match(bare):
             lines.append(bare.lstrip("#").strip())
-            end_block(HEADING)
+            end_block(HEADING, len(bare) - len(bare.lstrip("#")))
         elif bare:
             lines.append(bare)
     end_block(CODE if fence else PROSE)
@@ -174,14 +176,10 @@ class Files:
         return found - {""}
 
 
-# Folded identifier -> numbers of the files that have it.
-Places = Mapping[str, Collection[int]]
-
-
 class CodeBase:
-    """A code base as stored in a task's key: files, identifiers with their files, and sums of lines."""
+    """A code base as stored in a task's key: files, folded identifiers with their files' numbers, and sums of lines."""
 
-    def __init__(self, places: Places, lines: Collection[int], files: Files) -> None:
+    def __init__(self, places: Mapping[str, Collection[int]], lines: Collection[int], files: Files) -> None:
         self.places = places
         self.lines = lines
         self.files = files

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import json
 import sys
@@ -19,7 +20,7 @@ from harness.agents.layout import Layout
 from harness.errors import InputError
 from harness.host import scratch
 from harness.host.processes import Command, Finished
-from harness.models import Config, ErrorKind, ExecutionTrace, Outcome
+from harness.models import Config, ErrorKind, ExecutionTrace, Outcome, Resources
 from harness.sandbox.place import Sandbox, SandboxError
 from harness.suite.resolved import ResolvedConfig, read_servers, resolve
 
@@ -33,6 +34,11 @@ class Ending:
     error: str = ""
     status: int | None = None
     retry_after_seconds: float | None = None
+
+
+OVER_STORAGE = Ending(
+    Outcome.AGENT_ERROR, ErrorKind.STORAGE, "it wrote more files than the task's resources.storage_mb allows"
+)
 
 
 class Executor(ABC):
@@ -70,6 +76,10 @@ class Executor(ABC):
         """Distinguishes this executor's runs from others; empty for Claude Code on this machine."""
         return self.agent
 
+    def within(self, resources: Resources) -> Executor:
+        """Return this executor with a task's limits on resources; one that starts no container has none to set."""
+        return self
+
     def prepare(self) -> None:  # noqa: B027 - most have nothing to do
         """Get ready, and check what can be checked before a run costs money; InputError says what is missing."""
 
@@ -104,6 +114,13 @@ class ProcessExecutor(Executor):
         self.sandbox = sandbox or Sandbox()
         self.grace_seconds = grace_seconds
         self._cancelled = threading.Event()
+
+    def within(self, resources: Resources) -> ProcessExecutor:
+        """Return this executor with a sandbox that has a task's limits on resources."""
+        sandbox = self.sandbox.within(resources)
+        limited = self if sandbox is self.sandbox else copy.copy(self)
+        limited.sandbox = sandbox
+        return limited
 
     def prepare(self) -> None:
         """Prepare the sandbox; InputError says what is missing."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from harness.agents.base import Ending, ProcessExecutor, folders_of, mcp_file_of
+from harness.agents.base import OVER_STORAGE, Ending, ProcessExecutor, folders_of, mcp_file_of
 from harness.host.processes import Command, Finished, Limits, StopCause
 from harness.models import Config, ErrorKind, ExecutionTrace, Offered, Outcome
 from harness.sandbox.place import Sandbox
@@ -103,6 +103,8 @@ class CommandExecutor(ProcessExecutor):
             return Ending(Outcome.INFRA_ERROR, ErrorKind.INTERRUPTED, "interrupted")
         if finished.cause is StopCause.TIMEOUT:
             return Ending(Outcome.TIMEOUT, ErrorKind.TIME_LIMIT, "the task's time was up")
+        if finished.cause is StopCause.STORAGE:
+            return OVER_STORAGE
         if not finished.returncode:
             return Ending(Outcome.COMPLETED)
         text = f"{self.agent} ended with exit code {finished.returncode}; {stderr.strip()[-ERROR_CHARS:]}"

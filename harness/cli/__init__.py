@@ -6,19 +6,16 @@ import contextlib
 import importlib
 import os
 import signal
-import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
 from harness.errors import InputError
-from locobench.shared.installation import lacking, version
-from locobench.shared.terminal import printable, printable_line
-
-INTERRUPTED, CLOSED_PIPE = 130, 141
+from locobench.shared.command_line import SETTINGS, OneLineErrors, version_option
+from locobench.shared.terminal import complain
 
 
 class Entry(NamedTuple):
@@ -48,19 +45,11 @@ ENV_FILES = (Path(".env"), Path("~/.env"), Path(".env.local"))
 """Default env files; the first that exists is read."""
 
 
-class BadInput(click.ClickException):
-    """Unusable input: prints its message on stderr without the usage text, and exits with code 2."""
-
-    exit_code = 2
-
-    def show(self, file: IO[Any] | None = None) -> None:
-        """Print the message, one line per problem."""
-        for line in printable(self.message).split("\n"):
-            click.echo(f"error: {line}", file=file or sys.stderr)
-
-
-class LazyGroup(click.Group):
+class LazyGroup(OneLineErrors, click.Group):
     """A click group that imports commands on demand, and reports bad input in one clear line."""
+
+    prefix = "error"
+    when_interrupted = "interrupted"
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the command names in the order of the table."""
@@ -76,49 +65,10 @@ class LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
 
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
-    ) -> click.Context:
-        """Parse the arguments; for --help, this already prints."""
-        with _pipe_may_close(), _errors_shown():
-            return super().make_context(info_name, args, parent, **extra)
-
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        try:
-            with _pipe_may_close(), _errors_shown(), _ending_like_ctrl_c(), _warnings_as_lines():
-                return super().invoke(ctx)
-        except KeyboardInterrupt:
-            click.echo("interrupted", err=True)
-            ctx.exit(INTERRUPTED)
-
-
-@contextlib.contextmanager
-def _errors_shown() -> Iterator[None]:
-    """Report bad input and disk errors in one line, with exit code 2.
-
-    Not left to click, which exits with 1 if stderr is closed.
-    """
-    try:
-        yield
-        return
-    except BrokenPipeError:
-        raise
-    except click.ClickException as error:
-        shown = error
-    except InputError as error:
-        shown = BadInput(str(error))
-    except OSError as error:
-        shown = BadInput(f"{error.filename or 'output'}: {error.strerror or error}")
-    except ModuleNotFoundError as error:
-        shown = BadInput(lacking(error))
-    try:
-        shown.show()
-    except BrokenPipeError:
-        raise
-    except OSError:  # the message cannot be written either; the exit code has to do
-        pass
-    raise SystemExit(shown.exit_code)
+        with _ending_like_ctrl_c(), _warnings_as_lines():
+            return super().invoke(ctx)
 
 
 @contextlib.contextmanager
@@ -133,33 +83,15 @@ def _ending_like_ctrl_c() -> Iterator[None]:
             signal.signal(number, earlier)
 
 
-def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    click.echo(f"warning: {printable_line(str(message))}", err=True)
-
-
 @contextlib.contextmanager
 def _warnings_as_lines() -> Iterator[None]:
     """Show warnings as one line each, without their place in the code."""
     with warnings.catch_warnings():
-        warnings.showwarning = _show_warning
+        warnings.showwarning = lambda message, *_, **__: complain(f"warning: {message}")
         yield
 
 
-@contextlib.contextmanager
-def _pipe_may_close() -> Iterator[None]:
-    """Exit with CLOSED_PIPE if the reader of our output closes the pipe, as `| head` does.
-
-    click would exit with 1, which here means that something got worse.
-    """
-    try:
-        yield
-    except BrokenPipeError:
-        # Discard what is left in the buffer, or Python would complain about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(CLOSED_PIPE) from None
-
-
-@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.command(cls=LazyGroup, context_settings=SETTINGS)
 @click.option(
     "-e",
     "--env-file",
@@ -167,7 +99,7 @@ def _pipe_may_close() -> Iterator[None]:
     type=click.Path(path_type=Path),
     help="File with variables such as ANTHROPIC_API_KEY. Default: the first of .env, ~/.env, .env.local.",
 )
-@click.version_option(version(), message="%(prog)s %(version)s", help="Show the version and exit.")
+@version_option
 @click.pass_context
 def cli(ctx: click.Context, env_file: Path | None) -> None:
     """Run coding agents on tasks, grade what they do, and compare configurations.

@@ -15,12 +15,11 @@ from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.run.panel import EXPECTED_REPLY_TOKENS, Panel, PanelReply, PanelStopped
 from harness.run.regrade import graded, question_of
 from locobench.shared.files import check_output
-from measure.commands.options import PATH
+from measure.commands.options import PATH, load, reward_options
 from measure.commands.output import journal_of, save_results
 from measure.compare.judges import judge_agreement
 from measure.compare.wording import cost_text, counted
 from measure.report.console import say
-from measure.results.harbor import load_jobs
 from measure.results.journal import Journal, read_entries
 
 MOST_REASONS = 5
@@ -58,6 +57,7 @@ MOST_REASONS = 5
 @click.option(
     "--max-cost-usd", type=click.FloatRange(0, min_open=True), help="Stop before the total could exceed this."
 )
+@reward_options
 @click.option("--dry-run", is_flag=True, help="Show what would be asked and what it may cost, ask nothing.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 @click.pass_context
@@ -74,6 +74,8 @@ def grade(
     max_cost_usd: float | None,
     dry_run: bool,
     quiet: bool,
+    reward_key: str,
+    reward_range: tuple[float, float],
 ) -> None:
     """Grade the answers of a Harbor job by judges, without running the agent.
 
@@ -87,7 +89,7 @@ def grade(
         raise InputError(f"{source}: no folder of a Harbor job; runs of this harness are judged by `matrix --resume`")
     if tasks and not tasks.is_dir():
         raise InputError(f"{tasks}: no folder; --tasks names the one that the job's tasks lie in")
-    results = load_jobs(source)
+    results = load(source, reward_key, reward_range)
     output = output or Path(f"{source.resolve().name}.graded.json")
     check_output(output, [source])
     asked = [question_of(result, tasks) for result in results]

@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from harness.cli import INTERRUPTED
 from harness.cli.run_options import RunOptions, run_options
 from harness.errors import InputError
 from harness.models import Config, EvalResult, Task
@@ -18,6 +17,7 @@ from harness.run.plan import PlannedRun, finished_before, plan, refuse_other_exp
 from harness.runner import EvalRunner
 from harness.suite.load import load_configs, load_tasks
 from harness.suite.resolved import ResolvedConfig
+from locobench.shared.command_line import INTERRUPTED
 from measure.commands.options import PATH
 from measure.commands.output import refuse_unwritable, results_and_journal, save_results, say_stopped
 from measure.compare.metrics import by_arm

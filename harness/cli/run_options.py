@@ -21,8 +21,7 @@ from harness.models import EvalResult
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.run.plan import FAILED, PlannedRun, paid_again
 from harness.runner import EvalRunner
-from harness.sandbox.docker_sandbox import DEFAULT_IMAGE, DockerSandbox
-from harness.sandbox.place import Sandbox
+from harness.sandbox.place import DEFAULT_IMAGE, Sandbox
 from measure.commands.options import PATH, together
 from measure.compare.wording import counted
 from measure.report.console import say
@@ -80,6 +79,8 @@ class RunOptions:
     def _sandbox(self) -> Sandbox:
         """Return the sandbox that agents and checks run in."""
         if self.sandbox == "docker":
+            from harness.sandbox.docker_sandbox import DockerSandbox  # the SDK takes long to load
+
             return DockerSandbox(self.sandbox_image or DEFAULT_IMAGE)
         if self.sandbox_image:
             raise InputError("--sandbox-image has no effect without --sandbox docker; add that")

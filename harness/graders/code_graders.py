@@ -136,6 +136,8 @@ class CodeGrader(Commands):
         output = output_of(finished)
         if finished.cause is StopCause.TIMEOUT:
             return _verdict(check, False, f"{command}: not done after {limit} s", output)
+        if finished.cause is StopCause.STORAGE:
+            return _verdict(check, False, f"{command}: wrote more than the task's resources.storage_mb allows", output)
         missing = sorted(expected.passed - told.passed)
         if finished.returncode == 0 and missing:
             names = ", ".join(name for _, name in missing[:SHOWN_TESTS])

@@ -6,6 +6,7 @@ import traceback
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 from harness.errors import InputError
 from harness.graders.code_graders import DEFAULT_TEST_COMMAND, CodeGrader
@@ -44,7 +45,7 @@ class CompositeGrader:
         """
         self.sandbox = sandbox
         self._judge = llm_grader or LLMGrader(llm_model, api_key)
-        self._code_graders: dict[tuple[Path | tuple[str, ...] | None, ...], CodeGrader] = {}
+        self._code_graders: dict[tuple[Any, ...], CodeGrader] = {}
 
     def grade(self, task: Task, trace: ExecutionTrace, env_path: Path) -> tuple[list[GradeResult], float, bool]:
         """Grade all assertions; return the grades, the weighted score (0 to 1) and whether the run passed.
@@ -114,9 +115,9 @@ class CompositeGrader:
             fixture_path=task.fixture_path,
             solution_path=task.solution_path,
             setup=task.setup,
-            sandbox=self.sandbox,
+            sandbox=self.sandbox and self.sandbox.within(task.resources),
         )
-        key = (task.hidden_path, task.fixture_path, task.solution_path, tuple(task.setup))
+        key = (task.hidden_path, task.fixture_path, task.solution_path, tuple(task.setup), task.resources)
         return self._code_graders.setdefault(key, made)
 
 

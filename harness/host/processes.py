@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import IO, Protocol
 
 from harness.host.guarded import Guarded
 
@@ -30,10 +31,29 @@ class StopCause(StrEnum):
     TIMEOUT = "timeout"
     SILENT = "silent"
     CANCELLED = "cancelled"
+    STORAGE = "storage"
+    """It wrote more than the task allows."""
     DONE = "done"
     """The caller had what it needed, and the process did not end within the grace period."""
     ABORTED = "aborted"
     """The caller saw a line that made it pointless to continue."""
+
+
+class Process(Protocol):
+    """A running command."""
+
+    @property
+    def pipes(self) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
+        """Standard input, output and error."""
+
+    def fileno(self) -> int:
+        """A descriptor that can be read once the command has ended."""
+
+    def returncode(self) -> int:
+        """Return the exit code."""
+
+    def end(self, grace: float = 0.0) -> None:
+        """End it; with a grace period in seconds, it gets SIGTERM first."""
 
 
 class LineVerdict(StrEnum):
@@ -41,7 +61,7 @@ class LineVerdict(StrEnum):
 
     CONTINUE = "continue"
     LAST = "last"
-    """Nothing of interest follows; the process gets the grace period to end."""
+    """The process gets the grace period to end, unless a later line says CONTINUE."""
     ABORT = "abort"
 
 
@@ -88,9 +108,12 @@ class Command:
     reads: Sequence[Path] = ()
     """Files and folders that it needs to read."""
 
-    def run(self) -> Finished:
-        """Run the command to its end or a limit, and end every process it started; OSError if it cannot be started."""
-        process = Guarded(self.argv, cwd=self.cwd, env=self.env)
+    def run(self, start: Callable[[], Process] | None = None) -> Finished:
+        """Run the command to its end or a limit, and end every process it started; OSError if it cannot be started.
+
+        `start` starts it elsewhere than on this machine.
+        """
+        process = start() if start else Guarded(self.argv, cwd=self.cwd, env=self.env)
         started = time.monotonic()
         pump = None
         grace = 0.0
@@ -121,8 +144,8 @@ def _wait(pump: _Pump, limits: Limits, cancelled: threading.Event | None, starte
             return StopCause.EXITED
         if cancelled is not None and cancelled.is_set():
             return StopCause.CANCELLED
-        if pump.verdict is LineVerdict.LAST:
-            last_line_at = last_line_at or now
+        last_line_at = (last_line_at or now) if pump.verdict is LineVerdict.LAST else None
+        if last_line_at is not None:
             if now - last_line_at > limits.grace:
                 return StopCause.DONE
         elif now - started > limits.wall:
@@ -162,7 +185,7 @@ class _Pump:
     It uses no thread per pipe, so that a process which cannot be killed keeps no thread and no descriptor.
     """
 
-    def __init__(self, process: Guarded, stdin: bytes, on_line: Callable[[bytes], LineVerdict] | None) -> None:
+    def __init__(self, process: Process, stdin: bytes, on_line: Callable[[bytes], LineVerdict] | None) -> None:
         self.out, self.err = _Kept(), _Kept()
         self._line = bytearray()
         self._too_long = False
@@ -241,7 +264,7 @@ class _Pump:
     def _judge(self) -> None:
         """Pass the complete line to `on_line`, and start the next one."""
         assert self._on_line is not None
-        if self.verdict is LineVerdict.CONTINUE and not self._too_long:
+        if self.verdict is not LineVerdict.ABORT and not self._too_long:
             self.verdict = self._on_line(bytes(self._line))
         self._line, self._too_long = bytearray(), False
 

@@ -8,6 +8,7 @@ from harness.models.definitions import CodeAssertion as CodeAssertion
 from harness.models.definitions import CodeCheckType as CodeCheckType
 from harness.models.definitions import Config as Config
 from harness.models.definitions import LLMAssertion as LLMAssertion
+from harness.models.definitions import Resources as Resources
 from harness.models.definitions import Task as Task
 from harness.models.definitions import TaskCategory as TaskCategory
 from harness.models.definitions import TaskDifficulty as TaskDifficulty

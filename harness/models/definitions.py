@@ -145,6 +145,16 @@ def assertion_ids(assertions: list[CodeAssertion | LLMAssertion]) -> list[str]:
     return ids
 
 
+class Resources(Definition):
+    """What each container of a task may use at most, with `--sandbox docker`."""
+
+    memory_mb: int = Field(default=8192, ge=6)
+    storage_mb: int = Field(default=10240, gt=0)
+    """Files in the container and in its folders, the project among them, together."""
+    processes: int = Field(default=4096, gt=0)
+    """Processes and threads."""
+
+
 class Task(Definition):
     """Definition of an evaluation task."""
 
@@ -162,6 +172,8 @@ class Task(Definition):
     """Project the agent starts in, relative to the task file; None is an empty project."""
     timeout_seconds: int = Field(default=300, gt=0)
     """Time limit of the agent in seconds; grading has its own limits."""
+    resources: Resources = Resources()
+    """Limits of the agent's and of each check's container."""
     hidden_path: Path | None = None
     """Files laid over a copy of the project before grading, mostly tests; the agent never sees them."""
     solution_path: Path | None = None

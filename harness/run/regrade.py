@@ -13,8 +13,8 @@ from harness.graders.service import Question, judged_grade
 from harness.models import PASS_SCORE, AssertionType, CriterionScore, ErrorKind, EvalResult, GradeResult, Outcome
 from harness.run.judged_task import JudgedTask, task_of
 from harness.run.panel import Panel
+from locobench.harbor.record import answer_of
 from locobench.scoring.judge import judging
-from measure.results.harbor_trace import answer_of
 
 JUDGE_ID = "judge"
 """Assertion id of the judges' grade."""

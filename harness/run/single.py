@@ -86,7 +86,9 @@ class SingleRun:
         trace: ExecutionTrace | None = None
         try:
             try:
-                trace = self.executor.run(task.prompt, config, env.path, task.timeout_seconds, variables)
+                trace = self.executor.within(task.resources).run(
+                    task.prompt, config, env.path, task.timeout_seconds, variables
+                )
             except (InputError, OSError, MemoryError):
                 raise
             except Exception as error:  # a user's executor may raise anything; that loses only this run

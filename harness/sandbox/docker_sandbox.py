@@ -1,60 +1,41 @@
-"""The Docker sandbox: passes few of the user's variables in, and leaves no container behind.
-
-Everything goes through the `docker` command, which finds the engine as the user's own calls do.
-"""
+"""The Docker sandbox: passes few of the user's variables in, and leaves no container behind."""
 
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 import secrets
-import shutil
-import subprocess
+import select
+import socket
+import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from docker.types import Mount
 
 from harness.errors import InputError
 from harness.host import scratch
 from harness.host.processes import Command, Finished, Limits, StopCause
 from harness.host.variables import passed_variables, tool_environment
-from harness.sandbox.place import Sandbox, SandboxError
-
-DEFAULT_IMAGE = "harness-sandbox"
-"""The image that the Dockerfile beside this file is for."""
-LABEL = "harness.sandbox"
-"""Label of every container; its value is drawn at random for each sandbox."""
+from harness.models import Resources
+from harness.sandbox.place import DEFAULT_IMAGE, Sandbox, SandboxError
+from locobench.containers.container import Container, EngineError
+from locobench.containers.container import Limits as ContainerLimits
+from locobench.containers.engine import ENGINE_SECONDS, Engine
 
 OF_THIS_MACHINE = ("PATH", "HOME", "SHELL", "USER", "LOGNAME")
 """Variables that have no meaning in a container."""
 
-SPARE_SECONDS = 120
-"""Seconds after a command's time limit at which its container ends by itself, if nobody is left to end it."""
+NOT_FOUND = 127
+"""Exit code if the program, or one of those that start it, is not in the image."""
 
 CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")
 """What root may do in a sandbox: enough to install a package, but no devices, mounts or raw network."""
-
-MOST_PROCESSES = 4096
-ENGINE_SECONDS = 120
-"""How long the engine may take to answer."""
-
-REAPER = """\
-trap '' TERM INT HUP
-cat
-SECONDS=0 quiet=0
-while ((quiet++ < 4 && SECONDS < 60)); do
-  for id in $("$0" ps --all --quiet --filter "label=$1"); do "$0" rm --force --volumes "$id"; quiet=0; done
-  sleep 0.2
-done
-"""
-"""Removes a sandbox's containers when the harness has ended, however it ended.
-
-Its standard input is a pipe that only the harness holds: the kernel closes it with the harness. Then it looks until it
-has found none several times, since the engine may still be creating one.
-"""
 
 
 class DockerSandbox(Sandbox):
@@ -63,16 +44,20 @@ class DockerSandbox(Sandbox):
     def __init__(self, image: str = DEFAULT_IMAGE) -> None:
         """`image` has the claude CLI and what the checks need; the engine is not contacted yet."""
         self.image = image
+        self._resources = Resources()
         self._lock = threading.RLock()
         self._ready: set[str] = set()
-        self._docker = ""
-        self._label = f"{LABEL}={secrets.token_hex(8)}"
-        self._reaper: subprocess.Popen[bytes] | None = None
 
     @property
     def identity(self) -> str:
         """The name of the image."""
         return f"docker {self.image}"
+
+    def within(self, resources: Resources) -> DockerSandbox:
+        """Return this sandbox with containers that have these limits."""
+        limited = copy.copy(self)
+        limited._resources = resources
+        return limited
 
     def prepare(self, program: str) -> None:
         """Connect, and check that the program runs in the image.
@@ -83,12 +68,13 @@ class DockerSandbox(Sandbox):
             if program in self._ready:
                 return
             _refuse_loopback(self.agent_variables())
-            self._connect()
             try:
-                self._call("image", "inspect", self.image)
-            except SandboxError:
+                found = engine_of_user().image(self.image)
+            except EngineError as error:
+                raise InputError(str(error)) from None
+            if found is None:
                 way_out = f"docker build --tag {self.image} {Path(__file__).parent}"
-                raise InputError(f"the Docker engine has no image {self.image}; make it: {way_out}") from None
+                raise InputError(f"the Docker engine has no image {self.image}; make it: {way_out}")
             self._try(program)
             self._ready.add(program)
 
@@ -102,95 +88,47 @@ class DockerSandbox(Sandbox):
 
     def run(self, command: Command) -> Finished:
         """Run a command in its own container; SandboxError if it cannot be started or is lost."""
-        self._connect()
-        container = self._create(command)
-        try:
-            attached = [self._docker, "start", "--attach", "--interactive", container]
-            asked_at = datetime.now(UTC)
-            finished = replace(command, argv=attached, env=os.environ).run()
+        limits = ContainerLimits(command.limits.wall + command.limits.grace, **self._resources.model_dump())
+        with _as_sandbox_error(), self._create(command, limits) as container:
+            finished = command.run(lambda: Attached(container))
+            if container.over_storage:
+                return replace(finished, cause=StopCause.STORAGE, returncode=None)
             if finished.cause is not StopCause.EXITED:
                 return finished
-            told = "{{.State.Status}} {{.State.StartedAt}} {{.State.ExitCode}}"
-            status, started_at, code = self._call("inspect", "--format", told, container).split()
-            if status != "exited":
-                raise SandboxError(_last_line(finished.stderr.decode(errors="replace")))
-            # The second that a container takes to start is not the command's time.
-            late = (datetime.fromisoformat(started_at) - asked_at).total_seconds()
-            return replace(finished, returncode=int(code), duration_seconds=finished.duration_seconds - late)
-        finally:
-            with contextlib.suppress(SandboxError):
-                self._call("rm", "--force", "--volumes", container)
+            # The last thing heard is the end of the output; what follows is the engine taking the container down.
+            seconds = finished.duration_seconds - finished.silent_seconds
+            if seconds > command.limits.wall:  # the harness itself was held up
+                return replace(finished, cause=StopCause.TIMEOUT, returncode=None)
+            return replace(finished, duration_seconds=seconds)
 
-    def _create(self, command: Command) -> str:
-        """Create a container that sees only the folders of this machine that the command needs; return its id."""
+    def _create(self, command: Command, limits: ContainerLimits) -> contextlib.AbstractContextManager[Container]:
+        """Create a container that sees only the folders of this machine that the command needs."""
         named = [Path(value) for value in command.env.values() if value.startswith("/") and Path(value).is_file()]
         folders = _outermost([command.cwd, *command.writes])
-        mounts = [f"--mount={_mount(path)}" for path in folders]
-        mounts += [f"--mount={_mount(path)},readonly" for path in _outermost([*command.reads, *named], folders)]
-        # `timeout` is the first process: it ends the container even if the harness, its reaper and the engine are gone.
-        bounded = ["timeout", "-k", "5", str(int(command.limits.wall) + SPARE_SECONDS), *command.argv]
-        return self._call(
-            "create",
-            "--interactive",
-            "--pull=never",
-            "--entrypoint=",
-            f"--workdir={command.cwd}",
-            f"--user={os.getuid()}:{os.getgid()}",
-            f"--label={self._label}",
-            "--cap-drop=ALL",
-            *(f"--cap-add={name}" for name in CAPABILITIES),
-            "--security-opt=no-new-privileges",
-            f"--pids-limit={MOST_PROCESSES}",
-            "--log-driver=none",  # else endless output would fill the disk with the engine's log
-            *(f"--env={name}" for name in command.env),  # the values are secret: other users see arguments
-            *mounts,
+        mounts = [Mount(str(path), str(path), "bind") for path in folders]
+        only_read = _outermost([*command.reads, *named], folders)
+        mounts += [Mount(str(path), str(path), "bind", read_only=True) for path in only_read]
+        found = engine_of_user()
+        rootless = "name=rootless" in (found.info.get("SecurityOptions") or ())  # its root is this user
+        user, group = (0, 0) if rootless else (os.getuid(), os.getgid())
+        # The first process, which ends the container in time, is root with one capability that the agent does not get.
+        # Else the agent could stop it as a debugger does.
+        as_user = ["setpriv", f"--reuid={user}", f"--regid={group}", "--clear-groups"]
+        as_user += ["--inh-caps=-setpcap", "--bounding-set=-setpcap"]
+        return found.container(
             self.image,
-            *bounded,
-            env=command.env,
+            [*as_user, *command.argv],
+            limits,
+            writes=folders,
+            stdin_open=True,
+            working_dir=str(command.cwd),
+            user="0:0",
+            cap_drop=["ALL"],
+            cap_add=[*CAPABILITIES, "SETPCAP"],
+            security_opt=["no-new-privileges"],
+            environment=dict(command.env),
+            mounts=mounts,
         )
-
-    def _call(self, *arguments: str, env: Mapping[str, str] | None = None) -> str:
-        """Run a docker command and return its output; SandboxError with its last line if it fails."""
-        config = os.environ.get("DOCKER_CONFIG") or str(Path.home() / ".docker")
-        try:
-            done = subprocess.run(
-                [self._docker, *arguments],
-                env={**os.environ, **(env or {}), "DOCKER_CONFIG": config},
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=ENGINE_SECONDS,
-                check=True,
-            )
-        except subprocess.CalledProcessError as error:
-            raise SandboxError(_last_line(error.stderr)) from None
-        except subprocess.TimeoutExpired:
-            raise SandboxError(f"the Docker engine did not answer within {ENGINE_SECONDS} s") from None
-        return done.stdout.strip()
-
-    def _connect(self) -> None:
-        """Find the engine, and start the reaper; InputError if no engine answers."""
-        with self._lock:
-            if self._reaper is not None:
-                return
-            way_out = "or leave out --sandbox docker"
-            self._docker = shutil.which("docker") or ""
-            if not self._docker:
-                raise InputError(f"the docker command is not on PATH; install it, {way_out}")
-            try:
-                self._call("version")
-            except SandboxError as error:
-                raise InputError(f"no Docker engine answers ({error}); start one, {way_out}") from None
-            devnull = subprocess.DEVNULL
-            self._reaper = subprocess.Popen(
-                ["bash", "-c", REAPER, self._docker, self._label],
-                stdin=subprocess.PIPE,
-                stdout=devnull,
-                stderr=devnull,
-                start_new_session=True,
-                cwd="/",
-            )
 
     def _try(self, program: str) -> None:
         with scratch.folder("probe_") as folder:
@@ -202,22 +140,94 @@ class DockerSandbox(Sandbox):
                 finished = self.run(Command(argv, folder, env, Limits(wall=60.0)))
             except SandboxError as error:
                 raise InputError(f"no container can be started of {self.image} ({error})") from None
-        if not finished.stdout.startswith(number.encode()):
+        if finished.returncode != NOT_FOUND and not finished.stdout.startswith(number.encode()):
             raise InputError("the Docker engine does not see this machine's files; use one that runs here")
         if finished.returncode != 0:
             lines = finished.stderr.decode(errors="replace").strip().splitlines() or ["no output"]
             raise InputError(f"{program} does not run in {self.image} ({lines[-1]}); name another --sandbox-image")
 
 
-def _last_line(text: str) -> str:
-    lines = [line for line in text.splitlines() if line.strip() and "--help" not in line]
-    return lines[-1] if lines else "the docker command failed without a word"
+@cache
+def engine_of_user() -> Engine:
+    """Return the engine; InputError if none answers."""
+    try:
+        found = Engine()
+    except EngineError as error:
+        raise InputError(f"{error}; start one, or leave out --sandbox docker") from None
+    if missing := ", ".join(found.not_enforced):
+        text = f"the Docker engine has no {missing} (see `docker info`)"
+        print(f"{text}: containers may use more than their task's `resources`", file=sys.stderr)
+    return found
 
 
-def _mount(path: Path) -> str:
-    """Return a folder of this machine at its own path, in the form of --mount, which is a line of CSV."""
-    quoted = str(path).replace('"', '""')
-    return f'type=bind,"src={quoted}","dst={quoted}"'
+class Attached:
+    """A container's command with pipes to its standard streams: what `Guarded` is on this machine."""
+
+    def __init__(self, container: Container) -> None:
+        """Start the command; EngineError if it cannot be started."""
+        self._container = container
+        self._socket, frames = container.attach()
+        container.start()
+        (given, to), (out, out_end), (err, err_end), (self._end, at_end) = (os.pipe() for _ in range(4))
+        self.pipes = os.fdopen(to, "wb", 0), os.fdopen(out, "rb", 0), os.fdopen(err, "rb", 0)
+        self._result: int | EngineError | None = None
+        for work in (lambda: self._feed(given), lambda: self._read(frames, {1: out_end, 2: err_end}, at_end)):
+            threading.Thread(target=work, daemon=True).start()
+
+    def _feed(self, given: int) -> None:
+        """Send standard input, in a thread of its own since the command may not read it."""
+        with os.fdopen(given, "rb", 0) as source, contextlib.suppress(OSError):
+            while chunk := source.read(1 << 16):
+                self._socket.sendall(chunk)
+            self._socket.shutdown(socket.SHUT_WR)
+
+    def _read(self, frames: Generator[tuple[int, bytes]], ends: Mapping[int, int], at_end: int) -> None:
+        """Write output to the pipes as fast as they are read, then wait for the exit code."""
+        with os.fdopen(at_end, "wb"):
+            with (
+                contextlib.closing(frames),
+                os.fdopen(ends[1], "wb", 0) as out,
+                os.fdopen(ends[2], "wb", 0) as err,
+                contextlib.suppress(OSError),
+            ):
+                for stream, chunk in frames:
+                    (out if stream == 1 else err).write(chunk)
+            try:
+                self._result = self._container.wait(ENGINE_SECONDS)
+            except EngineError as error:
+                self._result = error
+
+    def fileno(self) -> int:
+        """A descriptor that can be read once the command has ended and all of its output is in the pipes."""
+        return self._end
+
+    def returncode(self) -> int:
+        """Return the command's exit code; EngineError if it was lost."""
+        if isinstance(self._result, int):
+            return self._result
+        raise self._result or EngineError("the Docker engine does not say how the container ended")
+
+    def end(self, grace: float = 0.0) -> None:
+        """Kill the command and everything it started; with a grace period in seconds, it gets SIGTERM first."""
+        waiting = select.poll()
+        waiting.register(self._end, select.POLLIN)
+        with contextlib.suppress(EngineError):
+            if grace > 0:
+                self._container.signal("SIGTERM")
+                waiting.poll(grace * 1000)
+        # First, because the engine removes no container before somebody has taken its output.
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._container.remove()
+        os.close(self._end)
+
+
+@contextlib.contextmanager
+def _as_sandbox_error() -> Iterator[None]:
+    try:
+        yield
+    except EngineError as error:
+        raise SandboxError(str(error)) from None
 
 
 def _outermost(paths: Sequence[Path], within: Sequence[Path] = ()) -> list[Path]:

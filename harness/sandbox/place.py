@@ -8,6 +8,10 @@ from pathlib import Path
 
 from harness.host.processes import Command, Finished
 from harness.host.variables import passed_variables, tool_environment
+from harness.models import Resources
+
+DEFAULT_IMAGE = "harness-sandbox"
+"""The image that the Dockerfile beside this file is for."""
 
 
 class SandboxError(Exception):
@@ -24,6 +28,10 @@ class Sandbox:
     def identity(self) -> str:
         """Identifies the place, since results of different places must not be mixed; empty for this machine."""
         return ""
+
+    def within(self, resources: Resources) -> Sandbox:
+        """Return this place with a task's limits on resources. This class has none: a process of the user's has all."""
+        return self
 
     def prepare(self, program: str) -> None:
         """Get ready to run the program, before anything costs money; InputError says what is missing.

@@ -125,7 +125,7 @@ def _load(path: Path, model: type[Model]) -> Model:
     except ValidationError as error:
         root = YAML(typ="safe", pure=True).compose(text)
         problems = dict.fromkeys(_explain(path, root, detail, model) for detail in error.errors())
-        raise InputError("\n".join(problems)) from error
+        raise InputError(*problems) from error
 
 
 class _Constructor(SafeConstructor):

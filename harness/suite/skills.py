@@ -6,14 +6,15 @@ import re
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 
 from harness.errors import IsolationError
 
-NAME = re.compile(r"^name:\s*(\S+)", re.MULTILINE)
-"""The name in the front matter of a SKILL.md."""
-
-UNLISTED = re.compile(r"\A---\n(?:(?!---).*\n)*?(?:user-invocable:\s*false\b|paths:)")
-"""Front matter of a skill that the CLI does not list: it is for the model alone, or for certain files."""
+FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.MULTILINE | re.DOTALL)
+"""The YAML at the head of a SKILL.md."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,27 @@ def _skill(folder: Path) -> Skill:
         text = (folder / "SKILL.md").read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise IsolationError(f"{folder / 'SKILL.md'}: cannot be read ({error.strerror})") from error
-    match = NAME.search(text)
-    names = frozenset([folder.name, *([match.group(1).strip("\"'")] if match else [])])
-    return Skill(folder, names, listed=UNLISTED.match(text) is None)
+    about = _front_matter(folder / "SKILL.md", text)
+    names = frozenset([folder.name, *([str(about["name"])] if about.get("name") else [])])
+    # The CLI does not list a skill that is for the model alone, or for certain files.
+    return Skill(folder, names, listed=about.get("user-invocable") is not False and "paths" not in about)
+
+
+def _front_matter(path: Path, text: str) -> dict[str, Any]:
+    """Return a skill's metadata. Warn if the agent would see no description, since it then never uses the skill."""
+    found, about, problem = FRONT_MATTER.match(text), None, "has no front matter"
+    if found:
+        try:
+            about = YAML(typ="safe", pure=True).load(found[1])
+            problem = "has a front matter that is no mapping of keys"
+        except (YAMLError, ValueError, RecursionError) as error:
+            why = getattr(error, "problem", None) or str(error)
+            problem = f"has a front matter that is not YAML ({why}); quote a text that has a colon"
+    if isinstance(about, dict):
+        if str(about.get("description") or "").strip():
+            return about
+        problem = "has no description in its front matter"
+    warnings.warn(
+        f"{path} {problem}: Claude Code loads the skill without a description and never uses it", stacklevel=2
+    )
+    return about if isinstance(about, dict) else {}

@@ -55,18 +55,14 @@ def load_language(name: str, extra: Path | None = None) -> dict[str, Any]:
     return table
 
 
+_TITLES = {"cpp": "C++", "csharp": "C#", "php": "PHP", "javascript": "JavaScript", "typescript": "TypeScript"}
+
+
 def language_title(name: str) -> str:
     """Return the usual spelling of a language: C++ for `cpp`, Kotlin for `kotlin`."""
-    written = {"cpp": "C++", "csharp": "C#", "php": "PHP", "javascript": "JavaScript", "typescript": "TypeScript"}
-    return written.get(name, name.title())
+    return _TITLES.get(name, name.title())
 
 
-def _language_names() -> tuple[str, ...]:
-    try:
-        return tuple(load_languages())
-    except InputError:
-        return ()
-
-
-LANGUAGES = _language_names()
-"""Every language; empty if the table is broken, which `load_languages` reports in one line and an import could not."""
+def language_name(written: str) -> str:
+    """Return the name of a language that somebody typed: `typescript` for Typescript, `cpp` for C++."""
+    return next((name for name, title in _TITLES.items() if title.lower() == written.lower()), written.lower())

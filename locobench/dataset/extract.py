@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from locobench.dataset.loader import LoCoBenchTask
+from locobench.dataset.benchmark import complete
 from locobench.dataset.records import RecordError, parse_object, read_bounded
+from locobench.dataset.scenario import Scenario
 from locobench.shared.errors import InputError
 from locobench.shared.files import check_output, whole_file
 
@@ -46,7 +47,7 @@ def extract(data_dir: Path, output: Path, *, watch: Callable[[list[str]], Iterat
     with whole_file(output) as stream:
         for name in watch(names):
             try:
-                task = LoCoBenchTask.from_scenario(parse_object(read_bounded(folder / f"{name}.json")), name)
+                task = Scenario.checked(complete(parse_object(read_bounded(folder / f"{name}.json")), name))
             except RecordError as error:
                 found.failures.append((folder / f"{name}.json", str(error)))
                 continue

@@ -25,6 +25,10 @@ class DatasetError(InputError):
     """A dataset cannot be used; the message names the file, the line and the field."""
 
 
+class UnknownTaskError(InputError):
+    """The dataset does not contain these ids."""
+
+
 def read_lines(dataset: Path) -> Iterator[tuple[int, int, bytes]]:
     """Yield every line of a dataset that is not blank: (number from 1, offset in bytes, content).
 

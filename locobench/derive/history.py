@@ -10,11 +10,14 @@ from itertools import accumulate, islice
 from typing import IO, NamedTuple
 
 from locobench.derive.code.build import build
+from locobench.derive.code.index import Index
 from locobench.derive.code.languages import Language
 from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL
+from locobench.derive.code.scope import Source
 from locobench.derive.code.tree import LARGEST_SOURCE, Blob, Repository
 from locobench.derive.kinds import MOST_ITEMS
 from locobench.derive.messages import cleaned, names_part, searched, unfit
+from locobench.derive.structure import f1
 
 MOST_COMMITS = 3000
 """How far back to look: older trees often need tools that are no longer available."""
@@ -24,6 +27,8 @@ AT_ONCE = 16
 FEWEST_CHANGED = 2
 """Fewest changed functions in an answer: a single one can be guessed."""
 
+_INSERTED = -1
+"""The last line of a hunk that only inserts, behind its first line."""
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 
@@ -142,7 +147,7 @@ class History:
         return Edit(logged.commit, logged.parents[0], message, edited)
 
     def _hunks(self, commits: Sequence[str]) -> dict[str, list[tuple[str, int, int]]]:
-        """Return each commit's hunks: path, first and last old line. An insertion counts as the line before it.
+        """Return each commit's hunks: path, first and last old line; an insertion has the line before it and _INSERTED.
 
         If the clone lacks files of a commit, that commit and those after it have no entry.
         """
@@ -165,7 +170,7 @@ class History:
                 elif hunk := _HUNK.match(line):
                     start, old, new = int(hunk[1]), int(hunk[2] or 1), int(hunk[3] or 1)
                     content = old + new
-                    found[commit].append((path, max(1, start), max(1, start + old - 1 if old else start)))
+                    found[commit].append((path, start, start + old - 1 if old else _INSERTED))
             if process.wait():
                 for missed in commits[commits.index(commit) if commit else 0 :]:
                     del found[missed]
@@ -177,7 +182,7 @@ class History:
         files = [(blob.path, text) for blob, text in contents if text is not None and len(text) <= LARGEST_SOURCE]
         if hunks is None or any(text is None for _, text in contents):
             return "in files whose content is not in the clone"
-        index = build(self.language, files, mentions=False)
+        index = build(self.language, [Source(*one) for one in files], mentions=False)
         if len(index.files) != len(contents):
             return "in files that cannot be parsed"
         answer = set()
@@ -188,8 +193,12 @@ class History:
                 continue
             number = numbers[path]
             text = index.texts[number]
-            for line in range(first, last + 1):
+            lines = [(first, first + 1)] if last == _INSERTED else [(line, line) for line in range(first, last + 1)]
+            for line, after in lines:
                 item = index.item_at(number, _offset(text, starts[number], line))
+                # What is inserted between two items changes neither of them.
+                if line != after and item != index.item_at(number, _offset(text, starts[number], after)):
+                    continue
                 if item is not None and item != TOP_LEVEL:
                     symbol = index.symbols[item]
                     answer.add((index.files[number], symbol.qualified, symbol.kind))
@@ -203,35 +212,47 @@ class History:
 
 
 class Grep(NamedTuple):
-    """A single grep for a change, by the rarest word of its message that occurs in the code."""
+    """The best single grep for a change, by a word of its message."""
 
     word: str
     answer: tuple[str, ...]
     hits: int
 
 
-def grep_for(change: Change, language: Language, files: Sequence[tuple[str, bytes]]) -> Grep:
-    """Return the answer of a single grep at the parent commit.
+class Greps:
+    """Finds the best grep for each change. A file that several changes share is parsed once."""
 
-    Args:
-        files: (path, content) of the files searched, at that commit.
-    """
-    counts: Counter[str] = Counter()
-    words = searched(change.message)
-    for word in sorted(words):
-        counts[word] = sum(text.count(word.encode()) for _, text in files)
-    found = sorted((count, word) for word, count in counts.items() if count)
-    if not found:
-        return Grep("", (), 0)
-    word = found[0][1]
-    index = build(language, [(path, text) for path, text in files if word.encode() in text], mentions=False)
-    answer = set()
-    for number, text in enumerate(index.texts):
-        for one in re.finditer(re.escape(word.encode()), text):
-            item = index.item_at(number, one.start())
-            if item is not None and item != TOP_LEVEL:
-                answer.add(f"{index.files[number]}: {index.symbols[item].qualified}")
-    return Grep(word, tuple(sorted(answer)), found[0][0])
+    def __init__(self, language: Language) -> None:
+        self.language = language
+        self._known: dict[tuple[str, int], Index] = {}
+
+    def best(self, change: Change, files: Sequence[tuple[str, bytes]]) -> Grep:
+        """Return the single grep whose answer is nearest to the change, at the parent commit.
+
+        Args:
+            files: (path, content) of the files searched, at that commit.
+        """
+        best = Grep("", (), 0)
+        for word in sorted(searched(change.message)):
+            answer, hits = set(), 0
+            for path, text in files:
+                at = text.find(word.encode())
+                while at >= 0:
+                    hits += 1
+                    answer |= self._item(path, text, at)
+                    at = text.find(word.encode(), at + len(word))
+            if hits and (not best.word or f1(change.answer, answer) > f1(change.answer, best.answer)):
+                best = Grep(word, tuple(sorted(answer)), hits)
+        return best
+
+    def _item(self, path: str, text: bytes, offset: int) -> set[str]:
+        key = path, hash(text)
+        if key not in self._known:
+            self._known[key] = build(self.language, [Source(path, text)], mentions=False)
+            self._known[key].texts.clear()
+        index = self._known[key]
+        item = index.item_at(0, offset) if index.files else None
+        return set() if item is None or item == TOP_LEVEL else {f"{path}: {index.symbols[item].qualified}"}
 
 
 def _split(stream: IO[bytes]) -> Iterator[bytes]:

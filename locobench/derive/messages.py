@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-FEWEST_WORDS, MOST_LINES = 6, 25
-"""A message with fewer words states no purpose; one with more lines states several."""
+FEWEST_WORDS, FEWEST_IN_SUBJECT, MOST_LINES = 6, 4, 25
+"""A message with fewer words, or a subject with fewer, states no purpose; one with more lines states several."""
 
 # Words in subjects that show something other than a fix or a feature; the first group only at the beginning.
 _OTHER = re.compile(
@@ -13,6 +13,9 @@ _OTHER = re.compile(
     r"refactor\w*|cleanup|rename\w*|changelog|deps|wip|fixup|squash|update (dep|change|version|read)\w*)\b|"
     r"\b(typos?|rename[sd]?|renaming|move[sd]?|refactor\w*|clean[- ]?up|reformat\w*|whitespace|comments?|readme|"
     r"changelog|documentation|docs?|docstrings?|tests?|merge[sd]?|reverts?|bump|lint\w*|pylint|clippy|mypy|deprecat\w*|"
+    # These say what kind of change it is, and neither what changes nor where.
+    r"(micro-?)?optimi[sz]\w+|(invalid|broken|dead) links?|follow-?ups?|nits?|polish\w*|tid(y|ies)|cosmetic\w*|"
+    r"housekeeping|minor|"
     r"version|release|copyright|spelling|CI|javadocs?|upgrade[sd]?|dependenc\w+|various|misc\w*|several)\b",
     re.IGNORECASE,
 )
@@ -59,7 +62,7 @@ def unfit(message: str, whole: str) -> str:
     subject = message.partition("\n")[0]
     if _OTHER.search(subject):
         return "tests, documents, chores and the like"
-    if len(_WORD.findall(message)) < FEWEST_WORDS:
+    if len(_WORD.findall(message)) < FEWEST_WORDS or len(_WORD.findall(subject)) < FEWEST_IN_SUBJECT:
         return "too short a message"
     if _LEANING.search(whole):
         return "leans on what an issue says"

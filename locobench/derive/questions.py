@@ -113,27 +113,27 @@ def asked(finding: Finding, language: Language, *, with_tests: bool) -> Question
     kind = finding.kind
     if kind in ("users_in_steps", "all_users"):
         title = f"Who uses `{name}`, directly or {steps}?"
-        first = f"Which functions and methods use {target}, directly or {steps}?"
+        first = f"Which functions, methods, types and top levels of files use {target}, directly or {steps}?"
         more = [
             f"Step 1 is whatever uses `{name}` itself, step 2 whatever uses a function or method of step 1, and so on."
             " List all steps together.",
-            *_use_rules(name, word),
+            *_use_rules(name, word, language),
             "From a class or a top level no further step leads on: only what uses a function or method counts.",
             "A constructor is used where its class is named.",
         ]
     elif kind in ("direct_users", "class_users", "constant_users", "same_name_callers"):
         title = f"Who uses `{name}`?"
-        first = f"Which functions and methods use {target} directly?"
+        first = f"Which functions, methods, types and top levels of files use {target} directly?"
         if kind == "same_name_callers":
             first += f" Others have a method called `{finding.name}`, too: only uses of this one count."
-        more = _use_rules(name, word)
+        more = _use_rules(name, word, language)
     elif kind == "call_path":
         title = f"How does `{name}` come to use `{finding.extra['end'].partition(': ')[2]}`?"
         first = (
             f"Give a path of uses from {target} to `{finding.extra['end']}`: each function or method on it uses the"
             " next one. Any path that holds is right; list it in its order, both ends included."
         )
-        more = _use_rules(name, word)[:2]
+        more = _use_rules(name, word, language)[:2]
     elif kind == "importers":
         title = f"Which files import `{path}`, directly or not?"
         first = f"Which files import `{path}`, directly or through other files that they import?"
@@ -181,14 +181,19 @@ def asked_change(change: Change, language: Language, *, with_tests: bool) -> Que
     return Question(title, first, "\n\n".join([first, quoted, _bullets(rules), _form(language, only_files=False)]))
 
 
-def _use_rules(name: str, word: str) -> list[str]:
+def _use_rules(name: str, word: str, language: Language) -> list[str]:
+    assigned = (
+        " A constant whose value is a function, or a call that is handed one, is a function of its name."
+        if language.name in ("javascript", "typescript")
+        else ""
+    )
     return [
-        f"A use is the name in the text of a function, where it means this {word}: a call, a function passed as a"
-        " value, a mention in a signature, a default or a decorator. Comments, strings, import and export lines and"
-        " `__all__` do not count.",
+        f"A use is the name in the text, where it means this {word}: a call, a function passed as a value, a mention in"
+        ' a signature, a default, a decorator, a base class, or code inside a string (`f"{...}"`). Comments, other'
+        " strings, import and export lines and `__all__` do not count.",
         "Give the outermost named function or method, with its class: nested functions, lambdas and callbacks belong to"
         " it. What stands in a class and in none of its methods counts for the class; what stands in neither counts for"
-        " `<top level>` of its file.",
+        f" `<top level>` of its file.{assigned}",
         f"`{name}` itself is not part of the answer"
         + (", nor is what it contains." if word in ("class", "type") else "."),
     ]
@@ -200,12 +205,12 @@ _IMPORT_RULES = {
     "javascript": "A file imports another one where an import or export statement, `require(…)` or `import(…)`,"
     " wherever it stands, names it.",
     "typescript": "A file imports another one where an import or export statement, `require(…)` or `import(…)`,"
-    " wherever it stands, names it. Imports of types count.",
+    " wherever it stands, names it. Imports of types and `declare module` count.",
 }
 
 
 def _scope(language: Language, *, with_tests: bool) -> str:
-    tests = "" if with_tests else ", without tests"
+    tests = "" if with_tests else ", without tests, test data, mocks and benchmarks"
     if language.name == "rust" and not with_tests:
         tests += " (nor modules under `#[cfg(test)]`)"
     return f"Looked at are the {language.title} files{tests}, generated and vendored files left out."
@@ -231,6 +236,6 @@ def _form(language: Language, *, only_files: bool) -> str:
     example = _EXAMPLES.get(language.name, "`Class.method` for a method")
     return (
         f"Answer with one item a line, its path relative to the code base and its name ({example}; constructors by the"
-        " class's name), in a fenced block labelled `answer`:\n\n"
+        " class's name), in a fenced block labelled `answer`; a line without both does not count:\n\n"
         "```answer\npath/of/the/file: function\npath/of/the/file: Class.method\n```"
     )

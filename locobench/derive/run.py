@@ -11,9 +11,9 @@ from locobench.derive import questions, scenarios
 from locobench.derive.code.build import build
 from locobench.derive.code.index import Index
 from locobench.derive.code.languages import Language
-from locobench.derive.code.scope import Scope, scopes, texts
-from locobench.derive.code.tree import Repository, Tree
-from locobench.derive.history import Change, History, grep_for
+from locobench.derive.code.scope import Scope, Source, is_read, scopes, texts
+from locobench.derive.code.tree import MISSING, Repository, Tree
+from locobench.derive.history import Change, Greps, History
 from locobench.derive.kinds import AGREEMENT, FEWEST_FILES, HARD, KINDS, STRUCTURE
 from locobench.derive.page import page
 from locobench.derive.report import Choice, LanguageReport, Report
@@ -21,7 +21,7 @@ from locobench.derive.resolve.strict import Resolver, Strict
 from locobench.derive.structure import Finding, Structure
 from locobench.shared.errors import InputError
 
-Watch = Callable[[Iterable[tuple[str, bytes]], int, str], Iterator[tuple[str, bytes]]]
+Watch = Callable[[Iterable[Source], int, str], Iterator[Source]]
 
 
 def derive(paths: Sequence[Path], output_dir: Path, choice: Choice, watch: Watch) -> list[Report]:
@@ -41,7 +41,7 @@ def derive(paths: Sequence[Path], output_dir: Path, choice: Choice, watch: Watch
         raise InputError("--scip: an index is of one repository; name one")
     reports = []
     taken: Counter[str] = Counter()
-    with scenarios.Folder(output_dir) as folder:
+    with scenarios.Folder(output_dir, [repository.name for repository in repositories]) as folder:
         for repository in repositories:
             domain = scenarios.plain_name(repository.name)
             taken[domain] += 1
@@ -94,6 +94,11 @@ class _Deriver:
             report.notes.append(
                 f"{len(tree.submodules)} submodules are not looked into: {', '.join(tree.submodules[:3])}"
             )
+        if lost := sum(blob.size == MISSING for blob in tree.blobs):
+            said = f"the content of {lost} files is not in it; {repository.completion}"
+            if lost == len(tree.blobs):
+                raise InputError(f"{repository.folder}: {said}")
+            report.notes.append(said)
         wanted = [scope for name, scope in sorted(found.items()) if not choice.languages or name in choice.languages]
         largest = max(wanted, key=lambda scope: sum(blob.size for blob in scope.blobs), default=None)
         for scope in wanted:
@@ -147,19 +152,19 @@ class _Deriver:
             report.notes.append("the clone is shallow: its history is looked at as far as it goes")
         history = History(self.repository, scope.language)
         # Read more than are needed: a single grep answers some of them.
-        asked = 0
+        asked, greps = 0, Greps(scope.language)
         for change in history.changes(commit, 3 * self.choice.history):
             if asked == self.choice.history:
                 break
-            asked += self._change(change, scope, report, own, history)
+            asked += self._change(change, scope, report, history, greps)
         own.history = history.reasons
 
-    def _change(self, change: Change, scope: Scope, report: Report, own: LanguageReport, history: History) -> bool:
+    def _change(self, change: Change, scope: Scope, report: Report, history: History, greps: Greps) -> bool:
         language = scope.language
         tree = self.repository.tree(change.parent)
         found, _ = scopes(tree, with_tests=self.choice.with_tests)
-        files = list(texts(self.repository, found[language.name]))
-        grep = grep_for(change, language, files)
+        files = [one[:2] for one in texts(self.repository, found[language.name]) if is_read(one)]
+        grep = greps.best(change, files)
         finding = Finding(
             "changed_functions", change.commit, grep.word, "change", 1, change.answer, grep.answer, (grep.word,),
             "history",

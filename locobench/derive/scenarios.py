@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from locobench.derive.code.tree import Repository, Tree, write_tree
 from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole
+from locobench.shared.terminal import first_few
 
 MARK = "derived.json"
 """This file identifies a folder as written by this program."""
@@ -25,14 +27,17 @@ _COMPLEXITIES = ((200_000, "expert"), (50_000, "hard"), (10_000, "medium"), (0, 
 class Folder:
     """A data folder that is built beside its place; `finish` puts it there."""
 
-    def __init__(self, output_dir: Path) -> None:
+    def __init__(self, output_dir: Path, repositories: Iterable[str]) -> None:
         """Check the place, without writing anything yet.
 
+        Args:
+            repositories: names of the repositories whose questions go into the folder.
+
         Raises:
-            InputError: the folder exists and was not written by this program.
+            InputError: the folder was not written by this program, or holds questions about other repositories.
         """
         self.output_dir = output_dir
-        check_place(output_dir)
+        check_place(output_dir, repositories)
         self.building = output_dir.absolute().with_name(_BUILDING + output_dir.absolute().name)
 
     def __enter__(self) -> Folder:
@@ -89,11 +94,18 @@ class Folder:
         path.write_text(json.dumps(value, indent=2), encoding="utf-8")
 
 
-def check_place(output_dir: Path) -> None:
-    """Raise InputError if the folder exists, is not empty and was not written by this program."""
-    if not output_dir.exists() or (output_dir / MARK).is_file():
-        return
-    if not output_dir.is_dir() or any(output_dir.iterdir()):
+def check_place(output_dir: Path, repositories: Iterable[str]) -> None:
+    """Raise InputError if the folder holds anything but questions of this program about these repositories."""
+    try:
+        there = {repository["name"] for repository in json.loads((output_dir / MARK).read_bytes())["repositories"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        there = set()
+    if others := sorted(there - {*repositories}):
+        raise InputError(
+            f"{output_dir}: holds the questions about {first_few(others)}, which would be lost; name another"
+            " --output_dir, or all repositories at once"
+        )
+    if not there and output_dir.exists() and (not output_dir.is_dir() or any(output_dir.iterdir())):
         raise InputError(
             f"{output_dir}: is there and was not derived (no {MARK}); move it away or name another --output_dir"
         )

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from itertools import accumulate
 
-from locobench.derive.code.imports import ImportGraph
 from locobench.derive.code.index import Index
-from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL, Role
+from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL, Receiver, Role
 from locobench.derive.kinds import FEWEST_FILES, FEWEST_ITEMS, KINDS, MOST_ITEMS
+from locobench.derive.resolve.modules import FileModules, modules_of
 from locobench.derive.resolve.strict import Item, Resolver, Unclear
 
 Reasons = Counter[str]
 
 PATH_STEPS, MOST_STEPS = 3, 12
 """Shorter paths are obvious; longer searches end in code that everything depends on."""
-
-_WORD_BYTES = frozenset(bytes([one]) for one in b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$")
 
 
 @dataclass(frozen=True)
@@ -57,8 +56,13 @@ class Finding:
     @property
     def grep_f1(self) -> float:
         """F1 of a single grep's answer, 0 to 1."""
-        common = len(set(self.answer) & set(self.grep))
-        return round(2 * common / (len(self.answer) + len(self.grep)), 4) if common else 0.0
+        return f1(self.answer, self.grep)
+
+
+def f1(answer: Collection[str], other: Collection[str]) -> float:
+    """Return the F1 of two answers, 0 to 1, to four digits."""
+    common = len(set(answer) & set(other))
+    return round(2 * common / (len(answer) + len(other)), 4) if common else 0.0
 
 
 def _fits(items: int, files: int) -> bool:
@@ -231,6 +235,9 @@ class Structure:
             if index.language.is_special(member):
                 continue
             below = {item.symbol for item in self._named(member, method) if index.symbols[item.symbol].owner in found}
+            if not self._is_plain(method, below, found):
+                self.reasons["a method that may be overridden in another way"] += 1
+                continue
             everywhere = partial(self._named, member, method)
             target = {"type": index.symbols[number].qualified, "member": member}
             yield self._finding(
@@ -242,23 +249,89 @@ class Structure:
                     "non_overriders", method, 0, {self._item(n) for n in without}, grep, [member, *asked], target
                 )
 
+    def _is_plain(self, method: int, below: set[int], found: set[int]) -> bool:
+        """Return whether exactly the methods in `below` override a method in the types in `found`."""
+        index, one = self.index, self.index.symbols[method]
+        heads = [head for number in (method, *below) if (head := self._head(number))]
+        if len(heads) <= len(below) or one.name.startswith(("__", "#")):
+            return False
+        overloads = index.language.name in ("java", "csharp", "cpp")
+        if any(re.search(r"\b(private|static)\b" if overloads else r"\bprivate\b", head) for head, _ in heads):
+            return False
+        # Where methods of one name may differ in their parameters, another signature overrides nothing.
+        if overloads and any(
+            not re.search(r"@Override\b|\boverride\b", head) and parameters != heads[0][1]
+            for head, parameters in heads[1:]
+        ):
+            return False
+        for row in index.mentions(one.name):
+            if index.role[row] in (Role.REFERENCE, Role.IMPORT, Role.DECLARATION, Role.IGNORED):
+                continue
+            scope, receiver = index.scope[row], index.receiver[row] - Receiver.FIRST_NAME
+            inner = index.definitions[scope] if scope >= 0 else None
+            if index.role[row] == Role.DEFINITION and any(
+                index.definitions[number].name_start == index.start[row] for n in (method, *below)
+                for number in index.symbols[n].definitions if index.symbols[n].file == index.file[row]
+            ):  # fmt: skip
+                continue
+            names = {index.symbols[number].name for number in found}
+            if receiver >= 0 and index.names[receiver] in names:
+                return False
+            inside = any(around.symbol in found for around in index.around(scope))
+            if inside and (index.receiver[row] != Receiver.NONE or (inner and inner.kind not in FUNCTIONS)):
+                return False
+        return not any(self._takes_in(number, one.name) for number in found)
+
+    def _takes_in(self, number: int, member: str) -> bool:
+        """Return whether a PHP class takes a method from a trait, which makes it the class's own."""
+        index, symbol = self.index, self.index.symbols[number]
+        if index.language.name != "php":
+            return False
+        owners = {
+            index.symbols[index.symbols[n].owner].name for n in self._methods[member] if index.symbols[n].owner >= 0
+        }
+        text = b"".join(
+            index.texts[symbol.file][one.start : one.end]
+            for one in map(index.definitions.__getitem__, symbol.definitions)
+        )
+        known = {one.name for one in index.symbols}
+        uses = re.findall(rb"^\s+use\s+([^;{]+)", text, re.MULTILINE)
+        traits = {
+            name.strip().rpartition("\\")[2] for use in uses for name in use.decode("utf-8", "replace").split(",")
+        }
+        return bool(traits & owners) or not traits <= known
+
+    def _head(self, number: int) -> tuple[str, str] | None:
+        """Return what stands before a method's name and its parameters, or None if it is defined more than once."""
+        symbol = self.index.symbols[number]
+        if len(symbol.definitions) != 1:
+            return None
+        one = self.index.definitions[symbol.definitions[0]]
+        text = self.index.texts[symbol.file]
+        head = text[one.start : one.name_start].decode("utf-8", "replace")
+        rest = text[one.name_start + len(one.name.encode()) : one.end].decode("utf-8", "replace")
+        found = re.match(r"\s*(?:<[^(]*>)?\s*\(([^{;]*?)\)\s*(?:[{;=:]|throws|->|where|$)", rest)
+        return head, " ".join(found[1].split()) if found else rest[:80]
+
     def _named(self, name: str, other: int) -> set[Item]:
         """Return all methods with a name, except `other`."""
         rows = self._methods.get(name, ())
         return {self._item(number) for number in rows if number != other}
 
     def _of_imports(self) -> Iterator[Finding]:
-        index, graph = self.index, ImportGraph(self.index)
-        if graph.unclear:
-            self.reasons[graph.unclear] += 1
-            return
+        index, graph = self.index, modules_of(self.index)
+        assert isinstance(graph, FileModules)
+        murky = {file for file in range(len(index.files)) if graph.is_murky(file)}
         for file, path in enumerate(index.files):
             found = graph.all_importers(file)
-            if not found or any(graph.is_murky(one) for one in (file, *found)):
+            if not found:
+                continue
+            if file in murky or not murky.isdisjoint(found):
+                self.reasons["imports that cannot be resolved"] += 1
                 continue
             stem = re.sub(r"\.\w+$", "", path.rpartition("/")[2])
             stem = path.split("/")[-2] if stem in ("__init__", "index") and "/" in path else stem
-            direct = graph.importers[file]
+            direct = graph.importers.get(file, ())
             if not _fits(len(found), len(found)):
                 continue
             asked = {stem, *(index.files[one].rpartition("/")[2].partition(".")[0] for one in found)}
@@ -297,19 +370,30 @@ class Structure:
     def hits(self, name: str) -> list[tuple[int, int]]:
         """Return the hits of `grep -w`: file, and offset of the word, for every line that contains it."""
         if name not in self._hits:
-            word, text = name.encode(), self._text
-            found: list[tuple[int, int]] = []
-            at, line_end = text.find(word), -1
-            while at >= 0:
-                end = at + len(word)
-                if at > line_end and text[at - 1 : at] not in _WORD_BYTES and text[end : end + 1] not in _WORD_BYTES:
+            # One pass finds the hits of all names: there may be thousands, and megabytes of text.
+            places: Iterable[int] | None = self._words.get(name.encode())
+            if places is None:
+                word = re.compile(rb"(?<![\w$])%b(?![\w$])" % re.escape(name.encode()))
+                places = [found.start() for found in word.finditer(self._text)]
+            hits: list[tuple[int, int]] = []
+            line_end = -1
+            for at in places:
+                if at > line_end:
                     file = bisect_right(self._starts, at) - 1
-                    found.append((file, at - self._starts[file]))
-                    line_end = text.find(b"\n", end)
-                    line_end = len(text) if line_end < 0 else line_end
-                at = text.find(word, end)
-            self._hits[name] = found
+                    hits.append((file, at - self._starts[file]))
+                    line_end = self._text.find(b"\n", at)
+                    line_end = len(self._text) if line_end < 0 else line_end
+            self._hits[name] = hits
         return self._hits[name]
+
+    @cached_property
+    def _words(self) -> dict[bytes, array[int]]:
+        """Name of a symbol -> where it stands in the text of all files."""
+        found: dict[bytes, array[int]] = {symbol.name.encode(): array("Q") for symbol in self.index.symbols}
+        for one in re.finditer(rb"[A-Za-z0-9_$]+", self._text):
+            if (places := found.get(one[0])) is not None:
+                places.append(one.start())
+        return found
 
     def _enclosing(self, number: int) -> set[Item]:
         """Return the items around a grep's hits, without imports, the definition and the target itself."""

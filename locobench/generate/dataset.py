@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,6 +19,7 @@ from locobench.shared.files import write_whole
 MANIFEST = "dataset.toml"
 # Each file, and its first line: it holds the digest of the others, so that an edited file is recognised and kept.
 FILES = {MANIFEST: "# {}", "README.md": "<!-- {} -->"}
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*")
 _MARK = "Generated, and not overwritten once it was edited; SHA-256 of what follows: {}"
 
 _PAGE = """# {name}
@@ -53,17 +55,21 @@ _SAMPLE = (
 )
 
 
-def check_files(folder: Path) -> None:
-    """Check that writing the dataset's files overwrites nobody else's work.
+def check(folder: Path, name: str) -> None:
+    """Check a dataset's name, and that writing its files overwrites nobody else's work.
 
     Raises:
-        InputError: one exists that was not written here, or was edited since.
+        InputError: Harbor's registry does not accept the name, or a file was not written here or was edited since.
     """
-    for name in FILES:
-        path = folder / name
+    if not _NAME.fullmatch(name) or ".." in name:
+        raise InputError(
+            f"dataset_name: expected ORG/NAME of letters, digits, dots, hyphens and underscores, got {name!r}"
+        )
+    for file in FILES:
+        path = folder / file
         try:
             whole = path.read_text(encoding="utf-8")
-            is_ours = whole == _marked(name, whole.partition("\n")[2])
+            is_ours = whole == _marked(file, whole.partition("\n")[2])
         except (OSError, ValueError):
             is_ours = not (path.exists() or path.is_symlink())
         if not is_ours:
@@ -82,10 +88,10 @@ def publish(folder: Path, name: str, task_ids: Iterable[str], *, scenarios: int,
         is_sample: whether they come from the bundled sample.
 
     Raises:
-        InputError: a file cannot be read or written, or is not ours; see `check_files`.
+        InputError: a file cannot be read or written, or is not ours; see `check`.
     """
     with output_folder(folder):
-        check_files(folder)
+        check(folder, name)
         try:
             read = [TaskFolder.read(folder / task_id) for task_id in task_ids]
         except OSError as error:

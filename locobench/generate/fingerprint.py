@@ -11,27 +11,27 @@ from pathlib import Path
 import pydantic_core
 
 from locobench.dataset.catalog import TEMPLATES, load_language
-from locobench.generate.make import Options
+from locobench.generate.options import Options
 from locobench.scoring.grader import grader_digest
-from locobench.shared.installation import REPOSITORY
+from locobench.shared.installation import REPOSITORY, SCRIPTS
 
 # The code that decides what a task contains: changing it makes every task out of date.
 TASK_CODE = (
-    "adapter.py",
     "reading.py",
     "shared/*.py",
     "dataset/*.py",
     *(f"harbor/{name}.py" for name in ("__init__", "mcp")),
     "scoring/*.py",
-    *(f"generate/{name}.py" for name in ("copying", "fingerprint", "folder", "make", "project")),
+    *(f"generate/{name}.py" for name in ("copying", "fingerprint", "folder", "make", "options", "project")),
 )
 
 
 def generator_files() -> dict[str, Path]:
-    """Return the files behind every task by name: the templates (without the language table) and `TASK_CODE`."""
+    """Return the files behind every task by name: templates (without the language table), adapter.py, `TASK_CODE`."""
     # Named relative to their folder: an installed package keeps the templates elsewhere than a checkout.
     files = {f"templates/{path.relative_to(TEMPLATES)}": path for path in TEMPLATES.rglob("*") if path.is_file()}
     files.pop("templates/environment/languages.toml", None)
+    files["adapter.py"] = SCRIPTS / "adapter.py"
     code = REPOSITORY / "locobench"
     for pattern in TASK_CODE:
         files |= {f"locobench/{path.relative_to(code)}": path for path in code.glob(pattern)}

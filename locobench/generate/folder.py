@@ -11,7 +11,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from locobench.generate.make import GENERATOR, TASK_METADATA, Options
+from locobench.generate.make import GENERATOR, TASK_METADATA
+from locobench.generate.options import Options
 from locobench.generate.project import ProjectMapping
 from locobench.harbor.task import TASK_FILE, file_digests
 from locobench.shared.errors import InputError

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal
 
 import jinja2
@@ -14,27 +12,23 @@ import tomli_w
 
 from locobench.dataset.catalog import TEMPLATES, language_title, load_language
 from locobench.dataset.scenario import Scenario
+from locobench.generate.options import Options
 from locobench.generate.project import ProjectMapping
-from locobench.harbor.mcp import McpServer
 from locobench.reading import MAX_ANSWER_BYTES
 from locobench.scoring.grader import (
     DETERMINISTIC,
     JUDGE,
     CustomVerifier,
-    Grader,
     grader_files,
     grader_name,
 )
 from locobench.scoring.grading import Grading, GradingError, grade_as_published, grade_exact, grade_key
 from locobench.scoring.scoring import PUBLISHED, Scoring
-from locobench.shared.errors import InputError
 from locobench.shared.markdown import as_markdown
 
 GENERATOR = "locobench-harbor"
 TASK_METADATA = "tests/task_metadata.json"
-PROJECT, PROJECT_FOR_TESTS = "environment/project", "tests/project"
 
-BASE_IMAGE = "ubuntu:24.04"
 # Harbor reads these from its user's environment; without the key it starts no trial.
 JUDGE_ENV = {
     "JUDGE_API": "${JUDGE_API:-anthropic}",
@@ -44,43 +38,6 @@ JUDGE_ENV = {
 }
 # For a judge: the time that judge.py gives itself for lookups and questions, plus a margin.
 TIMEOUT_SEC, JUDGE_TIMEOUT_SEC = 60.0, 660.0
-
-
-@dataclass(frozen=True)
-class Options:
-    """A benchmark author's choices; every one is part of a task's fingerprint."""
-
-    base_image: str = BASE_IMAGE
-    languages: Path | None = None
-    """A file with language tables that add to or override the built-in ones."""
-    language_image: str | None = None
-    """Prebuilt images to start from instead; `{language}` stands for the language's name."""
-    include_hints: bool = False
-    """Put the expected approach and the evaluation criteria into the instruction, as the published tasks do."""
-    shared_verifier: bool = False
-    """Run the tests in the agent's container instead of a fresh one that the agent never touched."""
-    strip_code_fences: bool = False
-    """Remove the Markdown fence around project files that are wrapped in one."""
-    scoring: Scoring | Literal["published"] = field(default_factory=Scoring.default)
-    """How answers are scored: by evidence from the code base, or by the published verifier's formula."""
-    mcp_servers: tuple[McpServer, ...] = ()
-    """Tool servers that Harbor gives to the agent."""
-    verifier: Grader = DETERMINISTIC
-    """What grades the answers."""
-    closed_book: bool = False
-    """Leave the code out of the agent's image, to see what can be answered without reading it."""
-
-    def __post_init__(self) -> None:
-        if self.verifier == JUDGE and self.shared_verifier:
-            raise InputError("a judge needs a container of its own, for its key: not with a shared verifier")
-
-    @property
-    def project_place(self) -> str | None:
-        """Where the project goes in a task's folder: for agent and tests, for the tests only, or None for nowhere."""
-        if not self.closed_book:
-            return PROJECT
-        # The deterministic verifier reads the index in its key instead.
-        return None if self.verifier == DETERMINISTIC else PROJECT_FOR_TESTS
 
 
 @cache
@@ -94,7 +51,7 @@ def templates() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"markdown": as_markdown, "language_title": language_title}
+    environment.filters |= {"markdown": as_markdown, "language_title": language_title, "toml": as_toml}
     return environment
 
 
@@ -172,8 +129,14 @@ def grade(
     )
 
 
-def render_config(task: Scenario, mapping: ProjectMapping, options: Options, content_digest: str) -> str:
-    """Return task.toml, in Harbor's schema 1.4. Its [metadata] is for people to filter by; Harbor never reads it."""
+def render_config(
+    task: Scenario, mapping: ProjectMapping, options: Options, content_digest: str, oracle_reward: float
+) -> str:
+    """Return task.toml, in Harbor's schema 1.4.
+
+    Args:
+        oracle_reward: what the project's verifier gives the oracle; a custom one that promises anything promises 1.0.
+    """
     scorer = _scorer_of(task, options)
     exact_alone = scorer == "exact" and options.verifier == DETERMINISTIC
     metadata: dict[str, Any] = {
@@ -191,40 +154,33 @@ def render_config(task: Scenario, mapping: ProjectMapping, options: Options, con
         "content_fingerprint": content_digest,
         "verifier": scorer if exact_alone else grader_name(options.verifier),
         "oracle_check": not isinstance(options.verifier, CustomVerifier) or options.verifier.oracle_check,
+        "oracle_reward": 1.0 if isinstance(options.verifier, CustomVerifier) else oracle_reward,
         "closed_book": options.closed_book,
     }
-    if task.derived:
-        metadata["derived"] = task.derived.model_dump()
-    collect = templates().get_template("collect.sh.j2").render(max_answer_bytes=MAX_ANSWER_BYTES)
-    verifier: dict[str, Any] = {
-        "timeout_sec": JUDGE_TIMEOUT_SEC if options.verifier == JUDGE else TIMEOUT_SEC,
-        "user": "root",
-        "environment_mode": "shared" if options.shared_verifier else "separate",
-        "collect": [{"command": collect, "user": "root"}],
-    }
-    if options.verifier == JUDGE:
-        verifier["env"] = JUDGE_ENV
-    config = {
-        "schema_version": "1.4",
-        "artifacts": ["/app/solution.md"],
-        "task": {
-            "name": f"{task.source}/{task.id.replace('_', '-')}",
-            "description": task.title,
-            "authors": [{"name": name} for name in task.authors],
-            "keywords": [task.language, task.task_category, task.difficulty],
-        },
-        "metadata": metadata,
-        "agent": {"timeout_sec": 1800.0},
-        "verifier": verifier,
-        "environment": {
-            "build_timeout_sec": 900.0,
-            "cpus": 2,
-            "memory_mb": 4096,
-            "storage_mb": 10240,
-            "mcp_servers": [server.model_dump(mode="json", exclude_none=True) for server in options.mcp_servers],
-        },
-    }
-    return tomli_w.dumps(config)
+    is_judged = options.verifier == JUDGE
+    return (
+        templates()
+        .get_template("task.toml.j2")
+        .render(
+            task=task,
+            name=f"{task.source}/{task.id.replace('_', '-')}",
+            metadata=metadata,
+            derived=task.derived and task.derived.model_dump(),
+            options=options,
+            verifier_timeout_sec=JUDGE_TIMEOUT_SEC if is_judged else TIMEOUT_SEC,
+            verifier_env=JUDGE_ENV if is_judged else {},
+            max_answer_bytes=MAX_ANSWER_BYTES,
+            servers=[
+                (server.model_dump(mode="json", exclude_none=True, exclude={"headers"}), server.headers)
+                for server in options.mcp_servers
+            ],
+        )
+    )
+
+
+def as_toml(value: Any) -> str:
+    """Return a value, or the lines of a table, as TOML, so that no text can end a string or begin a key."""
+    return tomli_w.dumps(value if isinstance(value, dict) else {"x": value}).removeprefix("x = ").rstrip("\n")
 
 
 def _scorer_of(task: Scenario, options: Options) -> str:
@@ -280,7 +236,7 @@ def make_task(
     }
     files = {
         "instruction.md": instruction,
-        "task.toml": render_config(task, mapping, options, content_digest),
+        "task.toml": render_config(task, mapping, options, content_digest, grading.oracle_reward),
         "environment/Dockerfile": render_dockerfile(task.language, options),
         "tests/ground_truth.json": as_json({"ground_truth": task.ground_truth, "key": grading.key}),
         TASK_METADATA: as_json(metadata),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import subprocess
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ from typing import Any
 from locobench.dataset.scenario import Scenario
 from locobench.generate.folder import NotOurs, new_folder, sweep
 from locobench.generate.project import Project, ProjectTasks
+from locobench.shared import git
 from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole
 
@@ -39,8 +38,7 @@ def mirror_repos(
     Raises:
         InputError: git is missing, or the folder cannot be written.
     """
-    if shutil.which("git") is None:
-        raise InputError("git: not found; --mirror_repos needs it")
+    git.check_installed()
     failures: dict[str, str] = {}
     entries: list[dict[str, Any]] = []
     try:
@@ -58,7 +56,7 @@ def mirror_repos(
                 building.rmdir()
                 mapping.copy_to(building, strip_code_fences=strip_code_fences)
                 commit = _commit(building)
-        except (InputError, NotOurs, OSError, subprocess.CalledProcessError) as error:
+        except (InputError, NotOurs, OSError) as error:
             failures[project_id] = _reason(error, folder)
             continue
         entries.append(
@@ -90,27 +88,17 @@ def _check_ours(repository: Path) -> None:
 def _reason(error: Exception, folder: Path) -> str:
     if isinstance(error, OSError):
         return f"{error.filename or folder}: {error.strerror or error}"
-    if isinstance(error, subprocess.CalledProcessError):
-        return f"git: {error.stderr.decode(errors='replace').strip().splitlines()[-1:]}"
     return str(error)
 
 
 def _commit(folder: Path) -> str:
     """Turn a folder into a repository with its files, and return the commit."""
-    environment = {
-        "PATH": os.environ["PATH"], "HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull,
-        "TZ": "UTC", "LC_ALL": "C",
-        **{f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in _SIGNED.items()},
-    }  # fmt: skip
-
-    def git(*arguments: str) -> str:
-        command = ["git", "-C", str(folder), "-c", "core.fileMode=true", *arguments]
-        return subprocess.run(command, env=environment, check=True, capture_output=True).stdout.decode().strip()
-
-    git("init", "--quiet", "--template=", "--initial-branch=main")
+    signed = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in _SIGNED.items()}
+    git.run(folder, "init", "--quiet", "--template=", "--initial-branch=main", "--object-format=sha1")
     # This overrides the project's .gitattributes: every byte is committed unchanged.
     (folder / ".git" / "info").mkdir(exist_ok=True)
     (folder / _ATTRIBUTES).write_text(_EVERY_BYTE)
-    git("add", "--all", "--force")
-    git("commit", "--quiet", "--no-gpg-sign", "--allow-empty", "--message=Code base")
-    return git("rev-parse", "HEAD")
+    git.run(folder, "config", "core.fileMode", "true")
+    git.run(folder, "add", "--all", "--force")
+    git.run(folder, "commit", "--quiet", "--allow-empty", "--message=Code base", env=signed)
+    return git.run(folder, "rev-parse", "HEAD")

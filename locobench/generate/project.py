@@ -37,6 +37,8 @@ class ProjectTasks(NamedTuple):
     folder: Path
     """The project's folder."""
     task_ids: list[str]
+    known: Known | None = None
+    """What an earlier run returned for this project."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ def read(path: Path, model: type[Model], content: bytes | None = None) -> Model:
     try:
         return model.model_validate_json(content_of(path) if content is None else content)
     except ValidationError as error:
-        raise InputError(f"{path}: {first_problem(error)}; move the trial's folder away to read the others") from None
+        raise InputError(f"{path}: {first_problem(error)}") from None
 
 
 def content_of(path: Path) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Literal
 
@@ -9,6 +10,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from locobench.shared.errors import InputError
 from locobench.shared.validation import explain, first_problem
+
+CREDENTIAL = re.compile("auth|cookie|credential|key|passw|secret|token", re.IGNORECASE)
+"""Name of a header that holds a credential."""
+FROM_VARIABLE = re.compile(r"\s*(?:[A-Za-z]+\s+)?\$\{\w+\}(?:[\s:-]*\$\{\w+\})*\s*")
+"""The values that Harbor accepts for such a header: a scheme and variables."""
+HTTP = dict.fromkeys(("http", "streamableHttp", "streamable_http"), "streamable-http")
+"""Other names of the transport; `http` is Claude Code's."""
 
 
 class McpServer(BaseModel):
@@ -21,9 +29,23 @@ class McpServer(BaseModel):
     command: str | None = None
     args: tuple[str, ...] = ()
     url: str | None = None
+    headers: dict[str, str] | None = None
+    """HTTP headers, from Harbor 0.26 on. A credential is written as ${VAR}, which Harbor fills in when it runs."""
+
+    def __hash__(self) -> int:
+        """Hash the server with its headers, which are a dictionary."""
+        return hash(self.model_dump_json())
 
     @model_validator(mode="after")
     def _can_be_reached(self) -> McpServer:
+        if self.headers and self.transport == "stdio":
+            raise ValueError(f"{self.name}: a stdio server has no headers")
+        for name, value in (self.headers or {}).items():
+            if CREDENTIAL.search(name) and not FROM_VARIABLE.fullmatch(value):
+                raise ValueError(
+                    f"{self.name}: the header {name} holds a credential, which Harbor takes from a variable alone, "
+                    "as in 'Bearer ${TOKEN}'"
+                )
         needed = "command" if self.transport == "stdio" else "url"
         if getattr(self, needed) is None:
             raise ValueError(f"{self.name}: a {self.transport} server needs a {needed}")
@@ -34,7 +56,7 @@ class McpServer(BaseModel):
         """Read the servers from a file in the format of Claude Code's .mcp.json, sorted by name.
 
         Raises:
-            InputError: it cannot be read, or a server has a setting that Harbor does not pass on (headers, env).
+            InputError: it cannot be read, or a server has a setting that Harbor does not pass on, such as env.
         """
         try:
             servers = _McpFile.model_validate_json(path.read_bytes()).mcpServers
@@ -44,12 +66,14 @@ class McpServer(BaseModel):
             raise InputError(f"{path}: not a .mcp.json ({first_problem(error)})") from None
         found = []
         for name, settings in sorted(servers.items()):
-            kind = settings.pop("type", "stdio" if "command" in settings else "http")
-            transport = "streamable-http" if kind == "http" else kind
+            default = "stdio" if "command" in settings else "http"
+            kinds = [kind for key in ("type", "transport") if (kind := settings.pop(key, None)) is not None]
+            kind = kinds[0] if kinds else default
             try:
-                found.append(cls.model_validate({"name": name, "transport": transport, **settings}))
+                found.append(cls.model_validate({"name": name, "transport": HTTP.get(str(kind), kind), **settings}))
             except ValidationError as error:
-                raise InputError(f"{path}: {explain(error)}; Harbor passes on command and args, or url") from None
+                known = "Harbor passes on command and args, or url and headers"
+                raise InputError(f"{path}: {explain(error)}; {known}") from None
         return tuple(found)
 
 

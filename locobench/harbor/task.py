@@ -61,6 +61,8 @@ class MetadataSection(HarborFile):
     content_fingerprint: str = ""
     """The generator's fingerprint of the task without its MCP servers."""
     oracle_check: bool = True
+    oracle_reward: float = 1.0
+    """What the oracle must earn."""
     closed_book: bool | None = None
     derived: DerivedSection | None = None
 
@@ -92,6 +94,7 @@ class EnvironmentSection(HarborFile):
     build_timeout_sec: float = 600.0
     cpus: float | None = None
     memory_mb: Whole | None = None
+    storage_mb: Whole | None = None
     docker_image: str | None = None
     mcp_servers: tuple[Named, ...] = ()
 

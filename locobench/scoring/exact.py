@@ -1,16 +1,18 @@
 """Score an answer that is a list of places in the code: `verify.py [ROOT]`.
 
-The answer is the last fenced block labelled `answer`, one `path: Qualified.name` a line. It is compared with the key's
-items. Standard library only, Python 3.9 and newer: goes into a task's tests as verify.py, with locobench/reading.py
-beside it.
+The answer is the last fenced block labelled `answer`, one `path: Qualified.name` a line, however a model dresses it
+(docs/ANSWER_FORMATS.md). It is compared with the key's items. Standard library only, Python 3.9 and newer: goes into a
+task's tests as verify.py, with locobench/reading.py beside it.
 """
 
 from __future__ import annotations
 
+import itertools
+import json
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 if __name__ == "__main__":
@@ -19,113 +21,150 @@ if __name__ == "__main__":
 from locobench.reading import grade
 
 # A list of everything is no answer: of a longer one only the beginning counts.
-LINES_PER_ITEM, MORE_LINES = 3, 10
+READ_PER_ITEM, READ_MORE = 3, 10
+# Characters of a line that are read.
+LONGEST_LINE = 1000
 # Recall's weight against precision's: other places than those of the real fix may be right as well.
 BETA = {"f1": 1.0, "f2": 2.0}
 TOP_LEVEL = "<top level>"
 
-FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})\s*([^`\n]*)$")
-BULLET = re.compile(r"^(?:[-*+]|\d+[.)])\s+")
-ROOTS = re.compile(r"^(?:[a-z]:)?/app/project/|^(?:\./)+", re.IGNORECASE)
-# A path ends before the first `:`, `#` or `->` that a name may follow; a drive's colon is gone by then.
-SPLIT = re.compile(r"^(.*?)\s*(?:::|:|#|->|=>)\s*(.*)$")
+FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})\s*([^`\n]*)$")
+# What Markdown and JSON put around an item: bullets, numbers, boxes, rows; code spans, quotes, bold type, links.
+BULLET = re.compile(r"^(?:[-*+•|#>\s]|\d+[.)](?=\s)|\[[ x]\])+", re.IGNORECASE)
+DRESS = re.compile(r"[`\"'\[\]]|\*\*|(?<=\])\([^()\s]*\)")
+ROOTS = re.compile(r"(?<![\w./])(?:(?:[a-z]:)?/app/project/|(?:\./)+)", re.IGNORECASE)
+# Where in the file: `:12`, `:12:5`, `#L12-L20`, ` (line 12)`.
+PLACE = re.compile(r"^\W*(?:lines?|l)?\s*\d+(?:\s*[-\u2013:,]\s*l?\d+)*\)?(?!\w)", re.IGNORECASE)
+# Between a path and a name.
+BETWEEN = re.compile(r"^(?:[\s:#|>=,;.\u2013\u2014→-]|\((?=[\w$<]))+")
+LABEL = re.compile(r"^\W*(?:in|files?|paths?|modules?)?\W*$", re.IGNORECASE)
+TOP = re.compile(r"^\W*(?:(?:top|module|file)[\s_-]*(?:level|scope)\b|module(?:[>)]|\W*$))", re.IGNORECASE)
+# Go's receiver: `(*Orders).place`, `func (o *Orders) place`.
+RECEIVER = re.compile(r"^(?:func\s*)?\((?:\w+\s+)?\*?(\w+)[^()]*\)[\s.]*(?=\w)")
+ARGUMENTS, GENERICS = re.compile(r"\([^()]*\)"), re.compile(r"<[^<>]*>")
+# What is said about a name stands behind a mark.
+REMARK = re.compile(r"\s+[^\w\s~$].*|[:;]\s.*|:\d.*|\(.*")
+KEYWORDS = re.compile(
+    r"^(?:(?:abstract|async|class|const|constructor|def|default|enum|export|final|fn|func|function|impl|inline|interface"
+    r"|let|method|override|private|protected|pub|public|record|static|struct|trait|type|var|virtual|void)\s+)+(?=[\w$~])"
+)
 SEPARATORS = re.compile(r"::|#|->|\\|/|\$")
-ARGUMENTS = re.compile(r"<[^<>]*>|\([^()]*\)")
 CONSTRUCTORS = ("__init__", "constructor", "__construct", "new")
 
 
 def answer_lines(text: str) -> list[str]:
-    """Return the lines of the last block labelled `answer`; none where there is no such block."""
+    """Return the lines of the last block labelled `answer`, or of the JSON in it; none where there is no such block."""
     lines: list[str] = []
-    fence, inside = "", False
+    fence = ""
     for line in text.splitlines():
-        found = FENCE.match(line)
-        if not fence:
-            if found:
-                fence = found.group(1)
-                inside = found.group(2).strip().lower() == "answer"
-                if inside:
-                    lines = []
-        elif found and found.group(1).startswith(fence) and not found.group(2).strip():
-            fence, inside = "", False
-        elif inside:
+        mark = FENCE.match(line)
+        if mark and mark[2].strip(" :").lower() == "answer":
+            lines, fence = [], mark[1]
+        elif mark and fence and mark[1].startswith(fence) and not mark[2].strip():
+            fence = ""
+        elif fence:
             lines.append(line)
-    return [line.strip() for line in lines if line.strip()]
+    try:
+        return list(json_lines(json.loads("\n".join(lines))))
+    except (ValueError, RecursionError):
+        return lines
 
 
-def read_path(text: str) -> str:
-    """Return a path below the project, however it was written."""
-    path = ROOTS.sub("", text.strip().strip("`'\"").replace("\\", "/"))
-    return ROOTS.sub("", path).strip("/")
+def json_lines(value: Any, path: str = "") -> Iterator[str]:
+    """Yield a line for each text of a JSON answer, behind the path under which it stands, and for each object."""
+    if isinstance(value, str):
+        yield f"{path}: {value}" if path else value
+    elif isinstance(value, list):
+        for one in value:
+            yield from json_lines(one, path)
+    elif isinstance(value, dict):
+        texts = [text for text in value.values() if isinstance(text, str)]
+        yield ": ".join(texts[:2])
+        for name, more in value.items():
+            if not isinstance(more, str):
+                yield from json_lines(more, name if "." in name else (texts or [path])[0])
 
 
 def read_name(text: str) -> str:
-    """Return a name as the key has it: `.` between its parts, nothing of arguments and decoration."""
-    name = text.strip().strip("`'\"").strip()
-    if re.sub(r"[\W_]", "", name).lower() in ("toplevel", "module", "modulelevel", "filelevel"):
+    """Return a name as the key has it: `.` between its parts, nothing of arguments, keywords and remarks."""
+    text = RECEIVER.sub(r"\1.", DRESS.sub("", text))
+    if TOP.match(text):
         return TOP_LEVEL
     before = ""
-    while before != name:
-        before, name = name, ARGUMENTS.sub("", name)
-    name = SEPARATORS.sub(".", name.strip().rstrip(";:,"))
-    parts = [part for part in name.split(".") if part]
+    while before != text:
+        before, text = text, GENERICS.sub("", text)
+    head = text.partition("(")[0]
+    if head != text and not head.endswith(" ") and head.strip():
+        words = head.split()[-1:]  # In `public int place(…` the name is what the arguments follow.
+    else:
+        words = REMARK.sub("", KEYWORDS.sub("", text)).split()
+    parts = [part for part in SEPARATORS.sub(".", "".join(words[:1]).rstrip(";:,)")).split(".") if part]
     if len(parts) > 1 and parts[-1] in CONSTRUCTORS:
         parts[-1] = parts[-2]
     return ".".join(parts)
 
 
-def read_line(line: str) -> tuple[str, str]:
-    """Return the path and the name of a line; the name is empty where there is none."""
-    line = BULLET.sub("", line).strip().strip("`").replace("`", "")
-    line = re.sub(r"^[A-Za-z]:(?=[\\/])", "", line)
-    found = SPLIT.match(line)
-    if not found:
-        return read_path(line), ""
-    return read_path(found.group(1)), read_name(found.group(2))
-
-
-def resolve(path: str, name: str, names: Mapping[str, Sequence[str]]) -> str:
-    """Return the item that a line means: `path: Qualified.name`, or the path alone.
-
-    Args:
-        names: the names that each file of the answer defines.
-    """
-    if not name:
-        return path
-    known = names.get(path, [])
-    read = [read_name(one) for one in known]
-    if name in read:
-        return f"{path}: {name}"
-    # A bare name counts where its file has one such; a longer one where it ends like one: packages, namespaces.
-    short = [one for one in read if one.endswith("." + name)]
-    long = [one for one in read if name.endswith("." + one)]
-    for found in (sorted(set(short)), sorted(set(long), key=len)[-1:]):
-        if len(found) == 1:
-            return f"{path}: {found[0]}"
-    return f"{path}: {name}"
+def read_names(text: str) -> list[str]:
+    """Return the names behind a path: one, or several between commas."""
+    several = re.split(r",\s*", ARGUMENTS.sub("", text))
+    return list(map(read_name, several if all(len(one.split()) == 1 or TOP.match(one) for one in several) else [text]))
 
 
 def stored(item: str) -> str:
-    """Return an item of the key as `resolve` returns it."""
+    """Return an item of the key as `read_items` returns it."""
     path, colon, name = item.partition(": ")
     return f"{path}: {read_name(name)}" if colon else path
 
 
+def resolve(path: str, name: str, names: Mapping[str, list[str]], items: set[str]) -> str:
+    """Return the item that a path and a name mean: `path: Qualified.name`.
+
+    Args:
+        names: the names that each file of the answer defines, as read.
+        items: the key's.
+    """
+    known = names.get(path, [])
+    if name not in known:
+        # A bare name counts where its file has one such; a longer one where it ends like one: packages, namespaces.
+        short = {one for one in known if one.endswith("." + name)}
+        long = [one for one in known if name.endswith("." + one)]
+        name = short.pop() if len(short) == 1 else max(long, key=len, default=name)
+    # A constructor may be called by its class's name alone.
+    constructor = f"{path}: {name}.{name.rpartition('.')[2]}"
+    return constructor if f"{path}: {name}" not in items and constructor in items else f"{path}: {name}"
+
+
 def read_items(text: str, key: Mapping[str, Any]) -> list[str]:
     """Return the items that an answer names, without repetitions, in their order."""
-    most = LINES_PER_ITEM * len(key["items"]) + MORE_LINES
     items = set(map(stored, key["items"]))
+    only_files = not any(": " in item for item in key["items"])
+    names = {path: list(map(read_name, found)) for path, found in key["names"].items()}
+    paths = sorted({item.partition(": ")[0] for item in [*key["items"], *names, *itertools.chain(*key["edges"])]})
+    odd = [path for path in paths if re.search(r"[^\w./@+~-]", path)]
+    endings = {re.escape(path[path.rfind(".") :]) for path in paths}
+    a_path = re.compile(rf"[^\s:|,;()<>=]+(?:{'|'.join(sorted(endings))})(?![\w/])")
     found: list[str] = []
-    for line in answer_lines(text)[:most]:
-        path, name = read_line(line)
-        item = resolve(path, name, key["names"])
-        # A constructor may be called by its class's name alone.
-        last = name.rpartition(".")[2]
-        if item not in items and name and f"{path}: {name}.{last}" in items:
-            item = f"{path}: {name}.{last}"
-        if item not in found:
-            found.append(item)
-    return found
+    heading = ""
+    for line in answer_lines(text):
+        line = BULLET.sub("", line[:LONGEST_LINE].replace("\\", "/"))
+        shown = next((path for path in odd if path in line), "")
+        if not shown:
+            line = DRESS.sub("", line)
+            shown = match[0] if (match := a_path.search(line)) else ""
+        before, _, after = line.partition(shown) if shown else ("", "", line)
+        path, after = ROOTS.sub("", shown), BETWEEN.sub("", PLACE.sub("", after) if shown else after).rstrip(" |,;]}")
+        said = after or ("" if LABEL.match(before) else before)
+        if path:
+            heading = "" if said else path
+        if only_files or (path and not said):
+            found += [path] if path else []
+        elif path or heading:
+            # The heading of names is no item itself.
+            found = [item for item in found if item != heading]
+            found += [resolve(path or heading, name, names, items) for name in read_names(said) if name]
+        if len(found) >= READ_PER_ITEM * len(items) + READ_MORE:
+            break
+    return list(dict.fromkeys(found))[: READ_PER_ITEM * len(items) + READ_MORE]
 
 
 def f_score(truth: set[str], found: set[str], beta: float) -> tuple[float, float, float]:

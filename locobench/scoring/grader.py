@@ -30,7 +30,6 @@ SCORERS = {
 JUDGE_FILES = {
     f"tests/{path.relative_to(REPOSITORY)}": path
     for path in (
-        _PACKAGE / "__init__.py",
         _PACKAGE / "scoring/__init__.py",
         *sorted((_PACKAGE / "scoring/judge").glob("*.py")),
     )
@@ -80,13 +79,12 @@ def grader_files(grader: Grader, scorer: str) -> dict[str, bytes]:
         scorer: which of SCORERS the task's key is for.
     """
     files = {"tests/test.sh": (TEMPLATES / "tests/test.sh").read_bytes()}
-    if isinstance(grader, CustomVerifier):
-        return files | {"tests/verify.py": grader.content}
     sources = {"tests/verify.py": SCORERS[scorer], "tests/locobench/reading.py": _PACKAGE / "reading.py"}
     if grader == JUDGE:
         sources |= JUDGE_FILES
         sources["tests/judge.py"] = TEMPLATES / "tests/judge.py"
-    return files | {place: path.read_bytes() for place, path in sources.items()}
+    files |= {place: path.read_bytes() for place, path in sources.items()}
+    return files | {"tests/verify.py": grader.content} if isinstance(grader, CustomVerifier) else files
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -12,8 +13,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from locobench.dataset.scenario import Scenario
-from locobench.reading import MAX_ANSWER_BYTES, WORD, fold, names_in, read_blocks
-from locobench.scoring import exact
+from locobench.reading import MAX_ANSWER_BYTES, WORD, Block, fold, names_in, read_blocks
+from locobench.scoring import exact, published
 from locobench.scoring.code_index import CodeIndex, compounds
 from locobench.scoring.scoring import PUBLISHED, Scoring
 from locobench.shared.markdown import as_markdown, fence
@@ -50,13 +51,32 @@ class Grading:
 
     key: dict[str, Any]
     oracle: str
+    oracle_reward: float = 1.0
+    """What the oracle's answer earns, 0-1."""
 
 
 def grade_as_published(task: Scenario) -> Grading:
-    """Build the key for the published verifier's formula; the oracle's answer is the bare ground truth."""
+    """Build the key for the published verifier's formula, and the best answer there is under it.
+
+    The answer is the ground truth, repeated up to 100 words, and a block of code that names the files it leaves out.
+    Where the truth names fewer than half of the files, no answer earns 1.0: a file's name is a word that the truth does
+    not have. All names in one word, without spaces, cost the least: 0.5 / (2 * words of the truth + 1), 0.005 for 50.
+    """
     truth = task.ground_truth if isinstance(task.ground_truth, str) else json.dumps(task.ground_truth)
     key = {"scoring": PUBLISHED, "truth": truth, "files": sorted(task.context_files)}
-    return Grading(key, as_markdown(task.ground_truth))
+    oracle = "\n\n".join([truth] * math.ceil(published.ENOUGH_WORDS / len(truth.split())))
+    if published.check_code_blocks(oracle) < 1:
+        oracle = f"```\n{oracle}\n```"
+    if published.check_file_references(oracle, key["files"]) < 1:
+        oracle = f"{_closed(oracle)}\n\n```\n{_names_of_files(oracle, key['files'])}\n```"
+    return Grading(key, _readable(oracle), published.score(oracle, key)["reward"])
+
+
+def _names_of_files(answer: str, files: Sequence[str]) -> str:
+    """Return the names of files as one word; those with a space, which are several words, only if they are needed."""
+    names = sorted({path.rpartition("/")[2] for path in files})
+    short = ",".join(name for name in names if not re.search(r"\s", name))
+    return short if published.check_file_references(answer + short, files) == 1 else ",".join(names)
 
 
 def as_answer(items: Sequence[str]) -> str:
@@ -103,12 +123,17 @@ def grade_key(
     """
     given = index.names_of_paths | _named_in(instruction, context_files)
     oracle = _oracle(as_markdown(task.ground_truth), index, scoring, given, context_files)
-    if len(oracle.encode()) > MAX_ANSWER_BYTES:
-        raise GradingError(f"ground_truth: more than {MAX_ANSWER_BYTES:,} bytes, which is all the verifier reads")
     return Grading(
         {"scoring": scoring.model_dump(), "given": sorted(given), "oracle": oracle, **index.stored},
-        oracle,
+        _readable(oracle),
     )
+
+
+def _readable(oracle: str) -> str:
+    """Return the oracle's answer; raise GradingError if a verifier does not read all of it."""
+    if len(oracle.encode()) > MAX_ANSWER_BYTES:
+        raise GradingError(f"ground_truth: more than {MAX_ANSWER_BYTES:,} bytes, which is all the verifier reads")
+    return oracle
 
 
 def _named_in(instruction: str, context_files: Iterable[str]) -> set[str]:
@@ -185,6 +210,6 @@ def _lines_with(index: CodeIndex, files: Iterable[str], names: set[str], most: i
 def _closed(text: str) -> str:
     """Close the last code fence of Markdown text, so that what follows is read as prose."""
     for end in ("", "\n```", "\n~~~", "\n" + "`" * 12, "\n" + "~" * 12):
-        if read_blocks(f"{text}{end}\n\nprobe")[-1] == ("prose", "probe"):
+        if read_blocks(f"{text}{end}\n\nprobe")[-1] == Block("prose", "probe"):
             return text + end
     return text

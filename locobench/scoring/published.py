@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 if __name__ == "__main__":
@@ -19,6 +19,7 @@ if __name__ == "__main__":
 from locobench.reading import grade
 
 WEIGHTS = {"keyword_overlap": 0.5, "file_references": 0.2, "code_blocks": 0.2, "length_score": 0.1}
+ENOUGH_WORDS = 100
 # Everyday words, which the comparison leaves out.
 _STOP_WORDS = frozenset(
     """
@@ -30,25 +31,41 @@ this those through to too under until very was we were what when where while who
 )
 
 
-def _words(text: str) -> set[str]:
+def extract_keywords(text: str) -> set[str]:
+    """Return the words of a text that are longer than two letters and not everyday words."""
     found = re.sub(r"[^\w\s]", "", re.sub(r"\s+", " ", text.lower())).split()
     return {word for word in found if len(word) > 2 and word not in _STOP_WORDS}
 
 
-def _f1(said: set[str], wanted: set[str]) -> float:
+def compute_keyword_overlap(solution: str, ground_truth: str) -> float:
+    """Return the F1 of the answer's words with those of the truth, 0-1.
+
+    To grade by other means, give a copy of this file another function here: docs/CUSTOM_VERIFIER.md.
+    """
+    said, wanted = extract_keywords(solution), extract_keywords(ground_truth)
     return 2 * len(said & wanted) / max(1, len(said) + len(wanted))
+
+
+def check_file_references(solution: str, context_files: Sequence[str]) -> float:
+    """Return twice the share of files that the answer names by path or name, at most 1; 1 if there are none."""
+    named = sum(path in solution or path.rpartition("/")[2] in solution for path in context_files)
+    return min(1.0, 2 * named / len(context_files)) if context_files else 1.0
+
+
+def check_code_blocks(solution: str) -> float:
+    """Return 1 if the answer has a code block, 0.5 for a code span, else 0."""
+    if re.search(r"```\w*\n[\s\S]*?```", solution):
+        return 1.0
+    return 0.5 if re.search(r"`[^`]+`", solution) else 0.0
 
 
 def score(answer: str, key: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metrics of `answer`: `reward` (0-1) and each component (0-1)."""
-    files = key["files"]
-    named = sum(path in answer or path.rpartition("/")[2] in answer for path in files)
-    has_block = re.search(r"```\w*\n[\s\S]*?```", answer)
     components = {
-        "keyword_overlap": _f1(_words(answer), _words(key["truth"])),
-        "file_references": min(1.0, 2 * named / len(files)) if files else 1.0,
-        "code_blocks": 1.0 if has_block else 0.5 if re.search(r"`[^`]+`", answer) else 0.0,
-        "length_score": min(1.0, len(answer.split()) / 100),
+        "keyword_overlap": compute_keyword_overlap(answer, key["truth"]),
+        "file_references": check_file_references(answer, key["files"]),
+        "code_blocks": check_code_blocks(answer),
+        "length_score": min(1.0, len(answer.split()) / ENOUGH_WORDS),
     }
     if not answer.strip():
         components = dict.fromkeys(components, 0.0)

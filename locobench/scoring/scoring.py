@@ -57,6 +57,7 @@ class Scoring(_Table):
     names: Positive
     simple: Share
     shown: Positive
+    proposed: Annotated[int | float, Field(ge=0)]
     frequent: Annotated[float, Field(gt=0, le=1)]
     length_words: Annotated[int, Field(ge=1)]
 

@@ -21,20 +21,9 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from locobench.reading import (
-    CODE,
-    HEADING,
-    SPAN,
-    WORD,
-    CodeBase,
-    fold,
-    grade,
-    is_compound,
-    names_in,
-    read_blocks,
-)
+from locobench.reading import CODE, SPAN, STARTS_BLOCK, WORD, CodeBase, fold, grade, is_compound, names_in, read_blocks
 
-VERSION = "4.0"
+VERSION = "4.1"
 
 # What a scoring file may set, with the defaults. The weights and the 100 words are the benchmark's; docs/VERIFIER.md
 # gives for each of the others the reason and the range in which every promise is kept.
@@ -46,6 +35,8 @@ SCORING: dict[str, Any] = {
     "simple": 0.5,
     # Files, or lines of code, for 63 % of their credit.
     "shown": 3,
+    # New names that an answer may propose for each existing one that it has found.
+    "proposed": 1.5,
     # Share of the ten most frequent words in prose that somebody wrote, in any language; a word list has less.
     "frequent": 0.15,
     "length_words": 100,
@@ -53,14 +44,17 @@ SCORING: dict[str, Any] = {
 
 # Paths and qualified names are not words of prose.
 _JOINED = re.compile(r"(?<!\S)\S*[/\\.]\w\S*")
-_SENTENCE_END = re.compile(r"(?<=[.;:!?])\s+")
-# Sentences and headings propose names with these words, and code declares them so: such names are not invented.
-_PROPOSES = re.compile(
-    r"\b(?:new|newly|adds?|added|adding|introduc(?:e|es|ed|ing)|propos(?:e|es|ed|al)|creat(?:e|es|ed|ing)"
-    r"|extract(?:s|ed|ing)?|renam(?:e|es|ed|ing)|mov(?:e|es|ed|ing)|split(?:s|ting)?|suggest(?:s|ed)?"
-    r"|(?:should|would|could) be)\b",
+_SENTENCE_END = re.compile(r"(?<=[.;!?])\s+")
+# With these words an answer proposes what it names, or says that it is not there; its own code declares names so.
+_NEW = re.compile(
+    r"\b(?:new|newly|(?:add|extract|suggest|recommend)(?:s|ed|ing)?|(?:introduc|propos|creat|renam|mov)(?:e[sd]?|al|ing)"
+    r"|split(?:s|ting)?|would|(?:should|could) be|neither|nor|nowhere|missing|absent|lacks?|no such"
+    r"|(?:found|finds?|is|are|has|have|sees?|exists?) no(?:ne|thing)?|not (?:there|found?|defined|declared))\b"
+    r"|\bno `|(?:not|n't) (?:find|exist)\b",
     re.IGNORECASE,
 )
+# Below headings (1 to 6) stand paragraphs, below these the list or table that they introduce, below a row its table.
+_PARAGRAPH, _ITEM, _ROW = 7, 8, 9
 _DECLARES = re.compile(
     r"\b(?:class|struct|interface|enum|trait|type|def|fn|func|function|record|namespace|module|const|let|var|val|static"
     r"|impl|using|typedef|import|from)\s+([A-Za-z_$][\w$]*)"
@@ -73,7 +67,8 @@ class Evidence:
     Attributes:
         credit: existing identifier in a statement -> its credit, 0 to 1.
         placed: file -> the credit of the best identifier that a statement correctly places in it.
-        invented: identifiers that are neither in the code base nor proposed as new.
+        invented: identifiers that the code base does not have, although the answer speaks of them as if it did.
+        proposed: those that the answer proposes, declares or says to be absent, somewhere.
         lines: sums of the lines of the code base that the answer shows.
         prose: counts of the answer's own words of prose.
         copied: number of words of prose copied from the code base.
@@ -89,22 +84,25 @@ class Evidence:
         self._code, self._given = code, set(key["given"])
         self._simple = key["scoring"]["simple"]
         self._numbers = {path: number for number, path in enumerate(key["files"])}
-        proposed: set[str] = set()
-        section_proposes = False
-        for kind, text in read_blocks(answer):
+        new: set[str] = set()
+        # The rank of the heading, lead-in or row whose "new" holds for what stands below it; 0 where there is none.
+        below = 0
+        for kind, text, level in read_blocks(answer):
             own, lines, copied = code.without_copies(text)
             self.lines |= lines
             if kind == CODE:
-                proposed.update(map(fold, _DECLARES.findall(own)))
+                new.update(map(fold, _DECLARES.findall(own)))
                 continue
             self.copied += copied
-            if kind == HEADING:
-                section_proposes = bool(_PROPOSES.search(own))
             self._read_statement(own)
-            for sentence in _SENTENCE_END.split(own):
-                if section_proposes or _PROPOSES.search(sentence):
-                    proposed |= names_in(sentence).certain
-        self.invented -= proposed
+            item = STARTS_BLOCK.match(text)
+            rank = level or (_PARAGRAPH if not item else _ROW if item[0].endswith("|") else _ITEM)
+            if not (inherits := 0 < below < rank):
+                below = min(rank, _ITEM) if _NEW.search(own) else 0
+            for sentence in [own] if inherits else _SENTENCE_END.split(own):
+                if inherits or _NEW.search(sentence):
+                    new |= names_in(sentence).certain
+        self.proposed, self.invented = self.invented & new, self.invented - new
 
     def _read_statement(self, text: str) -> None:
         names = names_in(text)
@@ -136,7 +134,9 @@ def measure(answer: str, key: Mapping[str, Any], code: CodeBase) -> dict[str, An
     # An identifier that many files contain does not show that the agent has read one.
     found = sum(seen.credit[name] / math.sqrt(len(code.places[name])) for name in sorted(seen.credit))
     # One true name in advance: a short answer is not judged by one word of a library that the code does not use.
-    true = (found + 1) / (found + 1 + len(seen.invented))
+    # And new names are free up to so many for each old one: a proposal stands on what is there.
+    untrue = len(seen.invented) + max(0.0, len(seen.proposed) - scoring["proposed"] * found)
+    true = (found + 1) / (found + 1 + untrue)
     spoken = sum(seen.prose.values())
     frequent = sum(count for _, count in seen.prose.most_common(10)) / max(1, spoken)
     own = spoken / max(1, seen.copied + spoken)
@@ -153,6 +153,7 @@ def measure(answer: str, key: Mapping[str, Any], code: CodeBase) -> dict[str, An
         },
         "identifiers": dict(sorted(seen.credit.items())),
         "invented_identifiers": sorted(seen.invented),
+        "proposed_identifiers": sorted(seen.proposed),
         "files": dict(sorted(seen.placed.items())),
         "lines_shown": len(seen.lines),
         "found": found,

@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean
 
 from locobench.harbor.task import TaskToml
-from locobench.harbor.trial import Trial, reward_of, trials
+from locobench.harbor.trial import BY_NAME, Trial, trials
 from locobench.selection.criteria import Candidate
 from locobench.shared.errors import InputError
 
@@ -24,12 +24,12 @@ def with_closed_rewards(candidates: Iterable[Candidate], job: Path) -> list[Cand
             or none is of a candidate.
     """
     rewards: defaultdict[str, list[float]] = defaultdict(list)
-    for folder, trial in trials(job):
-        if _has_code(trial):
-            raise InputError(f"{folder}: of a task with the code; name the job of the tasks without it")
-        reward = reward_of(folder, trial)
+    for trial in trials(job):
+        if _has_code(trial.result):
+            raise InputError(f"{trial.path}: of a task with the code; name the job of the tasks without it")
+        reward = BY_NAME.of(trial)
         if reward is not None:
-            rewards[trial.task_name.rpartition("/")[2]].append(reward)
+            rewards[trial.result.task_name.rpartition("/")[2]].append(reward)
     if not rewards:
         raise InputError(f"{job}: holds no graded trial; name the folder of one job, jobs/<job>")
     means = {name: fmean(values) for name, values in rewards.items()}

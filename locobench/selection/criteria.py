@@ -1,6 +1,6 @@
 """The criteria for selecting tasks: thresholds and filters to pass, and the weighted parts of the score.
 
-Nothing heavy is imported here: select_tasks.py shows these values as the defaults of its flags.
+Their values are constants of select_tasks.py. Nothing heavy is imported here: each part of the score is a flag.
 """
 
 from __future__ import annotations
@@ -8,30 +8,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
 from locobench.shared.errors import InputError
 from locobench.shared.files import read_toml
-
-MIN_CONTEXT_LENGTH = 50_000
-"""In characters; a task needs strictly more to pass."""
-MIN_FILES_COUNT = 5
-"""Number of context files; a task needs strictly more to pass."""
-TOP_N = 50
-
-CATEGORY_BONUSES = {
-    "architectural_understanding": 1.0,
-    "cross_file_refactoring": 0.9,
-    "bug_investigation": 0.8,
-    "security_analysis": 0.7,
-    "feature_implementation": 0.5,
-    "code_comprehension": 0.4,
-    "integration_testing": 0.3,
-    "multi_session_development": 0.3,
-}
-"""Expected gain of each category from code search, 0-1, as in the published selection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +41,6 @@ def _bonus(task: Candidate, criteria: Criteria) -> float:
 class Part(NamedTuple):
     """A part of the score."""
 
-    weight: float
-    """The default weight; a criteria file or a flag can change it."""
     words: str
     """Its name in the formula in selected_tasks.json."""
     value: Callable[[Candidate, Criteria], float]
@@ -69,31 +49,31 @@ class Part(NamedTuple):
     """Whether to divide the value by the largest among the tasks that pass."""
 
 
-# Each row is a part of the score, with a flag --<name>_weight and a key in [weights]. These are the published weights:
-# give a new row the weight 0, so that it counts only where a flag or a file sets another.
+# Each row is a part of the score, with a flag --<name>_weight and a key in [weights]. Its weight is 0 unless
+# select_tasks.py, a flag or a file sets another.
 SCORE_PARTS = {
-    "context": Part(0.3, "context_length", lambda task, _: task.context_length, scaled=True),
-    "files": Part(0.3, "files_count", lambda task, _: task.files_count, scaled=True),
-    "category": Part(0.4, "category_bonus", _bonus),
+    "context": Part("context_length", lambda task, _: task.context_length, scaled=True),
+    "files": Part("files_count", lambda task, _: task.files_count, scaled=True),
+    "category": Part("category_bonus", _bonus),
 }
-
-
-_DEFAULT_WEIGHTS = {name: part.weight for name, part in SCORE_PARTS.items()}
 
 
 @dataclass(frozen=True)
 class Criteria:
     """The criteria that tasks must pass and are ranked by."""
 
-    # For `load`: an unknown name and a value of the wrong type are errors.
+    # For `updated`: an unknown name and a value of the wrong type are errors.
     __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid", "strict": True}
 
-    min_context_length: int = MIN_CONTEXT_LENGTH
-    min_files_count: int = MIN_FILES_COUNT
-    top_n: int = TOP_N
-    weights: Mapping[str, float] = field(default_factory=lambda: _DEFAULT_WEIGHTS)
+    min_context_length: int
+    """In characters; a task needs strictly more to pass."""
+    min_files_count: int
+    """Number of context files; a task needs strictly more to pass."""
+    top_n: int
+    weights: Mapping[str, float]
     """Weights by name in SCORE_PARTS; they sum to 1."""
-    category_bonuses: Mapping[str, float] = field(default_factory=lambda: CATEGORY_BONUSES)
+    category_bonuses: Mapping[str, float]
+    """Expected gain of each category from code search, 0-1."""
     categories: Sequence[str] | None = None
     languages: Sequence[str] | None = None
     difficulties: Sequence[str] | None = None
@@ -101,11 +81,10 @@ class Criteria:
     max_closed: float | None = None
     """A task with a higher reward without the code fails; one that was not measured passes."""
 
-    @classmethod
-    def load(cls, path: Path) -> Self:
-        """Read criteria from a TOML file. Its keys are the fields above; missing ones keep their defaults.
+    def updated(self, path: Path) -> Self:
+        """Return these criteria with those of a TOML file, whose keys are the fields above, in their place.
 
-        `[weights]` and `[category_bonuses]` are tables; their missing keys keep their defaults, too.
+        `[weights]` and `[category_bonuses]` are tables; what they leave out stays, too.
 
         Raises:
             InputError: the file cannot be read or used; the message names the key.
@@ -115,17 +94,15 @@ class Criteria:
         from locobench.shared.validation import explain
 
         given = read_toml(path)
+        for name in ("weights", "category_bonuses"):
+            if isinstance(table := given.get(name), dict):
+                given[name] = {**getattr(self, name), **table}
         try:
             # Strict validation accepts an object for a dataclass only in JSON.
-            criteria = TypeAdapter(cls).validate_json(json.dumps(given, default=str))
-            criteria = replace(
-                criteria,
-                weights={**_DEFAULT_WEIGHTS, **criteria.weights},
-                category_bonuses={**CATEGORY_BONUSES, **criteria.category_bonuses},
-            )
+            criteria = TypeAdapter(type(self)).validate_json(json.dumps({**asdict(self), **given}, default=str))
             criteria.check()
         except ValidationError as error:
-            known = ", ".join(field.name for field in fields(cls))
+            known = ", ".join(field.name for field in fields(self))
             raise InputError(f"{path}: {explain(error)}; the keys are {known}") from None
         except InputError as error:
             raise InputError(f"{path}: {error}") from None

@@ -82,7 +82,7 @@ def select(tasks: Iterable[Candidate], criteria: Criteria) -> Selection:
     unknown = {task.task_category for task in passing if task.grep_f1 is None} - criteria.category_bonuses.keys()
     if missing := sorted(unknown):
         raise InputError(
-            f"no category bonus for {', '.join(missing)}; add one, 0 to 1, to [category_bonuses] of a criteria file"
+            f"no category bonus for {', '.join(missing)}; add one, 0 to 1, to CATEGORY_BONUSES or a criteria file"
         )
     parts = [(part, criteria.weights.get(name, 0)) for name, part in SCORE_PARTS.items()]
     largest = {

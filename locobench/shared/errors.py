@@ -4,4 +4,7 @@ from __future__ import annotations
 
 
 class InputError(ValueError):
-    """User input cannot be used. The message is one line: what, where, and how to fix it."""
+    """User input cannot be used. Each argument is a problem in one line: what, where, and how to fix it."""
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.args))

@@ -15,13 +15,13 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 """The folder that holds the packages: the checkout, or site-packages."""
 IS_INSTALLED = (REPOSITORY / "locobench" / "templates").is_dir()
 """Whether this is an installed package. A checkout, even an editable install, has its templates at the top level."""
+SCRIPTS = REPOSITORY / "locobench" / "scripts" if IS_INSTALLED else REPOSITORY
+"""The folder of the scripts and adapter.py."""
 
 _BY_COMMAND = IS_INSTALLED or Path(sys.argv[0]).name.startswith("locobench-")
-DERIVE = "locobench-derive" if _BY_COMMAND else "derive_scenarios.py"
 EXTRACT = "locobench-extract" if _BY_COMMAND else "extract_dataset.py"
 SELECT = "locobench-select" if _BY_COMMAND else "select_tasks.py"
 GENERATE = "locobench-generate" if _BY_COMMAND else "run_adapter.py"
-SMOKE = "locobench-smoke" if _BY_COMMAND else "smoke_test.py"
 HARNESS = "locobench-harness" if _BY_COMMAND else "python -m harness"
 
 

@@ -1,9 +1,11 @@
-"""Show untrusted text on a terminal: unchanged, except that control characters are escaped; and long lists, cut."""
+"""Print for a person: untrusted text with its control characters escaped, long lists cut, progress."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
 
 # ESC and the other control characters (including C1, DEL and carriage return), direction overrides, invisible
 # characters, other line separators, tags, and lone surrogates, which no output can encode. Joiners stay: emoji and
@@ -13,6 +15,8 @@ _STEERING = re.compile(
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
 _LINE_STEERING = re.compile(f"[\t\n{_STEERING.pattern[1:]}")
+
+T = TypeVar("T")
 
 
 def printable(text: str) -> str:
@@ -32,3 +36,24 @@ def _escaped(found: re.Match[str]) -> str:
 def first_few(names: Sequence[str]) -> str:
     """Return the first three names of a list for a message, with an ellipsis if there are more."""
     return ", ".join([*names[:3], *(["…"] if names[3:] else [])])
+
+
+def say(message: str) -> None:
+    r"""Print one line, with newlines and terminal controls escaped (`\n`)."""
+    print(printable_line(message))
+
+
+def complain(message: str) -> None:
+    """Like `say`, but print to stderr."""
+    print(printable_line(message), file=sys.stderr)
+
+
+def progress(items: Iterable[T], total: int, label: str, *, quiet: bool) -> Iterator[T]:
+    """Yield `items` and show progress: on a terminal one line that counts, otherwise four lines; nothing if `quiet`."""
+    on_terminal = sys.stderr.isatty()
+    step = max(1, total // (1000 if on_terminal else 4))
+    for done, item in enumerate(items, 1):
+        yield item
+        if not quiet and (done % step == 0 or done == total):
+            end = "\r" if on_terminal and done < total else "\n"
+            print(f"{label}: {done}/{total}", end=end, file=sys.stderr, flush=True)

@@ -12,15 +12,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from locobench.smoke.containers import Engine, last_lines
+from locobench.containers.container import EngineError, Limits
+from locobench.containers.engine import Engine
 from locobench.smoke.task import Fault, SmokeTask, read_task_folder
-from locobench.smoke.trial import Agent, run_in_container, run_locally
+from locobench.smoke.trial import Agent, in_container, run_in_container, run_locally
 
 Watch = Callable[[Iterable[Any], int, str], Iterator[Any]]
 """Passes items through and may show progress: (items, their number, a label)."""
-EXPECTED_REWARD: dict[Agent, float] = {"oracle": 1.0, "nop": 0.0}
 
 _VERSION = re.compile(r"\d+\.\d+")
+# How many lines of a failed build or command to show.
+_SHOWN_LINES = 8
 
 
 @dataclass
@@ -45,10 +47,11 @@ class Row:
         """The task's faults in one line, or `ok`."""
         return "; ".join(self.faults) or "ok"
 
-    def add(self, fault: Fault, of: str = "") -> None:
+    def add(self, fault: Fault | EngineError, of: str = "") -> None:
         """Add a fault, of the image or of an agent's trial."""
         self.faults.append(f"{of}{fault}")
-        self.output = self.output or fault.tail
+        lines = [line.rstrip() for line in fault.tail.splitlines() if line.strip()]
+        self.output = self.output or "\n".join(lines[-_SHOWN_LINES:])
 
 
 def smoke(paths: Iterable[Path], check: Check, *, jobs: int, limit_per_language: int | None, watch: Watch) -> list[Row]:
@@ -79,7 +82,7 @@ def smoke(paths: Iterable[Path], check: Check, *, jobs: int, limit_per_language:
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             if check.engine is not None:
-                check.engine.kill_all()
+                check.engine.stop()
             raise
     return sorted(rows, key=lambda row: row.task)
 
@@ -109,17 +112,18 @@ class Check:
             if task.gives_itself_away():
                 shown = max(task.telltales, key=len).decode()[:60]
                 row.faults.append(f"environment/ holds the ground truth: {shown!r}")
-        except Fault as fault:
+        except (Fault, EngineError) as fault:
             row.add(fault)
         if engine is not None and row.size is None:
             return row
-        for agent, expected in EXPECTED_REWARD.items():
+        expected_rewards: dict[Agent, float] = {"oracle": task.toml.metadata.oracle_reward, "nop": 0.0}
+        for agent, expected in expected_rewards.items():
             try:
                 if engine is None:
                     reward = run_locally(task, agent, timeout=timeout)
                 else:
                     reward = run_in_container(engine, image, task, agent, timeout=timeout)
-            except Fault as fault:
+            except (Fault, EngineError) as fault:
                 row.add(fault, f"{agent}: ")
                 continue
             row.rewards[agent] = reward
@@ -135,9 +139,10 @@ class Check:
         command = self.languages.get(language, {}).get("check")
         if command is None:
             raise Fault(f"toolchain: no table of languages has {language!r}")
-        code, output = engine.run(image, command, what=f"toolchain: `{command}`", timeout=self.timeout)
+        what = f"toolchain: `{command}`"
+        code, output, _ = in_container(engine, image, command, what, Limits(self.timeout))
         if code != 0:
-            raise Fault(f"toolchain: `{command}` failed (exit code {code})", last_lines(output))
+            raise Fault(f"{what} failed (exit code {code})", output)
         return next(filter(_VERSION.search, output.splitlines()), "")
 
 

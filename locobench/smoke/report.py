@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from locobench.containers.engine import BUILT
 from locobench.shared.files import write_whole
 from locobench.shared.terminal import printable, printable_line
 from locobench.smoke.check import Row
-from locobench.smoke.containers import LABEL
 
-REMOVE_IMAGES = f"docker image prune --all --filter label={LABEL}"
+REMOVE_IMAGES = f"docker image prune --all --filter label={BUILT}"
 
 # The columns in order: heading, a row's cell, and whether the column means anything without an engine.
 COLUMNS: tuple[tuple[str, Callable[[Row], str], bool], ...] = (

@@ -21,7 +21,7 @@ OUTPUT = "test-stdout.txt"
 
 
 class Fault(Exception):
-    """A task, its image or the engine does not work. The message is one line, `tail` the last lines of output."""
+    """A task or its image does not work. The message is one line, `tail` the output of what failed."""
 
     def __init__(self, message: str, tail: str = "") -> None:
         super().__init__(message)

@@ -8,17 +8,26 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
-from locobench.smoke.containers import Engine
+from locobench.containers.container import Limits
+from locobench.containers.engine import Engine
 from locobench.smoke.task import OUTPUT, Fault, SmokeTask, read_reward, text_of
 
 Agent = Literal["oracle", "nop"]
 # Never the judge, even if a task has one: there is no network, and a judge promises nothing about the oracle.
 VERIFIER = "verify.py"
+ANSWER = "/app/solution.md"
+# The folders that Harbor brings into a container.
+_LOGS = ("/logs", "/logs/agent", "/logs/verifier", "/logs/artifacts")
+# A command's output, in its container.
+_SAID = "/tmp/smoke-test-output"
+# More than an answer or a verifier's log holds.
+_MOST_BYTES = 16_000_000
 
 
 def run_locally(task: SmokeTask, agent: Agent, *, timeout: float) -> float:
@@ -37,28 +46,52 @@ def run_in_container(engine: Engine, image: str, task: SmokeTask, agent: Agent, 
     """Run `agent` in a container and test.sh in a fresh one, both without network, and return the reward.
 
     Raises:
-        Fault: as in `run_locally`, or the engine fails.
+        Fault: as in `run_locally`.
+        EngineError: the engine fails.
     """
-    run = partial(engine.run, image, memory_mb=task.toml.environment.memory_mb)
-    with _trial_root(task) as root:
-        logs = root / "logs"
-        if agent == "oracle":
-            solve = "bash /solution/solve.sh > /logs/agent/oracle.txt 2>&1 || exit; cp /app/solution.md /logs || :"
-            mounts = {"/logs": logs, "/solution": root / "solution"}
-            code, _ = run(solve, what="solve.sh", timeout=timeout, mounts=mounts)
-            if code != 0:
-                raise Fault(f"solve.sh failed (exit code {code})")
-        run(
-            "cp /logs/solution.md /app;"
-            f" bash /tests/test.sh '' {VERIFIER} > /logs/verifier/{OUTPUT} 2>&1;"
-            # This process must be able to read and delete the logs.
-            f" chown -R {os.getuid()}:{os.getgid()} /logs",
-            what="test.sh",
-            timeout=min(timeout, task.toml.verifier.timeout_sec),
-            mounts={"/logs": logs, "/tests": root / "tests"},
-            user="root",
-        )
-        return read_reward(logs / "verifier")
+    environment = task.toml.environment
+    limits = Limits(timeout, environment.memory_mb or Limits.memory_mb, environment.storage_mb or Limits.storage_mb)
+    given: dict[str, Path | bytes] = {"/tests": task.path / "tests"}
+    if agent == "oracle":
+        solve, put = "bash /solution/solve.sh", {"/solution": task.path / "solution"}
+        code, output, answer = in_container(engine, image, solve, "solve.sh", limits, put, take=ANSWER)
+        if code != 0:
+            raise Fault(f"solve.sh failed (exit code {code})", output)
+        given |= {ANSWER: answer["solution.md"]} if answer else {}
+    test = f"bash /tests/test.sh '' {VERIFIER}"
+    limits = replace(limits, seconds=min(timeout, task.toml.verifier.timeout_sec))
+    _, output, rewards = in_container(engine, image, test, "test.sh", limits, given, take="/logs/verifier")
+    with tempfile.TemporaryDirectory(prefix="trial-") as logs:
+        for name, content in {**rewards, OUTPUT: output.encode()}.items():
+            Path(logs, name).write_bytes(content)
+        return read_reward(Path(logs))
+
+
+def in_container(
+    engine: Engine,
+    image: str,
+    command: str,
+    what: str,
+    limits: Limits,
+    put: Mapping[str, Path | bytes] = MappingProxyType({}),
+    take: str = "",
+) -> tuple[int, str, dict[str, bytes]]:
+    """Run `command`, called `what` in a message, with bash in a fresh container without network.
+
+    `put` is copied into the container, by place, and the files at the place `take` out of it. Return the exit code, the
+    output, and those files by name; raise Fault if it reaches one of its limits.
+    """
+    argv = ["bash", "-c", f'exec bash -c "$0" > {_SAID} 2>&1', command]
+    with engine.container(image, argv, limits, network_mode="none") as container:
+        container.put({**dict.fromkeys(_LOGS), **put})
+        container.start()
+        code = container.wait(limits.seconds)
+        output = b"".join(container.take(_SAID, _MOST_BYTES).values()).decode("utf-8", "replace")
+        if container.over_storage:
+            raise Fault(f"{what} used more than {limits.storage_mb} MB of storage and was killed", output)
+        if code is None:
+            raise Fault(f"{what} still ran after {limits.seconds:g} s and was killed", output)
+        return code, output, container.take(take, _MOST_BYTES) if take else {}
 
 
 def grade_locally(task: SmokeTask, answer: bytes, *, timeout: float) -> tuple[float | Fault, str, str]:

@@ -8,11 +8,14 @@ from pathlib import Path
 
 import click
 
+from locobench.harbor.trial import RewardScale
 from locobench.shared.errors import InputError
-from measure.commands.options import METRIC, PATH, together
+from measure.commands.options import METRIC, PATH, reward_hint, reward_options, together
 from measure.compare.comparison import compare_arms
 from measure.compare.verdicts import ArmsComparison, Comparison, MetricChoice, Verdict
 from measure.records import EvalResult
+from measure.report.console import say
+from measure.results.names import likely_prefix, read_names, same_names
 from measure.results.sources import choose, is_table, load_source, load_two_arms
 
 REGRESSION_THRESHOLD = 0.05
@@ -36,13 +39,20 @@ class ArmOptions:
     threshold: float | None
     treatment: tuple[str, ...]
     regression: bool
+    match: Path | None
+    strip_prefix: tuple[str, ...]
+    reward_key: str
+    reward_range: tuple[float, float]
 
     def compare(self, more: Sequence[Path] = ()) -> tuple[ArmsComparison, list[tuple[str, list[EvalResult]]]]:
         """Compare B, and each of `more`, with A; return the comparisons and all arms by label.
 
         A regression test has the defaults of `check_regression`.
         """
-        arms = self._several(more) if more else self._two()
+        with reward_hint():
+            arms = self._several(more) if more else self._two()
+        arms = same_names(arms, self.strip_prefix, read_names(self.match) if self.match else {})
+        self._say_names(arms)
         metric: MetricChoice = self.metric or ("pass_rate" if self.regression else "auto")
         threshold = REGRESSION_THRESHOLD if self.regression else 0.0
         found = compare_arms(
@@ -54,25 +64,45 @@ class ArmOptions:
         )
         return found, arms
 
+    @property
+    def _scale(self) -> RewardScale:
+        return RewardScale(self.reward_key, *self.reward_range)
+
+    def _say_names(self, arms: Sequence[tuple[str, Sequence[EvalResult]]]) -> None:
+        """Say which options pair the tasks of arms that have none in common, or differ by a prefix."""
+        (baseline, first), *others = arms
+        for label, results in others:
+            prefix = likely_prefix(first, results) or likely_prefix(results, first)
+            if prefix:
+                say(
+                    f"if {label} names tasks of {baseline} with the prefix {prefix}, add --strip-prefix {prefix}",
+                    err=True,
+                )
+            elif not {run.task_id for run in first} & {run.task_id for run in results}:
+                say(f"{label} and {baseline} share no task name; pair names with --match FILE", err=True)
+
     def _several(self, more: Sequence[Path]) -> list[tuple[str, list[EvalResult]]]:
         """Load A, B and `more`. Each is labelled with the file's name, or with the path if names repeat."""
         if any((self.config_a, self.config_b, self.model_a, self.model_b, self.label_a, self.label_b)):
             raise InputError("with more than two paths, --config-a, --model-a, --label-a and those of B do not apply")
         paths = [path for path in (self.a, self.b, *more) if path]
         names = [path.stem for path in paths]
-        return [(path.stem if names.count(path.stem) == 1 else str(path), load_source(path)) for path in paths]
+        return [
+            (path.stem if names.count(path.stem) == 1 else str(path), load_source(path, self._scale)) for path in paths
+        ]
 
     def _two(self) -> list[tuple[str, list[EvalResult]]]:
         """Load the results of both arms, by label."""
         a, b = self.a, self.b or self.a
         chosen_a, chosen_b = (self.config_a, self.model_a), (self.config_b, self.model_b)
         if self.b is None and is_table(a) and chosen_a == chosen_b == (None, None):
-            (name_a, results_a), (name_b, results_b) = load_two_arms(a).items()
+            (name_a, results_a), (name_b, results_b) = load_two_arms(a, self._scale).items()
             return [(self.label_a or name_a, results_a), (self.label_b or name_b, results_b)]
         if self.b is None and chosen_a == chosen_b:
             raise InputError(f"{a}: compare it with a second file, or name --config-a and --config-b")
-        source = load_source(a)
-        results = choose(source, *chosen_a, a), choose(source if self.b is None else load_source(b), *chosen_b, b)
+        source = load_source(a, self._scale)
+        other = source if self.b is None else load_source(b, self._scale)
+        results = choose(source, *chosen_a, a), choose(other, *chosen_b, b)
         one_model = self.model_a == self.model_b
         label_a = self.label_a or self.config_a or (None if one_model else self.model_a) or a.stem
         label_b = self.label_b or self.config_b or (None if one_model else self.model_b) or b.stem
@@ -101,6 +131,11 @@ arm_options = together(
         help=f"Smallest change that counts, 0 to 1.  [default: 0, with --regression {REGRESSION_THRESHOLD}]",
     ),
     click.option("--treatment", multiple=True, help="Tools that B is about, as a pattern such as mcp__*."),
+    click.option(
+        "--match", type=PATH, help="CSV table of tasks that the arms name differently: the name in A, the name in B."
+    ),
+    click.option("--strip-prefix", multiple=True, help="Leave this out at the start of task names, in every arm."),
+    reward_options,
     click.option("--regression", is_flag=True, help="Ask whether B is worse on these very tasks, as a CI job does."),
 )
 

@@ -138,6 +138,8 @@ def plan(
     for name, path in files.items():
         write_whole(path, _job(name, attempts, tasks, agent, model, servers if name == "with" else ()))
     say(f"wrote {files['without']} and {files['with']}")
+    if any(server.headers for server in servers):
+        say("headers need Harbor 0.26 or later, and one of the agents claude-code, codex and opencode-v2")
     basis = f", from {counted(len(earlier), 'earlier run')} in {source}" if earlier else ""
     dollars = "not known" if usd is None else f"about ${count * attempts * usd:.2f}{basis}"
     say_lines(

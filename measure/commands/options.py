@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import math
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from locobench.harbor.trial import BY_NAME, RewardError, RewardScale
+from locobench.shared.errors import InputError
+from measure.records import EvalResult
+from measure.results.sources import load_source
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 PATH = click.Path(path_type=Path)
+
+
+class _Range(click.ParamType[tuple[float, float]]):
+    name = "low:high"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, float]:
+        """Read `0.5:4`; the first number must be below the second one."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            low, high = map(float, str(value).split(":"))
+        except ValueError:
+            self.fail(f"{value!r} is not LOW:HIGH, such as 0:4", param, ctx)
+        if not -math.inf < low < high < math.inf:
+            self.fail(f"{value}: the first number must be below the second one", param, ctx)
+        return low, high
+
+
 METRIC = click.Choice(["auto", "pass_rate", "score"])
 RESULTS_HELP = "results file, journal of a matrix, Harbor job folder, or CSV table of rewards"
 
@@ -24,3 +49,37 @@ def together(*options: Callable[[Function], Function]) -> Callable[[Function], F
         return command
 
     return decorate
+
+
+reward_options = together(
+    click.option(
+        "--reward-key",
+        default=BY_NAME.key,
+        show_default=True,
+        help="Which reward counts, where verifiers give another.",
+    ),
+    click.option(
+        "--reward-range",
+        type=_Range(),
+        default="0:1",
+        show_default=True,
+        help="Range of that reward, for example 0.5:4; it becomes 0 to 1, and 0.7 of it passes.",
+    ),
+)
+
+
+def load(path: Path, reward_key: str, reward_range: tuple[float, float]) -> list[EvalResult]:
+    """Read the results at a path with the options of `reward_options`; InputError names the option that would help."""
+    with reward_hint():
+        return load_source(path, RewardScale(reward_key, *reward_range))
+
+
+@contextlib.contextmanager
+def reward_hint() -> Iterator[None]:
+    """Add to an error about rewards which options read them."""
+    try:
+        yield
+    except RewardError as error:
+        raise InputError(
+            f"{error}; name the reward that counts with --reward-key, and its range with --reward-range LOW:HIGH"
+        ) from error

@@ -143,6 +143,10 @@ class ToolCount(Frozen):
     calls: int
     runs: int
     """Runs that called it at least once."""
+    failed: int = 0
+    """Calls that the tool answered with an error."""
+    seconds: float | None = None
+    """Mean seconds from call to result, over the calls whose times were recorded."""
 
 
 class ToolUse(Frozen):

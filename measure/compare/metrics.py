@@ -9,7 +9,7 @@ from statistics import fmean
 
 from measure.compare.findings import ToolCount, ToolUse
 from measure.compare.verdicts import Metric, MetricChoice
-from measure.records import EvalResult
+from measure.records import EvalResult, ToolCall
 from measure.statistics import estimates
 from measure.statistics.estimates import Interval
 
@@ -109,12 +109,22 @@ def with_calls(results: Iterable[EvalResult]) -> list[EvalResult]:
 
 def tool_use(results: Iterable[EvalResult]) -> ToolUse | None:
     """Count how often the measured runs called each tool; None when no run recorded its calls."""
-    recorded = [[call.name for call in result.trace.tool_calls] for result in with_calls(results)]
-    total = Counter(name for names in recorded for name in names)
-    users = Counter(name for names in recorded for name in set(names))
-    tools = sorted(total, key=lambda name: (-total[name], name))
-    counts = tuple(ToolCount(name=name, calls=total[name], runs=users[name]) for name in tools)
-    return ToolUse(runs=len(recorded), calls=total.total(), tools=counts) if recorded else None
+    recorded = [result.trace.tool_calls for result in with_calls(results)]
+    users = Counter(name for calls in recorded for name in {call.name for call in calls})
+    by_tool: dict[str, list[ToolCall]] = defaultdict(list)
+    for call in (call for calls in recorded for call in calls):
+        by_tool[call.name].append(call)
+    counts = tuple(
+        ToolCount(
+            name=name,
+            calls=len(calls),
+            runs=users[name],
+            failed=sum(call.error is not None for call in calls),
+            seconds=mean_of_known(call.duration_seconds for call in calls),
+        )
+        for name, calls in sorted(by_tool.items(), key=lambda tool: (-len(tool[1]), tool[0]))
+    )
+    return ToolUse(runs=len(recorded), calls=sum(map(len, recorded)), tools=counts) if recorded else None
 
 
 def by_arm(results: Iterable[EvalResult]) -> dict[tuple[str, str], list[EvalResult]]:

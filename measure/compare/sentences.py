@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import ceil, log2
 
-from measure.compare.findings import CostEffect
+from measure.compare.findings import CostEffect, ToolCount
 from measure.compare.verdicts import Comparison, Verdict
 from measure.compare.wording import (
     cost_text,
@@ -64,10 +64,17 @@ def tools_sentence(comparison: Comparison) -> str:
         if use is None:
             parts.append(f"{label}: not recorded")
             continue
-        most = [f"{t.name} ({counted(t.calls, 'call')}, {100 * t.runs / use.runs:.0f} % of runs)" for t in use.tools]
+        most = [f"{t.name} ({_use_text(t)}, {100 * t.runs / use.runs:.0f} % of runs)" for t in use.tools]
         told = f": {some(most)}" if most else ""
         parts.append(f"{label}: {use.calls / use.runs:.1f} a run over {counted(use.runs, 'run')}{told}")
     return f"Tool calls. {'. '.join(parts)}."
+
+
+def _use_text(tool: ToolCount) -> str:
+    """Say how often a tool was called, how often it failed, and how long an MCP tool took."""
+    failed = f", {tool.failed} failed" if tool.failed else ""
+    took = f", {tool.seconds:.1f} s each" if tool.seconds is not None and tool.name.startswith("mcp__") else ""
+    return f"{counted(tool.calls, 'call')}{failed}{took}"
 
 
 def plain_verdict(comparison: Comparison) -> str:

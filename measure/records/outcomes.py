@@ -10,7 +10,7 @@ class Outcome(StrEnum):
 
     COMPLETED = "completed"
     AGENT_ERROR = "agent_error"
-    """The agent ran out of turns or budget."""
+    """The agent ran out of turns, budget or storage."""
     TIMEOUT = "timeout"
     """The agent was still working when the task's time limit was reached."""
     INFRA_ERROR = "infra_error"
@@ -33,6 +33,8 @@ class ErrorKind(StrEnum):
     AGENT_STOPPED = "agent_stopped"
     """The agent's own doing: its prompt grew too long, or a hook of the project stopped it."""
     TIME_LIMIT = "time_limit"
+    STORAGE = "storage"
+    """The agent wrote more than its container may hold."""
     AUTH = "auth"
     CREDIT = "credit"
     MODEL_NOT_FOUND = "model_not_found"
@@ -84,3 +86,29 @@ KIND_OF_STATUS = {
     529: ErrorKind.OVERLOADED,
 }
 """Error kind by HTTP status of the service; any other status is an API error."""
+
+TERMINAL_REASONS: dict[str, tuple[Outcome, ErrorKind]] = {
+    "completed": (Outcome.COMPLETED, ErrorKind.NONE),
+    "max_turns": (Outcome.AGENT_ERROR, ErrorKind.MAX_TURNS),
+    "budget_exhausted": (Outcome.AGENT_ERROR, ErrorKind.MAX_BUDGET),
+    "prompt_too_long": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
+    "structured_output_retry_exhausted": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
+    "hook_stopped": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
+    "stop_hook_prevented": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
+    "blocking_limit": (Outcome.INFRA_ERROR, ErrorKind.RATE_LIMIT),
+    # Subtypes, for CLI versions that do not print a reason. `success` counts only without an error.
+    "success": (Outcome.COMPLETED, ErrorKind.NONE),
+    "error_max_turns": (Outcome.AGENT_ERROR, ErrorKind.MAX_TURNS),
+    "error_max_budget_usd": (Outcome.AGENT_ERROR, ErrorKind.MAX_BUDGET),
+    "error_max_structured_output_retries": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
+}
+"""Outcomes by Claude Code's terminal_reason; any other reason is an infrastructure error."""
+
+ASSISTANT_ERRORS: dict[str, ErrorKind] = {
+    "authentication_failed": ErrorKind.AUTH,
+    "billing_error": ErrorKind.CREDIT,
+    "model_not_found": ErrorKind.MODEL_NOT_FOUND,
+    "rate_limit": ErrorKind.RATE_LIMIT,
+    "overloaded": ErrorKind.OVERLOADED,
+}
+"""Error kinds by the `error` of an assistant or api_retry line."""

@@ -133,6 +133,8 @@ class ExecutionTrace(Record):
     usage: TokenUsage | None = Field(default_factory=TokenUsage)
     """None when not recorded, as in some Harbor trials."""
     tool_calls: list[ToolCall] = []
+    names_servers: bool = True
+    """False if the agent records a call of an MCP tool like any other, so that none found does not mean none made."""
     has_transcript: bool = True
     """False when the agent's actions were not recorded. An empty `tool_calls` then does not mean that it made none."""
     duration_seconds: float | None = 0.0
@@ -162,6 +164,8 @@ class ExecutionTrace(Record):
     error: str = ""
     """Why the outcome is not completed, in one line."""
     error_kind: ErrorKind = ErrorKind.NONE
+    doubt: str = ""
+    """Why a measured run may say nothing about the agent all the same, guessed from a text; empty for no doubt."""
     error_status: Whole | None = None
     """HTTP status of the API error that ended the run."""
     cost_usd: float | None = None

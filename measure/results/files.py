@@ -75,7 +75,7 @@ def with_run_indices(results: Iterable[EvalResult]) -> list[EvalResult]:
 SEARCHED: dict[type[BaseModel], tuple[str, ...]] = {
     ExecutionTrace: (
         *("raw_output", "tool_calls", "file_changes", "config_snapshot"),
-        *("result", "claude_prompt", "claude_response", "stderr", "error"),
+        *("result", "claude_prompt", "claude_response", "stderr", "error", "doubt"),
     ),
     ToolCall: ("input", "output", "error"),
     FileChange: ("path", "diff", "content_after"),

@@ -1,4 +1,4 @@
-"""How do trials of Harbor jobs become results? The same reports then serve both ways of running."""
+"""Reads trials of Harbor jobs as results, so that the same reports serve both ways of running."""
 
 from __future__ import annotations
 
@@ -6,16 +6,24 @@ import hashlib
 import json
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 
-from pydantic import RootModel, ValidationError
+from pydantic import ValidationError
 
-from locobench.harbor.files import read
-from locobench.harbor.task import EnvironmentSection, MetadataSection, TaskFolder
-from locobench.harbor.trial import REWARD, AgentInfo, Trial, read_job, reward_of, trials
+from locobench.harbor.record import TrialRecord, read_or_warn, read_records
+from locobench.harbor.task import EnvironmentSection
+from locobench.harbor.trial import (
+    BY_NAME,
+    AgentInfo,
+    AgentResult,
+    Job,
+    RewardError,
+    RewardScale,
+    TrialFolder,
+    trials,
+)
 from locobench.shared.errors import InputError
 from measure.records import (
     PASS_SCORE,
@@ -24,26 +32,23 @@ from measure.records import (
     CriterionScore,
     ErrorKind,
     EvalResult,
+    ExecutionTrace,
     Fingerprints,
     GradeResult,
+    Offered,
     Outcome,
+    TokenUsage,
+    ToolCall,
     VerifierMetrics,
 )
+from measure.results.endings import ERROR_CHARS, ending_of
 from measure.results.files import with_run_indices
-from measure.results.harbor_trace import (
-    ERROR_CHARS,
-    TEST_OUTPUT,
-    as_it_ran,
-    left_by_agent,
-    task_folder,
-    task_id,
-    trace_of,
-)
+from measure.results.reruns import join_jobs
+from measure.secrets.redaction import REDACTED
+from measure.secrets.shapes import replace_shapes
 
-TRACEBACK = "Traceback (most recent call last):"
-
-MOST_OUTPUT_BYTES = 1_000_000
-"""Limit for what the tests printed, and for the verifier's metrics."""
+NOT_A_CONFIG = {"model_name", "n_concurrent", "concurrency_group"}
+"""Keys that do not make a config another one: a result names the model separately."""
 
 UNLIKE_SETTINGS = {
     "name",
@@ -59,37 +64,40 @@ UNLIKE_SETTINGS = {
 """Keys of an agent's configuration that are compared separately, or that do not affect what it does."""
 
 
-def load_jobs(path: Path) -> list[EvalResult]:
+def load_jobs(path: Path, scale: RewardScale = BY_NAME) -> list[EvalResult]:
     """Read all trials of a job folder, or of a folder of jobs, as results sorted by task, config and run.
 
-    A config is named after its job, and after its agent too if the job has several. A completed trial passes with a
-    reward of PASS_SCORE.
+    A config is named after its job, and after its agent too if the job has several. Jobs of a folder that ran one
+    config on other tasks, or ran lost trials again, are one config, named after the folder. A trial that is measured
+    passes with a reward of PASS_SCORE. Files that are cut or invalid cost what they say, and are named in a warning.
 
     Raises:
-        InputError: there are no trials, or one cannot be read.
+        InputError: there are no trials.
+        RewardError: none has a reward under the scale's key, or one is out of its range.
     """
-    found = _without_copies(trials(path))
+    found = _without_copies(trials(path)) if path.is_dir() else []
     if not found:
         raise InputError(f"{path}: no Harbor trials there; name a job folder, such as jobs/<job name>")
     _refuse_namesakes(found)
-    task_at, names = cache(task_folder), _config_names(found)
-    batches = _batches(folder for folder, _ in found)
+    _refuse_other_keys(path, found, scale)
+    names, batches = _config_names(found), _batches(found)
     results = [
-        _result(folder, trial, task_at(trial.task_path), names[_config_key(folder, trial)], batches[folder.parent])
-        for folder, trial in found
+        _result(record, scale.of(trial), scale.key, names[_config_key(trial)], batches[trial.job])
+        for trial, record in zip(found, read_records(found), strict=True)
     ]
-    return with_run_indices(sorted(results, key=lambda r: (r.started_at or r.timestamp, r.source)))
+    return with_run_indices(sorted(join_jobs(results, path), key=lambda r: (r.started_at or r.timestamp, r.source)))
 
 
-def _without_copies(found: Iterable[tuple[Path, Trial]]) -> list[tuple[Path, Trial]]:
+def _without_copies(found: Iterable[TrialFolder]) -> list[TrialFolder]:
     """Keep each trial once, however many copies of its folder there are; the first one stays."""
-    first: dict[str, tuple[Path, Trial]] = {}
+    first: dict[str, TrialFolder] = {}
     copies: list[Path] = []
-    for folder, trial in found:
-        if trial.run_id in first:
-            copies.append(folder)
+    for trial in found:
+        key = str(trial.path) if trial.problem else trial.result.run_id
+        if key in first:
+            copies.append(trial.path)
         else:
-            first[trial.run_id] = folder, trial
+            first[key] = trial
     if copies:
         warnings.warn(
             f"{copies[0].parent}: copies of trials that lie elsewhere as well, such as {copies[0].name}, count once: "
@@ -99,75 +107,116 @@ def _without_copies(found: Iterable[tuple[Path, Trial]]) -> list[tuple[Path, Tri
     return list(first.values())
 
 
-def _refuse_namesakes(found: Iterable[tuple[Path, Trial]]) -> None:
+def _refuse_namesakes(found: Iterable[TrialFolder]) -> None:
     """Refuse a job that ran two tasks of the same name, since their runs would be taken for runs of one task."""
-    seen: dict[tuple[Path, str], tuple[Path | None, str | None]] = {}
-    for folder, trial in found:
-        own = trial.task_path, trial.task_checksum
-        other = seen.setdefault((folder.parent, task_id(trial)), own)
+    seen: dict[tuple[Path, str], tuple[str, str | None]] = {}
+    for trial in found:
+        result = trial.result
+        own = result.task_source, result.task_checksum
+        other = own if trial.problem else seen.setdefault((trial.job, result.task), own)
         if other[0] != own[0] and other[1] != own[1]:
             raise InputError(
-                f"{folder.parent}: two tasks are called {task_id(trial)}, {other[0]} and {own[0]}; rename one and run "
+                f"{trial.job}: two tasks are called {result.task}, {other[0]} and {own[0]}; rename one and run "
                 "it again, or keep the trials of one"
             )
 
 
-def _result(folder: Path, trial: Trial, found: TaskFolder | None, config_name: str, batch: Batch) -> EvalResult:
-    """Turn a trial into a result; of a task folder that was generated again since, only the groups are used."""
-    task = as_it_ran(folder, found)
-    trace = trace_of(folder, trial, task)
-    output = _test_output(folder)
-    grade = _grade(folder, trial, output)
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    last = lines[-1][:ERROR_CHARS] if lines else ""
-    # A task's test.sh writes 0 before it starts the verifier, so a verifier that crashed leaves the reward 0.
-    rewarded = grade is not None and (grade.score or grade.verifier)
-    crash = last if not rewarded and TRACEBACK in output else ""
-    if crash or (trace.outcome is Outcome.COMPLETED and grade is None):
-        said = f"the verifier failed: {crash}" if crash else f"the verifier gave no {REWARD!r}"
-        trace = trace.model_copy(
-            update={
-                "outcome": Outcome.INFRA_ERROR,
-                "error_kind": ErrorKind.GRADING,
-                "error": said + (f" ({last})" if not crash and last else ""),
-                "is_error": True,
-            }
-        )
-        grade = None
+def _refuse_other_keys(path: Path, found: Iterable[TrialFolder], scale: RewardScale) -> None:
+    """Refuse jobs whose verifiers give rewards, but none under the key that counts: all would be lost."""
+    keys = sorted({key for trial in found for key in trial.result.rewards})
+    if keys and scale.key not in keys:
+        raise RewardError(f"{path}: no reward is called {scale.key!r}; the verifiers' keys are {', '.join(keys)}")
+
+
+def _result(trial: TrialRecord, reward: float | None, key: str, config_name: str, batch: Batch) -> EvalResult:
+    """Turn a trial into a result; `reward` is the one under `key`, 0 to 1."""
+    result, task, about, actions = trial.result, trial.task, trial.about, trial.actions
+    metrics = _metrics(trial)
+    ending = ending_of(trial, reward, explained=metrics is not None)
+    graded = reward is not None and ending.kind is not ErrorKind.GRADING
+    grade = _grade(trial, reward, key, metrics) if reward is not None and graded else None
     score = grade.score if grade else 0.0
-    metadata = found.toml.metadata if found else MetadataSection()
+    agent = result.agent_info or AgentInfo()
+    trace = ExecutionTrace(
+        result=trial.answer or "",
+        is_error=ending.outcome is not Outcome.COMPLETED,
+        usage=_usage(trial.spent),
+        tool_calls=[
+            ToolCall(
+                name=call.name,
+                id=call.id,
+                input={"skill": call.skill} if call.skill else {},
+                error=call.error and _told(call.error),
+                duration_seconds=call.seconds,
+            )
+            for call in actions.calls
+        ],
+        names_servers=actions.names_servers,
+        has_transcript=bool(actions.turns),
+        duration_seconds=result.agent_seconds,
+        num_turns=actions.turns or None,
+        outcome=ending.outcome,
+        error=_told(ending.error),
+        error_kind=ending.kind,
+        doubt=_told(ending.doubt),
+        cost_usd=trial.spent.cost_usd,
+        claude_code_version=agent.version or "" if agent.name == "claude-code" else "",
+        # Harbor records neither the servers' status nor their tools.
+        offered=Offered(
+            servers=None if trial.servers is None else dict.fromkeys(trial.servers, ""),
+            skills=None if trial.skills is None else list(trial.skills),
+        ),
+    )
     return EvalResult(
-        task_id=task_id(trial),
+        task_id=result.task,
         config_name=config_name,
         model=_model(trial),
         run_index=0,
-        timestamp=trial.finished_at or trial.started_at or datetime.fromtimestamp(0, UTC),
-        started_at=trial.started_at,
+        timestamp=result.finished_at or result.started_at or datetime.fromtimestamp(0, UTC),
+        started_at=result.started_at,
         trace=trace,
         grades=[grade] if grade else [],
         overall_score=score,
-        passed=trace.outcome is Outcome.COMPLETED and score >= PASS_SCORE,
+        passed=ending.outcome.measured and score >= PASS_SCORE,
         fingerprints=Fingerprints(
-            task=trial.task_checksum or "", task_content=task.content if task else "", config=_agent_hash(trial)
+            task=result.task_checksum or "", task_content=task.content if task else "", config=_agent_hash(trial)
         ),
-        category=metadata.category or metadata.task_category,
-        difficulty=metadata.difficulty,
-        language=metadata.language,
+        category=about.category or about.task_category,
+        difficulty=about.difficulty,
+        language=about.language,
         groups={
             name: str(value)
             for name in ("project_id", "context_length")
-            if (value := getattr(metadata, name)) not in (None, "")
+            if (value := getattr(about, name)) not in (None, "")
         }
-        | (metadata.derived.groups if metadata.derived else {}),
-        conditions=_conditions(trial, task, grade.verifier if grade else None),
+        | (about.derived.groups if about.derived else {}),
+        conditions=_conditions(trial, metrics),
         batch=batch,
-        run_id=trial.run_id,
-        source=str(folder),
+        run_id=str(trial.path.resolve()) if trial.problem else result.run_id,
+        source=str(trial.path),
     )
 
 
-def _conditions(trial: Trial, task: TaskFolder | None, metrics: VerifierMetrics | None) -> Conditions:
-    agent, config = trial.agent_info or AgentInfo(), trial.config
+def _told(text: str) -> str:
+    """Return the start of what an agent or a tool said, without secrets, since reports quote it."""
+    return replace_shapes(text, REDACTED)[:ERROR_CHARS]
+
+
+def _usage(spent: AgentResult) -> TokenUsage | None:
+    """Return token counts; None unless both directions were recorded, since half of them would look cheap."""
+    if spent.n_input_tokens is None or spent.n_output_tokens is None or spent.is_nothing:
+        return None
+    cached = spent.n_cache_tokens or 0
+    return TokenUsage(
+        input_tokens=max(0, spent.n_input_tokens - cached),  # Harbor counts cached tokens as input tokens too
+        output_tokens=spent.n_output_tokens,
+        cache_read_tokens=cached,
+    )
+
+
+def _conditions(trial: TrialRecord, metrics: VerifierMetrics | None) -> Conditions:
+    task = trial.task
+    agent, config = trial.result.agent_info or AgentInfo(), trial.result.config
     environment = task.toml.environment if task else EnvironmentSection()
     timeout = config.agent.override_timeout_sec or (task.toml.agent.timeout_sec if task else None)
     if timeout is not None and config.agent.max_timeout_sec is not None:
@@ -178,9 +227,9 @@ def _conditions(trial: Trial, task: TaskFolder | None, metrics: VerifierMetrics 
     return Conditions(
         agent=agent.name or config.agent.name,
         agent_version=agent.version,
-        agent_settings=_hash({key: value for key, value in settings.items() if value not in (None, [], {}, False)}),
+        agent_settings=_hash(settings),
         base_image=task.base_image if task else None,
-        verifier_mode=trial.verifier_environment_mode or (task.toml.verifier.environment_mode if task else None),
+        verifier_mode=trial.result.verifier_environment_mode or (task.toml.verifier.environment_mode if task else None),
         scoring=metrics.scoring if metrics else None,
         scoring_version=metrics.scoring_version if metrics else None,
         agent_timeout_seconds=timeout,
@@ -189,14 +238,14 @@ def _conditions(trial: Trial, task: TaskFolder | None, metrics: VerifierMetrics 
     )
 
 
-def _batches(folders: Iterable[Path]) -> dict[Path, Batch]:
-    """Describe the job of each trial folder, by the job's folder."""
-    present = Counter(folder.parent for folder in folders)
+def _batches(found: Sequence[TrialFolder]) -> dict[Path, Batch]:
+    """Describe the job of each trial, by the job's folder."""
     batches = {}
-    for job, count in present.items():
-        told = read_job(job)
+    for job, count in Counter(trial.job for trial in found).items():
+        file = job / "result.json"
+        told = (read_or_warn(file, Job) if file.is_file() else None) or Job()
         batches[job] = Batch(
-            name=job.name,
+            name=job.resolve().name,
             planned=told.n_total_trials,
             present=count,
             # Only a file that says how many trials were planned says whether they are done.
@@ -206,54 +255,41 @@ def _batches(folders: Iterable[Path]) -> dict[Path, Batch]:
     return batches
 
 
-def _grade(folder: Path, trial: Trial, output: str) -> GradeResult | None:
-    reward = reward_of(folder, trial)
-    if reward is None:
-        return None
-    metrics = _metrics(folder)
+def _grade(trial: TrialRecord, reward: float, key: str, metrics: VerifierMetrics | None) -> GradeResult:
     components = metrics.components if metrics else {}
+    rewards = trial.result.rewards
     return GradeResult(
-        assertion_id=REWARD,
+        assertion_id=key,
         assertion_type="code",
         assertion_name="verifier",
         passed=reward >= PASS_SCORE,
         score=reward,
-        details=f"reward {reward:g}",
-        full_output=output,
+        details=f"{key} {rewards[key]:g}",
+        full_output=trial.output,
         criteria_scores=[
             CriterionScore(criterion=name, score=float(value))
-            for name, value in (components or trial.rewards).items()
-            if isinstance(value, int | float) and 0 <= value <= 1 and (components or name != REWARD)
+            for name, value in (components or rewards).items()
+            if isinstance(value, int | float) and 0 <= value <= 1 and (components or name != key)
         ],
         verifier=metrics,
         weight=1.0,
-        duration_seconds=(trial.verifier.seconds if trial.verifier else None) or 0.0,
+        duration_seconds=(trial.result.verifier.seconds if trial.result.verifier else None) or 0.0,
     )
 
 
-def _test_output(folder: Path) -> str:
-    output = left_by_agent(folder, TEST_OUTPUT, MOST_OUTPUT_BYTES, cut=True) or b""
-    return output.decode("utf-8", errors="replace")
-
-
-def _metrics(folder: Path) -> VerifierMetrics | None:
-    """Read what the verifier reports besides its reward; None without the file, or if another benchmark wrote it."""
-    path = "verifier/metrics.json"
-    content = left_by_agent(folder, path, MOST_OUTPUT_BYTES)
-    if content is None:
-        return None
-    told = read(folder / path, RootModel[object], content).root
+def _metrics(trial: TrialRecord) -> VerifierMetrics | None:
+    """Return what the verifier reports besides its reward; None if it did not, or another benchmark wrote it."""
     try:
-        return VerifierMetrics.model_validate(told)
+        return VerifierMetrics.model_validate(trial.metrics)
     except ValidationError:
         return None
 
 
-def _config_names(found: Iterable[tuple[Path, Trial]]) -> dict[str, str]:
+def _config_names(found: Iterable[TrialFolder]) -> dict[str, str]:
     """Name each config after its job, and after its agent too if the job has several."""
     agents: dict[str, dict[str, str]] = defaultdict(dict)
-    for folder, trial in found:
-        agents[folder.parent.name].setdefault(_config_key(folder, trial), _agent_label(trial))
+    for trial in found:
+        agents[trial.job.resolve().name].setdefault(_config_key(trial), _agent_label(trial))
     names: dict[str, str] = {}
     for job, labels in agents.items():
         used: dict[str, int] = defaultdict(int)
@@ -264,25 +300,26 @@ def _config_names(found: Iterable[tuple[Path, Trial]]) -> dict[str, str]:
     return names
 
 
-def _config_key(folder: Path, trial: Trial) -> str:
-    return f"{folder.parent.name}\0{_agent_hash(trial)}"
+def _config_key(trial: TrialFolder) -> str:
+    return f"{trial.job.resolve().name}\0{_agent_hash(trial)}"
 
 
-def _agent_hash(trial: Trial) -> str:
+def _agent_hash(trial: TrialFolder | TrialRecord) -> str:
     """Hash the agent's configuration without its model, which a result names separately."""
-    return _hash(trial.config.agent.model_dump(mode="json", exclude_unset=True, exclude={"model_name"}))
+    return _hash(trial.result.config.agent.model_dump(mode="json", exclude_unset=True, exclude=NOT_A_CONFIG))
 
 
-def _hash(value: object) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
+def _hash(settings: Mapping[str, object]) -> str:
+    """Hash settings without the empty ones, since each version of Harbor has more of them."""
+    told = {key: value for key, value in settings.items() if value not in (None, [], {}, False)}
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def _agent_label(trial: Trial) -> str:
-    agent = trial.config.agent
-    name = (trial.agent_info and trial.agent_info.name) or agent.name or "agent"
-    return "+".join([name, *(server.name for server in agent.mcp_servers or [])])
+def _agent_label(trial: TrialFolder) -> str:
+    return "+".join([trial.result.agent or "agent", *(s.name for s in trial.result.config.agent.mcp_servers or [])])
 
 
-def _model(trial: Trial) -> str:
-    reported = trial.agent_info.model_info if trial.agent_info else None
-    return (reported and reported.name) or trial.config.agent.model_name or "none"
+def _model(trial: TrialRecord) -> str:
+    agent = trial.result.agent_info
+    reported = agent.model_info if agent else None
+    return (reported and reported.name) or trial.result.config.agent.model_name or "none"

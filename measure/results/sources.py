@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from locobench.harbor.trial import BY_NAME, RewardScale
 from locobench.shared.errors import InputError
 from measure.records import EvalResult
 from measure.results.files import load_results
@@ -13,17 +14,20 @@ from measure.results.journal import read_journal
 from measure.results.table import load_table
 
 
-def load_source(path: Path | str) -> list[EvalResult]:
-    """Read the results at a path of any of these kinds; InputError when there is nothing to read."""
+def load_source(path: Path | str, scale: RewardScale = BY_NAME) -> list[EvalResult]:
+    """Read the results at a path of any of these kinds; InputError when there is nothing to read.
+
+    `scale` says which reward counts in Harbor jobs and tables; scores of the other kinds are final.
+    """
     path = Path(path)
     if path.is_dir():
-        results = load_jobs(path)
+        results = load_jobs(path, scale)
     elif path.name.endswith(".jsonl"):
         if not path.is_file():
             raise InputError(f"{path}: no such file")
         results = read_journal(path)
     elif is_table(path):
-        results = [result for arm in load_table(path).values() for result in arm]
+        results = [result for arm in load_table(path, scale).values() for result in arm]
     else:
         results = load_results(path)
     if not results:
@@ -33,16 +37,16 @@ def load_source(path: Path | str) -> list[EvalResult]:
 
 def is_table(path: Path) -> bool:
     """Tell whether a path is read as a table of rewards."""
-    return path.suffix.lower() == ".csv"
+    return path.suffix.lower() in (".csv", ".tsv")
 
 
-def load_two_arms(path: Path) -> dict[str, list[EvalResult]]:
+def load_two_arms(path: Path, scale: RewardScale = BY_NAME) -> dict[str, list[EvalResult]]:
     """Read both arms of a table by name, the baseline first.
 
     Raises:
         InputError: the table cannot be read, or does not have two arms.
     """
-    arms = load_table(path)
+    arms = load_table(path, scale)
     if len(arms) != 2:
         raise InputError(f"{path}: column 'arm' names {len(arms)} arms, not two: {', '.join(arms)}")
     return arms

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -139,6 +140,22 @@ def test_commits_whose_files_were_never_fetched_are_counted(shop: Path, tmp_path
     assert "1 in files whose content is not in the clone" in (tmp_path / "data" / "derived.html").read_text()
 
 
+def test_questions_about_other_repositories_are_not_replaced(shop: Path, tmp_path: Path, script: Script) -> None:
+    shutil.copytree(shop, tmp_path / "other")
+    both = tmp_path / "both"
+    assert script("derive_scenarios.py", shop, "--output_dir", both).returncode == 0
+    before = tree(both)
+    done = script("derive_scenarios.py", tmp_path / "other", "--output_dir", both)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert f"{both}: holds the questions about shop, which would be lost" in done.stderr
+    assert tree(both) == before
+    assert script("derive_scenarios.py", tmp_path / "other", shop, "--output_dir", both).returncode == 0
+
+
+def test_a_language_may_be_typed_in_capitals(shop: Path, tmp_path: Path, script: Script) -> None:
+    assert script("derive_scenarios.py", shop, "--output_dir", tmp_path / "o", "--languages", "Python").returncode == 0
+
+
 @pytest.mark.parametrize(
     ("files", "said"),
     [
@@ -222,7 +239,7 @@ def test_odd_files_are_counted_and_do_no_harm(tmp_path: Path, script: Script) ->
         "shop/pointer.py": "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 3\n",
         "shop/binary.py": b"\0\1\2",
         "shop/fenced.py": "```python\nx = 1\n```\n",
-        "vendor/lib.py": "def parse_amount(): ...\n",
+        "vendor/lib.py": "def other_amount(): ...\n",
         "tests/test_all.py": "from shop.amounts import parse_amount\ndef test(): parse_amount(1)\n",
     }
     commit(folder, CHAIN | PADDING | odd)
@@ -239,7 +256,7 @@ def test_odd_files_are_counted_and_do_no_harm(tmp_path: Path, script: Script) ->
         "1 LFS pointers",
         "1 not text",
         "1 wrapped in a Markdown fence",
-        "1 over 1 MB",
+        "1 too large",
     ):
         assert said in page
 

@@ -8,6 +8,8 @@ import pytest
 
 from locobench.scoring import exact
 from locobench.scoring.grading import as_answer
+from tools.docs.formats_page import KEY as SHOP
+from tools.docs.formats_page import right_answers, wrong_answers
 
 ITEMS = ["src/a.py: Orders.place", "src/a.py: Orders.Orders", "src/b.py: read_basket", "lib/c.cc: <top level>"]
 NAMES = {
@@ -101,7 +103,59 @@ def test_files_alone_are_items_where_files_are_asked_for() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["```answer\n" + "x" * 300_000, "```answer\n" + ":\n" * 90, "```answer\n\x00: \x01\n```", "~~~answer\n(((((((\n"],
+    [
+        "```answer\n" + "x" * 300_000,
+        "```answer\n" + ":\n" * 90,
+        "```answer\n\x00: \x01\n```",
+        "~~~answer\n(((((((\n",
+        "```answer\n" + "[" * 100_000,
+        "```answer\n" + ("./" * 500 + "\n") * 260,
+    ],
 )
 def test_hostile_answers_earn_nothing_and_break_nothing(text: str) -> None:
     assert measure(text)["reward"] == 0.0
+
+
+def test_sixty_formats_of_the_right_answer_earn_everything() -> None:
+    rewards = {title: exact.score(text, key)["reward"] for title, (text, key) in right_answers().items()}
+    assert len(rewards) == 60
+    assert {title: reward for title, reward in rewards.items() if reward < 1} == {}
+
+
+@pytest.mark.parametrize(
+    ("title", "found", "right"),
+    [
+        ("another name, the right one in a remark", 2, 0),
+        ("prose with all files and names", 1, 0),
+        ("the three and as many others", 6, 3),
+        ("every name of the three files", 11, 3),
+    ],
+)
+def test_reading_more_gives_no_more_to_wrong_answers(title: str, found: int, right: int) -> None:
+    told = exact.score(wrong_answers()[title], SHOP)
+    assert (told["precision"], len(told["wrong"])) == (pytest.approx(right / found, abs=1e-6), found - right)
+
+
+@pytest.mark.parametrize(
+    "line", ["src/a.py: (*Orders).place", "src/a.py: func (o *Orders) place(x int) error", "src/a.py > Orders.place"]
+)
+def test_receivers_and_signatures_name_the_method(line: str) -> None:
+    assert measure(as_answer([line]))["wrong"] == []
+
+
+@pytest.mark.parametrize(
+    "name", ["<top level>", "top-level code", "module level", "(module)", "<module>", "file scope"]
+)
+def test_the_top_level_has_many_names(name: str) -> None:
+    assert measure(as_answer([f"lib/c.cc: {name}  # runs at import"]))["wrong"] == []
+
+
+def test_several_names_of_a_file_may_stand_on_a_line() -> None:
+    assert reward("lib/c.cc: <top level>", "src/a.py: Orders.place, Orders(x, y), more, <top level>") == pytest.approx(
+        6 / 9, abs=1e-6
+    )
+
+
+def test_paths_with_blanks_and_brackets_are_read() -> None:
+    key = {"items": ["Studio App/src/[id].ts: load"], "names": {"Studio App/src/[id].ts": ["load", "save"]}}
+    assert reward("- `Studio App/src/[id].ts`: `load()` - reads it", **key) == 1.0

@@ -9,13 +9,14 @@ import pytest
 from locobench.derive.code.build import build
 from locobench.derive.code.index import Index
 from locobench.derive.code.languages import LANGUAGES
+from locobench.derive.code.scope import Source
 from locobench.derive.resolve.strict import Strict, Unclear
 from locobench.derive.structure import Structure
 from tests.derive.repositories import CHAIN
 
 
 def read(language: str, files: dict[str, str]) -> Index:
-    return build(LANGUAGES[language], [(path, text.encode()) for path, text in sorted(files.items())])
+    return build(LANGUAGES[language], [Source(path, text.encode()) for path, text in sorted(files.items())])
 
 
 def users(language: str, files: dict[str, str], name: str) -> set[str]:
@@ -72,6 +73,7 @@ def test_nested_functions_lambdas_and_class_bodies_count_for_what_is_around_them
 LANGUAGE_SAMPLES = {
     "go": (
         {
+            "go.mod": "module x\n",
             "pay/a.go": "package pay\n\nfunc Charge() int { return 1 }\n\ntype Till struct{}\n\nfunc (t *Till) Open() { Charge(); t.Fill() }\n\nfunc (t *Till) Fill() {}\n",
             "cmd/main.go": 'package main\n\nimport "x/pay"\n\nfunc main() { f := pay.Charge; f() }\n',
         },
@@ -153,9 +155,9 @@ def test_a_rust_test_for_one_system_only_is_a_test() -> None:
 
 
 def test_every_language_of_the_benchmark_has_a_row() -> None:
-    from locobench.dataset.catalog import LANGUAGES as BENCHMARK
+    from locobench.dataset.catalog import load_languages
 
-    assert set(LANGUAGES) == set(BENCHMARK)
+    assert set(LANGUAGES) == set(load_languages())
     assert all(language.library_names for language in LANGUAGES.values())
 
 

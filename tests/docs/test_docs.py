@@ -25,7 +25,7 @@ def test_the_reference_of_the_commands_is_up_to_date() -> None:
 def test_a_page_that_was_changed_by_hand_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "docs").mkdir()
     monkeypatch.setattr(generate, "ROOT", tmp_path)
-    monkeypatch.setattr(generate, "PAGES", {"docs/PAGE.md": lambda root: f"of {root.name}\n"})
+    monkeypatch.setattr(generate, "PAGES", {"docs/PAGE.md": lambda: "what it should say\n"})
     assert generate.main(["--check"]) == 1
     assert generate.main([]) == 0
     assert generate.main(["--check"]) == 0

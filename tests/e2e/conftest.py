@@ -66,7 +66,7 @@ def task_folders(tasks: Path) -> list[Path]:
 
 @pytest.fixture(scope="session")
 def provided() -> dict[str, str]:
-    """What engine.sh wrote down: BASE_IMAGE, HARBOR, HARBOR_PYTHON."""
+    """What engine.sh wrote down: BASE_IMAGE, HARBOR, HARBOR_PYTHON, HARBOR_NEWEST."""
     if not ENVIRONMENT_FILE.is_file():
         pytest.fail("run tests/e2e/engine.sh first (`make e2e` does)")
     return dict(line.split("=", 1) for line in ENVIRONMENT_FILE.read_text().splitlines())

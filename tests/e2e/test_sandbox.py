@@ -16,8 +16,9 @@ import pytest
 from docker import DockerClient
 
 from harness.models import ErrorKind, Outcome
-from harness.sandbox.docker_sandbox import LABEL, DockerSandbox
+from harness.sandbox.docker_sandbox import DockerSandbox
 from harness.suite.load import load_tasks
+from locobench.containers.engine import LABEL
 from measure.results.files import load_results
 from tests.e2e.claude_runs import attacks, bash, by_prompt, prompt_key, solving
 from tests.support.attacks import ATTACKS, write_suite, write_task

@@ -252,7 +252,7 @@ def test_a_link_that_leads_out_is_named_and_not_followed(tmp_path: Path, link: s
 
 
 def test_the_command_names_links_that_it_did_not_follow(tmp_path: Path) -> None:
-    claude = configuration(tmp_path / "home", DOTclaude__skills__s__SKILLDOTmd="# s")
+    claude = configuration(tmp_path / "home", DOTclaude__skills__s__SKILLDOTmd="---\ndescription: s\n---\n")
     (claude / "skills/s/etc").symlink_to("/etc")
     shown = harness(tmp_path, "export-config", "--claude-home", str(claude), "-o", "snapshot.json")
     assert shown.returncode == 0
@@ -358,11 +358,21 @@ OFF = {
 }
 
 
+NO_MCP: dict[str, Any] = {"mcpServers": {}, "enableAllProjectMcpServers": False, "enabledMcpjsonServers": []}
+
+
+def written_settings(folder: Path) -> dict[str, Any]:
+    """Return the settings of an import without MCP, but for the keys that switch MCP off."""
+    found: dict[str, Any] = json.loads((folder / ".claude/settings.json").read_text())
+    assert {name: found.pop(name) for name in NO_MCP} == NO_MCP
+    return found
+
+
 @pytest.mark.parametrize("settings_", [{}, {"env": {"DISABLE_TELEMETRY": "true"}}, {"env": "odd"}])
 def test_the_written_settings_turn_telemetry_off_themselves(tmp_path: Path, settings_: dict[str, Any]) -> None:
     """Whoever starts the CLI without the returned variables has it off, too."""
     ConfigImporter().setup_ci_environment(snapshot_of(settings=settings_), tmp_path)
-    assert json.loads((tmp_path / ".claude/settings.json").read_text()) == {"env": OFF}
+    assert written_settings(tmp_path) == {"env": OFF}
 
 
 @pytest.mark.parametrize(
@@ -374,15 +384,25 @@ def test_settings_cannot_turn_telemetry_on_again(tmp_path: Path, name: str) -> N
     """Variables of settings.json win over those of the process: DISABLE_TELEMETRY with an empty value would."""
     settings_ = {"env": {name: "", "KEEP": "1"}}
     ConfigImporter().setup_ci_environment(snapshot_of(settings=settings_), tmp_path)
-    assert json.loads((tmp_path / ".claude/settings.json").read_text()) == {"env": {"KEEP": "1", **OFF}}
+    assert written_settings(tmp_path) == {"env": {"KEEP": "1", **OFF}}
+
+
+def test_keys_for_analytics_and_telemetry_go_off_in_the_written_settings(tmp_path: Path) -> None:
+    settings_ = {"analytics": True, "telemetry": {"enabled": True}, "enableTelemetry": "yes", "theme": "dark"}
+    ConfigImporter().setup_ci_environment(snapshot_of(settings=settings_), tmp_path)
+    off = {"analytics": False, "telemetry": False, "enableTelemetry": False}
+    assert written_settings(tmp_path) == {**off, "theme": "dark", "env": OFF}
 
 
 def test_mcp_servers_are_off_unless_asked_for(tmp_path: Path) -> None:
-    snapshot = snapshot_of(mcp_servers={"s": {"command": "x"}})
+    own = {"enableAllProjectMcpServers": True, "enabledMcpjsonServers": ["p"], "mcpServers": {"p": {"command": "p"}}}
+    snapshot = snapshot_of(mcp_servers={"s": {"command": "x"}}, settings=own)
     ConfigImporter().setup_ci_environment(snapshot, tmp_path / "off")
     assert not (tmp_path / "off/.claude/.claude.json").exists()
+    assert json.loads((tmp_path / "off/.claude/settings.json").read_text()) == {**NO_MCP, "env": OFF}
     ConfigImporter().setup_ci_environment(snapshot, tmp_path / "on", disable_mcp=False)
     assert json.loads((tmp_path / "on/.claude/.claude.json").read_text())["mcpServers"] == snapshot.mcp_servers
+    assert json.loads((tmp_path / "on/.claude/settings.json").read_text()) == {**own, "env": OFF}
 
 
 def test_modes_and_binaries_are_restored(tmp_path: Path) -> None:

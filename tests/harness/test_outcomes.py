@@ -134,3 +134,33 @@ def test_a_rejected_usage_limit_tells_when_to_come_back() -> None:
     trace = ClaudeExecutor()._parse_output(f"{json.dumps(event)}\n{json.dumps(result)}", 1)
     assert trace.error_kind is ErrorKind.RATE_LIMIT
     assert 500 < (trace.retry_after_seconds or 0) <= 600
+
+
+TWO_RESULTS = """#!/bin/sh
+cat > /dev/null
+cat "{first}"
+sleep {pause}
+cat "{second}"
+"""
+
+
+@pytest.mark.parametrize(("started", "grace_seconds"), [(False, 5.0), (True, 0.1)])
+def test_a_background_task_that_ends_later_starts_the_agent_again_and_the_last_result_counts(
+    tmp_path: Path, started: bool, grace_seconds: float
+) -> None:
+    """While the CLI has said that a task runs, even the grace period does not begin."""
+    lines = (RECORDED / "ok_stream.stdout").read_text().splitlines()
+    result = json.loads(lines[-1])
+    task = {"type": "system", "subtype": "task_started", "task_id": "b1"}
+    told = {"type": "system", "subtype": "task_notification", "task_id": "b1"}
+    cost = result["total_cost_usd"] + 1
+    last = json.dumps({**result, "result": "the last answer", "total_cost_usd": cost})
+    first = [*lines[:-1], *([json.dumps(task)] if started else []), lines[-1]]
+    (tmp_path / "first").write_text("\n".join(first) + "\n")
+    (tmp_path / "second").write_text("\n".join([json.dumps(told), last]) + "\n")
+    script = TWO_RESULTS.format(first=tmp_path / "first", second=tmp_path / "second", pause=0.6)
+    (tmp_path / "claude").write_text(script)
+    (tmp_path / "claude").chmod(0o755)
+    executor = ClaudeExecutor(str(tmp_path / "claude"), grace_seconds=grace_seconds)
+    trace = executor.run("do it", Config(name="c"), tmp_path, 20)
+    assert (trace.outcome, trace.result, trace.cost_usd) == (Outcome.COMPLETED, "the last answer", cost)

@@ -29,9 +29,9 @@ from harness.models import (
     Task,
 )
 from harness.run import matrix
-from harness.run.matrix import MatrixStopped, spent_usd
+from harness.run.matrix import spent_usd
 from harness.run.plan import plan
-from harness.runner import EvalRunner
+from harness.runner import EvalRunner, MatrixStopped
 from measure.compare.metrics import total_cost
 from measure.results.journal import Journal, read_journal
 from tests.support.results import run

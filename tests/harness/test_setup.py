@@ -9,7 +9,7 @@ import pytest
 from harness.graders.code_graders import CodeGrader
 from harness.graders.commands import GraderError
 from harness.graders.composite_grader import CompositeGrader
-from harness.models import ExecutionTrace, Task
+from harness.models import ExecutionTrace, Resources, Task
 from harness.run.oracle import nop, oracle
 from harness.suite import fingerprint
 
@@ -121,3 +121,5 @@ def test_a_task_without_it_is_the_task_it_was() -> None:
     with_field = fingerprint.of_task(task())
     assert with_field == "802e5e20c3aaffbe"
     assert fingerprint.of_task(task("make")) != with_field
+    limited = task().model_copy(update={"resources": Resources(memory_mb=512)})
+    assert fingerprint.of_task(limited) != with_field

@@ -123,7 +123,8 @@ ENDINGS = [
 def test_exceptions_decide_the_outcome(tmp_path: Path, exception: str, outcome: Outcome, kind: ErrorKind) -> None:
     write_trial(tmp_path, exception=exception, reward=1.0)
     result = load_jobs(tmp_path)[0]
-    assert (result.outcome, result.trace.error_kind, result.passed) == (outcome, kind, False)
+    assert (result.outcome, result.trace.error_kind) == (outcome, kind)
+    assert result.passed == result.measured
     assert result.trace.error == f"{exception}: why so"
 
 
@@ -157,10 +158,9 @@ def test_a_reward_below_the_pass_score_fails_and_keeps_its_score(tmp_path: Path)
 @pytest.mark.parametrize("reward", [1.5, -0.1, 53.8])
 def test_a_reward_outside_of_0_to_1_is_refused_with_its_file(tmp_path: Path, reward: float) -> None:
     folder = write_trial(tmp_path, reward=reward)
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=f"rewards.reward is {reward:g}, outside of 0 to 1") as caught:
         load_jobs(tmp_path)
     assert str(folder / "result.json") in str(caught.value)
-    assert "rewards go from 0 to 1" in str(caught.value)
 
 
 @pytest.mark.parametrize("exception", ["AgentTimeoutError", "ContextWindowExceededError"])
@@ -173,7 +173,12 @@ def test_an_agent_that_failed_and_left_no_reward_scored_0(tmp_path: Path, except
 
 def test_a_verifier_that_raised_lost_the_run_and_its_last_line_is_told(tmp_path: Path) -> None:
     folder = write_trial(tmp_path, reward=0.0)
-    said = "Traceback (most recent call last):\n  File x, line 3\nKeyError: 'ground_truth'\n"
+    said = (
+        "Traceback (most recent call last):\n"
+        '  File "/tests/verify.py", line 3, in <module>\n    main()\n    ~~~~^^\n'
+        '  File "/tests/verify.py", line 2, in main\n'
+        "KeyError: 'ground_truth'\n"
+    )
     (folder / "verifier/test-stdout.txt").write_text(said)
     (result,) = load_jobs(tmp_path)
     assert (result.measured, result.trace.error_kind) == (False, ErrorKind.GRADING)
@@ -431,17 +436,29 @@ def test_a_folder_without_trials_is_bad_input(tmp_path: Path) -> None:
          r"agent_result\.n_output_tokens: Input should be less than or equal to"),
         ("result.json", '{"trial_name": "x", "task_name": "t", "verifier_result": {"rewards": {"reward": NaN}}}',
          r"verifier_result\.rewards\.reward: Input should be a finite number"),
+        ("result.json", "", "Invalid JSON"),
         ("agent/trajectory.json", '{"steps": [{"tool_calls": [{"function_name": 1}]}]}',
          r"steps\.0\.tool_calls\.0\.function_name: Input should be a valid string"),
+        ("agent/trajectory.json", '{"steps": [{"sour', "Invalid JSON"),
         ("verifier/metrics.json", "not json", "Invalid JSON"),
+        ("lock.json", "{", "Invalid JSON"),
+        ("../result.json", "{", "Invalid JSON"),
+        ("../../../tasks/task_a/task.toml", "[", "not TOML"),
     ],
 )  # fmt: skip
-def test_a_broken_file_is_named_with_its_field_and_the_cure(tmp_path: Path, file: str, content: str, said: str) -> None:
-    folder = write_trial(tmp_path)
-    (folder / "agent").mkdir()
-    (folder / file).write_text(content)
-    with pytest.raises(InputError, match=rf"{file}: .*{said}.*move the trial's folder away"):
-        load_jobs(tmp_path)
+def test_a_file_that_is_cut_costs_what_it_says_and_is_named(tmp_path: Path, file: str, content: str, said: str) -> None:
+    """A trial without its result is lost; a trajectory, metrics or a task that cannot be read are not known."""
+    task = task_folder(tmp_path / "tasks/task_a")
+    for name in ("task_a__x1", "task_a__x2"):
+        folder = write_trial(tmp_path / "jobs", name=name, task_id={"path": str(task)})
+        (folder / "agent").mkdir()
+        (folder / "config.json").write_text(json.dumps({"trial_name": name, "task": {"path": str(task)}}))
+        (folder / "lock.json").write_text("{}")
+    (tmp_path / "jobs/with-search/task_a__x1" / file).resolve().write_text(content)
+    with pytest.warns(UserWarning, match=rf"{file.rpartition('/')[2]}: .*{said}"):
+        results = load_jobs(tmp_path / "jobs")
+    assert [result.task_id for result in results] == ["task_a", "task_a"]
+    assert sum(result.measured for result in results) == (1 if file == "result.json" else 2)
 
 
 def test_servers_of_one_name_and_two_addresses_are_two_configs(tmp_path: Path) -> None:

@@ -182,7 +182,12 @@ def test_folders_that_harbor_would_skip_do_not_count(tmp_path: Path) -> None:
     ("content", "words"),
     [
         ('{"mcpServers": {}}', "holds no server"),
-        ('{"mcpServers": {"s": {"type": "http", "url": "u", "headers": {"Authorization": "secret"}}}}', "headers: "),
+        (
+            '{"mcpServers": {"s": {"type": "http", "url": "u", "headers": {"Authorization": "secret"}}}}',
+            "the header Authorization holds a credential, which Harbor takes from a variable alone",
+        ),
+        ('{"mcpServers": {"s": {"command": "x", "headers": {"A": "b"}}}}', "a stdio server has no headers"),
+        ('{"mcpServers": {"s": {"command": "x", "env": {"A": "b"}}}}', "Harbor passes on command and args, or url and"),
     ],
 )
 def test_servers_that_harbor_cannot_pass_on_are_refused(tmp_path: Path, content: str, words: str) -> None:
@@ -192,3 +197,18 @@ def test_servers_that_harbor_cannot_pass_on_are_refused(tmp_path: Path, content:
     assert (shown.returncode, shown.stderr.count("\n")) == (2, 1)
     assert words in shown.stderr
     assert "secret" not in shown.stderr
+
+
+@pytest.mark.parametrize("value", ["token ${TOKEN}", "Bearer ${TOKEN}", "${USER}:${TOKEN}"])
+@pytest.mark.parametrize("kind", [{"type": "http"}, {"transport": "http"}, {"transport": "streamable-http"}, {}])
+def test_headers_whose_credentials_are_variables_pass_into_the_job(
+    tmp_path: Path, kind: dict[str, str], value: str
+) -> None:
+    make_tasks(tmp_path)
+    server = {**kind, "url": "https://s", "headers": {"Authorization": value, "X-Team": "search"}}
+    (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"s": server}}))
+    shown = harness(tmp_path, "plan", "tasks", "--agent", "codex", "--mcp-config", "mcp.json", "--budget-usd", "1")
+    assert "headers need Harbor 0.26 or later" in shown.stdout
+    (given,) = YAML(typ="safe").load((tmp_path / "with.yaml").read_text())["agents"][0]["mcp_servers"]
+    assert given["transport"] == "streamable-http"
+    assert given["headers"] == {"Authorization": value, "X-Team": "search"}

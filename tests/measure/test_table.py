@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError
+from locobench.harbor.trial import RewardScale
 from measure.compare.comparison import compare
 from measure.results.sources import load_source, load_two_arms
 from measure.results.table import load_table
@@ -93,13 +94,16 @@ def test_runs_that_are_numbered_may_have_the_same_reward(tmp_path: Path) -> None
         ("", "no rows below the header"),
         ("task,arm\nt1,a\n", "row 2, column reward: Field required"),
         ("task,arm,reward,task\n", "row 1 has a column twice"),
-        ("task,arm,reward,\n", "or one without a name"),
+        ("task,arm,,reward\n", "or one without a name"),
         ("task,arm,reward\n", "no rows below the header"),
         ("task,arm,reward\nt1,a\n", "row 2 has more or fewer cells than the header, which has 3"),
         ("task,arm,reward\nt1,a,1,1\n", "row 2 has more or fewer cells than the header, which has 3"),
-        ("task,arm,reward\nt1,a,0\nt2,a,\n", "row 3, column reward: Input should be a valid number"),
-        ("task,arm,reward\nt1,a,nan\n", "row 2, column reward: Input should be a finite number"),
-        ("task,arm,reward\nt1,a,55\n", "row 2, column reward: Input should be less than or equal to 1"),
+        (
+            "task,arm,reward\nt1,a,0\nt2,a,\n",
+            "row 3, column reward is empty; write a number, pass or fail, or lost for a run",
+        ),
+        ("task,arm,reward\nt1,a,nan\n", "row 2, column reward is nan, outside of 0 to 1"),
+        ("task,arm,reward\nt1,a,55\n", "row 2, column reward is 55, outside of 0 to 1"),
         ("task,arm,reward\n,a,1\n", "row 2, column task: String should have at least 1 character"),
         ("task,arm,reward\nt1,,1\n", "row 2, column arm: String should have at least 1 character"),
     ],
@@ -115,3 +119,35 @@ def test_a_table_of_three_arms_is_no_comparison_of_two(tmp_path: Path) -> None:
     path = table(tmp_path, "task,arm,reward\nt1,x,0\nt1,y,1\nt1,z,1\n")
     with pytest.raises(InputError, match="names 3 arms, not two: x, y, z"):
         load_two_arms(path)
+
+
+SPREADSHEETS = {
+    "booleans": "task,arm,reward\nt,a,TRUE\nu,a,FALSE\n",
+    "words": "task,arm,reward\nt,a,Pass\nu,a,failed\n",
+    "semicolons with decimal commas": "task;arm;reward\nt;a;1,0\nu;a;0,0\n",
+    "tabs": "task\tarm\treward\nt\ta\t1\nu\ta\t0\n",
+    "a separator line": "sep=;\ntask;arm;reward\nt;a;1\nu;a;0\n",
+    "another harness": "instance_id,arm,resolved\nt,a,True\nu,a,False\n",
+    "capitals": "Task,ARM,Score\nt,a,1\nu,a,0\n",
+    "empty rows and columns": "task,arm,reward,,\nt,a,1,,\n,,,,\n\nu,a,0,,\n",
+    "no arm": "instance_id,resolved\nt,1\nu,0\n",
+    "marks and line ends of Windows": "\ufefftask,arm,reward\r\nt,a,1\r\nu,a,0\r\n",
+}
+
+
+@pytest.mark.parametrize("name", SPREADSHEETS)
+def test_tables_of_spreadsheets_and_other_harnesses_are_read(tmp_path: Path, name: str) -> None:
+    ((arm, runs),) = load_table(table(tmp_path, SPREADSHEETS[name])).items()
+    assert [(run.task_id, run.passed, run.overall_score) for run in runs] == [("t", True, 1.0), ("u", False, 0.0)]
+    assert arm == ("table" if name == "no arm" else "a")
+
+
+def test_a_run_that_a_table_calls_lost_counts_in_no_rate(tmp_path: Path) -> None:
+    results = load_source(table(tmp_path, "task,arm,reward\nt,a,1\nu,a,lost\nv,a,error\n"))
+    assert [run.measured for run in results] == [True, False, False]
+
+
+def test_a_table_with_several_rewards_is_read_by_the_one_that_counts(tmp_path: Path) -> None:
+    path = table(tmp_path, "task,arm,reward,speedup\nt,a,1,2\nu,a,1,4\n")
+    results = load_source(path, RewardScale("speedup", 0, 4))
+    assert [run.overall_score for run in results] == [0.5, 1.0]

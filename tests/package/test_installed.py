@@ -23,7 +23,7 @@ SCRIPTS = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"][
 
 # Every public path of the harness's and the adapter's specification.
 PUBLIC = """
-locobench.adapter: LoCoBenchAdapter LoCoBenchLoader LoCoBenchTask
+locobench: LoCoBenchAdapter LoCoBenchLoader LoCoBenchTask
 harness.models: Task TaskCategory TaskDifficulty Config Assertion AssertionType CodeAssertion CodeCheckType LLMAssertion
 harness.models: ExecutionTrace TokenUsage ToolCall FileChange GradeResult CriterionScore EvalResult
 harness.models: ConfigSnapshot ClaudeConfigSnapshot
@@ -38,7 +38,6 @@ harness.config_exporter: ConfigExporter
 harness.config_importer: ConfigImporter
 measure.statistics: pass_at_k pass_hat_k wilson_interval
 locobench.shared.errors: InputError
-locobench.dataset.catalog: LANGUAGES
 """
 
 

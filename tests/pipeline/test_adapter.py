@@ -15,16 +15,18 @@ from typing import Any
 import pytest
 
 from adapter import DatasetError, LoCoBenchAdapter, LoCoBenchLoader, LoCoBenchTask, UnknownTaskError
-from locobench.dataset.catalog import LANGUAGES
+from locobench.dataset.catalog import load_languages
 from locobench.dataset.records import RecordError
 from locobench.generate.fingerprint import generator_files
-from locobench.generate.make import Options
+from locobench.generate.options import Options
 from locobench.reading import MAX_ANSWER_BYTES
 from locobench.scoring.scoring import Scoring
 from locobench.scoring.verify import SCORING
 from locobench.shared.errors import InputError
 from tests.conftest import REPOSITORY
 from tests.support.data_builder import FILES, PROJECT, TRUTH, Data, extract, tree
+
+LANGUAGES = tuple(load_languages())
 
 HOSTILE = (
     "{{ x }} {% raw %} {# no #} {id} {0} ${HOME} $(id) `id` \\n \\ EOF\nEOF\n'''\n\"\"\"\n"
@@ -45,6 +47,46 @@ def generate(data: Data, tmp_path: Path, **options: Any) -> Path:
     (outcome,) = LoCoBenchAdapter(tasks, tmp_path / "tasks", data.folder, Options(**options)).generate(tasks.all_ids())
     assert outcome.status == "written", outcome.reason
     return tmp_path / "tasks" / outcome.task_id
+
+
+def test_a_task_is_made_from_a_raw_scenario_and_from_a_line_of_the_dataset(data: Data, tmp_path: Path) -> None:
+    scenario = data.scenario()
+    raw = json.loads((data.folder / "output/scenarios" / f"{scenario}.json").read_text())
+    line = json.loads(loader(data, tmp_path).line(scenario))
+    assert (
+        LoCoBenchTask.from_dict(raw)
+        == LoCoBenchTask.from_dict(line)
+        == LoCoBenchLoader(tmp_path / "d.jsonl").load(scenario)
+    )
+
+
+@pytest.mark.parametrize("raw", [{}, {"id": 7}, {"id": "x", "task_category": "bug_investigation"}])
+def test_a_dictionary_that_is_no_scenario_is_refused_with_its_field(raw: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"^(id|task_category): "):
+        LoCoBenchTask.from_dict(raw)
+
+
+def test_the_loader_filters_by_category_language_and_difficulty(data: Data, tmp_path: Path) -> None:
+    first = data.scenario()
+    second = data.scenario(number=2, task_category="code_comprehension", difficulty="hard")
+    third = data.scenario(project="c_os_medium_002")
+    tasks = loader(data, tmp_path)
+    assert [task.id for task in tasks.filter_by_task_category("code_comprehension")] == [second]
+    assert [task.id for task in tasks.filter_by_language("python")] == [first, second]
+    assert [task.id for task in tasks.filter_by_difficulty("easy")] == [third, first]
+
+
+def test_the_adapter_has_the_name_that_adapters_have() -> None:
+    assert LoCoBenchAdapter.NAME == "locobench-agent"
+
+
+def test_the_classes_of_adapter_py_are_given_by_the_library_too() -> None:
+    import locobench
+
+    assert locobench.LoCoBenchAdapter is LoCoBenchAdapter
+    assert {cls.__module__ for cls in (LoCoBenchAdapter, LoCoBenchLoader, LoCoBenchTask)} == {"adapter"}
+    with pytest.raises(AttributeError, match="no attribute 'Loader'"):
+        locobench.Loader  # noqa: B018
 
 
 def local_reward(task: Path, root: Path, answer: str | None) -> float:
@@ -343,12 +385,12 @@ def test_scoring_that_nobody_set_is_the_verifiers_own() -> None:
 
 def test_a_fingerprint_covers_all_code_that_takes_part_in_making_a_task() -> None:
     program = (
-        "import sys, locobench.adapter, locobench.generate.make, locobench.generate.fingerprint\n"
+        "import sys, adapter, locobench.generate.make, locobench.generate.fingerprint\n"
         "print(*(module.__file__ for name, module in sys.modules.items() if name.partition('.')[0] == 'locobench'))"
     )
     loaded = subprocess.check_output([sys.executable, "-c", program], cwd=REPOSITORY, text=True).split()
     covered = {str(path) for path in generator_files().values()}
     outside = {str(Path(path).relative_to(REPOSITORY)) for path in loaded if path not in covered}
     # Whether a written task is whole; not what is in a task.
-    own = {"locobench/__init__.py", "locobench/generate/__init__.py"}
+    own = {"locobench/__init__.py", "locobench/generate/__init__.py", "locobench/generate/workers.py"}
     assert outside == own | {"locobench/harbor/files.py", "locobench/harbor/task.py"}

@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import REPOSITORY
 
-SCRIPTS = ("extract_dataset", "select_tasks", "run_adapter", "smoke_test")
+SCRIPTS = ("derive_scenarios", "extract_dataset", "select_tasks", "run_adapter", "smoke_test")
 
 
 @pytest.mark.parametrize("name", [*SCRIPTS, "adapter"])

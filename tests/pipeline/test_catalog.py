@@ -9,13 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from locobench.dataset.catalog import LANGUAGES, load_language, load_languages
+from locobench.dataset.catalog import load_language, load_languages
 from locobench.generate import make
-from locobench.selection.criteria import Candidate, Criteria
+from locobench.generate.options import Options
+from locobench.selection.criteria import Candidate
 from locobench.selection.select import select
 from locobench.shared.errors import InputError
+from select_tasks import default_criteria
 from tests.support.suite import REPOSITORY
 from tools.bench.images import all_in_one
+
+LANGUAGES = tuple(load_languages())
 
 KOTLIN = """
 [kotlin]
@@ -31,9 +35,7 @@ def test_every_table_can_be_used(language: str) -> None:
 
 
 def test_all_languages_begin_with_the_same_layer_that_has_compiler_git_and_downloads() -> None:
-    begin = {
-        make.render_dockerfile(language, make.Options()).partition(f"\n# {language}\n")[0] for language in LANGUAGES
-    }
+    begin = {make.render_dockerfile(language, Options()).partition(f"\n# {language}\n")[0] for language in LANGUAGES}
 
     (shared,) = begin
     assert {"build-essential", "ca-certificates", "curl", "git", "python3", "wget"} <= set(shared.split())
@@ -41,7 +43,7 @@ def test_all_languages_begin_with_the_same_layer_that_has_compiler_git_and_downl
 
 def test_one_image_can_have_every_language() -> None:
     """What `make bench-images` measures the others against."""
-    dockerfile = make.render_dockerfile("all", make.Options(base_image="debian:12"), all_in_one(load_languages()))
+    dockerfile = make.render_dockerfile("all", Options(base_image="debian:12"), all_in_one(load_languages()))
 
     assert [line for line in dockerfile.splitlines() if line.startswith("FROM")] == [
         "FROM debian:12 AS language",
@@ -55,7 +57,7 @@ def test_run_lines_stand_behind_the_packages_and_before_the_project(tmp_path: Pa
     table = tmp_path / "languages.toml"
     table.write_text(KOTLIN)
 
-    lines = make.render_dockerfile("kotlin", make.Options(languages=table)).splitlines()
+    lines = make.render_dockerfile("kotlin", Options(languages=table)).splitlines()
 
     first = next(line for line in lines if line.startswith("RUN curl"))
     order = [next(place for place, line in enumerate(lines) if text in line) for text in ('unzip"', first, "COPY")]
@@ -103,18 +105,17 @@ def test_a_category_without_a_bonus_is_an_error_that_says_where_to_add_one() -> 
     tasks = [Candidate("a", "poetry", "hard", "python", 100_000, 50)]
 
     with pytest.raises(InputError, match="no category bonus for poetry; add one"):
-        select(tasks, Criteria())
-    assert select(tasks, Criteria(categories=("bug_investigation",))).selected == []
+        select(tasks, default_criteria())
+    assert select(tasks, default_criteria(categories=("bug_investigation",))).selected == []
 
 
-@pytest.mark.parametrize("script_name", ["extract_dataset.py", "select_tasks.py", "run_adapter.py", "smoke_test.py"])
-def test_a_broken_table_is_one_line_with_its_position(script_name: str, tmp_path: Path) -> None:
-    for name in ("locobench", "templates", script_name):
+def test_a_broken_table_is_one_line_with_its_position(tmp_path: Path) -> None:
+    for name in ("locobench", "templates", "adapter.py", "run_adapter.py"):
         source, copy = REPOSITORY / name, tmp_path / name
         shutil.copytree(source, copy) if source.is_dir() else shutil.copyfile(source, copy)
     table = tmp_path / "templates/environment/languages.toml"
     table.write_text('[c]\npackages = ["gcc"]\ncheck = gcc\n')
-    command = [sys.executable, script_name, "--help"]
+    command = [sys.executable, "run_adapter.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2
-    assert done.stderr == f"{script_name}: {table}: not TOML: Invalid value (at line 3, column 9)\n"
+    assert done.stderr == f"run_adapter.py: {table}: not TOML: Invalid value (at line 3, column 9)\n"

@@ -11,9 +11,10 @@ import pytest
 
 from locobench.harbor.mcp import McpServer
 from locobench.selection.closed_book import with_closed_rewards
-from locobench.selection.criteria import Candidate, Criteria
+from locobench.selection.criteria import Candidate
 from locobench.selection.select import select
 from locobench.shared.errors import InputError
+from select_tasks import default_criteria
 from tests.conftest import Script
 from tests.pipeline.test_adapter import generate, local_reward
 from tests.support.data_builder import FILES, Data, tree
@@ -94,9 +95,9 @@ def test_the_reward_of_a_task_is_the_mean_of_its_graded_trials(job: Path) -> Non
 def test_what_can_be_answered_without_reading_is_left_out_and_what_is_unknown_stays(job: Path) -> None:
     tasks = with_closed_rewards(map(candidate, ("a_b", "a_c", "a_d")), job)
 
-    assert [task.id for _, task in select(tasks, Criteria(max_closed=0.3)).selected] == ["a_c", "a_d"]
-    assert len(select(tasks, Criteria(max_closed=0.4)).selected) == 3
-    assert len(select(tasks, Criteria()).selected) == 3
+    assert [task.id for _, task in select(tasks, default_criteria(max_closed=0.3)).selected] == ["a_c", "a_d"]
+    assert len(select(tasks, default_criteria(max_closed=0.4)).selected) == 3
+    assert len(select(tasks, default_criteria()).selected) == 3
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+import run_adapter
 import select_tasks
 from adapter import LoCoBenchAdapter
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, Script
 from tests.support.data_builder import Data
 
 QUICK_START = """\
@@ -76,7 +77,7 @@ def checkout(tmp_path: Path) -> tuple[Path, list[str]]:
     return home, [data.scenario(number=number) for number in (1, 2)]
 
 
-SCRIPTS = ("extract_dataset.py", "select_tasks.py", "run_adapter.py")
+SCRIPTS = ("adapter.py", "extract_dataset.py", "select_tasks.py", "run_adapter.py")
 
 
 def walked(commands: str, folder: Path) -> None:
@@ -93,7 +94,8 @@ def walked(commands: str, folder: Path) -> None:
 def test_the_quick_start_makes_tasks(checkout: tuple[Path, list[str]]) -> None:
     home, ids = checkout
     walked(QUICK_START, home.parents[1])
-    assert [json.loads(line)["id"] for line in (home / "locobench_dataset.jsonl").open()] == ids
+    assert [json.loads(line)["id"] for line in (home.parents[1] / "locobench_dataset.jsonl").open()] == ids
+    assert not (home / "locobench_dataset.jsonl").exists(), "scripts write where the user stands"
     for task in ids:
         assert [name for name in FILES_OF_A_TASK if not (home / "tasks" / task / name).exists()] == []
 
@@ -104,6 +106,44 @@ def test_every_command_of_the_reference_works_from_its_own_folder(checkout: tupl
     walked(REFERENCE.format(first=ids[0], second=ids[1]), home)
     made = {folder: sorted(path.parent.name for path in (home / folder).glob("*/task.toml")) for folder in OUTPUTS}
     assert made == {"tasks": ids, "named": ids, "limited": ids[:1]}
+
+
+@pytest.mark.slow
+def test_scripts_called_from_another_folder_write_there_and_nowhere_else(checkout: tuple[Path, list[str]]) -> None:
+    home, ids = checkout
+    elsewhere = home.parents[1] / "elsewhere"
+    elsewhere.mkdir()
+    before = sorted(path for path in home.rglob("*") if "__pycache__" not in path.parts)
+    for name in SCRIPTS[1:]:
+        walked(f"python {home / name}", elsewhere)
+    assert sorted(path.name for path in elsewhere.iterdir()) == [
+        "locobench_dataset.jsonl",
+        "selected_tasks.json",
+        "tasks",
+    ]
+    assert sorted(path.parent.name for path in elsewhere.glob("tasks/*/task.toml")) == ids
+    assert sorted(path for path in home.rglob("*") if "__pycache__" not in path.parts) == before
+
+
+@pytest.mark.parametrize(
+    ("script_name", "flag", "meant"),
+    [("extract_dataset.py", "--data_dirr", "--data_dir"), ("run_adapter.py", "--selected-task", "--selected_tasks")],
+)
+def test_a_wrong_flag_is_one_line_that_names_the_right_one(
+    script: Script, script_name: str, flag: str, meant: str
+) -> None:
+    done = script(script_name, flag, "x")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith(f"{script_name}: No such option")
+    assert f"'{meant}'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "text", ["--task_ids a b --limit 1", "--task-ids a b --limit 1", "--task_ids a --limit 1 --task-ids b"]
+)
+def test_a_flag_with_several_values_takes_all_that_follow(text: str) -> None:
+    context = run_adapter.main.make_context("run_adapter.py", text.split())
+    assert (context.params["task_ids"], context.params["limit"]) == (("a", "b"), 1)
 
 
 OUTPUTS = ("tasks", "named", "limited")

@@ -19,6 +19,7 @@ from tests.conftest import REPOSITORY, Script
 from tests.pipeline.test_adapter import generate
 from tests.pipeline.test_judge import verify
 from tests.support.data_builder import FILES, Data
+from tests.support.invariants import call
 
 EXAMPLE = re.findall(r"```python\n(.*?)```", (REPOSITORY / "docs/CUSTOM_VERIFIER.md").read_text(), re.DOTALL)[0]
 # The 1.0 of whoever hands in anything.
@@ -51,6 +52,15 @@ def test_the_example_of_the_docs_scores_answers(data: Data, tmp_path: Path) -> N
     assert metrics["named"] == ["src/price_cache.py", "src/basket.py"]
     assert verify(task, tmp_path / "all", "\n".join(FILES), "")[0] == 1.0
     assert verify(task, tmp_path / "none", None, "")[0] == 0.0
+
+
+def test_a_copy_of_the_published_verifier_with_another_comparison_grades(data: Data, tmp_path: Path) -> None:
+    source = (REPOSITORY / "locobench/scoring/published.py").read_text()
+    own = "def compute_keyword_overlap(solution, ground_truth):\n    return 1.0 if 'clock' in solution else 0.0\n\n\n"
+    begin, end = source.index("def compute_keyword_overlap"), source.index("def check_file_references")
+    task = make_task(data, tmp_path, source[:begin] + own + source[end:], scoring="published")
+    assert verify(task, tmp_path / "one", "It is the clock.", "")[1]["components"]["keyword_overlap"] == 1.0
+    assert verify(task, tmp_path / "two", "It is the cache.", "")[1]["components"]["keyword_overlap"] == 0.0
 
 
 def test_the_example_of_the_docs_is_short() -> None:
@@ -101,7 +111,7 @@ def test_the_smoke_test_judges_the_oracle_only_then(data: Data, tmp_path: Path, 
     task = make_task(data, tmp_path, line + ANSWERED)
 
     assert run_locally(read_task_folder(task), "oracle", timeout=30) == 0.5
-    assert smoke_test.main([str(task), "--local", "--quiet"]) == code
+    assert call(smoke_test.main, str(task), "--local", "--quiet")[0] == code
 
 
 @pytest.mark.parametrize(
@@ -113,23 +123,21 @@ def test_the_smoke_test_judges_the_oracle_only_then(data: Data, tmp_path: Path, 
         ("raise SystemExit('no')\n", "oracle and nop both earn 0.0"),
     ],
 )
-def test_the_smoke_test_fails_a_verifier_that_is_broken(
-    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, said: str
-) -> None:
+def test_the_smoke_test_fails_a_verifier_that_is_broken(data: Data, tmp_path: Path, text: str, said: str) -> None:
     task = make_task(data, tmp_path, text)
-    assert smoke_test.main([str(task), "--local", "--quiet"]) == 1
-    assert said in capsys.readouterr().err
+    code, _, errors = call(smoke_test.main, str(task), "--local", "--quiet")
+    assert code == 1
+    assert said in errors
 
 
 @pytest.mark.slow
-def test_the_smoke_test_gives_a_verifier_as_long_as_the_task_does(
-    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_smoke_test_gives_a_verifier_as_long_as_the_task_does(data: Data, tmp_path: Path) -> None:
     task = make_task(data, tmp_path, "import time\ntime.sleep(30)\n")
     config = task / "task.toml"
     config.write_text(re.sub(r"(\[verifier\][^\[]*?timeout_sec = )[\d.]+", r"\g<1>1.0", config.read_text()))
-    assert smoke_test.main([str(task), "--local", "--quiet"]) == 1
-    assert "test.sh still ran after 1 s and was killed" in capsys.readouterr().err
+    code, _, errors = call(smoke_test.main, str(task), "--local", "--quiet")
+    assert code == 1
+    assert "test.sh still ran after 1 s and was killed" in errors
 
 
 DEBUGGED = """
@@ -144,34 +152,32 @@ reward = len(words) / 4
 """
 
 
-def test_a_verifier_can_be_watched_at_one_answer(
-    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_verifier_can_be_watched_at_one_answer(data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     task = make_task(data, tmp_path, DEBUGGED)
     answer = tmp_path / "answer.md"
     answer.write_text("two words")
     monkeypatch.setenv("VERIFIER_KEY", "k")
-    assert smoke_test.main(["--task", str(task), "--answer", str(answer)]) == 0
-    assert capsys.readouterr().out.splitlines() == [
+    code, output, _ = call(smoke_test.main, "--task", str(task), "--answer", str(answer))
+    assert code == 0
+    assert output.splitlines() == [
         "the verifier printed:", "words: ['two', 'words'] for k \\x1b[31m", "",
         "metrics.json:", '{"words": 2}', "", "reward: 0.5",
     ]  # fmt: skip
     answer.write_text("many more than four words")
-    assert smoke_test.main(["--task", str(task), "--answer", str(answer)]) == 1
-    shown = capsys.readouterr()
-    assert shown.err == f"{task.name}: test.sh wrote the reward 1.25, which is not between 0 and 1\n"
-    assert '{"words": 5}' in shown.out
+    code, output, errors = call(smoke_test.main, "--task", str(task), "--answer", str(answer))
+    assert code == 1
+    assert errors == f"{task.name}: test.sh wrote the reward 1.25, which is not between 0 and 1\n"
+    assert '{"words": 5}' in output
 
 
-def test_a_verifier_that_prints_a_traceback_shows_it(
-    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_verifier_that_prints_a_traceback_shows_it(data: Data, tmp_path: Path) -> None:
     task = make_task(data, tmp_path, "raise KeyError('truth')\n")
-    assert smoke_test.main(["--task", str(task), "--answer", str(task / "solution/solution.md")]) == 1
-    shown = capsys.readouterr()
-    assert shown.err == f"{task.name}: the verifier raised KeyError: 'truth'\n"
-    assert 'verify.py", line 1, in <module>' in shown.out
-    assert "metrics.json: nothing" in shown.out
+    answer = str(task / "solution/solution.md")
+    code, output, errors = call(smoke_test.main, "--task", str(task), "--answer", answer)
+    assert code == 1
+    assert errors == f"{task.name}: the verifier raised KeyError: 'truth'\n"
+    assert 'verify.py", line 1, in <module>' in output
+    assert "metrics.json: nothing" in output
 
 
 @pytest.mark.parametrize(

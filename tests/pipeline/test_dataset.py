@@ -90,7 +90,7 @@ def test_a_run_without_a_name_says_that_the_digests_are_old(
     tasks: Path, arguments: list[object], script: Script
 ) -> None:
     done = script("run_adapter.py", *arguments[:-2], "--overwrite")
-    assert f"{tasks / 'dataset.toml'}: has the digests of before; --dataset_name writes it again\n" in done.stderr
+    assert f"{tasks / 'dataset.toml'}: its digests are stale; --dataset_name writes it again\n" in done.stderr
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -124,8 +124,8 @@ def test_tasks_of_another_selection_are_named_and_left_out(
     done = script("run_adapter.py", *arguments, "--task_ids", chosen, "--quiet")
     assert (done.returncode, done.stderr) == (
         0,
-        f"{tasks}: 2 other tasks lie there (own, {other}), which `harbor run -p` takes, too: move them away, name"
-        " another --output_dir, or leave them out with -x\n",
+        f"{tasks}: 2 other tasks are also in this folder and will run (own, {other}): move them away, name another"
+        " --output_dir, or leave them out with -x\n",
     )
     assert [task["name"] for task in manifest(tasks)["tasks"]] == [f"locobench/{chosen.replace('_', '-')}"]
 

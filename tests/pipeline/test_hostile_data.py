@@ -23,7 +23,7 @@ from locobench.dataset.benchmark import parse_id
 from locobench.dataset.catalog import DIFFICULTIES, TEMPLATES
 from locobench.generate.folder import LOCK_FILE, STATE_FILE
 from locobench.generate.project import Project
-from locobench.selection.criteria import CATEGORY_BONUSES
+from select_tasks import CATEGORY_BONUSES
 from tests.conftest import Script
 from tests.support.data_builder import CATEGORY, FILES, PROJECT, Data, extract, tree
 from tests.support.invariants import check_task

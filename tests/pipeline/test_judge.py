@@ -14,7 +14,7 @@ import pytest
 
 import smoke_test
 from harness.run.judged_task import JudgedTask
-from locobench.generate.make import Options
+from locobench.generate.options import Options
 from locobench.scoring.grader import JUDGE, JUDGE_FILES, grader_files
 from locobench.scoring.grading import as_answer
 from locobench.shared.errors import InputError
@@ -22,6 +22,7 @@ from tests.conftest import REPOSITORY, Script
 from tests.pipeline.test_adapter import generate
 from tests.pipeline.test_judging import APIS, GRADE, KEY
 from tests.support.data_builder import FILES, TRUTH, Data, tree
+from tests.support.invariants import call
 from tests.support.stand_in.messages_api import (
     AUTH,
     OUTPUT_TOKENS,
@@ -183,8 +184,8 @@ def test_the_harness_asks_about_a_plain_task_with_the_same_words(task: Path) -> 
 
 def test_the_tests_hold_the_very_files_that_the_harness_asks_with(task: Path) -> None:
     modules = {"__init__.py", "asking.py", "code_base.py", "evidence.py", "judging.py", "prices.py"}
-    packages = {"tests/locobench/__init__.py", "tests/locobench/scoring/__init__.py"}
-    assert set(JUDGE_FILES) == packages | {f"tests/locobench/scoring/judge/{name}" for name in modules}
+    judge = {f"tests/locobench/scoring/judge/{name}" for name in modules}
+    assert set(JUDGE_FILES) == judge | {"tests/locobench/scoring/__init__.py"}
     for place, path in JUDGE_FILES.items():
         assert (task / place).read_bytes() == path.read_bytes()
 
@@ -205,11 +206,10 @@ def test_a_judge_is_not_put_into_the_agents_container() -> None:
         Options(verifier="judge", shared_verifier=True)
 
 
-def test_the_smoke_test_holds_the_deterministic_part_to_its_promise_and_asks_no_judge(
-    task: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert smoke_test.main([str(task), "--local"]) == 0
-    assert "1 tasks: 1 ok" in capsys.readouterr().out
+def test_the_smoke_test_holds_the_deterministic_part_to_its_promise_and_asks_no_judge(task: Path) -> None:
+    code, output, _ = call(smoke_test.main, str(task), "--local")
+    assert code == 0
+    assert "1 tasks: 1 ok" in output
 
 
 def test_tasks_without_the_code_give_it_to_the_judge_alone(data: Data, tmp_path: Path) -> None:

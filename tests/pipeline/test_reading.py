@@ -72,14 +72,14 @@ def test_code_is_what_stands_in_fences(text: str, code: str) -> None:
 
 
 def test_every_paragraph_item_row_and_heading_is_a_block_of_its_own() -> None:
-    text = "# Title\nfirst\nline\n\nsecond\n- item\n  goes on\n1. number\n| a | b |\n> said"
+    text = "## Title\nfirst\nline\n\nsecond\n- item\n  goes on\n1. number\n| a | b |\n> said"
     assert [tuple(block) for block in read_blocks(text)] == [
-        (HEADING, "Title"),
-        (PROSE, "first\nline"),
-        (PROSE, "second"),
-        (PROSE, "- item\ngoes on"),
-        (PROSE, "1. number"),
-        (PROSE, "| a | b |\n> said"),
+        (HEADING, "Title", 2),
+        (PROSE, "first\nline", 0),
+        (PROSE, "second", 0),
+        (PROSE, "- item\ngoes on", 0),
+        (PROSE, "1. number", 0),
+        (PROSE, "| a | b |\n> said", 0),
     ]
 
 

@@ -79,7 +79,7 @@ def test_a_terminal_shows_one_line_that_counts_and_needs_no_thread() -> None:
     """A process that forks must have none: the child would wait for ever for a lock that the thread held."""
     program = """
 import os, threading
-from locobench.commands.cli import progress
+from locobench.shared.terminal import progress
 for _ in progress(range(5), 5, "Generating", quiet=False):
     os.write(1, b"threads:%d " % threading.active_count())
 """
@@ -457,7 +457,7 @@ def test_help_imports_nothing_heavy(name: str) -> None:
     code = (
         "import runpy, sys\nsys.argv = [sys.argv[1], '--help']\n"
         "try: runpy.run_path(sys.argv[0], run_name='__main__')\nexcept SystemExit: pass\n"
-        "print(sorted({'pydantic', 'jinja2', 'rich', 'docker', 'locobench.adapter'} & set(sys.modules)))"
+        "print(sorted({'pydantic', 'jinja2', 'rich', 'docker', 'adapter'} & set(sys.modules)))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, name], cwd=REPOSITORY, capture_output=True, text=True, check=True
@@ -518,7 +518,48 @@ def test_published_scoring_is_named_in_metadata_key_and_metrics(data: Data, tmp_
     subprocess.run(["bash", task / "tests" / "test.sh", tmp_path / "root"], check=True, capture_output=True)
     metrics = json.loads((tmp_path / "root" / "logs" / "verifier" / "metrics.json").read_text())
     assert metrics["scoring"] == "published"
-    assert 0 < metrics["reward"] <= 1
+    assert metrics["reward"] == tomllib.loads((task / "task.toml").read_text())["metadata"]["oracle_reward"]
+    assert "1 tasks: 1 ok, 0 not" in script("smoke_test.py", tmp_path / "tasks", "--local").stdout
+
+
+def test_the_oracle_is_held_to_the_reward_that_task_toml_names(data: Data, tmp_path: Path, script: Script) -> None:
+    data.project()
+    scenario = data.scenario()
+    script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl")
+    script("run_adapter.py", *command(data, tmp_path, "--scoring", "published"))
+    solution = tmp_path / "tasks" / scenario / "solution/solution.md"
+    solution.write_text(solution.read_text() + "\none word more\n")
+    done = script("smoke_test.py", tmp_path / "tasks", "--local", "--quiet")
+    assert done.returncode == 1
+    assert "oracle: reward 0." in done.stderr
+
+
+def test_limits_are_flags(data: Data, tmp_path: Path, script: Script, three: list[str]) -> None:
+    limits = {"cpus": 4, "memory_mb": 8192, "storage_mb": 20480}
+    flags = [word for name, value in limits.items() for word in (f"--{name}", value)]
+    assert script("run_adapter.py", *command(data, tmp_path, "--agent-timeout-sec", "90.5", *flags)).returncode == 0
+    config = tomllib.loads((tmp_path / "tasks" / three[0] / "task.toml").read_text())
+    assert config["agent"] == {"timeout_sec": 90.5}
+    assert {name: config["environment"][name] for name in limits} == limits
+
+
+@pytest.mark.parametrize(
+    ("flag", "value"), [("agent_timeout_sec", "inf"), ("cpus", 0), ("memory_mb", -1), ("storage_mb", 0)]
+)
+def test_a_limit_that_is_not_above_0_is_one_line(script: Script, flag: str, value: object) -> None:
+    done = script("run_adapter.py", f"--{flag}", value)
+    assert (done.returncode, done.stderr) == (2, f"run_adapter.py: {flag}: must be above 0, not {value}\n")
+
+
+def test_no_text_can_leave_its_string_in_task_toml(data: Data, tmp_path: Path, script: Script) -> None:
+    title = 'Quotes " \'\'\' """ {{ name }} \\ \u2028 and\ncpus = 99 # é 🙂'
+    data.project()
+    scenario = data.scenario(title=title)
+    script("extract_dataset.py", "--data_dir", data.folder, "--output", tmp_path / "d.jsonl")
+    assert script("run_adapter.py", *command(data, tmp_path)).returncode == 0
+    config = tomllib.loads((tmp_path / "tasks" / scenario / "task.toml").read_text())
+    assert config["task"]["description"] == config["metadata"]["title"] == title
+    assert config["environment"]["cpus"] == 2
 
 
 @pytest.mark.parametrize(
@@ -555,6 +596,7 @@ def test_mcp_servers_are_the_only_difference_between_two_sets_of_tasks(
     servers = {
         "search": {"command": "search-mcp", "args": ["--stdio"]},
         "index": {"type": "http", "url": "http://index:80/mcp"},
+        "token": {"url": "http://index:80/mcp", "headers": {"Authorization": "Bearer ${TOKEN}"}},
     }
     (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
     script("run_adapter.py", *command(data, tmp_path))
@@ -566,6 +608,13 @@ def test_mcp_servers_are_the_only_difference_between_two_sets_of_tasks(
     assert tomllib.loads(given["task.toml"].decode())["environment"]["mcp_servers"] == [
         {"name": "index", "transport": "streamable-http", "args": [], "url": "http://index:80/mcp"},
         {"name": "search", "transport": "stdio", "command": "search-mcp", "args": ["--stdio"]},
+        {
+            "name": "token",
+            "transport": "streamable-http",
+            "args": [],
+            "url": "http://index:80/mcp",
+            "headers": {"Authorization": "Bearer ${TOKEN}"},
+        },
     ]
 
 

@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
-from locobench.dataset.catalog import DIFFICULTIES, LANGUAGES
-from locobench.selection.criteria import CATEGORY_BONUSES
+from locobench.dataset.catalog import DIFFICULTIES, load_languages
 from locobench.shared.markdown import as_markdown
+from select_tasks import CATEGORY_BONUSES
 from tests.conftest import SAMPLE
+
+LANGUAGES = tuple(load_languages())
 
 SCENARIOS = sorted((SAMPLE / "output" / "scenarios").glob("*.json"))
 PROJECTS = sorted(path for path in (SAMPLE / "generated").iterdir())

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from locobench.selection.criteria import CATEGORY_BONUSES, SCORE_PARTS, Candidate, Criteria
+from locobench.selection.criteria import SCORE_PARTS, Candidate, Criteria
 from locobench.selection.read import read_candidates
 from locobench.selection.select import select
 from locobench.shared.errors import InputError
+from select_tasks import CATEGORY_BONUSES, default_criteria
 from tests.conftest import Script
 from tests.support.data_builder import Data, extract
 
@@ -35,7 +36,7 @@ def ids(tasks: list[Candidate], criteria: Criteria) -> list[str]:
 def test_thresholds_are_strict() -> None:
     at, above = candidate("at", context=50_000), candidate("above", context=50_001)
     few, more = candidate("few", files=5), candidate("more", files=6)
-    assert sorted(ids([at, above, few, more], Criteria())) == ["above", "more"]
+    assert sorted(ids([at, above, few, more], default_criteria())) == ["above", "more"]
 
 
 def test_score_weighs_context_files_and_category() -> None:
@@ -43,18 +44,18 @@ def test_score_weighs_context_files_and_category() -> None:
         candidate("full", "architectural_understanding", 200_000, 80),
         candidate("half", context=100_000, files=40),
     ]
-    scores = {task.id: score for score, task in select(tasks, Criteria()).passed}
+    scores = {task.id: score for score, task in select(tasks, default_criteria()).passed}
     assert scores == pytest.approx({"full": 1.0, "half": 0.3 * 0.5 + 0.3 * 0.5 + 0.4 * 0.8})
 
 
 def test_maxima_are_those_of_the_tasks_that_pass() -> None:
     too_few_files = candidate("long", context=10_000_000, files=1)
-    selection = select([candidate("a"), too_few_files], Criteria())
+    selection = select([candidate("a"), too_few_files], default_criteria())
     assert selection.as_json()["statistics"]["max_context_length"] == 100_000
 
 
 def test_equal_scores_are_ordered_by_id() -> None:
-    assert ids([candidate(name) for name in "cab"], Criteria(top_n=2)) == ["a", "b"]
+    assert ids([candidate(name) for name in "cab"], default_criteria(top_n=2)) == ["a", "b"]
 
 
 def test_every_category_has_a_bonus() -> None:
@@ -64,13 +65,13 @@ def test_every_category_has_a_bonus() -> None:
 
 def test_filters_keep_what_they_name() -> None:
     tasks = [candidate("a", "code_comprehension"), candidate("b", "bug_investigation")]
-    assert ids(tasks, Criteria(categories=("code_comprehension",))) == ["a"]
-    assert ids(tasks, Criteria(languages=("go",))) == [] == ids(tasks, Criteria(difficulties=("easy",)))
+    assert ids(tasks, default_criteria(categories=("code_comprehension",))) == ["a"]
+    assert ids(tasks, default_criteria(languages=("go",))) == [] == ids(tasks, default_criteria(difficulties=("easy",)))
 
 
 @given(st.lists(st.floats(0, 1), min_size=len(SCORE_PARTS), max_size=len(SCORE_PARTS)))
 def test_weights_that_do_not_sum_to_one_are_refused(weights: list[float]) -> None:
-    criteria = Criteria(weights=dict(zip(SCORE_PARTS, weights, strict=True)))
+    criteria = default_criteria(weights=dict(zip(SCORE_PARTS, weights, strict=True)))
     if math.isclose(sum(weights), 1, abs_tol=1e-9):
         criteria.check()
     else:
@@ -92,7 +93,7 @@ def test_weights_that_do_not_sum_to_one_are_refused(weights: list[float]) -> Non
     st.integers(0, 40),
 )
 def test_selection_is_the_best_of_those_that_pass(tasks: list[Candidate], top_n: int) -> None:
-    selection = select(tasks, Criteria(top_n=top_n))
+    selection = select(tasks, default_criteria(top_n=top_n))
     scores = [score for score, _ in selection.passed]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 + 1e-12 for score in scores)
@@ -193,8 +194,8 @@ def test_id_that_stands_twice_is_named_with_both_lines(data: Data, tmp_path: Pat
     [
         (["--context_weight", "0.5"], "sum to 1"),
         (["--context_weight", "nan"], "sum to 1"),
-        (["--difficulties", "lunatic"], "invalid choice: 'lunatic'"),
-        (["--top_n", "-1"], "expected a whole number"),
+        (["--difficulties", "lunatic"], "'lunatic' is not one of 'easy'"),
+        (["--top_n", "-1"], "-1 is not in the range x>=0"),
         (
             ["--dataset_path", "nowhere.jsonl"],
             "nowhere.jsonl: cannot be read: No such file or directory; run extract_dataset.py",
@@ -222,14 +223,14 @@ def test_broken_dataset_is_named_with_its_line(data: Data, tmp_path: Path, scrip
 
 
 def test_help_says_that_context_length_counts_characters(script: Script) -> None:
-    assert "characters (not tokens)" in " ".join(script("select_tasks.py", "--help").stdout.split())
+    assert "characters of text, not tokens" in " ".join(script("select_tasks.py", "--help").stdout.split())
 
 
 @pytest.mark.parametrize("max_context", PUBLISHED_MAX_CONTEXT)
 def test_published_scores_are_reproduced(real_data: Path, tmp_path: Path, max_context: int) -> None:
     extract(real_data, tmp_path / "d.jsonl")
     largest = Candidate("largest", "integration_testing", "easy", "c", max_context, PUBLISHED_MAX_FILES)
-    selection = select([*read_candidates(tmp_path / "d.jsonl"), largest], Criteria(top_n=1000))
+    selection = select([*read_candidates(tmp_path / "d.jsonl"), largest], default_criteria(top_n=1000))
     ours = {task["id"]: task["score"] for task in selection.as_json()["tasks"]}
     published = json.loads((Path(os.environ["LOCOBENCH_REAL"]) / "published_selection.json").read_text())["tasks"]
     assert len(published) == 28

@@ -18,6 +18,7 @@ from locobench.smoke.task import Fault, read_reward, read_task_folder
 from locobench.smoke.trial import run_locally
 from tests.conftest import Script
 from tests.support.data_builder import CATEGORY, TRUTH, Data, tree
+from tests.support.invariants import call
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +32,9 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data.scenario(number=2)
     data.scenario(project="c_os_medium_002")
     dataset, tasks = str(folder / "dataset.jsonl"), folder / "tasks"
-    assert extract_dataset.main(["--data_dir", str(data.folder), "--output", dataset]) == 0
+    assert call(extract_dataset.main, "--data_dir", str(data.folder), "--output", dataset)[0] == 0
     flags = ["--data_dir", str(data.folder), "--dataset_path", dataset, "--output_dir", str(tasks)]
-    assert run_adapter.main(flags) == 0
+    assert call(run_adapter.main, *flags)[0] == 0
     return tasks
 
 

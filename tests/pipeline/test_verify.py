@@ -167,11 +167,58 @@ def test_what_does_not_exist_is_invented_and_costs() -> None:
         "A new `RowGuard` holds it.",
         "## Proposed classes\n\nThe `RowGuard` holds it.",
         "The `RowGuard` holds it:\n\n```python\nclass RowGuard:\n    pass\n```",
+        "## Proposed design\n\n### Pattern\n\n- `RowGuard`: holds it",
+        "I would build three parts:\n\n- the walk\n- `RowGuard` holds it",
+        "| Layer | New file | Role |\n|---|---|---|\n| cache | `RowGuard.py` | holds it |",
+        "`RowGuard` holds it. I recommend it: `RowGuard` is small.",
     ],
 )
 def test_what_an_answer_proposes_is_not_invented(proposal: str) -> None:
-    assert seen(proposal)["invented_identifiers"] == []
-    assert seen("The `RowGuard` holds it.")["invented_identifiers"] == ["rowguard"]
+    found = seen(proposal)
+    assert (found["invented_identifiers"], found["proposed_identifiers"]) == ([], ["rowguard"])
+
+
+@pytest.mark.parametrize(
+    "denial",
+    [
+        "I found no `RowGuard` here.",
+        "There is no RowGuard() that holds it.",
+        "`RowGuard` does not exist.",
+        "I could not find `RowGuard`.",
+        "No `RowGuard` and no lock hold it.",
+        "It has neither a lock nor a `RowGuard`.",
+        "What is missing:\n\n- `RowGuard`\n- a lock",
+    ],
+)
+def test_what_an_answer_says_to_be_absent_is_not_invented(denial: str) -> None:
+    assert seen(denial)["invented_identifiers"] == []
+
+
+@pytest.mark.parametrize(
+    "assertion",
+    [
+        "The `RowGuard` holds it.",
+        "## Today\n\n- `RowGuard`: holds it",
+        "## Proposed design\n\nA lock.\n\n## Today\n\nThe `RowGuard` holds it.",
+        "I would build a lock.\n\nToday:\n\n- `RowGuard` holds it",
+        "- I would build a lock\n- `RowGuard` holds it",
+        "I would build a lock. The `RowGuard` holds it.",
+    ],
+)
+def test_what_an_answer_says_of_the_present_is_invented(assertion: str) -> None:
+    assert seen(assertion)["invented_identifiers"] == ["rowguard"]
+
+
+def test_more_new_names_than_the_known_ones_carry_count_as_invented() -> None:
+    """Worked out by hand: one and a half new names are free for each known one."""
+    known = "The walk of `evict_expired` starts at the far end of `segment_ring`, so promoted segments come twice. "
+    few = seen(known + "I would add a `RowGuard` for it.")
+    many = seen(
+        known + " ".join(f"I would add a `Row{letter}Guard` for it." for letter in ("Alpha", "Beta", "Gamma", "Delta"))
+    )
+    assert few["true"] == 1.0
+    assert len(many["proposed_identifiers"]) == 4
+    assert many["true"] == pytest.approx((many["found"] + 1) / (many["found"] + 1 + 4 - 1.5 * many["found"]))
 
 
 def test_capitalised_compounds_outside_code_may_be_products_and_are_not_held_against_anybody() -> None:
@@ -272,6 +319,24 @@ def test_published_formula_is_the_published_one() -> None:
     assert metrics["reward"] == pytest.approx(expected, abs=1e-6)
     assert metrics["scoring"] == "published"
     assert published.score("", key)["reward"] == 0.0
+
+
+def test_the_oracle_of_the_published_formula_earns_1_where_the_truth_names_half_of_the_files() -> None:
+    truth = f"The walk in {FILES[0]} is at fault, see {', '.join(FILES[1:])}."
+    graded = grade_as_published(make_task(truth))
+    assert published.score(graded.oracle, graded.key)["reward"] == graded.oracle_reward == 1.0
+
+
+@pytest.mark.parametrize("truth", ["alpha beta gamma", {"answer": "alpha `beta`", "more": ["gamma\ndelta"]}])
+def test_elsewhere_the_oracle_of_the_published_formula_pays_for_one_word(truth: Any) -> None:
+    graded = grade_as_published(make_task(truth))
+    metrics = published.score(graded.oracle, graded.key)
+    words = len(published.extract_keywords(graded.key["truth"]))
+    assert metrics["components"] == {
+        "keyword_overlap": pytest.approx(2 * words / (2 * words + 1), abs=1e-6),
+        "file_references": 1.0, "code_blocks": 1.0, "length_score": 1.0,
+    }  # fmt: skip
+    assert metrics["reward"] == graded.oracle_reward
 
 
 @settings(max_examples=150)

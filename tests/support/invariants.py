@@ -8,16 +8,17 @@ import json
 import os
 import stat
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 import extract_dataset
 import run_adapter
 from locobench import reading
-from locobench.commands import cli
 from locobench.generate.folder import LOCK_FILE, STATE_FILE
 from locobench.scoring import verify
-from locobench.shared.errors import InputError
+from locobench.shared import command_line
+from locobench.shared.command_line import Script
 from tests.support.data_builder import PROJECT
 from tests.support.strategies import SECRET, Entry, lay_out
 
@@ -34,15 +35,21 @@ def check_extraction(root: Path, scenarios: list[tuple[str, bytes]]) -> list[str
         extract_dataset.main, "--data_dir", str(root / "data"), "--output", str(root / "d.jsonl"), "--quiet"
     )
     after = snapshot(root)
-    lines = (root / "d.jsonl").read_bytes().splitlines() if code != cli.WRONG_USE else []
+    lines = (root / "d.jsonl").read_bytes().splitlines() if code != command_line.WRONG_USE else []
     ids = [json.loads(line)["id"] for line in lines]
-    assert after.pop("d.jsonl", None) is not None or code == cli.WRONG_USE
+    assert after.pop("d.jsonl", None) is not None or code == command_line.WRONG_USE
     assert after == before, "something was written beside the output"
     assert ids == sorted(set(ids))
     assert {f"{task_id}.json" for task_id in ids} <= set(files)
     assert output == ""
     assert len(errors.splitlines()) == (len(files) - len(ids) if files else 1), errors
-    assert code == (cli.WRONG_USE if not files else cli.SOME_FAILED if len(ids) < len(files) else cli.DONE)
+    assert code == (
+        command_line.WRONG_USE
+        if not files
+        else command_line.SOME_FAILED
+        if len(ids) < len(files)
+        else command_line.DONE
+    )
     return ids
 
 
@@ -64,7 +71,7 @@ def check_generation(root: Path, scenarios: list[tuple[str, bytes]], entries: li
     assert {path: state for path, state in first.items() if path.partition("/")[0] != "tasks"} == before
     written = sorted(path.name for path in tasks.iterdir() if path.name not in (LOCK_FILE, STATE_FILE))
     assert set(written) <= set(ids), "a folder that is no task was left"
-    assert code == (cli.DONE if written == ids else cli.SOME_FAILED)
+    assert code == (command_line.DONE if written == ids else command_line.SOME_FAILED)
     assert errors.count("; not written\n") == len(ids) - len(written)
     for task_id in written:
         check_task(tasks / task_id)
@@ -105,16 +112,16 @@ def check_task(task: Path) -> None:
         assert verify.score(silence, key)["reward"] == 0.0
 
 
-def call(main: Callable[[list[str] | None], int], *arguments: str) -> tuple[int, str, str]:
+def call(main: Script, *arguments: str) -> tuple[int, str, str]:
     """Run a script's `main`; return exit code, stdout, stderr. Any exception but the documented ones goes through."""
     output, errors = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
-        try:
-            code = main(list(arguments))
-        except InputError as error:
-            print(error, file=errors)
-            code = cli.WRONG_USE
-    return code, output.getvalue(), errors.getvalue()
+    with (
+        contextlib.redirect_stdout(output),
+        contextlib.redirect_stderr(errors),
+        pytest.raises(SystemExit) as ended,
+    ):
+        main(list(arguments))
+    return int(str(ended.value.code)), output.getvalue(), errors.getvalue()
 
 
 def snapshot(root: Path) -> dict[str, tuple[object, ...]]:

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from hypothesis import strategies as st
 
 from locobench.dataset.catalog import DIFFICULTIES
-from locobench.selection.criteria import CATEGORY_BONUSES
+from select_tasks import CATEGORY_BONUSES
 from tests.support.data_builder import CATEGORY, PROJECT, TRUTH
 
 SECRET = "zq-outside-secret-qz"

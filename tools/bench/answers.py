@@ -210,6 +210,11 @@ def programs(case: Case) -> dict[str, str]:
     }
 
 
+def as_proposal(answer: str) -> str:
+    """Return an answer with every heading made one of a proposal, so that whatever it names is called new."""
+    return re.sub(r"(?m)^(#+ )", r"\1Proposed: ", f"# Design\n\n{answer}")
+
+
 # Other presentations of the same answer.
 
 _IDENTIFIER = re.compile(r"`([A-Za-z_]\w*)`")

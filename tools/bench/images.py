@@ -20,13 +20,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from locobench.commands import cli
+from locobench.containers.container import EngineError
+from locobench.containers.engine import Engine
 from locobench.dataset.catalog import load_languages
-from locobench.generate.make import BASE_IMAGE, Options, render_dockerfile
+from locobench.generate.make import render_dockerfile
+from locobench.generate.options import Options
+from locobench.shared.command_line import DONE, POSITIVE, SOME_FAILED, option, script
 from locobench.shared.errors import InputError
 from locobench.shared.installation import REPOSITORY
-from locobench.smoke.containers import Engine
-from locobench.smoke.task import Fault
 
 TAG = "bench-images"
 SAMPLES = REPOSITORY / "data" / "sample" / "generated"
@@ -109,22 +110,21 @@ def _provided_base_image() -> str:
     """Return the base image that tests/e2e/engine.sh provided, else the one that tasks are generated with."""
     provided = REPOSITORY / ".cache" / "e2e" / "env"
     lines = provided.read_text().splitlines() if provided.is_file() else []
-    return next((line.removeprefix("BASE_IMAGE=") for line in lines if line.startswith("BASE_IMAGE=")), BASE_IMAGE)
+    return next(
+        (line.removeprefix("BASE_IMAGE=") for line in lines if line.startswith("BASE_IMAGE=")), Options().base_image
+    )
 
 
-def main(argv: list[str] | None) -> int:
-    parser = cli.Parser("Build one image with all toolchains and one for each language, cold, and compare them.")
-    parser.flag("base_image", default=_provided_base_image(), help="Debian or Ubuntu image to build on")
-    parser.flag("rounds", type=cli.count, default=3, help="times that each image is built")
-    options = parser.parse_args(argv)
-    if options.rounds < 1:
-        parser.error("--rounds must be above 0")
+@script("Build one image with all toolchains and one for each language, cold, and compare them.")
+@option("--base_image", default=_provided_base_image(), help="Debian or Ubuntu image to build on.")
+@option("--rounds", type=POSITIVE, default=3, help="Times that each image is built.")
+def main(base_image: str, rounds: int) -> int:
     try:
-        kept = compare(Engine(), options.base_image, options.rounds)
-    except Fault as error:
-        raise InputError(f"{error}\n{error.tail}".rstrip()) from None
-    return cli.DONE if kept else cli.SOME_FAILED
+        kept = compare(Engine(), base_image, rounds)
+    except EngineError as error:
+        raise InputError(str(error), *error.tail.splitlines()) from None
+    return DONE if kept else SOME_FAILED
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    main()

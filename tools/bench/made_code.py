@@ -15,7 +15,7 @@ from pathlib import Path
 
 from locobench.derive.code.build import build
 from locobench.derive.code.languages import LANGUAGES
-from locobench.derive.code.scope import scopes, texts
+from locobench.derive.code.scope import Source, is_read, scopes, texts
 from locobench.derive.code.tree import Repository
 
 LANGUAGE = "python"
@@ -25,7 +25,7 @@ LARGE = 450_000
 
 def copies(files: dict[str, bytes]) -> Iterator[tuple[str, bytes]]:
     """Yield the files again and again; each copy has names of its own for what it defines."""
-    index = build(LANGUAGES[LANGUAGE], sorted(files.items()), mentions=False)
+    index = build(LANGUAGES[LANGUAGE], [Source(*one) for one in sorted(files.items())], mentions=False)
     defined = {symbol.name.encode() for symbol in index.symbols if not symbol.name.startswith("__")}
     made, number = 0, 0
     while made < LARGE:
@@ -55,7 +55,8 @@ def main(repository: str, folder: str) -> None:
     real, made = Path(folder) / "real", Path(folder) / "made"
     shutil.rmtree(folder, ignore_errors=True)
     opened = Repository(Path(repository))
-    files = dict(texts(opened, scopes(opened.tree(opened.commit()))[0][LANGUAGE]))
+    sources = texts(opened, scopes(opened.tree(opened.commit()))[0][LANGUAGE])
+    files = {one.path: one.text for one in sources if is_read(one)}
     write(files, real)
     large = dict(copies(files))
     write(large, made)

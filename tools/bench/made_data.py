@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from locobench.dataset.catalog import LANGUAGES
-from locobench.selection.criteria import CATEGORY_BONUSES
+from locobench.dataset.catalog import load_languages
+from select_tasks import CATEGORY_BONUSES
+
+LANGUAGES = tuple(load_languages())
 
 PROJECTS = 1000
 WHOLE_PROJECTS = 125

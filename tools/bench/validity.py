@@ -169,7 +169,9 @@ def _without(part: str) -> agreement.Scorer:
             }
         spread = {name: 1 if part == "spread" else math.sqrt(len(code.places[name])) for name in credit}
         found = sum(credit[name] / spread[name] for name in sorted(credit))
-        true = 1.0 if part == "true" else (found + 1) / (found + 1 + len(measured["invented_identifiers"]))
+        proposed = max(0.0, len(measured["proposed_identifiers"]) - scoring["proposed"] * found)
+        untrue = len(measured["invented_identifiers"]) + proposed
+        true = 1.0 if part == "true" else (found + 1) / (found + 1 + untrue)
         written = 1.0 if part == "written" else measured["written"]
         known = verify.saturate(found * true**2, scoring["names"]) * written
         others = {
@@ -221,9 +223,9 @@ FACTORS = (0.5, 0.67, 0.8, 1.0, 1.25, 1.5, 2.0)
 def range_table(sets: Sets) -> str:
     """Return for each constant the values next to its own at which every promise about graded answers is kept."""
     lines = ["| constant | value | every promise is kept from | to |", "|---|---|---|---|"]
-    for name in ("names", "simple", "shown", "frequent"):
+    for name in ("names", "simple", "shown", "proposed", "frequent"):
         own = verify.SCORING[name]
-        values = [own * factor for factor in FACTORS if name in ("names", "shown") or own * factor <= 1]
+        values = [own * factor for factor in FACTORS if name in ("names", "shown", "proposed") or own * factor <= 1]
         kept = [value for value in values if _keeps(sets, {name: value})]
         lines.append(f"| {name} | {own:g} | {min(kept, default=own):.2g} | {max(kept, default=own):.2g} |")
     return "\n".join(lines)
@@ -282,6 +284,9 @@ def main() -> int:
     found = {name: graded(Case.reward) for name, graded in sets.items()}
     _put("agreement", agreement.table(found))
     kept &= all(promise(one) >= least for one in found.values() for _, promise, least in agreement.PROMISES)
+    table, as_little = laundered(sets)
+    _put("laundered", table)
+    kept &= as_little
     changes: dict[str, Changes] = {}
     for name in sets:
         changes[name] = changes_of(name, cases[name], kit)
@@ -293,6 +298,20 @@ def main() -> int:
         names = {"sample": "bundled sample", "real": "real scenarios"}
         agreement.draw({names[name]: one for name, one in found.items()}, DOCS / "verifier_agreement.svg")
     return 0 if kept else 1
+
+
+def laundered(sets: Sets) -> tuple[str, bool]:
+    """Return what bluffs earn that are presented as proposals, and whether that is as little as promised of bluffs."""
+    rows: dict[str, list[str]] = {f"{kind}, as a proposal": [] for kind in ("bluff", "shortbluff")}
+    least = {name: bound for name, _, bound in agreement.PROMISES}["bluff, mean reward"]
+    kept = True
+    for graded in sets.values():
+        found = graded(lambda case, answer: case.reward(answers.as_proposal(answer)))
+        for kind, cells in zip(("bluff", "shortbluff"), rows.values(), strict=True):
+            cells.append(f"{agreement.mean(found, kind):.2f}")
+            kept &= -agreement.mean(found, kind) >= least
+    lines = [f"| mean reward | {' | '.join(sets)} |", f"|---|{'---|' * len(sets)}"]
+    return "\n".join([*lines, *(f"| {row} | {' | '.join(cells)} |" for row, cells in rows.items())]), kept
 
 
 def _put(section: str, table: str, page: str = PAGE) -> None:

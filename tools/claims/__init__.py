@@ -141,7 +141,7 @@ def _scenario(name: str) -> dict[str, Any]:
 
 
 def _project(scenario: str) -> ProjectMapping:
-    task = LoCoBenchTask.from_scenario(_scenario(scenario), scenario)
+    task = LoCoBenchTask.from_dict(_scenario(scenario))
     return Project.scan(SAMPLE / "generated" / task.project_id).mapping(task.context_files)
 
 

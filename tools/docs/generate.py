@@ -1,4 +1,4 @@
-"""`make docs`: writes the reference of the commands, or with --check says whether it is up to date."""
+"""`make docs`: writes the pages that come from the code, or with --check says whether they are up to date."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from pathlib import Path
 
 from locobench.shared.files import write_whole
 from tools.docs.commands_page import commands_page
+from tools.docs.formats_page import formats_page
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = {"docs/CLI_REFERENCE.md": commands_page}
+PAGES = {"docs/CLI_REFERENCE.md": commands_page, "docs/ANSWER_FORMATS.md": formats_page}
 
 
 def outdated() -> dict[str, str]:
     """Return the pages whose file says something else, with what it should say."""
-    pages = {name: make(ROOT) for name, make in PAGES.items()}
+    pages = {name: make() for name, make in PAGES.items()}
     files = {name: ROOT / name for name in pages}
     return {
         name: text

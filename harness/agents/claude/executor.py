@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.agents.base import Ending, ProcessExecutor, folders_of, mcp_file_of
 from harness.agents.claude.layout import CLI_VARIABLES, INSTRUCTIONS_LOG_VARIABLE, ambient_memory
-from harness.agents.claude.messages import Init, Message, Result, message_of, messages_in
+from harness.agents.claude.messages import Init, Message, Result, Turn, message_of, messages_in
 from harness.agents.claude.outcome import decide
 from harness.agents.claude.startup import Expected, with_config_folder
 from harness.agents.claude.trace import tool_calls, trace_of
@@ -193,12 +193,25 @@ class _StreamWatch:
         self._bytes: Counter[str] = Counter()
         """Bytes read so far, by type of line."""
         self._expected = expected
+        self._background: set[str] = set()
+        """Tasks that run in the background; the CLI goes on when one ends."""
+        self._done = False
+        """Whether a result line came and nothing after it is expected."""
 
     def __call__(self, line: bytes) -> LineVerdict:
         for message in messages_in(line):
             if isinstance(message, Result):
                 self.messages.append(message)
-                return LineVerdict.LAST
+                self._done = not self._background
+                continue
+            # A background task that ends after a result line starts the agent again, and another result line follows.
+            task = str(message.raw.get("task_id", ""))
+            if message.subtype == "task_started":
+                self._background.add(task)
+            elif message.subtype == "task_notification":
+                self._background.discard(task)
+            if isinstance(message, Turn) or message.subtype.startswith("task_"):
+                self._done = False
             too_much = self._bytes[message.type] > WHOLE_BYTES or self._bytes.total() > 2 * WHOLE_BYTES
             self._bytes[message.type] += len(line)
             self.messages.append(message_of(message.raw, CUT_TEXT) if too_much else message)
@@ -208,7 +221,9 @@ class _StreamWatch:
             elif len(self.messages) >= MOST_MESSAGES:
                 error = f"ended after {MOST_MESSAGES:,} messages, which is more than is kept of a run"
                 self.ending = Ending(Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED, error)
-        return LineVerdict.ABORT if self.ending else LineVerdict.CONTINUE
+        if self.ending:
+            return LineVerdict.ABORT
+        return LineVerdict.LAST if self._done else LineVerdict.CONTINUE
 
 
 def _not_loaded(missing: list[str]) -> Ending | None:

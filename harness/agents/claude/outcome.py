@@ -5,37 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from harness.agents.base import Ending
+from harness.agents.base import OVER_STORAGE, Ending
 from harness.agents.claude.messages import Message, RateLimitEvent, Result, Turn
 from harness.host.processes import StopCause
 from harness.models import ErrorKind, Outcome
-from measure.records.outcomes import KIND_OF_STATUS
-
-TERMINAL_REASONS: dict[str, tuple[Outcome, ErrorKind]] = {
-    "completed": (Outcome.COMPLETED, ErrorKind.NONE),
-    "max_turns": (Outcome.AGENT_ERROR, ErrorKind.MAX_TURNS),
-    "budget_exhausted": (Outcome.AGENT_ERROR, ErrorKind.MAX_BUDGET),
-    "prompt_too_long": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
-    "structured_output_retry_exhausted": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
-    "hook_stopped": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
-    "stop_hook_prevented": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
-    "blocking_limit": (Outcome.INFRA_ERROR, ErrorKind.RATE_LIMIT),
-    # Subtypes, for CLI versions that do not print a reason. `success` counts only without an error.
-    "success": (Outcome.COMPLETED, ErrorKind.NONE),
-    "error_max_turns": (Outcome.AGENT_ERROR, ErrorKind.MAX_TURNS),
-    "error_max_budget_usd": (Outcome.AGENT_ERROR, ErrorKind.MAX_BUDGET),
-    "error_max_structured_output_retries": (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED),
-}
-"""Outcomes by the CLI's terminal_reason; any other reason is an infrastructure error."""
-
-ASSISTANT_ERRORS: dict[str, ErrorKind] = {
-    "authentication_failed": ErrorKind.AUTH,
-    "billing_error": ErrorKind.CREDIT,
-    "model_not_found": ErrorKind.MODEL_NOT_FOUND,
-    "rate_limit": ErrorKind.RATE_LIMIT,
-    "overloaded": ErrorKind.OVERLOADED,
-}
-"""Error kinds by the `error` of an assistant or api_retry line."""
+from measure.records.outcomes import ASSISTANT_ERRORS, KIND_OF_STATUS, TERMINAL_REASONS
 
 CURES: dict[str, str] = {
     "root/sudo": "set IS_SANDBOX=1 if this machine is a sandbox",
@@ -76,6 +50,8 @@ def decide(
         return Ending(infra, ErrorKind.SILENT, "the service had not answered for too long when the task's time was up")
     if cause is StopCause.TIMEOUT:
         return Ending(Outcome.TIMEOUT, ErrorKind.TIME_LIMIT, "the task's time limit was reached")
+    if cause is StopCause.STORAGE:
+        return OVER_STORAGE
     if cause is StopCause.SILENT:
         return Ending(infra, ErrorKind.SILENT, "the CLI printed nothing for too long")
     if returncode is not None and (returncode < 0 or returncode > LAST_EXIT_CODE):

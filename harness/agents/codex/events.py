@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from harness.agents.base import Ending
+from harness.agents.base import OVER_STORAGE, Ending
 from harness.host.processes import Finished, LineVerdict, StopCause
 from harness.models import ErrorKind, Outcome, TokenUsage, ToolCall
 from harness.models.tools import mcp_name
@@ -122,6 +122,8 @@ def decide(events: Sequence[Event], finished: Finished, stderr: str) -> Ending:
         error = f"ended after {MOST_EVENTS:,} events, which is more than is kept of a run"
         return Ending(Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED, error)
     error = _error(last)
+    if finished.cause is StopCause.STORAGE:
+        return OVER_STORAGE
     if finished.cause is StopCause.TIMEOUT and not error:
         return Ending(Outcome.TIMEOUT, ErrorKind.TIME_LIMIT, "the task's time limit was reached")
     if error:

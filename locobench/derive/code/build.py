@@ -6,28 +6,32 @@ from collections.abc import Iterable
 
 from locobench.derive.code.index import Index
 from locobench.derive.code.languages import Language
-from locobench.derive.code.reader import WORD, Reader, places_of
+from locobench.derive.code.reader import WORD, Reader
 from locobench.derive.code.rows import TYPES, Symbol
+from locobench.derive.code.scope import MANIFESTS, Source
 
 
-def build(
-    language: Language, files: Iterable[tuple[str, bytes]], *, with_tests: bool = False, mentions: bool = True
-) -> Index:
+def build(language: Language, files: Iterable[Source], *, with_tests: bool = False, mentions: bool = True) -> Index:
     """Read a language's files.
 
     Args:
-        files: (path, content), sorted by path, without tests and generated files.
+        files: sorted by path, without tests; with those left out, and manifests.
         with_tests: also read tests inside the files (Rust's `#[cfg(test)]`).
         mentions: False to read only definitions.
     """
     index = Index(language)
-    for path, text in files:
+    for path, text, left_out in files:
+        if MANIFESTS.search(path):
+            index.manifests[path] = text
+            continue
+        if left_out:
+            _muddy(index, text)
+            continue
         tree = language.parser(path).parse(language.readable(text))
         if tree.root_node.has_error:
             fenced = text.lstrip().startswith(b"```")
             index.left_out["wrapped in a Markdown fence" if fenced else "with parse errors"] += 1
-            index.murky.update(word.decode("ascii") for word in set(WORD.findall(text)))
-            index.places.update(places_of(path))
+            _muddy(index, text)
             continue
         reader = Reader(index, path, text, tree.root_node, with_tests=with_tests)
         reader.read(mentions=mentions)
@@ -35,21 +39,24 @@ def build(
     return index
 
 
+def _muddy(index: Index, text: bytes) -> None:
+    """Note the names in a file that is not analysed: each may be used or defined in it."""
+    index.murky |= {word.decode("ascii") for word in {found[0] for found in WORD.finditer(text)}}
+
+
 def _finish(index: Index) -> None:
     """Name the definitions, join them to symbols, and list the mentions of each defined name."""
-    index.places |= index.namespaces
     by_name: dict[tuple[int, str], int] = {}
     for number, one in enumerate(index.definitions):
-        around = [*index.around(one.parent)]
-        if one.kind == "nested" or any(outer.kind not in (*TYPES, "container") for outer in around):
+        outer = index.definitions[one.parent] if one.parent >= 0 else None
+        if one.kind == "nested" or (outer and (outer.symbol < 0 or outer.kind not in (*TYPES, "container"))):
             continue
-        parents = [outer.name for outer in around]
         owner = "" if one.owner in index.namespaces else one.owner
-        if one.kind == "function" and (parents or owner):
+        if one.kind == "function" and (outer or owner):
             one.kind = "method"
-        if one.kind == "method" and one.name in (*parents[:1], owner, index.language.constructor):
+        if one.kind == "method" and one.name in (outer and outer.name, owner, index.language.constructor):
             one.kind = "constructor"
-        one.qualified = ".".join([*reversed(parents), *([owner] if owner else []), one.name])
+        one.qualified = ".".join(part for part in (outer and outer.qualified, owner, one.name) if part)
         key = (one.file, one.qualified)
         if key not in by_name:
             by_name[key] = len(index.symbols)

@@ -1,120 +1,192 @@
-"""Build the graph of imports between files, for languages whose imports name files."""
+"""Read import and export statements: which name a file takes from which module, and what it calls it."""
 
 from __future__ import annotations
 
-import posixpath
 import re
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
-from locobench.derive.code.index import Index
+WHOLE, EVERYTHING, DEFAULT, VALUE, EFFECT, OTHER = "", "*", "default", "=", "!", "?"
+"""Instead of a name: the module itself, all of its names, an ES module's default export, what CommonJS's `require`
+returns, nothing, and a use of a module that is not followed."""
 
-_SUFFIXES = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
-_TYPESCRIPT = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
-# Prefixes that a build tool maps to folders by its own rules.
-_MAPPED = ("@/", "~/", "~", "#", "/")
+Taken = tuple[str, str, str]
+"""Module, name in it, local name."""
 
 
-class ImportGraph:
-    """The imports between an index's files."""
+class Import(NamedTuple):
+    """A name that a file takes from a module."""
 
-    def __init__(self, index: Index) -> None:
-        self.index = index
-        self.importers: dict[int, set[int]] = defaultdict(set)
-        """File -> the files whose import statements name it."""
-        self.unclear = ""
-        """Why the graph cannot be trusted; "" if it can."""
-        self._files = {path: number for number, path in enumerate(index.files)}
-        self._by_tail: dict[str, list[str]] = defaultdict(list)
-        for path in index.files:
-            self._by_tail[_stem(path)].append(path)
-        resolve = self._of_python if index.language.name == "python" else self._of_javascript
-        for file, text in index.sources:
-            for target in resolve(index.files[file], text):
-                if self._files[target] != file:
-                    self.importers[self._files[target]].add(file)
+    file: int
+    module: str
+    """As written: `..shop`, `./panel`, `github.com/pkg/errors`, `crate::a`; "" for the file's own exports."""
+    name: str
+    local: str
+    """What the file calls it, or exports it as; "" if it has no name of its own."""
 
-    def is_murky(self, file: int) -> bool:
-        """Return whether a file that could not be parsed may import this one."""
-        return _stem(self.index.files[file]) in self.index.murky
 
-    def all_importers(self, file: int) -> set[int]:
-        """Return the files that import this one, directly or through others."""
-        found: set[int] = set()
-        pending = [file]
-        while pending:
-            for importer in self.importers[pending.pop()] - found - {file}:
-                found.add(importer)
-                pending.append(importer)
-        return found
+def taken(language: str, statement: str) -> Iterator[Taken]:
+    """Yield what a statement takes from which modules."""
+    yield from _PARSERS[language](statement)
 
-    def _of_javascript(self, path: str, quoted: str) -> Iterator[str]:
-        name = quoted.strip("'\"`").partition("?")[0]
-        if name.startswith(_MAPPED):
-            self.unclear = "imports by a build tool's own prefixes"
+
+def _python(statement: str) -> Iterator[Taken]:
+    text = re.sub(r"#[^\n]*|[()\\]", " ", statement)
+    if found := re.match(r"\s*from\s+(\.*)\s*([\w.]*)\s+import\s+(.*)", text, re.DOTALL):
+        dots, module, names = found.groups()
+        for part in names.split(","):
+            if words := part.split():
+                yield dots + module, words[0], "" if words[0] == EVERYTHING else words[-1]
+    else:
+        for part in text.strip().removeprefix("import").split(","):
+            words = part.split()
+            if len(words) == 3:
+                yield words[0], WHOLE, words[2]
+            elif words:
+                # `import a.b` binds `a`, which is not the module that is named.
+                yield words[0], OTHER if "." in words[0] else WHOLE, words[0].partition(".")[0]
+
+
+_QUOTED = r"""['"`]([^'"`]*)['"`]"""
+_LISTED = re.compile(r"(?:type\s+)?([\w$]+)(?:\s*(?:\bas\b|:)\s*([\w$]+))?")
+_ES = re.compile(
+    r"(?P<kind>import|export)\s+(?:type\s+)?(?:(?P<default>[\w$]+)\s*,?\s*)?(?:\*(?:\s*as\s+(?P<all>[\w$]+))?\s*)?"
+    rf"(?:\{{(?P<names>[^}}]*)\}}\s*)?(?:from\s*{_QUOTED})?"
+)
+_CALLED = re.compile(
+    rf"(?:(?P<left>[\w$]+|\{{[^}}]*\}})\s*(?::[^=]*)?=\s*)?(?:await\s+)?(?P<how>require|import)\s*\(\s*{_QUOTED}\s*\)"
+    r"(?P<rest>.*)",
+    re.DOTALL,
+)
+_DEFAULT = re.compile(
+    r"export\s+default\s+(?:(?:abstract\s+)?class\b|(?:async\s+)?function\b\s*\*?|interface\b)?\s*([\w$]+)\s*(.?)"
+)
+
+_WHOLE_EXPORT = re.compile(
+    r"(?:export\s*=|(?:module\.)?exports\s*=\s*(?:module\.exports\s*=\s*)?(?=[\w$]+\s*;?$))\s*([\w$]+)"
+)
+
+
+def _script(statement: str) -> Iterator[Taken]:
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", statement, flags=re.DOTALL) if "/" in statement else statement
+    if found := re.match(r"import\s+([\w$]+)\s*=\s*(?:require\s*\(\s*" + _QUOTED + ")?", text):
+        yield found[2] or "", VALUE if found[2] else OTHER, found[1]
+    elif (found := re.match(r"import\s*" + _QUOTED, text)) or (found := re.match(r"module\s*" + _QUOTED, text)):
+        yield found[1], EFFECT, ""
+    elif text.startswith("export default"):
+        found = _DEFAULT.match(text)
+        keyword = found and re.match(r"export\s+default\s+(class|abstract|async|function|interface)\b", text)
+        if found and (keyword or found[2] in ("", ";")):
+            yield "", found[1], DEFAULT
+    elif found := _WHOLE_EXPORT.match(text):
+        yield "", found[1], DEFAULT
+    elif re.match(r"(?:module\.)?exports\s*=\s*\{", text):
+        for name, local in re.findall(r"([\w$]+)\s*:\s*([\w$]+)\s*[,}]", text):
+            yield "", local, name
+    elif found := re.match(r"(?:module\.)?exports\.([\w$]+)\s*=\s*([\w$]+)\s*;?$", text):
+        yield "", found[2], found[1]
+    elif text.startswith(("import", "export")) and not re.match(r"import\s*\(", text):
+        found = _ES.match(text)
+        if found is None:
             return
-        if not name.startswith("."):
-            return
-        base = posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
-        base = "" if base == "." else base
-        stem, dot, suffix = base.rpartition(".")
-        tried = [base, *(base + end for end in _SUFFIXES)]
-        tried += [stem + end for end in _TYPESCRIPT.get(dot + suffix, ())]
-        tried += [posixpath.join(base, "index" + end) for end in _SUFFIXES]
-        found = next((one for one in tried if one in self._files), None)
-        if found:
-            yield found
+        module, own = found[found.re.groups] or "", found["kind"] == "export"
+        if found["default"] and found["default"] not in ("from",):
+            yield module, DEFAULT, found["default"]
+        if found["all"]:
+            yield module, WHOLE, found["all"]
+        elif own and re.match(r"export\s+(type\s+)?\*", text):
+            yield module, EVERYTHING, ""
+        for name, local in _LISTED.findall(found["names"] or ""):
+            yield module, name, local or name
+        if module and found["names"] is not None and not found["names"].strip():
+            yield module, EFFECT, ""
+    elif found := _CALLED.search(text):
+        yield from _called(found["left"] or "", found["how"], found[3], found["rest"].strip().rstrip(";"))
+    elif found := re.search(r"\(\s*" + _QUOTED, text):
+        yield found[1], OTHER, ""
 
-    def _of_python(self, path: str, statement: str) -> Iterator[str]:
-        text = re.sub(r"#[^\n]*|[()\\]", " ", statement)
-        if found := re.match(r"\s*from\s+(\.*)\s*([\w.]*)\s+import\s+(.*)", text, re.DOTALL):
-            dots, module, names = found.groups()
-            taken = [part.split()[0] for part in names.split(",") if part.split()]
-            base = self._relative(path, dots, module) if dots else self._absolute(path, module)
-            if base is None:
-                return
-            if own := self._module(base):
-                yield own
-            for name in taken:
-                if name != "*" and (below := self._module(posixpath.join(base, name))):
-                    yield below
+
+def _called(left: str, how: str, module: str, rest: str) -> Iterator[Taken]:
+    """Yield what `left = require(module) rest` takes."""
+    if not left:
+        yield module, OTHER, ""
+    elif left.startswith("{") and not rest:
+        for name, local in _LISTED.findall(left):
+            yield module, name, local or name
+    elif not rest:
+        yield module, VALUE if how == "require" else WHOLE, left
+    elif found := re.fullmatch(r"\.([\w$]+)", rest):
+        yield module, found[1], left
+    else:
+        yield module, OTHER, left
+
+
+def _go(statement: str) -> Iterator[Taken]:
+    text = re.sub(r"//[^\n]*|/\*.*?\*/", " ", statement, flags=re.DOTALL)
+    for name, path in re.findall(r'(?:([\w.]+)\s+)?["`]([^"`]+)["`]', text):
+        if name == ".":
+            yield path, EVERYTHING, ""
         else:
-            for part in text.strip().removeprefix("import").split(","):
-                if part.split() and (base := self._absolute(path, part.split()[0])) is not None:
-                    own = self._module(base)
-                    if own:
-                        yield own
-
-    def _module(self, base: str) -> str | None:
-        return next((one for one in (f"{base}.py", f"{base}/__init__.py") if one in self._files), None)
-
-    @staticmethod
-    def _relative(path: str, dots: str, module: str) -> str:
-        folder = posixpath.dirname(path)
-        for _ in dots[1:]:
-            folder = posixpath.dirname(folder)
-        return posixpath.join(folder, *module.split(".")) if module else folder
-
-    def _absolute(self, path: str, module: str) -> str | None:
-        """Return a dotted module's path without suffix, or None if it is not in the repository."""
-        parts = module.split(".")
-        tail = "/".join(parts)
-        found = {
-            one.removesuffix(".py").removesuffix("/__init__")
-            for one in self._by_tail.get(parts[-1], ())
-            if f"/{one}".endswith((f"/{tail}.py", f"/{tail}/__init__.py"))
-        }
-        # Its first part is in a folder that is not itself a package, or beside the importing file.
-        roots = {base for base in found if f"{base[: len(base) - len(tail)]}__init__.py" not in self._files}
-        beside = posixpath.join(posixpath.dirname(path), tail)
-        if beside in roots:
-            return beside
-        if len(roots) > 1:
-            self.unclear = "modules of one name in several places"
-        return roots.pop() if len(roots) == 1 else None
+            yield path, WHOLE, "" if name == "import" else name
 
 
-def _stem(path: str) -> str:
-    folder, _, file = path.rpartition("/")
-    stem = file.partition(".")[0]
-    return folder.rpartition("/")[2] if stem in ("__init__", "index") else stem
+def _java(statement: str) -> Iterator[Taken]:
+    if found := re.match(r"import\s+(?:static\s+)?([\w.\s]+?)\s*\.\s*(\w+|\*)\s*;", statement):
+        module = re.sub(r"\s", "", found[1])
+        yield module, found[2], "" if found[2] == "*" else found[2]
+
+
+def _csharp(statement: str) -> Iterator[Taken]:
+    text = re.sub(r"\s+|<.*", " ", statement.replace("global::", "")).strip(" ;")
+    words = re.sub(r"^(global )?using (static |unsafe )?", "", text).replace(" ", "")
+    alias, equals, target = words.rpartition("=")
+    if equals:
+        module, _, name = target.rpartition(".")
+        yield module, name, alias
+    else:
+        yield words, EVERYTHING, "global" if text.startswith("global ") else ""
+
+
+def _php(statement: str) -> Iterator[Taken]:
+    text = re.sub(r"\s+", " ", re.sub(r"^use\s+((function|const)\s+)?", "", statement)).strip(" ;")
+    head, brace, group = text.partition("{")
+    parts = group.rstrip("} ").split(",") if brace else text.split(",")
+    for part in parts:
+        words = (head.strip() + part.strip() if brace else part.strip()).split(" ")
+        path = words[0].strip("\\")
+        module, _, name = path.rpartition("\\")
+        if name:
+            yield module, name, words[-1] if len(words) == 3 else name
+
+
+def _rust(statement: str) -> Iterator[Taken]:
+    text = re.sub(r"//[^\n]*|/\*.*?\*/", " ", statement, flags=re.DOTALL)
+    text = re.sub(r"^\s*(pub(\s*\([^)]*\))?\s+)?(extern\s+crate|use)\s+", "", text).strip().rstrip(";")
+    yield from _rust_tree("", re.sub(r"\s*(::|[{},])\s*", r"\1", text))
+
+
+def _rust_tree(above: str, text: str) -> Iterator[Taken]:
+    path, brace, group = text.partition("{")
+    if brace:
+        depth, part = 0, ""
+        for char in group.removesuffix("}") + ",":
+            if char == "," and depth == 0:
+                if part:
+                    yield from _rust_tree(above + path, part)
+                part = ""
+                continue
+            depth += (char == "{") - (char == "}")
+            part += char
+        return
+    words = (above + path).split()
+    module, _, name = words[0].removeprefix("::").rpartition("::")
+    if name == "self":
+        module, _, name = module.rpartition("::")
+    local = words[-1] if len(words) == 3 else name
+    yield module, name, "" if name == "*" else local
+
+
+_PARSERS: dict[str, Callable[[str], Iterator[Taken]]] = {
+    "python": _python, "javascript": _script, "typescript": _script, "go": _go, "java": _java, "csharp": _csharp,
+    "php": _php, "rust": _rust, "c": lambda _: iter(()), "cpp": lambda _: iter(()),
+}  # fmt: skip

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from locobench.derive.code.imports import Import
 from locobench.derive.code.languages import Language
 from locobench.derive.code.rows import FUNCTIONS, NOWHERE, TOP_LEVEL, TYPES, Definition, Symbol
 
@@ -27,12 +28,13 @@ class Index:
     names: list[str] = field(default_factory=list)
     name_ids: dict[str, int] = field(default_factory=dict)
     murky: set[str] = field(default_factory=set)
-    """Names in code that cannot be analysed: files with parse errors, macro bodies."""
+    """Names in code that is not analysed: files with parse errors or left out, macro bodies."""
     namespaces: set[str] = field(default_factory=set)
-    places: set[str] = field(default_factory=set)
-    """Parts of paths and namespaces, which can qualify a name from this repository."""
-    sources: list[tuple[int, str]] = field(default_factory=list)
-    """(file, text) of imports: Python's statements, JavaScript's quoted modules."""
+    imports: list[Import] = field(default_factory=list)
+    spaces: list[frozenset[str]] = field(default_factory=list)
+    """File -> the packages or namespaces that it declares."""
+    manifests: dict[str, bytes] = field(default_factory=dict)
+    """Path -> content of the files that say what an import path means."""
     left_out: Counter[str] = field(default_factory=Counter)
     """Reason -> number of files left out of the questions."""
     # Columns with a row per mention.

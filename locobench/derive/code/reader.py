@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from tree_sitter import Node, QueryCursor
 
+from locobench.derive.code.imports import Import, taken
 from locobench.derive.code.index import Index
 from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL, Definition, Receiver, Role
 
+_LONGEST_IMPORT = 20_000
+"""Bytes of an import statement that are read; a longer one is a default export with its whole body."""
 WORD = re.compile(rb"[A-Za-z_$][A-Za-z0-9_$]*")
 # Matched backwards from the mention: `.`, `?.`, `->`, `::` or `\`, then `()`, then a name.
 _RECEIVER = re.compile(rb"\s*(?:\.\??|>-|::|\\)\s*(\)\()?([\w$]*[A-Za-z_$])?")
-_AFTER_ALIAS = re.compile(rb"\s+as\b|\s*=[^=>]")
-_BEFORE_ALIAS = re.compile(rb"\bas\s+$")
+_ABOVE = {"csharp": "base", "php": "parent"}
+"""What means the supertype, beside `super`."""
 _MEMBER_BYTES = frozenset(b".>:\\")
-
-
-def places_of(path: str) -> Iterator[str]:
-    """Yield the words that can qualify a name from a file: its folders and its stem."""
-    parts = path.split("/")
-    yield from parts[:-1]
-    yield parts[-1].partition(".")[0]
-    # A crate or package name may differ from its folder's.
-    yield from (part.replace("-", "_") for part in parts[:-1])
 
 
 class Reader:
@@ -36,7 +29,6 @@ class Reader:
         self.number = len(index.files)
         index.files.append(path)
         index.texts.append(text)
-        index.places.update(places_of(path))
         index.by_file.append([])
 
     def read(self, *, mentions: bool) -> None:
@@ -56,16 +48,19 @@ class Reader:
     def _paint(self, captured: dict[str, list[Node]]) -> bytearray:
         """Return the role of a mention at each byte, as far as the surrounding code determines it."""
         paint = bytearray([Role.REFERENCE]) * len(self.text)
-        for node in captured.get("import", ()):
-            inside = is_internal(self.index.language.name, self.text[node.start_byte : node.end_byte])
-            _cover(paint, node, node, Role.IMPORT if inside else Role.FOREIGN)
+        for capture, role in (("akin", Role.AKIN), ("plain", Role.REFERENCE), ("import", Role.IMPORT)):
+            for node in captured.get(capture, ()):
+                _cover(paint, node, node, role)
         variants = (node for node in captured.get("variant", ()) if not self._is_guard(node))
         for node in (*captured.get("unclear", ()), *variants):
             _cover(paint, node, node, Role.UNCLEAR)
         for node in captured.get("opaque", ()):
             words = set(WORD.findall(self.text[node.start_byte : node.end_byte]))
             self.index.murky.update(word.decode("ascii") for word in words)
-        self.index.sources += [(self.number, self._text_of(node)) for node in captured.get("source", ())]
+        statements = {node.byte_range: node for node in map(_statement, captured.get("source", ()))}
+        for node in statements.values():
+            found = taken(self.index.language.name, self._text_of(node, most=_LONGEST_IMPORT))
+            self.index.imports += [Import(self.number, *one) for one in found]
         self._paint_rust_attributes(captured, paint)
         return paint
 
@@ -105,7 +100,8 @@ class Reader:
             kind = next(kind for kind in match if kind not in ("name", "owner"))
             node = match[kind][0]
             key = name.start_byte if kind != "container" else -1 - node.start_byte
-            if paint[name.start_byte] == Role.IGNORED:
+            # `const a = require(...)` is an import.
+            if paint[name.start_byte] == Role.IGNORED or (kind == "constant" and paint[name.start_byte] == Role.IMPORT):
                 continue
             other = found.get(key)
             if other and (other.kind != kind and kind == "constant"):
@@ -143,14 +139,22 @@ class Reader:
             inner = self.index.innermost(self.number, node.start_byte)
             if inner >= 0:
                 self.index.definitions[inner].own_self = self._text_of(node)
+        self._bases(captured)
+        spaces = {self._text_of(node) for node in captured.get("namespace", ())}
+        for text in spaces:
+            self.index.namespaces.update((text, *re.findall(r"\w+", text)))
+        self.index.spaces.append(frozenset(spaces | {self._text_of(node) for node in captured.get("package", ())}))
+        return own
+
+    def _bases(self, captured: dict[str, list[Node]]) -> None:
+        """Keep the supertypes that a definition names in its own header; any other is only AKIN."""
+        certain = []
         for node in captured.get("base", ()):
             inner = self.index.innermost(self.number, node.start_byte)
-            if inner >= 0:
+            if inner >= 0 and _heads(node, self.index.definitions[inner].name_start):
                 self.index.definitions[inner].bases.append(self._text_of(node))
-        for node in captured.get("namespace", ()):
-            text = self._text_of(node)
-            self.index.namespaces.update((text, text.replace("\\", "."), *re.findall(r"\w+", text)))
-        return own
+                certain.append(node)
+        captured["base"] = certain
 
     def _mentions(self, captured: dict[str, list[Node]], paint: bytearray, own: list[int]) -> None:
         index, text, definitions = self.index, self.text, self.index.definitions
@@ -173,19 +177,12 @@ class Reader:
                 at += 1
             while stack[-1] >= 0 and definitions[stack[-1]].end <= start:
                 stack.pop()
-            role = roles.get(start, painted) if painted != Role.UNCLEAR else Role.UNCLEAR
-            if painted in (Role.IMPORT, Role.FOREIGN):
-                role = Role.ALIASED if self._is_aliased(start, end) else painted
+            role = painted if painted in (Role.UNCLEAR, Role.IMPORT) else roles.get(start, painted)
             word = text[start:end]
             if word not in known:
                 known[word] = index.name_id(word.decode("utf-8", "replace"))
             rows.append((known[word], start, role, self._receiver(start, stack[-1]), stack[-1]))
         index.add(self.number, rows)
-
-    def _is_aliased(self, start: int, end: int) -> bool:
-        return bool(
-            _AFTER_ALIAS.match(self.text, end, end + 12) or _BEFORE_ALIAS.search(self.text[max(0, start - 12) : start])
-        )
 
     def _receiver(self, start: int, scope: int) -> int:
         near = self.text[max(0, start - 2) : start].rstrip()
@@ -212,7 +209,7 @@ class Reader:
         word = name.decode("utf-8", "replace").removeprefix("$")
         # For `a.b.name`, the last name `b` alone could be mistaken for something else.
         around = head[: -found.end()].rstrip()
-        if word in ("super", "base", "parent"):
+        if word == "super" or word == _ABOVE.get(self.index.language.name):
             return Receiver.ITSELF
         if around.endswith((b".", b"->")) and not around.endswith(b".."):
             return Receiver.COMPLEX
@@ -223,13 +220,14 @@ class Reader:
     def _is_own_self(self, word: str, scope: int) -> bool:
         return any(one.own_self == word for one in self.index.around(scope))
 
-    def _text_of(self, node: Node) -> str:
-        return self.text[node.start_byte : node.end_byte].decode("utf-8", "replace")
+    def _text_of(self, node: Node, *, most: int | None = None) -> str:
+        end = node.end_byte if most is None else min(node.end_byte, node.start_byte + most)
+        return self.text[node.start_byte : end].decode("utf-8", "replace")
 
 
 _CAPTURED = (
-    ("key", Role.KEY), ("bind", Role.BINDING), ("declare", Role.DECLARATION), ("unclear", Role.UNCLEAR),
-    ("variable", Role.IGNORED), ("field", Role.IGNORED),
+    ("base", Role.BASE), ("key", Role.KEY), ("bind", Role.BINDING), ("declare", Role.DECLARATION),
+    ("unclear", Role.UNCLEAR), ("variable", Role.IGNORED), ("field", Role.IGNORED),
 )  # fmt: skip
 
 
@@ -237,9 +235,24 @@ def _cover(paint: bytearray, first: Node, last: Node, role: int) -> None:
     paint[first.start_byte : last.end_byte] = bytes([role]) * (last.end_byte - first.start_byte)
 
 
-def is_internal(language: str, statement: bytes) -> bool:
-    """Return whether an import looks like one from this repository; `strict` checks the repository's names."""
-    if language in ("javascript", "typescript"):
-        quoted = re.findall(rb"""from\s*['"]([^'"]+)['"]|require\(\s*['"]([^'"]+)['"]""", statement)
-        return not quoted or any((a or b).startswith((b".", b"@/", b"~/", b"#")) for a, b in quoted)
-    return True
+def _statement(node: Node) -> Node:
+    """Return the declaration or assignment that takes a call's value, else the node itself."""
+    one: Node | None = node
+    while one is not None and one.type in ("call_expression", "await_expression", "member_expression"):
+        one = one.parent
+    return one if one is not None and one.type == "variable_declarator" else node
+
+
+def _heads(base: Node, name_start: int) -> bool:
+    """Return whether a supertype stands in the header of the definition whose name starts there."""
+    one: Node | None = base
+    while one is not None:
+        if one.type == "use_declaration":  # PHP's traits are used in the body
+            one = one.parent
+        elif one.type.endswith("body") or "block" in one.type or one.type == "declaration_list":
+            return False
+        one = one and one.parent
+        head = one and (one.child_by_field_name("name") or one.child_by_field_name("type"))
+        if head is not None and head.start_byte == name_start:
+            return True
+    return False

@@ -6,9 +6,12 @@ from dataclasses import dataclass, field
 
 
 class Role:
-    """The role of a mention: numbers for a column of bytes."""
+    """The role of a mention: numbers for a column of bytes.
 
-    IGNORED, REFERENCE, DEFINITION, DECLARATION, BINDING, KEY, IMPORT, UNCLEAR, ALIASED, FOREIGN = range(10)
+    BASE is a supertype that its class names; AKIN names a type where a subtype or another name for it may arise.
+    """
+
+    IGNORED, REFERENCE, DEFINITION, DECLARATION, BINDING, KEY, IMPORT, UNCLEAR, BASE, AKIN = range(10)
 
 
 class Receiver:

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from locobench.shared import git
 from locobench.shared.errors import InputError
 
 LFS_MARK = b"version https://git-lfs.github.com/spec/"
-LARGEST_SOURCE = 1_000_000
-"""Bytes; a larger source file counts as generated. The largest hand-written ones in big projects are half as large."""
+LARGEST_SOURCE = 600_000
+"""Bytes; a larger source file is left out. The largest hand-written ones in big projects have half a million."""
+
+MISSING = -1
+"""The size of a file whose content is not in the repository: a partial clone, or a damaged one."""
 
 _LINK, _SUBMODULE, _PROGRAM = "120000", "160000", "100755"
-# The user's git settings must not change what is read, prompt for input, or fetch missing objects.
-_QUIET = {
-    "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_TERMINAL_PROMPT": "0",
-    "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_NO_REPLACE_OBJECTS": "1", "LC_ALL": "C",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +30,7 @@ class Blob:
     path: str
     object_id: str
     size: int
-    """Bytes."""
+    """Bytes, or MISSING."""
     mode: str
 
     @property
@@ -60,20 +58,14 @@ class Repository:
         Raises:
             InputError: git is missing, or the folder does not exist or is not a repository.
         """
-        if shutil.which("git") is None:
-            raise InputError("git: not found; install it")
         if not folder.is_dir():
             raise InputError(f"{folder}: no such folder; name a git repository")
-        self.folder = folder
+        self.folder = folder.resolve()
         try:
-            top = self.git("rev-parse", "--show-toplevel")
+            inside = self.git("rev-parse", "--is-inside-work-tree") == "true"
         except InputError:
-            try:
-                top = self.git("rev-parse", "--absolute-git-dir")
-            except InputError as error:
-                reason = str(error) if "dubious ownership" in str(error) else f"{folder}: not a git repository"
-                raise InputError(f"{reason}; name a clone, or run `git init` and commit first") from None
-        self.folder = Path(top)
+            raise InputError(git.refusal(folder)) from None
+        self.folder = Path(self.git("rev-parse", "--show-toplevel" if inside else "--absolute-git-dir"))
 
     @property
     def name(self) -> str:
@@ -98,10 +90,24 @@ class Repository:
         """Whether a part of the history was never fetched."""
         return self.git("rev-parse", "--is-shallow-repository") == "true"
 
+    @property
+    def completion(self) -> str:
+        """What to run for the content that a clone lacks."""
+        with contextlib.suppress(InputError):
+            if promisor := self.git("config", "--get-regexp", r"^remote\..*\.promisor$"):
+                remote = promisor.split(".")[1]
+                return f"the clone is partial: run `git -C {self.folder} fetch --refetch --no-filter {remote}`"
+        return f"the repository is damaged: see `git -C {self.folder} fsck`, or clone it again"
+
     def tree(self, commit: str) -> Tree:
         """List the files of a commit."""
         blobs, submodules = [], []
-        for line in self.git("ls-tree", "-r", "-l", "-z", "--full-tree", commit).split("\0"):
+        try:
+            listed = self.git("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
+        except InputError as error:
+            # An older git tries to fetch what a partial clone lacks, which fails, instead of telling of it.
+            raise InputError(f"{error}; {self.completion}" if "could not fetch" in str(error) else str(error)) from None
+        for line in listed.split("\0"):
             if not line:
                 continue
             facts, _, path = line.partition("\t")
@@ -109,7 +115,7 @@ class Repository:
             if mode == _SUBMODULE:
                 submodules.append(path)
             else:
-                blobs.append(Blob(path, object_id, int(size), mode))
+                blobs.append(Blob(path, object_id, int(size) if size.isdigit() else MISSING, mode))
         return Tree(commit, tuple(sorted(blobs, key=lambda blob: blob.path)), tuple(submodules))
 
     def contents(self, blobs: Iterable[Blob]) -> Iterator[tuple[Blob, bytes]]:
@@ -120,10 +126,7 @@ class Repository:
         """
         for blob, content in self.present(blobs):
             if content is None:
-                raise InputError(
-                    f"{self.folder}: {blob.path}: its content is not in the repository (a partial clone?);"
-                    " fetch it whole"
-                )
+                raise InputError(f"{self.folder}: {blob.path}: its content is not in the repository; {self.completion}")
             yield blob, content
 
     def present(self, blobs: Iterable[Blob]) -> Iterator[tuple[Blob, bytes | None]]:
@@ -147,10 +150,7 @@ class Repository:
         with tempfile.TemporaryFile() as lines:
             lines.write("".join(f"{line}\n" for line in asked).encode())
             lines.seek(0)
-            process = subprocess.Popen(
-                ["git", "-C", str(self.folder), "-c", "core.quotePath=false", *arguments],
-                stdin=lines, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=os.environ | _QUIET,
-            )  # fmt: skip
+            process = git.start(self.folder, *arguments, stdin=lines)
             assert process.stdout
             try:
                 yield process
@@ -165,20 +165,13 @@ class Repository:
         Raises:
             InputError: git failed; the message ends with its last line.
         """
-        done = subprocess.run(
-            ["git", "-C", str(self.folder), "-c", "core.quotePath=false", *arguments],
-            capture_output=True,
-            env=os.environ | _QUIET,
-            check=False,
-        )
-        if done.returncode:
-            said = done.stderr.decode(errors="replace").strip().splitlines()
-            raise InputError(f"{self.folder}: git {arguments[0]}: {said[-1] if said else 'failed'}")
-        return done.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
+        return git.run(self.folder, *arguments)
 
 
 def write_tree(repository: Repository, tree: Tree, folder: Path) -> None:
     """Write a commit's files below `folder`, which must not exist: no .git, no submodules, links as links.
+
+    Files whose content is missing are left out.
 
     Raises:
         OSError: a file cannot be written.
@@ -186,7 +179,7 @@ def write_tree(repository: Repository, tree: Tree, folder: Path) -> None:
     """
     folder.mkdir(parents=True)
     made = {folder}
-    for blob, content in repository.contents(tree.blobs):
+    for blob, content in repository.contents(blob for blob in tree.blobs if blob.size != MISSING):
         path = folder / blob.path
         if path.parent not in made:
             path.parent.mkdir(parents=True, exist_ok=True)

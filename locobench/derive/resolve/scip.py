@@ -169,7 +169,7 @@ class Scip:
         found = set()
         for name in self._names[symbol]:
             for row in self._uses[name]:
-                if index.role[row] in (Role.IMPORT, Role.FOREIGN, Role.ALIASED, Role.DEFINITION, Role.DECLARATION):
+                if index.role[row] in (Role.IMPORT, Role.DEFINITION, Role.DECLARATION):
                     continue
                 item = index.item_of(index.scope[row])
                 if item is None:
@@ -180,7 +180,7 @@ class Scip:
 
     def _check(self, row: int, *, is_method: bool) -> None:
         index = self.index
-        if index.role[row] not in (Role.REFERENCE, Role.UNCLEAR):
+        if index.role[row] not in (Role.REFERENCE, Role.BASE, Role.AKIN, Role.UNCLEAR):
             return
         meant = self._meant.get(row)
         if not meant:

@@ -7,15 +7,16 @@ use that can mean nothing else. A single mention that could mean something else 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from functools import cache
 from typing import NamedTuple, Protocol
 
 from locobench.derive.code.index import Index
 from locobench.derive.code.rows import FUNCTIONS, TYPES, Receiver, Role
-from locobench.derive.resolve.origins import is_ours
+from locobench.derive.resolve.modules import modules_of
 
-_FACE = re.compile(r"(^|/)(__init__|index)\.\w+$")
+# The path before a name, as Rust and PHP write it.
+_PATH = re.compile(r"(?:::|\\)?(?:[\w$]+(?:::(?:<[^<>]*>::)?|\\))*$")
 
 
 class Item(NamedTuple):
@@ -58,12 +59,9 @@ class Strict:
                 self._by_name[symbol.name].append(number)
             for base in symbol.bases:
                 self._by_base[base].add(number)
-        self._faces = [number for number, path in enumerate(index.files) if _FACE.search(path)]
-        # File -> names that its imports bring in.
-        self._imported: dict[int, set[int]] = defaultdict(set)
-        for row in range(len(index.name)):
-            if index.role[row] == Role.IMPORT:
-                self._imported[index.file[row]].add(index.name[row])
+        self.modules = modules_of(index)
+        self._bound: dict[int, set[int]] = {}
+        self._spellings: dict[str, list[str]] = defaultdict(list)
 
     def users(self, symbol: int) -> frozenset[Item]:
         """Return the users of a symbol.
@@ -114,6 +112,14 @@ class Strict:
             raise Unclear("used without being named")
         if len(symbol.name) < 3:
             raise Unclear("too short a name")
+        # A method needs a receiver, so a bare name that is imported cannot mean it.
+        if symbol.kind != "method" or index.language.implicit_self:
+            if not all(self.modules.brings(one, number) for one in self.modules.named[symbol.name]):
+                raise Unclear("imported under another name, or from elsewhere")
+            if self.modules.is_renamed(number):
+                raise Unclear("imported under another name, or from elsewhere")
+        if index.language.name == "php" and self._is_spelt_otherwise(number):
+            raise Unclear("written in capitals and in small letters")
 
     def _is_use(self, number: int, row: int) -> bool:
         """Return whether a mention of the symbol's name is a use of it; raise Unclear if it may mean something else."""
@@ -126,12 +132,10 @@ class Strict:
             return False
         if role == Role.UNCLEAR:
             raise Unclear("in an attribute, a pattern or a variant")
-        if role in (Role.ALIASED, Role.FOREIGN):
-            raise Unclear("imported under another name, or from elsewhere")
         if role == Role.IMPORT:
-            if not is_ours(index, row):
-                raise Unclear("imported under another name, or from elsewhere")
             return False
+        if role == Role.AKIN and language.name == "rust" and not self._is_in_function(index.scope[row]):
+            raise Unclear("named in a broken file or a macro")
         if is_method and language.called and not self._is_called(row):
             return False
         if role == Role.KEY:
@@ -153,8 +157,7 @@ class Strict:
             return self._is_visible(number, row)
         if receiver == Receiver.ITSELF:
             raise Unclear("also an attribute")
-        word = index.names[receiver - Receiver.FIRST_NAME]
-        if self._qualifies(word, number, index.file[row]):
+        if self._qualifies(index.names[receiver - Receiver.FIRST_NAME], number, row):
             return True
         raise Unclear("behind a receiver that nobody knows")
 
@@ -166,8 +169,10 @@ class Strict:
                 return True
             raise Unclear("used in another class")
         word = index.names[receiver - Receiver.FIRST_NAME]
-        owner = symbol.qualified.split(".")[-2] if "." in symbol.qualified else ""
-        if word == owner and self._by_name[owner] and word not in index.murky:
+        if (
+            word == symbol.qualified.rpartition(".")[0].rpartition(".")[2]
+            and self._type(word, index.file[row]) is not None
+        ):
             return True
         raise Unclear("behind a receiver that nobody knows")
 
@@ -186,49 +191,53 @@ class Strict:
     def _derives(self, symbol: int, name: str, depth: int = 0) -> bool:
         """Return whether a class derives from one with this name, following only names that are defined once."""
         for base in self.index.symbols[symbol].bases:
-            types = [number for number in self._by_name[base] if self.index.symbols[number].kind in TYPES]
-            if len(types) == 1 and (base == name or (depth < 20 and self._derives(types[0], name, depth + 1))):
+            above = self._type(base, self.index.symbols[symbol].file)
+            if above is not None and (base == name or (depth < 20 and self._derives(above, name, depth + 1))):
                 return True
         return False
+
+    def _type(self, name: str, file: int) -> int | None:
+        """Return the type that a bare name means in a file, or None if that cannot be told."""
+        index = self.index
+        types = [number for number in self._by_name[name] if index.symbols[number].kind != "constructor"]
+        if len(types) != 1 or name in index.murky or name in self._library or self._binds(file, name):
+            return None
+        (found,) = types
+        if index.symbols[found].kind not in TYPES or self.modules.is_renamed(found):
+            return None
+        if not all(self.modules.brings(one, found) for one in self.modules.named[name]):
+            return None
+        return found if index.symbols[found].file == file or self.modules.sees(file, found) else None
+
+    def _binds(self, file: int, name: str) -> bool:
+        """Return whether a variable, a parameter or a field in a file has a name."""
+        index = self.index
+        if file not in self._bound:
+            rows = range(bisect_left(index.file, file), bisect_right(index.file, file))
+            self._bound[file] = {index.name[row] for row in rows if index.role[row] == Role.BINDING}
+        return index.name_ids.get(name, -1) in self._bound[file]
 
     def _is_visible(self, number: int, row: int) -> bool:
         """Return True if a bare name can mean the symbol in this place; raise Unclear otherwise."""
         index, symbol = self.index, self.index.symbols[number]
         file = index.file[row]
-        if index.language.visibility == "anywhere" or file == symbol.file:
+        if file == symbol.file or self.modules.sees(file, number):
             return True
-        if index.language.visibility == "folder":
-            if _folder(index.files[file]) == _folder(index.files[symbol.file]):
-                return True
-            raise Unclear("a bare name in another package")
-        if index.name[row] in self._imported[file]:
+        if "." in symbol.qualified and self._is_in_family(index.scope[row], number):
             return True
         raise Unclear("a bare name that is not imported")
 
-    def _qualifies(self, word: str, number: int, file: int) -> bool:
-        """Return whether `word` in `word.name` can be the symbol's module, namespace or class."""
+    def _qualifies(self, word: str, number: int, row: int) -> bool:
+        """Return whether `word` in `word.name` can only be the symbol's module, namespace or class."""
         index, symbol = self.index, self.index.symbols[number]
-        if "." in symbol.qualified:
-            return word == symbol.qualified.split(".")[-2]
-        if index.language.visibility == "import":
-            if index.name_ids.get(word, -1) not in self._imported[file]:
-                return False
-            path = index.files[symbol.file]
-            return word == path.rpartition("/")[2].partition(".")[0] or self._hands_on(word, symbol.name, path)
-        if index.language.visibility == "folder":
-            return word == _folder(index.files[symbol.file]).rpartition("/")[2]
-        if index.language.name == "rust":
-            return word in ("crate", "super") or word in _parts(index.files[symbol.file]) | index.namespaces
-        return word in index.namespaces
-
-    def _hands_on(self, package: str, name: str, path: str) -> bool:
-        """Return whether a package above a file re-exports the name in its __init__.py or index file."""
-        folder = path
-        while folder := _folder(folder):
-            if folder.rpartition("/")[2] == package:
-                face = next((f for f in self._faces if _folder(self.index.files[f]) == folder), None)
-                return face is not None and self.index.name_ids[name] in self._imported[face]
-        return False
+        file, path = index.file[row], word
+        if index.language.name in ("rust", "php"):
+            head = index.texts[file][max(0, index.start[row] - 120) : index.start[row]].decode("utf-8", "replace")
+            found = _PATH.search(re.sub(r"\s*(::|\\)\s*", r"\1", head))
+            path = found[0] if found else ""
+        if "." in symbol.qualified and word == symbol.qualified.split(".")[-2]:
+            return self._type(word, file) is not None
+        return not self._binds(file, word) and self.modules.reaches(file, path, number)
 
     def _is_called(self, row: int) -> bool:
         index = self.index
@@ -255,20 +264,32 @@ class Strict:
         """Return the types that name this one as a supertype.
 
         Raises:
-            Unclear: the name may mean something else.
+            Unclear: the name may mean something else, or a type may have this supertype in a way that is not followed.
         """
-        index, name = self.index, self.index.symbols[symbol].name
+        index = self.index
         self._check_name(symbol)
-        if any(index.role[row] in (Role.ALIASED, Role.FOREIGN) for row in index.mentions(name)):
-            raise Unclear("imported under another name, or from elsewhere")
-        return frozenset(self._by_base.get(name, ()))
+        found = set()
+        for row in index.mentions(index.symbols[symbol].name):
+            if index.role[row] in (Role.AKIN, Role.UNCLEAR):
+                raise Unclear("a supertype that cannot be resolved")
+            if index.role[row] != Role.BASE or not self._is_use(symbol, row):
+                continue
+            one = index.definitions[index.scope[row]]
+            if one.symbol < 0 or index.symbols[one.symbol].kind not in TYPES or self._binds(one.file, one.name):
+                raise Unclear("a supertype that cannot be resolved")
+            found.add(one.symbol)
+        return frozenset(found)
 
-
-@cache
-def _parts(path: str) -> frozenset[str]:
-    folders, _, file = path.rpartition("/")
-    return frozenset((*folders.split("/"), *folders.replace("-", "_").split("/"), file.partition(".")[0]))
-
-
-def _folder(path: str) -> str:
-    return path.rpartition("/")[0]
+    def _is_spelt_otherwise(self, number: int) -> bool:
+        """Return whether a name that ignores case is also written in another one, where it may mean the symbol."""
+        index, symbol = self.index, self.index.symbols[number]
+        if not self._spellings:
+            for name in index.names:
+                self._spellings[name.casefold()].append(name)
+        others = {index.name_ids[name] for name in self._spellings[symbol.name.casefold()] if name != symbol.name}
+        is_type = symbol.kind in TYPES
+        return bool(others) and any(
+            index.name[row] in others and index.role[row] in (Role.REFERENCE, Role.BASE, Role.AKIN)
+            and (index.receiver[row] == Receiver.NONE or not is_type)
+            for row in range(len(index.name))
+        )  # fmt: skip

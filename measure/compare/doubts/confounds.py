@@ -132,8 +132,16 @@ def unused_treatment(arms: Arms, treatment: Sequence[str]) -> Iterator[str]:
         if not names or not runs:
             continue
         what = f"the {kind} {some(names)}"
-        used = sum(any(uses(run, name) for name in names) for run in recorded)
-        if not recorded:
+        users = [run for run in recorded if any(uses(run, name) for name in names)]
+        used = len(users)
+        if kind == "tool":
+            yield from _failed_calls(label, what, users, names)
+        if not used and kind == "tool" and not all(run.trace.names_servers for run in recorded):
+            yield (
+                f"Whether {label} used {what} is not recorded: its agent may record such calls like those of its own "
+                "tools, or make them in a shell; read a few trajectories before you call the difference its effect."
+            )
+        elif not recorded:
             yield (
                 f"Whether {label} used {what} is not recorded: no run left a trajectory; "
                 "use an agent that writes one before you call the difference its effect."
@@ -149,6 +157,17 @@ def unused_treatment(arms: Arms, treatment: Sequence[str]) -> Iterator[str]:
                 f"Only {used} of {len(recorded)} runs of {label} used {what}{unknown}; "
                 "the difference is that of being offered it, not of using it."
             )
+
+
+def _failed_calls(label: str, what: str, users: Sequence[EvalResult], names: Sequence[str]) -> Iterator[str]:
+    """Yield a sentence if most calls of the treatment failed: a server that answers with errors is no treatment."""
+    calls = [c for run in users for c in run.trace.tool_calls if any(fnmatchcase(c.name, name) for name in names)]
+    failed = [call for call in calls if call.error is not None]
+    if len(failed) > SELDOM_USED * len(calls):
+        share = f"all {len(calls)} calls" if len(failed) == len(calls) else f"{len(failed)} of {len(calls)} calls"
+        said = " ".join((failed[0].error or "").split())[:80]
+        never = ", so the treatment never worked" if len(failed) == len(calls) else ""
+        yield f"{label}: {share} of {what} failed{never} ({said!r}); look at the server and its login."
 
 
 def treatment_in_baseline(arms: Arms, treatment: Sequence[str]) -> Iterator[str]:
@@ -193,4 +212,8 @@ def _calls(result: EvalResult, pattern: str) -> bool:
 
 
 def _uses_skill(result: EvalResult, name: str) -> bool:
-    return any(call.name == "Skill" and name in map(str, call.input.values()) for call in result.trace.tool_calls)
+    """Return whether a run loaded a skill; Harbor's agents without a tool for that read its files."""
+    return any(
+        call.input.get("skill") == name or (call.name == "Skill" and name in map(str, call.input.values()))
+        for call in result.trace.tool_calls
+    )

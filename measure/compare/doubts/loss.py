@@ -135,6 +135,18 @@ def lost_runs(arms: Arms) -> Iterator[str]:
             )
 
 
+def doubtful_zeros(arms: Arms) -> Iterator[str]:
+    """Yield a sentence for each arm with measured zeros that may be none, by a guess from a text."""
+    for label, results in arms:
+        runs = [run for run in results if run.measured and run.trace.doubt]
+        if runs:
+            tasks = some(sorted({run.task_id for run in runs}))
+            yield (
+                f"{label}: {counted(len(runs), 'zero')} may say nothing about the agent, to judge by a text "
+                f"({runs[0].trace.doubt}; {tasks}); {'it counts' if len(runs) == 1 else 'they count'}, so read them."
+            )
+
+
 def cut_short(arms: Arms) -> Iterator[str]:
     """Yield a sentence for each incomplete job, and for each arm with jobs that repeated failed runs."""
     for label, results in arms:

@@ -8,7 +8,7 @@ from statistics import fmean
 from locobench.harbor.task import CONTROL_GROUP
 from measure.compare.decision import per_task
 from measure.compare.doubts.confounds import confounds, treatment_in_baseline, unused_treatment
-from measure.compare.doubts.loss import Arms, cut_short, lost_runs
+from measure.compare.doubts.loss import Arms, cut_short, doubtful_zeros, lost_runs
 from measure.compare.pairing import dimensions
 from measure.compare.verdicts import Comparison, UnitComparison
 from measure.compare.wording import counted, group_name, metric_name, p_text, points, some
@@ -31,6 +31,7 @@ def find_warnings(comparison: Comparison, arms: Arms, treatment: Sequence[str]) 
     """
     return [
         *lost_runs(arms),
+        *doubtful_zeros(arms),
         *cut_short(arms),
         *_zeros_of_arms(arms),
         *zeros_of_groups(comparison.decision.units, comparison.label_a, comparison.label_b),

@@ -26,7 +26,11 @@ class LanguageServer:
                 "rootUri": root.as_uri(),
                 "workspaceFolders": [{"uri": root.as_uri(), "name": "code"}],
                 "initializationOptions": options or {},
-                "capabilities": {"workspace": {"configuration": True, "workspaceFolders": True}},
+                "capabilities": {
+                    "workspace": {"configuration": True, "workspaceFolders": True},
+                    "textDocument": {"documentSymbol": {"hierarchicalDocumentSymbolSupport": True}},
+                    "experimental": {"serverStatusNotification": True},
+                },
             },
         )
         self.send("initialized", {})
@@ -83,25 +87,27 @@ class LanguageServer:
             message = self._read()
             if message.get("id") == self.number and "method" not in message:
                 return message.get("result")
-            if "id" in message and "method" in message:
-                asked = message.get("params") or {}
-                nothing = [None] * len(asked.get("items", [])) if "items" in asked else None
-                self._write({"jsonrpc": "2.0", "id": message["id"], "result": nothing})
-            elif message.get("method") == "indexingEnded":
-                self.indexed = True
+            self._answer(message)
+
+    def _answer(self, message: dict[str, Any]) -> None:
+        """Answer what the server asks with nothing, and note what it tells of itself."""
+        if "id" in message and "method" in message:
+            asked = message.get("params") or {}
+            nothing = [None] * len(asked.get("items", [])) if "items" in asked else None
+            self._write({"jsonrpc": "2.0", "id": message["id"], "result": nothing})
+        elif message.get("method") == "indexingEnded":
+            self.indexed = True
+        elif message.get("method") == "experimental/serverStatus":
+            self.indexed = bool(message["params"].get("quiescent"))
 
     indexed = False
 
     def wait_until_indexed(self) -> None:
-        """Read until the server says that it has read all files (intelephense)."""
+        """Read until the server says that it has read all files (intelephense, rust-analyzer)."""
         while not self.indexed:
-            message = self._read()
-            if message.get("method") == "indexingEnded":
-                self.indexed = True
-            elif "id" in message and "method" in message:
-                asked = message.get("params") or {}
-                nothing = [None] * len(asked.get("items", [])) if "items" in asked else None
-                self._write({"jsonrpc": "2.0", "id": message["id"], "result": nothing})
+            self._answer(self._read())
+
+    wait_until_quiet = wait_until_indexed
 
     def _write(self, message: dict[str, Any]) -> None:
         data = json.dumps(message).encode()

@@ -8,8 +8,8 @@ from importlib.util import resolve_name
 from pathlib import Path
 
 
-def imports(root: Path, files: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield (importer, imported) of files below `root`."""
+def named(root: Path, files: Sequence[str]) -> tuple[dict[tuple[str, str], str], dict[str, tuple[str, str]], list[str]]:
+    """Return the file of each (top folder, module), the (top folder, module) of each file, and the top folders."""
     known: dict[tuple[str, str], str] = {}
     names: dict[str, tuple[str, str]] = {}
     for file in files:
@@ -24,7 +24,12 @@ def imports(root: Path, files: Sequence[str]) -> Iterator[tuple[str, str]]:
             own = own[:-1]
         known[str(top), ".".join(own)] = file
         names[file] = (str(top), ".".join(own))
-    tops = sorted({top for top, _ in known})
+    return known, names, sorted({top for top, _ in known})
+
+
+def imports(root: Path, files: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield (importer, imported) of files below `root`."""
+    known, names, tops = named(root, files)
     for file in files:
         home, name = names[file]
         package = name if file.endswith("__init__.py") else name.rpartition(".")[0]
@@ -35,7 +40,10 @@ def imports(root: Path, files: Sequence[str]) -> Iterator[tuple[str, str]]:
             elif isinstance(node, ast.ImportFrom):
                 base = node.module or ""
                 if node.level:
-                    base = resolve_name("." * node.level + base, package) if package else base
+                    try:
+                        base = resolve_name("." * node.level + base, package) if package else base
+                    except ImportError:  # beyond the top of its package
+                        continue
                 wanted = [(base, [alias.name for alias in node.names])]
             for module, taken in wanted:
                 for place in [home, *tops]:

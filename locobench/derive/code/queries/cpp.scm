@@ -16,6 +16,9 @@
 ;; names
 [(identifier) (type_identifier) (field_identifier)] @id
 (base_class_clause (type_identifier) @base)
+(base_class_clause) @akin
+(alias_declaration type: (_) @akin)
+(type_definition type: (_) @akin)
 (base_class_clause (template_type name: (type_identifier) @base))
 (base_class_clause (qualified_identifier name: (type_identifier) @base))
 (base_class_clause (qualified_identifier name: (template_type name: (type_identifier) @base)))
@@ -50,3 +53,4 @@
 (preproc_arg) @opaque
 (preproc_if) @variant
 (preproc_ifdef) @variant
+(template_argument_list) @plain

@@ -15,6 +15,8 @@
 (base_list (identifier) @base)
 (base_list (generic_name (identifier) @base))
 (base_list (qualified_name name: (identifier) @base))
+(base_list (qualified_name name: (generic_name (identifier) @base)))
+(base_list) @akin
 (primary_constructor_base_type type: (identifier) @base)
 (parameter name: (identifier) @bind)
 (variable_declarator name: (identifier) @bind)
@@ -38,3 +40,5 @@
 (using_directive) @import
 (attribute_list) @unclear
 (preproc_if) @variant
+(using_directive) @source
+(type_argument_list) @plain

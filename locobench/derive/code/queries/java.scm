@@ -9,11 +9,19 @@
 (field_declaration (modifiers "static" "final") declarator: (variable_declarator name: (identifier) @name)) @constant
 (object_creation_expression (class_body) @nested)
 (enum_constant body: (class_body) @nested)
-(package_declaration (scoped_identifier) @namespace)
+(package_declaration [(scoped_identifier) (identifier)] @namespace)
 ;; names
 [(identifier) (type_identifier)] @id
 (superclass (type_identifier) @base)
 (superclass (generic_type (type_identifier) @base))
+(superclass (scoped_type_identifier (type_identifier) @base .))
+(superclass (generic_type (scoped_type_identifier (type_identifier) @base .)))
+(super_interfaces (type_list (scoped_type_identifier (type_identifier) @base .)))
+(super_interfaces (type_list (generic_type (scoped_type_identifier (type_identifier) @base .))))
+(extends_interfaces (type_list (scoped_type_identifier (type_identifier) @base .)))
+(extends_interfaces (type_list (generic_type (scoped_type_identifier (type_identifier) @base .))))
+[(superclass) (super_interfaces) (extends_interfaces)] @akin
+(object_creation_expression type: (_) @akin (class_body))
 (super_interfaces (type_list (type_identifier) @base))
 (super_interfaces (type_list (generic_type (type_identifier) @base)))
 (extends_interfaces (type_list (type_identifier) @base))
@@ -33,3 +41,5 @@
 (labeled_statement (identifier) @key)
 (package_declaration) @import
 (import_declaration) @import
+(import_declaration) @source
+(type_arguments) @plain

@@ -3,8 +3,10 @@
 (class_declaration name: (identifier) @name) @class
 (class_body (method_definition name: (property_identifier) @name) @method)
 (class_body (method_definition name: (private_property_identifier) @name) @method)
-(class_body (field_definition property: (property_identifier) @name value: [(arrow_function) (function_expression)]) @method)
-(variable_declarator name: (identifier) @name value: [(arrow_function) (function_expression)]) @function
+(class_body (field_definition property: (property_identifier) @name value: [(arrow_function) (function_expression) (generator_function)]) @method)
+(variable_declarator name: (identifier) @name value: [(arrow_function) (function_expression) (generator_function)]) @function
+(variable_declarator name: (identifier) @name value: (call_expression arguments: (arguments [(arrow_function) (function_expression)]))) @function
+(variable_declarator name: (identifier) @name value: (call_expression arguments: (arguments (call_expression arguments: (arguments [(arrow_function) (function_expression)]))))) @function
 (variable_declarator name: (identifier) @name value: (class)) @class
 (program (lexical_declaration "const" (variable_declarator name: (identifier) @name)) @constant)
 (program (export_statement (lexical_declaration "const" (variable_declarator name: (identifier) @name))) @constant)
@@ -15,6 +17,8 @@
 [(identifier) (property_identifier) (private_property_identifier) (shorthand_property_identifier) (statement_identifier)] @id
 (class_heritage (identifier) @base)
 (class_heritage (member_expression property: (property_identifier) @base))
+(class_heritage) @akin
+(variable_declarator value: [(identifier) @akin (member_expression property: (property_identifier) @akin)])
 (formal_parameters (identifier) @bind)
 (formal_parameters (assignment_pattern left: (identifier) @bind))
 (rest_pattern (identifier) @bind)
@@ -46,7 +50,13 @@
 (assignment_expression left: (member_expression object: (identifier) @_m property: (property_identifier) @_e) right: (identifier) (#eq? @_m "module") (#eq? @_e "exports")) @import
 (assignment_expression left: (member_expression object: (identifier) @_x) right: (identifier) (#eq? @_x "exports")) @import
 (assignment_expression left: (member_expression object: (identifier) @_m property: (property_identifier) @_e) right: (object (shorthand_property_identifier)) (#eq? @_m "module") (#eq? @_e "exports")) @import
-(import_statement source: (string) @source)
-(export_statement source: (string) @source)
-(call_expression function: (identifier) @_s arguments: (arguments . (string) @source) (#eq? @_s "require"))
-(call_expression function: (import) arguments: (arguments . (string) @source))
+(import_statement) @source
+(export_statement source: (string)) @source
+(export_statement (export_clause)) @source
+(export_statement "default") @source
+((call_expression function: (identifier) @_s arguments: (arguments . [(string) (template_string)])) @source (#eq? @_s "require"))
+(call_expression function: (import) arguments: (arguments . [(string) (template_string)])) @source
+((assignment_expression left: (member_expression object: (identifier) @_m property: (property_identifier) @_e) right: [(identifier) (object)]) @source (#eq? @_m "module") (#eq? @_e "exports"))
+((assignment_expression left: (identifier) @_x right: [(identifier) (object)]) @source (#eq? @_x "exports"))
+((assignment_expression left: (member_expression object: (identifier) @_x) right: (identifier)) @source (#eq? @_x "exports"))
+((assignment_expression left: (member_expression object: (member_expression object: (identifier) @_m property: (property_identifier) @_e)) right: (identifier)) @source (#eq? @_m "module") (#eq? @_e "exports"))

@@ -14,6 +14,11 @@
 (class_interface_clause (name) @base)
 (class_interface_clause (qualified_name (name) @base))
 (use_declaration (name) @base)
+(use_declaration (qualified_name (name) @base))
+(base_clause) @akin
+(class_interface_clause) @akin
+(use_declaration) @akin
+(function_call_expression function: (name) @_f (#eq? @_f "class_alias") arguments: (_) @akin)
 (variable_name (name) @variable)
 (property_element (variable_name (name) @field))
 (property_promotion_parameter name: (variable_name (name) @field))
@@ -23,3 +28,4 @@
 (namespace_definition) @import
 (namespace_use_declaration) @import
 (attribute_list) @unclear
+(namespace_use_declaration) @source

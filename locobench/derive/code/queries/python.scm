@@ -8,6 +8,12 @@
 (class_definition superclasses: (argument_list (identifier) @base))
 (class_definition superclasses: (argument_list (attribute attribute: (identifier) @base)))
 (class_definition superclasses: (argument_list (subscript value: (identifier) @base)))
+(class_definition superclasses: (argument_list (subscript value: (attribute attribute: (identifier) @base))))
+(class_definition superclasses: (argument_list) @akin)
+(assignment right: [(identifier) @akin (attribute attribute: (identifier) @akin) (subscript value: (identifier) @akin) (subscript value: (attribute attribute: (identifier) @akin)) (conditional_expression) @akin])
+(module (expression_statement (assignment right: (call arguments: (argument_list (identifier) @akin)))))
+(type_alias_statement) @akin
+(call function: (identifier) @_t (#eq? @_t "type") arguments: (argument_list) @akin)
 (parameters (identifier) @bind)
 (lambda_parameters (identifier) @bind)
 (default_parameter name: (identifier) @bind)
@@ -36,3 +42,4 @@
 (import_from_statement) @import
 (import_statement) @source
 (import_from_statement) @source
+(class_definition superclasses: (argument_list (subscript subscript: (_) @plain)))

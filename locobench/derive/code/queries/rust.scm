@@ -10,6 +10,7 @@
 (static_item name: (identifier) @name) @constant
 (macro_definition name: (identifier) @name) @type
 (function_signature_item name: (identifier) @name) @function
+(impl_item) @nested
 (mod_item name: (identifier) @namespace)
 ((attribute_item (attribute (identifier) @_c arguments: (token_tree (identifier) @_t))) @testmark (#eq? @_c "cfg") (#eq? @_t "test"))
 ((attribute_item (attribute (identifier) @_c)) @cfgmark (#eq? @_c "cfg"))
@@ -17,6 +18,10 @@
 ;; names
 [(identifier) (type_identifier) (field_identifier) (shorthand_field_identifier)] @id
 (impl_item trait: [(type_identifier) @base (generic_type type: (type_identifier) @base) (scoped_type_identifier name: (type_identifier) @base)] "for")
+(impl_item trait: (_) @akin)
+(trait_item bounds: (trait_bounds) @akin)
+(type_item type: (_) @akin)
+(macro_invocation (token_tree) @akin)
 (parameter pattern: (identifier) @bind)
 (parameter pattern: (mut_pattern (identifier) @bind))
 (parameter pattern: (_ (identifier) @bind))
@@ -44,3 +49,6 @@
 (macro_definition) @unclear
 (use_declaration) @import
 (extern_crate_declaration) @import
+(use_declaration) @source
+(extern_crate_declaration) @source
+(impl_item trait: (generic_type type_arguments: (_) @plain))

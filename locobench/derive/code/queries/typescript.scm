@@ -10,8 +10,10 @@
 (class_body (method_definition name: (private_property_identifier) @name) @method)
 (class_body (method_signature name: (property_identifier) @name) @method)
 (class_body (abstract_method_signature name: (property_identifier) @name) @method)
-(class_body (public_field_definition name: [(property_identifier) (private_property_identifier)] @name value: [(arrow_function) (function_expression)]) @method)
-(variable_declarator name: (identifier) @name value: [(arrow_function) (function_expression)]) @function
+(class_body (public_field_definition name: [(property_identifier) (private_property_identifier)] @name value: [(arrow_function) (function_expression) (generator_function)]) @method)
+(variable_declarator name: (identifier) @name value: [(arrow_function) (function_expression) (generator_function)]) @function
+(variable_declarator name: (identifier) @name value: (call_expression arguments: (arguments [(arrow_function) (function_expression)]))) @function
+(variable_declarator name: (identifier) @name value: (call_expression arguments: (arguments (call_expression arguments: (arguments [(arrow_function) (function_expression)]))))) @function
 (variable_declarator name: (identifier) @name value: (class)) @class
 (program (lexical_declaration "const" (variable_declarator name: (identifier) @name)) @constant)
 (program (export_statement (lexical_declaration "const" (variable_declarator name: (identifier) @name))) @constant)
@@ -26,6 +28,14 @@
 (implements_clause (generic_type name: (type_identifier) @base))
 (extends_type_clause (type_identifier) @base)
 (extends_type_clause (generic_type name: (type_identifier) @base))
+(implements_clause (nested_type_identifier name: (type_identifier) @base))
+(implements_clause (generic_type name: (nested_type_identifier name: (type_identifier) @base)))
+(extends_type_clause (nested_type_identifier name: (type_identifier) @base))
+(extends_type_clause (generic_type name: (nested_type_identifier name: (type_identifier) @base)))
+(class_heritage) @akin
+(extends_type_clause) @akin
+(type_alias_declaration value: [(type_identifier) (nested_type_identifier) (generic_type) (intersection_type) (union_type)] @akin)
+(variable_declarator value: [(identifier) @akin (member_expression property: (property_identifier) @akin)])
 (required_parameter pattern: (identifier) @bind)
 (optional_parameter pattern: (identifier) @bind)
 (rest_pattern (identifier) @bind)
@@ -60,7 +70,13 @@
 (import_statement) @import
 (export_clause) @import
 (export_statement value: (identifier)) @import
-(import_statement source: (string) @source)
-(export_statement source: (string) @source)
-(call_expression function: (identifier) @_s arguments: (arguments . (string) @source) (#eq? @_s "require"))
-(call_expression function: (import) arguments: (arguments . (string) @source))
+(import_statement) @source
+(import_alias) @source
+(module name: (string)) @source
+(export_statement source: (string)) @source
+(export_statement (export_clause)) @source
+(export_statement "default") @source
+(export_statement "=") @source
+((call_expression function: (identifier) @_s arguments: (arguments . [(string) (template_string)])) @source (#eq? @_s "require"))
+(call_expression function: (import) arguments: (arguments . [(string) (template_string)])) @source
+(type_arguments) @plain

@@ -1,0 +1,199 @@
+"""One container: its limits, copies into and out of it, its streams, and its end."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import socket
+import subprocess
+import sys
+import tarfile
+import threading
+import time
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from docker import APIClient
+from docker.errors import APIError, DockerException, NotFound
+from docker.models.containers import Container as Made
+from docker.utils.socket import frames_iter
+
+LOOK_SECONDS = 0.5
+"""How often the free space of the disks is looked at."""
+
+
+class EngineError(Exception):
+    """The engine is missing, refuses or fails. The message is one line, `tail` the output of a failed build."""
+
+    def __init__(self, message: str, tail: str = "") -> None:
+        super().__init__(message)
+        self.tail = tail
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The most that a container may use."""
+
+    seconds: float
+    memory_mb: int = 8192
+    storage_mb: int = 10240
+    """Files in the container and in the folders of this machine that it may write to, together."""
+    processes: int = 4096
+    """Processes and threads."""
+
+
+class Container:
+    """A container that is created but not started. Methods raise EngineError."""
+
+    def __init__(self, api: APIClient, made: Made, limits: Limits, writes: Sequence[Path], root: Path | None) -> None:
+        """`writes`: folders of this machine that count against its storage. `root`: the engine's, if it is here."""
+        self._api, self._made, self._storage = api, made, limits.storage_mb << 20
+        self._writes, self._root = writes, root
+        self._ended = threading.Event()
+        self.over_storage = False
+        """Whether it was killed because it used more than its storage."""
+
+    def put(self, files: Mapping[str, bytes | Path | None]) -> None:
+        """Write files, copies of folders and (None) empty folders for everybody, by their absolute paths."""
+        packed = io.BytesIO()
+        with tarfile.open(fileobj=packed, mode="w", dereference=True) as archive:
+            for place, content in files.items():
+                entry = tarfile.TarInfo(place.lstrip("/"))
+                if isinstance(content, Path):
+                    archive.add(content, entry.name, filter=lambda e: e.replace(uid=0, gid=0, uname="", gname=""))
+                    continue
+                if content is None:
+                    entry.type, entry.mode = tarfile.DIRTYPE, 0o777
+                entry.size = len(content or b"")
+                archive.addfile(entry, io.BytesIO(content or b""))
+        with explained():
+            self._made.put_archive("/", packed.getvalue())
+
+    def take(self, path: str, most: int) -> dict[str, bytes]:
+        """Return the regular files at a path or in a folder by their names, `most` bytes of them altogether."""
+        found: dict[str, bytes] = {}
+        with explained(), contextlib.suppress(NotFound, tarfile.TarError):
+            stream, _ = self._made.get_archive(path)
+            reader: Any = SimpleNamespace(read=lambda _: next(stream, b""))
+            with tarfile.open(fileobj=reader, mode="r|") as archive:
+                for member in archive:
+                    if most > 0 and member.isreg() and (file := archive.extractfile(member)):
+                        content = found[Path(member.name).name] = file.read(most)
+                        most -= len(content)
+        return found
+
+    def attach(self) -> tuple[socket.socket, Generator[tuple[int, bytes]]]:
+        """Return a socket to write standard input to, and the output: 1 and a part of stdout, or 2 and one of stderr.
+
+        To be called before `start`, so that no output is lost.
+        """
+        streams = {"stream": 1, "stdin": 1, "stdout": 1, "stderr": 1}
+        with explained():
+            stream: Any = self._api.attach_socket(str(self._made.id), params=streams)
+        own: socket.socket = getattr(stream, "_sock", stream)  # the file around it can neither wait nor half close
+        own.settimeout(None)
+
+        def output() -> Generator[tuple[int, bytes]]:
+            with contextlib.closing(own), contextlib.closing(stream), contextlib.suppress(OSError):
+                yield from frames_iter(stream, tty=False)  # type: ignore[no-untyped-call]
+
+        return own, output()
+
+    def start(self) -> None:
+        """Start it; returns when its command runs."""
+        floor = self._free() - self._storage
+        with explained():
+            self._made.start()
+        threading.Thread(target=self._watch, args=(floor,), daemon=True).start()
+
+    def wait(self, seconds: float) -> int | None:
+        """Return the exit code, or None if it still runs after some seconds."""
+        until = time.monotonic() + seconds
+        try:
+            with explained():
+                return int(self._made.wait(timeout=seconds)["StatusCode"])
+        except EngineError:
+            if time.monotonic() < until:
+                raise
+            return None
+
+    def signal(self, name: str) -> None:
+        """Send a signal to its first process, which passes it on to the command."""
+        with explained():
+            self._made.kill(name)
+
+    def remove(self) -> None:
+        """Remove it with all of its processes. If the engine does not answer any more, the reaper will."""
+        self._ended.set()
+        with contextlib.suppress(EngineError), explained():
+            self._made.remove(force=True, v=True)
+
+    def _watch(self, floor: int) -> None:
+        """Kill it when it uses more than its storage: most storage drivers cannot limit it.
+
+        Adding up its files takes long, so it is done only once the disks have less free space than `floor`: they lost
+        as much as it may still use. Of a disk that is not here, as with Docker Desktop, nothing is known.
+        """
+        while not self._ended.wait(LOOK_SECONDS if self._root else 10 * LOOK_SECONDS):
+            free = self._free()
+            floor = max(floor, free - self._storage)
+            if free > floor and self._root:
+                continue
+            with contextlib.suppress(EngineError):
+                left = self._storage - self._used()
+                floor = free - max(left, self._storage // 10)
+                if left < 0:
+                    self.over_storage = True
+                    self.signal("SIGKILL")
+
+    def _free(self) -> int:
+        """Return the free bytes of the disks that it can write to."""
+        free = {}
+        for path in [*self._writes, self._root or Path.home()]:
+            with contextlib.suppress(OSError):
+                disk = os.statvfs(path)
+                free[path.stat().st_dev] = disk.f_bavail * disk.f_frsize
+        return sum(free.values())
+
+    def _used(self) -> int:
+        """Return the bytes of its own files and of its folders here; more than any limit if those are hidden."""
+        with explained():
+            (shown,) = self._api.containers(all=True, size=True, filters={"id": self._made.id}) or [{}]
+        used = int(shown.get("SizeRw") or 0)
+        if self._writes:
+            du = ["du", "-sk", *map(str, self._writes)]
+            told = subprocess.run(du, env={**os.environ, "LC_ALL": "C"}, capture_output=True, text=True)
+            used += sys.maxsize if "Permission denied" in told.stderr else 0
+            used += sum(int(line.split()[0]) << 10 for line in told.stdout.splitlines())
+        return used
+
+
+@contextlib.contextmanager
+def explained(said: str = "the Docker engine stopped answering ({})") -> Iterator[None]:
+    """Make whatever the SDK raises an EngineError; `said` is about an engine that does not answer."""
+    try:
+        yield
+    except APIError as error:
+        reason = " ".join(str(error.explanation or error).split())
+        full = "; free some of the engine's disk with `docker system prune`" if "no space left" in reason else ""
+        raise EngineError(f"engine: {reason}{full}") from None
+    except (DockerException, OSError) as error:  # requests' errors are OSErrors
+        raise EngineError(said.format(_reason(error))) from None
+
+
+def _reason(error: BaseException) -> str:
+    """Return what the socket said: the SDK wraps it in several errors."""
+    while inner := [e for e in (error.__cause__, *error.args) if isinstance(e, BaseException)]:
+        error = inner[0]
+    match error:
+        case PermissionError():
+            return "permission denied on its socket: join the group `docker`, or use rootless Docker"
+        case FileNotFoundError() | ConnectionRefusedError():
+            return "nothing listens on its socket"
+        case TimeoutError():
+            return "it takes too long"
+    return " ".join(str(error).split()) or type(error).__name__

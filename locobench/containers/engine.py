@@ -1,0 +1,179 @@
+"""The Docker engine of the user's context: finds it, builds images, creates containers, and leaves none behind."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import docker
+from docker.context import ContextAPI
+from docker.errors import DockerException, ImageNotFound
+from docker.models.images import Image
+from docker.types import LogConfig, Ulimit
+
+from locobench.containers import reaper
+from locobench.containers.container import Container, EngineError, Limits, explained
+
+LABEL = "locobench.process"
+"""Label of every container; its value is drawn at random for each `Engine`."""
+BUILT = "locobench-smoke-test"
+"""Label of every image that is built here."""
+
+ENGINE_SECONDS = 120
+"""How long the engine may take to answer."""
+GRACE_SECONDS = 5
+"""Seconds after its time limit until a container ends by itself, if nobody is left to end it. Most take no second
+longer, and what ignores SIGTERM 2 s."""
+
+SOCKETS = ("/var/run", "/run/user/{uid}", "{home}/.docker/run", "{home}/.docker/desktop")
+"""Where Docker, rootless Docker and Docker Desktop listen. A context normally says so; these help where none is set."""
+
+_NO_BASE = re.compile(r"^ > \[internal\] load metadata for (\S+):$", re.MULTILINE)
+"""BuildKit's name for the failed step if the Dockerfile's base image cannot be loaded."""
+
+
+class Engine:
+    """The Docker engine. Methods are thread-safe and raise EngineError."""
+
+    def __init__(self) -> None:
+        """Find the engine as the `docker` command does; EngineError says why none answers."""
+        self._stopped = False
+        self._builds: set[subprocess.Popen[bytes]] = set()
+        self._label = f"{LABEL}={secrets.token_hex(8)}"
+        with explained("no Docker engine answers ({})"):
+            self._environment = _environment()
+            self._client = docker.from_env(timeout=ENGINE_SECONDS, environment=self._environment)
+            self.info: Mapping[str, Any] = self._client.info()
+        root = Path(self.info.get("DockerRootDir") or "/nowhere")
+        self._root = root if root.exists() else None
+        devnull = subprocess.DEVNULL
+        self._reaper = subprocess.Popen(
+            [sys.executable, "-P", reaper.__file__, self._label],
+            stdin=subprocess.PIPE,
+            stdout=devnull,
+            stderr=devnull,
+            start_new_session=True,
+            cwd="/",
+            env=self._environment,
+        )
+
+    @property
+    def not_enforced(self) -> list[str]:
+        """Limits that this engine cannot set on containers, by their names in `docker info`."""
+        return [name for name in ("MemoryLimit", "SwapLimit", "PidsLimit") if self.info.get(name) is False]
+
+    def image(self, name: str) -> Image | None:
+        """Return an image that the engine has, or None."""
+        with explained(), contextlib.suppress(ImageNotFound):
+            return self._client.images.get(name)
+        return None
+
+    def build(self, context: Path, tag: str, *, timeout: float) -> tuple[float, int]:
+        """Build the Dockerfile in the folder `context`; return the seconds taken and the image's size in bytes.
+
+        EngineError if the build fails or takes longer than `timeout` seconds.
+        """
+        # By the command, because the SDK has no BuildKit, whose layers Harbor reuses. In a process group of its own,
+        # because the command leaves the work to a plugin that must be stopped with it.
+        started = time.monotonic()
+        try:
+            process = subprocess.Popen(
+                ["docker", "build", f"--label={BUILT}", f"--tag={tag}", context],
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                process_group=0,
+            )
+        except FileNotFoundError:
+            raise EngineError("build: the docker command is not on PATH; install it") from None
+        with process:
+            self._builds.add(process)
+            try:
+                said = process.communicate(timeout=timeout)[0].decode("utf-8", "replace")
+            except subprocess.TimeoutExpired as error:
+                tail = (error.output or b"").decode("utf-8", "replace")
+                raise EngineError(f"build still ran after {timeout:g} s and was killed", tail) from None
+            finally:
+                self._builds.discard(process)
+                _kill_group(process)
+        if base := _NO_BASE.search(said) if process.returncode else None:
+            way_out = f"try `docker pull {base[1]}`, or generate the tasks with another --base_image"
+            raise EngineError(f"the image {base[1]} cannot be pulled: {way_out}", said)
+        if process.returncode:
+            raise EngineError(f"build failed (exit code {process.returncode})", said)
+        seconds = time.monotonic() - started
+        with explained():
+            return seconds, int(self._client.images.get(tag).attrs["Size"])
+
+    @contextlib.contextmanager
+    def container(
+        self, image: str, argv: Sequence[str], limits: Limits, *, writes: Sequence[Path] = (), **options: Any
+    ) -> Iterator[Container]:
+        """Create a container that runs a command, and remove it after the block; no image is pulled.
+
+        `writes` are folders of this machine that count against its storage; `options` are the SDK's, such as mounts.
+        """
+        if self._stopped:
+            raise EngineError("stopped")
+        # `timeout` is the first process: it ends the container even if this process and its reaper are gone.
+        ends = ["timeout", "-k", "2", str(int(limits.seconds) + GRACE_SECONDS)]
+        with explained():
+            made = self._client.containers.create(
+                image,
+                entrypoint=[*ends, *argv],
+                labels=dict([self._label.split("=")]),
+                mem_limit=f"{limits.memory_mb}m",
+                memswap_limit=f"{limits.memory_mb}m" if self.info.get("SwapLimit") else None,
+                pids_limit=limits.processes,
+                # This limits each file; Container._watch limits all of them together.
+                ulimits=[Ulimit(name="fsize", soft=limits.storage_mb << 20, hard=limits.storage_mb << 20)],
+                log_config=LogConfig(type="none"),  # else endless output would fill the disk with the engine's log
+                **options,
+            )
+        container = Container(self._client.api, made, limits, writes, self._root)
+        try:
+            yield container
+        finally:
+            container.remove()
+
+    def stop(self) -> None:
+        """End all builds and containers; the threads that wait for them get EngineError."""
+        self._stopped = True
+        for process in list(self._builds):
+            _kill_group(process)
+        with contextlib.suppress(EngineError), explained():
+            reaper.remove_all(self._client, self._label)
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _environment() -> dict[str, str]:
+    """Return the variables that lead the SDK and the `docker` command to the same engine."""
+    environment = dict(os.environ)
+    if environment.get("DOCKER_HOST"):
+        return environment
+    try:
+        context = ContextAPI.get_context(environment.get("DOCKER_CONTEXT"))
+    except Exception as error:  # the SDK has no class of its own for a broken file
+        raise DockerException(f"its context cannot be read: {error}") from None
+    if context is None:
+        raise DockerException("there is no such context; see `docker context ls`")
+    usual = [Path(folder.format(home=Path.home(), uid=os.getuid()), "docker.sock") for folder in SOCKETS]
+    found = [path for path in usual if path.is_socket()]
+    if context.Name == "default" and found and found[0] != usual[0]:
+        environment["DOCKER_HOST"] = f"unix://{found[0]}"
+    return environment

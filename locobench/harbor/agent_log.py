@@ -1,0 +1,263 @@
+"""What an agent's own log says: how it ended, what it cost, and which MCP tools it called.
+
+Harbor writes the output of an agent's program to agent/<agent>.txt, or nearly so. When the program ends with exit
+code 0, an error in it is recorded nowhere else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import from_json
+
+from locobench.shared.files import read_below
+
+MOST = 1e12
+"""A larger count of tokens or dollars is corrupt."""
+SHORTEST_NAME = 2
+"""Letters of an agent's name, which its log is known by; `pi` has the fewest."""
+LOGS_EVENTS = {"claude-code", "codex", "cursor-cli", "opencode"}
+"""Agents whose log has a JSON object for whatever they do."""
+MOST_BYTES = 100_000_000
+"""Limit for a log or a trajectory, which takes some ten times as much memory."""
+
+STATUS = re.compile(r"(?:status|code|error|http)\D{0,12}\b([45]\d\d)\b", re.IGNORECASE)
+"""An HTTP status in an error's text."""
+
+SAYS_ERROR = re.compile(
+    r"^\W*(?:API Error\b|Not logged in\b|Invalid API key\b|Authentication(?: failed|Error)|Credit balance is too low"
+    r"|Error: (?:40[0-9]|429|5\d\d)\b|.*\b(?:RateLimitError|AuthenticationError|ServiceUnavailableError)\b)",
+    re.IGNORECASE,
+)
+"""A line of plain text that says that the model's service failed."""
+
+
+@dataclass(frozen=True)
+class LogError:
+    """The error that an agent's program ended with."""
+
+    text: str
+    status: int | None = None
+    """HTTP status of the service."""
+    reason: str = ""
+    """Why it ended, in the agent's own terms: Claude Code's terminal_reason, subtype or kind of error."""
+    retrying: bool = False
+    """Whether it was still trying again."""
+    guessed: bool = False
+    """Whether it was read from plain text, which may be the agent's answer, and not from an event."""
+
+
+@dataclass
+class AgentLog:
+    """What an agent's own log says."""
+
+    error: LogError | None = None
+    is_silent: bool = False
+    """Whether there is a log without a single event, of an agent that logs each of its turns as one."""
+    cost_usd: float | None = None
+    tokens: tuple[int, int, int] | None = None
+    """Input tokens with cached ones, cached ones, and output tokens."""
+    mcp_calls: list[McpCall] = field(default_factory=list)
+    """The calls of MCP tools, of agents that log server and tool apart."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """What tools said when they failed, by the call's id; trajectories of some agents leave it out."""
+
+
+@dataclass(frozen=True)
+class McpCall:
+    """A call of an MCP server's tool."""
+
+    server: str
+    tool: str
+    error: str | None = None
+
+
+def left_by_agent(folder: Path, path: str, most: int = MOST_BYTES, *, cut: bool = False) -> bytes | None:
+    """Read a file of a trial's folder that its agent may have tampered with; None if it is no regular file.
+
+    Args:
+        folder: the trial's folder.
+        path: relative to it. No link on the way is followed.
+        most: size limit in bytes; a longer file counts as missing.
+        cut: read the first `most` bytes of a longer file instead.
+    """
+    try:
+        return read_below(folder, path, most, cut=cut)
+    except OSError:
+        return None
+
+
+def events_in(content: bytes) -> Iterable[dict[str, Any]]:
+    """Yield the JSON objects among the lines; a line that a kill cut off, or that is plain text, is skipped."""
+    for line in content.splitlines():
+        if line.lstrip().startswith(b"{"):
+            try:
+                value = from_json(line)
+            except ValueError:
+                continue
+            if isinstance(value, dict):
+                yield value
+
+
+def read_log(folder: Path, agent_folder: str, agent: str) -> AgentLog:
+    """Read an agent's own log; an empty one if it left none.
+
+    Args:
+        folder: the trial's folder.
+        agent_folder: where the agent's files are, relative to it: `agent`, or that of a step.
+        agent: the agent's name in Harbor.
+    """
+    log, names = AgentLog(), _names(folder / agent_folder, agent)
+    content = b"\n".join(
+        found for name in names if (found := left_by_agent(folder, f"{agent_folder}/{name}")) is not None
+    )
+    last: dict[str, Any] = {}
+    kind = ""
+    for event in _events(content):
+        last = event if event.get("type") and event.get("type") != "complete" else last  # goose's, after an error too
+        kind = _text(event.get("error")) if event.get("type") == "assistant" else kind
+        _add(log, event)
+    log.is_silent = bool(names) and agent in LOGS_EVENTS and not last
+    log.error = _error_of(last, kind)
+    text = next((line for line in reversed(content.decode(errors="replace").splitlines()) if line.strip()), "")
+    if log.error is None and not text.lstrip().startswith("{") and SAYS_ERROR.search(text):
+        log.error = LogError(text.strip(), _status(text), guessed=True)
+    return log
+
+
+def _events(content: bytes) -> Iterable[dict[str, Any]]:
+    """Yield the events of a log by lines, or the messages of one that is a single document, as Gemini's is."""
+    try:
+        whole = from_json(content)
+    except ValueError:
+        return events_in(content)
+    messages = whole.get("messages") if isinstance(whole, dict) else None
+    return (
+        [event for event in messages if isinstance(event, dict)] if isinstance(messages, list) else events_in(content)
+    )
+
+
+def _names(folder: Path, agent: str) -> list[str]:
+    """Return the log's names, which Harbor writes like the agent's: `cline.txt` for cline-cli, and others."""
+    wanted = _letters(agent)
+    try:
+        files = sorted(entry.name for entry in folder.iterdir() if entry.suffix in (".txt", ".json", ".jsonl"))
+    except OSError:
+        return []
+    stems = {name: _letters(name.partition(".")[0]) for name in files}
+    return [name for name, stem in stems.items() if len(stem) >= SHORTEST_NAME and wanted.startswith(stem)]
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _add(log: AgentLog, event: Mapping[str, Any]) -> None:
+    """Add to the log what an event says about cost, tokens and MCP calls."""
+    kind = event.get("type")
+    if kind == "result":  # Claude Code, also as a program that other agents print like; the last one counts
+        log.cost_usd = _number(event.get("total_cost_usd")) or log.cost_usd
+        log.tokens = _claude_tokens(event) or log.tokens
+    elif kind == "complete":  # goose
+        log.cost_usd = _number(event.get("cost_usd")) or log.cost_usd
+    elif kind == "step_finish":  # opencode: each step's own cost
+        step = _number(_below(event, "part").get("cost"))
+        log.cost_usd = (log.cost_usd or 0.0) + step if step else log.cost_usd
+    elif kind == "gemini":
+        calls = event.get("toolCalls")
+        for call in calls if isinstance(calls, list) else ():
+            if isinstance(call, dict) and call.get("status") == "error":
+                log.failed[_text(call.get("id"))] = _text(call.get("resultDisplay")) or "failed"
+    elif kind == "tool_use":  # opencode
+        state = _below(event, "part", "state")
+        if state.get("status") == "error":
+            log.failed[_text(_below(event, "part").get("callID"))] = _message(state.get("error")) or "failed"
+    elif kind == "message":  # goose
+        content = _below(event, "message").get("content")
+        for block in content if isinstance(content, list) else ():
+            if isinstance(block, dict) and _below(block, "toolResult").get("status") == "error":
+                log.failed[_text(block.get("id"))] = _message(_below(block, "toolResult").get("error")) or "failed"
+    elif kind == "item.completed":  # codex
+        item = _below(event, "item")
+        if item.get("type") == "mcp_tool_call":
+            failed = item.get("status") == "failed" or bool(item.get("error"))
+            error = _message(item.get("error")) or "failed" if failed else None
+            log.mcp_calls.append(McpCall(_text(item.get("server")), _text(item.get("tool")), error))
+
+
+def _claude_tokens(result: Mapping[str, Any]) -> tuple[int, int, int] | None:
+    models = _below(result, "modelUsage").values()  # with subagents, which `usage` leaves out
+    camel = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "outputTokens")
+    snake = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
+    usages: list[Mapping[str, Any]] = [model for model in models if isinstance(model, Mapping)]
+    names = camel if models else snake
+    usages = usages if models else [_below(result, "usage")]
+    fresh, read, written, out = (sum(int(_number(usage.get(name)) or 0) for usage in usages) for name in names)
+    return (fresh + read + written, read, out) if fresh + read + written + out else None
+
+
+def _error_of(last: Mapping[str, Any], kind: str) -> LogError | None:
+    """Return the error that the last event of a log is, if it is one.
+
+    Args:
+        last: the last event.
+        kind: the `error` of the last message of Claude Code's model, such as authentication_failed.
+    """
+    name = _text(last.get("type"))
+    if name == "system" and last.get("subtype") == "api_retry":
+        status = last.get("error_status")
+        text = f"{_text(last.get('error'))} ({status}): still retrying when the run was ended"
+        return LogError(text, _whole(status), _text(last.get("error")), retrying=True)
+    if name == "result":
+        subtype, status = _text(last.get("subtype")), _whole(last.get("api_error_status"))
+        failed = last.get("is_error") is True or status is not None or last.get("status") == "error"
+        if not failed and not subtype.startswith("error"):
+            return None
+        error = last.get("error")
+        text = _text(last.get("result")) or _message(error) or "; ".join(map(str, last.get("errors") or [])) or subtype
+        reason = _text(last.get("terminal_reason")) or (subtype if subtype != "success" else "") or kind
+        return LogError(text, status or _status(text), kind if reason == "api_error" and kind else reason)
+    if name == "error" or name.endswith((".error", ".failed")):
+        text = _message(last) or name
+        return LogError(text, _whole(_below(last, "error", "data").get("statusCode")) or _status(text))
+    return None
+
+
+def _message(value: object) -> str:
+    """Return the innermost message of an error, whichever way an agent nests it."""
+    if isinstance(value, Mapping):
+        for key in ("message", "error", "data", "name"):
+            if text := _message(value.get(key)):
+                return text
+        return ""
+    return value if isinstance(value, str) else ""
+
+
+def _status(text: str) -> int | None:
+    found = STATUS.search(text)
+    return int(found[1]) if found else None
+
+
+def _below(value: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
+    for key in keys:
+        inner = value.get(key)
+        value = inner if isinstance(inner, Mapping) else {}
+    return value
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1000 else None
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value < MOST else None

@@ -1,0 +1,159 @@
+"""Everything that a trial's folder says, read once. Files that are cut or invalid are named in a warning."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from pydantic import RootModel
+
+from locobench.harbor.agent_log import left_by_agent
+from locobench.harbor.files import Model, read
+from locobench.harbor.task import TASK_FILE, MetadataSection, TaskFolder
+from locobench.harbor.trajectory import Actions, read_actions
+from locobench.harbor.trial import AgentResult, Lock, Trial, TrialFolder
+from locobench.shared.errors import InputError
+
+MOST_OUTPUT_BYTES = 1_000_000
+"""Limit for what the tests printed, and for the verifier's metrics."""
+
+ANSWER = "artifacts/app/solution.md"
+MOST_ANSWER_BYTES = 1 << 18
+"""Bytes read of the graded answer, as many as the verifier reads."""
+
+GONE = b'service "main" is not running'
+"""In a trial's log: the container was gone when the agent had finished. Harbor raises no exception for this."""
+
+
+@dataclass(frozen=True)
+class TrialRecord:
+    """A trial with all its files."""
+
+    path: Path
+    """Its folder."""
+    result: Trial
+    problem: str
+    """Why there is no valid result.json; empty if there is one."""
+    task: TaskFolder | None
+    """The task as it ran; None when it is missing, or was generated again since."""
+    about: MetadataSection
+    """What the task's folder says today about category, language and so on."""
+    servers: tuple[str, ...] | None
+    """MCP servers that the job and the task gave to the agent; None when unknown."""
+    skills: tuple[str, ...] | None
+    actions: Actions
+    """What the agent did."""
+    output: str
+    """What the tests printed; of a trial with steps one step after the other."""
+    tests_started: bool
+    container_gone: bool
+    """Whether the agent's container was gone before the agent was graded."""
+    metrics: object
+    """The verifier's metrics.json; None without one."""
+    answer: str | None
+    """The graded answer, cut at MOST_ANSWER_BYTES; None when Harbor brought none home."""
+
+    @property
+    def spent(self) -> AgentResult:
+        """What Harbor recorded, or the agent's own account where Harbor has none.
+
+        Harbor takes the cost from the first result line of Claude Code's log, the agent's own account from the last
+        one. Dollars of 0 beside tokens are a price that nobody knew, and tokens of 0 are none.
+        """
+        harbor, own = self.result.spent, self.actions.spent
+        known = harbor.n_input_tokens is not None and harbor.n_output_tokens is not None and not harbor.is_nothing
+        logged = own.cost_usd if all(log.cost_usd for log in self.actions.logs) else None
+        cost = logged or harbor.cost_usd or own.cost_usd or None
+        return (harbor if known else own).model_copy(update={"cost_usd": cost})
+
+
+def read_records(found: list[TrialFolder]) -> Iterator[TrialRecord]:
+    """Read the trials one by one; the folder of a task that several ran is read once."""
+    task_at = cache(_task_folder)
+    for trial in found:
+        if trial.problem:
+            warnings.warn(f"{trial.problem}; the trial is lost", stacklevel=2)
+        folder = task_at(trial.result.task_path)
+        task = _as_it_ran(trial.path, folder)
+        servers, skills = _offered(trial.result, task)
+        outputs, answer = _test_outputs(trial), answer_of(trial.path)
+        yield TrialRecord(
+            path=trial.path,
+            result=trial.result,
+            problem=trial.problem,
+            task=task,
+            about=folder.toml.metadata if folder else MetadataSection(),
+            servers=servers,
+            skills=skills,
+            actions=read_actions(trial, servers or ()),
+            output=b"\n".join(filter(None, outputs)).decode("utf-8", errors="replace"),
+            tests_started=bool(outputs),
+            container_gone=answer is None and GONE in (left_by_agent(trial.path, "trial.log", cut=True) or b""),
+            metrics=_metrics(trial.path),
+            answer=answer,
+        )
+
+
+def answer_of(folder: Path) -> str | None:
+    """Read the graded answer in a trial's folder, cut at MOST_ANSWER_BYTES; None when Harbor brought none home."""
+    content = left_by_agent(folder, ANSWER, MOST_ANSWER_BYTES, cut=True)
+    return None if content is None else content.decode("utf-8", errors="replace")
+
+
+def read_or_warn(file: Path, model: type[Model], content: bytes | None = None) -> Model | None:
+    """Read a file, or its `content`; warn and return None if it is invalid."""
+    try:
+        return read(file, model, content)
+    except InputError as error:
+        warnings.warn(f"{error}; what it says is not known", stacklevel=2)
+        return None
+
+
+def _task_folder(path: Path | None) -> TaskFolder | None:
+    """Read a task where a trial says that it was; None when it is not there, or is no longer a valid task."""
+    # For a name that no file can have, os.path returns False where Path may raise.
+    if path is None or not os.path.isfile(path / TASK_FILE):  # noqa: PTH113
+        return None
+    try:
+        return TaskFolder.read(path)
+    except InputError as error:
+        warnings.warn(f"{error}; what the task says about its trials is not known", stacklevel=2)
+        return None
+
+
+def _as_it_ran(folder: Path, task: TaskFolder | None) -> TaskFolder | None:
+    """Return the task of the trial in `folder`, whose lock has the digest of what it ran."""
+    lock = folder / "lock.json"
+    ran = read_or_warn(lock, Lock) if task and lock.is_file() else None
+    return task if task is None or ran is None or ran.digest in (None, task.digest) else None
+
+
+def _offered(trial: Trial, task: TaskFolder | None) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
+    """Return the servers and skills that the agent was given. Without the task, it may have had more servers."""
+    agent = trial.config.agent
+    if trial.is_utility_agent:
+        return (), ()
+    given = [server.name for server in agent.mcp_servers or []]
+    names = [server.name for server in task.toml.environment.mcp_servers] if task else []
+    skills = (re.split(r"[\\/]", skill.rstrip("\\/"))[-1].partition("@")[0] for skill in agent.skills or ())
+    servers = tuple(dict.fromkeys(names + given)) if task or given else None
+    return servers, None if agent.skills is None else tuple(skills)
+
+
+def _test_outputs(trial: TrialFolder) -> list[bytes]:
+    """Return what the tests printed, by step; the shell makes the file before it starts them."""
+    folders = ["verifier", *(f"steps/{step.step_name}/verifier" for step in trial.result.step_results)]
+    found = (left_by_agent(trial.path, f"{name}/test-stdout.txt", MOST_OUTPUT_BYTES, cut=True) for name in folders)
+    return [output for output in found if output is not None]
+
+
+def _metrics(folder: Path) -> object:
+    path = "verifier/metrics.json"
+    content = left_by_agent(folder, path, MOST_OUTPUT_BYTES)
+    told = None if content is None else read_or_warn(folder / path, RootModel[object], content)
+    return told and told.root

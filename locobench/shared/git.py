@@ -1,0 +1,110 @@
+"""Every call of git: none runs a program that a repository's configuration, attributes or environment name."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import IO
+
+from locobench.shared.errors import InputError
+
+# Each key can name a program, and git reads the repository's own configuration whatever the environment says.
+# Filters and merge or diff drivers have keys of their own names: `_named` empties those that are configured.
+_HARMLESS = {
+    "core.fsmonitor": "false", "core.hooksPath": os.devnull, "core.attributesFile": os.devnull,
+    "core.pager": "cat", "core.editor": "false", "core.sshCommand": "false", "core.askPass": "", "core.gitProxy": "",
+    "core.alternateRefsCommand": "", "credential.helper": "", "diff.external": "", "gpg.program": "false",
+    "sequence.editor": "false", "uploadpack.packObjectsHook": "", "protocol.allow": "never", "gc.auto": "0",
+    "maintenance.auto": "false", "commit.gpgSign": "false", "log.showSignature": "false", "core.quotePath": "false",
+}  # fmt: skip
+_NAMED = (
+    r"^(filter\..*\.(clean|smudge|process)|diff\..*\.(command|textconv)|merge\..*\.driver|pager\..*|gpg\..*\.program)$"
+)
+_ENVIRONMENT = {
+    "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_ATTR_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_NO_REPLACE_OBJECTS": "1", "LC_ALL": "C", "TZ": "UTC",
+}  # fmt: skip
+
+
+def check_installed() -> None:
+    """Raise InputError if git is not installed."""
+    if shutil.which("git") is None:
+        raise InputError("git: not found; install it")
+
+
+def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return an environment without the caller's GIT_* variables: they may name programs or another repository."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "SSH_ASKPASS"))}
+    return kept | _ENVIRONMENT | dict(more or {})
+
+
+def command(folder: Path, *arguments: str) -> list[str]:
+    """Return the command line for git in `folder`.
+
+    Raises:
+        InputError: git is not installed.
+    """
+    return [*_prefix(folder), *(part for key in _named(folder) for part in ("-c", f"{key}=")), *arguments]
+
+
+def run(folder: Path, *arguments: str, env: Mapping[str, str] | None = None) -> str:
+    """Run git in `folder` and return its output without the last newline.
+
+    Args:
+        env: more variables, such as an author's name.
+
+    Raises:
+        InputError: git is not installed, or failed; the message ends with its last line.
+    """
+    done = subprocess.run(command(folder, *arguments), capture_output=True, env=environment(env), check=False)
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        raise InputError(f"{folder}: git {arguments[0]}: {said[-1] if said else 'failed'}")
+    return done.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
+
+
+def start(folder: Path, *arguments: str, stdin: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start git in `folder`, with a pipe for its output."""
+    return subprocess.Popen(
+        command(folder, *arguments), stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment()
+    )
+
+
+def refusal(folder: Path) -> str:
+    """Return why git does not take `folder` for a repository, with the way out."""
+    done = subprocess.run(
+        [*_prefix(folder), "rev-parse", "--git-dir"], capture_output=True, env=environment(), check=False
+    )
+    if b"dubious ownership" in done.stderr:
+        return (
+            f"{folder}: git refuses a repository of another user (dubious ownership);"
+            f" run `git config --global --add safe.directory {folder.resolve()}` if you trust it"
+        )
+    return f"{folder}: not a git repository; name a clone, or run `git init` and commit first"
+
+
+def _prefix(folder: Path) -> list[str]:
+    check_installed()
+    settings = (part for key, value in _HARMLESS.items() for part in ("-c", f"{key}={value}"))
+    trusted = (part for path in _trusted() for part in ("-c", f"safe.directory={path}"))
+    return ["git", "--no-pager", "-C", str(folder), *settings, *trusted]
+
+
+@cache
+def _trusted() -> tuple[str, ...]:
+    """Return the folders of other users that this user trusts: the one setting of theirs that is followed."""
+    asked = ["git", "config", "--global", "--null", "--get-all", "safe.directory"]
+    done = subprocess.run(asked, capture_output=True, cwd=os.sep, check=False)
+    return tuple(path for path in done.stdout.decode("utf-8", "surrogateescape").split("\0") if path)
+
+
+@cache
+def _named(folder: Path) -> tuple[str, ...]:
+    """Return the repository's own keys for programs; reading the configuration runs none of them."""
+    asked = [*_prefix(folder), "config", "--includes", "--null", "--name-only", "--get-regexp", _NAMED]
+    done = subprocess.run(asked, capture_output=True, env=environment(), check=False)
+    return tuple(sorted({key for key in done.stdout.decode("utf-8", "surrogateescape").split("\0") if key}))

@@ -1,0 +1,107 @@
+"""Which jobs of a folder are one config: those that ran it on other tasks, or ran its lost trials again."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from measure.records import Batch, EvalResult
+
+Job = list[EvalResult]
+"""The runs of one config in one job."""
+
+
+def join_jobs(results: Iterable[EvalResult], folder: Path) -> list[EvalResult]:
+    """Join the jobs of a folder that ran one agent with the same servers and skills, under the folder's name.
+
+    Each task of a later job must be new, or have as many lost trials in the jobs before as the later one has runs of
+    it. The later run then stands for the lost one, whose cost it keeps. Jobs of which one repeats a measured run are
+    repetitions, or arms whose difference Harbor does not record: they stay apart under their own names.
+    """
+    jobs: dict[tuple[str, str], Job] = defaultdict(list)
+    for result in results:
+        jobs[result.config_name, str(Path(result.source).parent)].append(result)
+    alike: dict[tuple[str, ...], list[Job]] = defaultdict(list)
+    for runs in jobs.values():
+        alike[_setup(runs)].append(runs)
+    groups = [sorted(group, key=_started) for group in alike.values()]
+    joined = [(group, _joined(group, folder)) for group in groups]
+    several = sum(runs is not None for _, runs in joined) > 1
+    name = folder.resolve().name
+    found: list[EvalResult] = []
+    for group, together in joined:
+        if together is None:
+            found += [run for job in group for run in job]
+        else:
+            label = "+".join([together[0].conditions.agent or "agent", *(together[0].trace.offered.servers or {})])
+            found += _as_one(group, together, f"{name}/{label}" if several else name)
+    return found
+
+
+def _started(runs: Job) -> datetime:
+    return min(run.started_at or run.timestamp for run in runs)
+
+
+def _setup(runs: Job) -> tuple[str, ...]:
+    """Return what the runs' agent was set up with."""
+    servers, skills = (
+        sorted({name for run in runs for name in getattr(run.trace.offered, kind) or ()})
+        for kind in ("servers", "skills")
+    )
+    return (runs[0].fingerprints.config, *servers, "/", *skills)
+
+
+def _joined(group: Sequence[Job], folder: Path) -> Job | None:
+    """Return the runs that count of jobs that are one config; None if they are not, or there is one."""
+    if len(group) < 2:
+        return None
+    kept, replaced = list(group[0]), 0
+    for runs in group[1:]:
+        lost: dict[tuple[str, str], Job] = defaultdict(list)
+        for run in kept:
+            if not run.measured:
+                lost[_of(run)].append(run)
+        known, again = {_of(run) for run in kept}, Counter(map(_of, runs))
+        if any(key in known and count > len(lost[key]) for key, count in again.items()):
+            return None
+        for run in runs:
+            old = lost[_of(run)].pop() if _of(run) in known else None
+            if old:
+                kept = [other for other in kept if other is not old]
+                replaced += 1
+            kept.append(_after(old, run) if old else run)
+    if replaced:
+        warnings.warn(
+            f"{folder}: trials that were lost and run again in a later job count as the later one: {replaced}",
+            stacklevel=3,
+        )
+    return kept
+
+
+def _of(run: EvalResult) -> tuple[str, str]:
+    return run.task_id, run.model
+
+
+def _after(old: EvalResult, new: EvalResult) -> EvalResult:
+    """Return a run that was made again, with what the lost one cost."""
+    cost = new.retry_cost_usd + old.retry_cost_usd + (old.cost_usd or 0.0)
+    return new.model_copy(update={"attempts": old.attempts + 1, "retry_cost_usd": cost})
+
+
+def _as_one(group: Sequence[Job], runs: Job, name: str) -> Iterable[EvalResult]:
+    """Give all runs one config and one batch; runs that a job never started are not missing if a later job has them."""
+    batches = [job[0].batch for job in group if job[0].batch]
+    started = sum(max(0, (batch.planned or 0) - (batch.present or 0)) for batch in batches)
+    added = len({_of(run) for run in runs}) - len({_of(run) for run in group[0]})
+    missing = max(0, started - added)
+    batch = Batch(
+        name=name,
+        planned=len(runs) + missing if any(batch.planned is not None for batch in batches) else None,
+        present=len(runs),
+        finished=None if all(batch.finished is None for batch in batches) else not missing,
+        retries=sum(batch.retries or 0 for batch in batches),
+    )
+    return (run.model_copy(update={"config_name": name, "batch": batch}) for run in runs)
