@@ -30,6 +30,7 @@ def main(
     from locobench.derive.report import Choice, why_none
     from locobench.derive.run import derive
     from locobench.derive.scenarios import PAGE
+    from locobench.shared.claim import claim_beforehand
     from locobench.shared.errors import InputError
 
     wanted = [language_name(name) for name in languages]
@@ -51,6 +52,7 @@ def main(
             say(f"{report.name}: {report.count(hard=True)} questions, and {control} beside them as a control group")
     total = sum(len(report.asked) for report in reports)
     if total and not quiet:
+        say(claim_beforehand(sum(bool(report.asked) for report in reports)))
         say(f"{total} scenarios written to {output_dir}; {output_dir / PAGE} shows them")
     return DONE if all(report.asked for report in reports) else NOTHING_DONE
 

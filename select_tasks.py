@@ -16,6 +16,7 @@ from typing import Any
 from locobench.dataset.catalog import DIFFICULTIES, language_name, load_languages
 from locobench.selection.criteria import SCORE_PARTS, Candidate, Criteria
 from locobench.selection.select import SCORE_DIGITS, Selection, select
+from locobench.shared.claim import claim_beforehand
 from locobench.shared.command_line import COUNT, DONE, NOTHING_DONE, PATH, Choice, option, script
 from locobench.shared.errors import InputError
 from locobench.shared.files import check_output, write_whole
@@ -145,6 +146,8 @@ def print_summary(selection: Selection) -> None:
     for name in ("task_category", "language", "difficulty"):
         counts = Counter(getattr(task, name) for _, task in selection.selected)
         say(f"By {name}: " + ", ".join(f"{key} {number}" for key, number in counts.most_common()))
+    if repositories := {task.repository for _, task in selection.selected} - {None}:
+        say(claim_beforehand(len(repositories)))
 
 
 if __name__ == "__main__":

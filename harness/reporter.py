@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-from measure.compare.metrics import AggregatedMetrics as AggregatedMetrics
 from measure.report.reporter import Reporter as Reporter
+from measure.summary.metrics import AggregatedMetrics as AggregatedMetrics

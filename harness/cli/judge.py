@@ -17,10 +17,10 @@ from harness.run.regrade import graded, question_of
 from locobench.shared.files import check_output
 from measure.commands.options import PATH, load, reward_options
 from measure.commands.output import journal_of, save_results
-from measure.compare.judges import judge_agreement
-from measure.compare.wording import cost_text, counted
 from measure.report.console import say
 from measure.results.journal import Journal, read_entries
+from measure.summary.judges import judge_agreement
+from measure.summary.wording import cost_text, counted
 
 MOST_REASONS = 5
 """How many reasons for missing verdicts are shown."""

@@ -20,10 +20,10 @@ from harness.suite.resolved import ResolvedConfig
 from locobench.shared.command_line import INTERRUPTED
 from measure.commands.options import PATH
 from measure.commands.output import refuse_unwritable, results_and_journal, save_results, say_stopped
-from measure.compare.metrics import by_arm
-from measure.compare.wording import cost_text, seconds_text
 from measure.report.console import say
 from measure.results.journal import read_journal
+from measure.summary.metrics import by_arm
+from measure.summary.wording import cost_text, seconds_text
 
 
 @click.command()

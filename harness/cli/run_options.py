@@ -23,8 +23,8 @@ from harness.run.plan import FAILED, PlannedRun, paid_again
 from harness.runner import EvalRunner
 from harness.sandbox.place import DEFAULT_IMAGE, Sandbox
 from measure.commands.options import PATH, together
-from measure.compare.wording import counted
 from measure.report.console import say
+from measure.summary.wording import counted
 
 
 @dataclass(frozen=True)

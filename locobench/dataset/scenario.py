@@ -76,6 +76,8 @@ class Derived(BaseModel):
     items: int = Field(ge=1)
     files: int = Field(ge=1)
     """Files in the answer."""
+    repository: StrictStr = ""
+    """Name of the repository, whatever commit is asked about; tasks of one are compared together."""
     repository_files: int = Field(ge=1)
     repository_lines: int = Field(ge=0)
 

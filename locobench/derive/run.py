@@ -253,6 +253,7 @@ class _Deriver:
                 "checked": finding.tier == "syntax" and language in kind.checked,
                 "control_group": kind.control,
                 "grep_f1": finding.grep_f1,
+                "repository": self.repository.name,
                 "repository_files": len(project.files),
                 "repository_lines": project.lines,
                 "greps": len(finding.asked),

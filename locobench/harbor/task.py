@@ -41,11 +41,13 @@ class DerivedSection(HarborFile):
     kind: str = ""
     tier: str = ""
     control_group: bool = False
+    repository: str = ""
 
     @property
     def groups(self) -> dict[str, str]:
         """The groups that comparisons use for these tasks, besides category, language and difficulty."""
         found = {"kind": self.kind, "tier": self.tier, CONTROL_GROUP: "yes" if self.control_group else "no"}
+        found["repository"] = self.repository
         return {name: value for name, value in found.items() if value}
 
 
@@ -65,6 +67,11 @@ class MetadataSection(HarborFile):
     """What the oracle must earn."""
     closed_book: bool | None = None
     derived: DerivedSection | None = None
+
+    @property
+    def repository(self) -> str:
+        """The code base that the task is about; empty where none is named."""
+        return (self.derived and self.derived.repository) or self.project_id
 
 
 class TaskSection(HarborFile):

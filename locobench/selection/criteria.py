@@ -31,6 +31,8 @@ class Candidate:
     """For a question with an exact answer: F1 of a single grep's answer, 0-1."""
     closed_reward: float | None = None
     """Mean reward, 0-1, of agents without the code; None if not measured."""
+    repository: str | None = None
+    """The code base that it is about; None where none is named."""
 
 
 def _bonus(task: Candidate, criteria: Criteria) -> float:

@@ -40,7 +40,10 @@ def _record(optional: dict[str, CoreSchema] | None = None, **fields: CoreSchema)
 
 _CANDIDATE = SchemaValidator(
     _record(
-        {"derived": nullable_schema(_record(grep_f1=float_schema(ge=0, le=1)))},
+        {
+            "derived": nullable_schema(_record({"repository": _TEXT}, grep_f1=float_schema(ge=0, le=1))),
+            "project_id": _TEXT,
+        },
         id=_TEXT,
         task_category=_TEXT,
         difficulty=literal_schema(list(DIFFICULTIES)),
@@ -88,8 +91,10 @@ def read_selection(path: Path) -> list[str]:
 def _read_candidate(line: bytes) -> Candidate:
     try:
         fields = _CANDIDATE.validate_json(line.removeprefix(BYTE_ORDER_MARK))
-        derived = fields.pop("derived", None)
-        return Candidate(**fields, grep_f1=derived["grep_f1"] if derived else None)
+        derived, project = fields.pop("derived", None) or {}, fields.pop("project_id", "")
+        return Candidate(
+            **fields, grep_f1=derived.get("grep_f1"), repository=derived.get("repository") or project or None
+        )
     except ValidationError as error:
         parse_object(line)  # has a better message for a line that is not a JSON object
         raise RecordError(explain(error)) from None

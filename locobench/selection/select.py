@@ -38,7 +38,10 @@ class Selection:
         """Return the content of selected_tasks.json."""
         criteria = _without_none(asdict(self.criteria))
         del criteria["weights"]
-        tasks = [{**_without_none(asdict(task)), "score": round(score, SCORE_DIGITS)} for score, task in self.selected]
+        tasks = [
+            {**_without_none(asdict(task) | {"repository": None}), "score": round(score, SCORE_DIGITS)}
+            for score, task in self.selected
+        ]
         return {
             "selection_criteria": {
                 **criteria,

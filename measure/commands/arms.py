@@ -10,13 +10,14 @@ import click
 
 from locobench.harbor.trial import RewardScale
 from locobench.shared.errors import InputError
-from measure.commands.options import METRIC, PATH, reward_hint, reward_options, together
+from measure.commands.options import MARGIN_OPTION, METRIC, PATH, reward_hint, reward_options, together
 from measure.compare.comparison import compare_arms
-from measure.compare.verdicts import ArmsComparison, Comparison, MetricChoice, Verdict
+from measure.compare.verdicts import ArmsComparison, Comparison, Verdict
 from measure.records import EvalResult
 from measure.report.console import say
 from measure.results.names import likely_prefix, read_names, same_names
 from measure.results.sources import choose, is_table, load_source, load_two_arms
+from measure.summary.metrics import MetricChoice
 
 REGRESSION_THRESHOLD = 0.05
 GOT_WORSE, CANNOT_TELL = 1, 2
@@ -33,10 +34,10 @@ class ArmOptions:
     config_b: str | None
     model_a: str | None
     model_b: str | None
-    label_a: str | None
-    label_b: str | None
+    label: tuple[str, ...]
     metric: MetricChoice | None
     threshold: float | None
+    margin: float
     treatment: tuple[str, ...]
     regression: bool
     match: Path | None
@@ -59,6 +60,7 @@ class ArmOptions:
             arms,
             metric=metric,
             threshold=threshold if self.threshold is None else self.threshold,
+            margin=self.margin,
             treatment=self.treatment,
             fixed_tasks=self.regression,
         )
@@ -83,30 +85,37 @@ class ArmOptions:
 
     def _several(self, more: Sequence[Path]) -> list[tuple[str, list[EvalResult]]]:
         """Load A, B and `more`. Each is labelled with the file's name, or with the path if names repeat."""
-        if any((self.config_a, self.config_b, self.model_a, self.model_b, self.label_a, self.label_b)):
-            raise InputError("with more than two paths, --config-a, --model-a, --label-a and those of B do not apply")
+        if any((self.config_a, self.config_b, self.model_a, self.model_b)):
+            raise InputError("with more than two paths, --config-a, --model-a and those of B do not apply")
         paths = [path for path in (self.a, self.b, *more) if path]
         names = [path.stem for path in paths]
-        return [
-            (path.stem if names.count(path.stem) == 1 else str(path), load_source(path, self._scale)) for path in paths
-        ]
+        labels = self._labels([path.stem if names.count(path.stem) == 1 else str(path) for path in paths])
+        return [(label, load_source(path, self._scale)) for label, path in zip(labels, paths, strict=True)]
+
+    def _labels(self, otherwise: Sequence[str]) -> Sequence[str]:
+        """Return the labels given, one for each arm, or those `otherwise`."""
+        if self.label and len(self.label) != len(otherwise):
+            raise InputError(
+                f"--label: {len(self.label)} given for {len(otherwise)} arms; give one for each, in order, or none"
+            )
+        return self.label or otherwise
 
     def _two(self) -> list[tuple[str, list[EvalResult]]]:
         """Load the results of both arms, by label."""
         a, b = self.a, self.b or self.a
         chosen_a, chosen_b = (self.config_a, self.model_a), (self.config_b, self.model_b)
         if self.b is None and is_table(a) and chosen_a == chosen_b == (None, None):
-            (name_a, results_a), (name_b, results_b) = load_two_arms(a, self._scale).items()
-            return [(self.label_a or name_a, results_a), (self.label_b or name_b, results_b)]
+            found = load_two_arms(a, self._scale)
+            return list(zip(self._labels([*found]), found.values(), strict=True))
         if self.b is None and chosen_a == chosen_b:
             raise InputError(f"{a}: compare it with a second file, or name --config-a and --config-b")
         source = load_source(a, self._scale)
         other = source if self.b is None else load_source(b, self._scale)
         results = choose(source, *chosen_a, a), choose(other, *chosen_b, b)
         one_model = self.model_a == self.model_b
-        label_a = self.label_a or self.config_a or (None if one_model else self.model_a) or a.stem
-        label_b = self.label_b or self.config_b or (None if one_model else self.model_b) or b.stem
-        labels = (f"{label_a} (A)", f"{label_b} (B)") if label_a == label_b else (label_a, label_b)
+        name_a = self.config_a or (None if one_model else self.model_a) or a.stem
+        name_b = self.config_b or (None if one_model else self.model_b) or b.stem
+        labels = self._labels((f"{name_a} (A)", f"{name_b} (B)") if name_a == name_b else (name_a, name_b))
         return list(zip(labels, results, strict=True))
 
 
@@ -117,8 +126,7 @@ arm_options = together(
     click.option("--config-b", help="Only this config of B."),
     click.option("--model-a", help="Only this model of A."),
     click.option("--model-b", help="Only this model of B."),
-    click.option("--label-a", help="Name of A in the report."),
-    click.option("--label-b", help="Name of B in the report."),
+    click.option("--label", multiple=True, help="Name of an arm in the report; once for each arm, in their order."),
     click.option(
         "--metric",
         type=METRIC,
@@ -130,6 +138,7 @@ arm_options = together(
         type=click.FloatRange(0, 1),
         help=f"Smallest change that counts, 0 to 1.  [default: 0, with --regression {REGRESSION_THRESHOLD}]",
     ),
+    MARGIN_OPTION,
     click.option("--treatment", multiple=True, help="Tools that B is about, as a pattern such as mcp__*."),
     click.option(
         "--match", type=PATH, help="CSV table of tasks that the arms name differently: the name in A, the name in B."

@@ -1,4 +1,4 @@
-"""The commands before an experiment: power says how much to run, plan writes the two Harbor jobs."""
+"""The commands before an experiment: power says how much to run, plan writes the Harbor jobs."""
 
 from __future__ import annotations
 
@@ -16,18 +16,29 @@ from ruamel.yaml import YAML
 
 from locobench.harbor.mcp import McpServer
 from locobench.harbor.task import TASK_FILE, TaskToml, task_folders
+from locobench.shared.claim import claim_beforehand
 from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole
 from locobench.shared.installation import GENERATE, HARNESS
-from measure.commands.options import METRIC, PATH, RESULTS_HELP
-from measure.compare.noise import Noise, observed_noise
-from measure.compare.verdicts import MetricChoice
-from measure.compare.wording import counted, metric_name
+from measure.commands.options import ARMS_OPTION, MARGIN_OPTION, METRIC, PATH, RESULTS_HELP
+from measure.compare.costs import price
+from measure.compare.decision import fewest_tasks
 from measure.records import EvalResult
 from measure.report.console import print_table, report_console, say, say_lines
 from measure.report.tables import new_table
 from measure.results.sources import load_source
-from measure.statistics.estimates import MOST_TASKS, TARGET_POWER, minimal_detectable_effect, paired_power, tasks_needed
+from measure.statistics.estimates import (
+    ALPHA,
+    MOST_TASKS,
+    TARGET_POWER,
+    equivalence_power,
+    minimal_detectable_effect,
+    paired_power,
+    tasks_needed,
+)
+from measure.summary.metrics import MetricChoice
+from measure.summary.noise import Noise, observed_noise
+from measure.summary.wording import counted, metric_name
 
 RUNS = (1, 3, 5, 10)
 TASKS = (10, 20, 50, 100, 200)
@@ -52,11 +63,17 @@ NEEDED = (TASK_FILE, "instruction.md", "environment", "tests/test.sh")
 @click.option("--baseline", type=click.FloatRange(0, 1), help="Mean of A.  [default: 0.8, or that of --from]")
 @click.option("--from", "source", type=PATH, help=f"Take the mean and how much runs vary from a {RESULTS_HELP}.")
 @click.option("--metric", default="auto", show_default=True, type=METRIC, help="As in `compare`, with --from.")
-def power(*, effect: float, baseline: float | None, source: Path | None, metric: MetricChoice) -> None:
-    """How many tasks and runs does it take to find a difference of pass rate or score?
+@ARMS_OPTION
+@MARGIN_OPTION
+def power(
+    *, effect: float, baseline: float | None, source: Path | None, metric: MetricChoice, arms: int, margin: float
+) -> None:
+    """How many tasks and runs does it take to find a difference of pass rate or score, or to show that there is none?
 
-    By the noncentral t of the paired test over tasks; docs/STATISTICS.md compares it with simulations.
+    By the noncentral t of the paired test over tasks, at the level that several arms leave to each pair;
+    docs/STATISTICS.md compares it with simulations.
     """
+    alpha = _alpha(arms)
     noise = observed_noise(load_source(source), metric) if source else Noise("pass_rate", 0.8)
     if noise is None:
         raise InputError(
@@ -82,13 +99,36 @@ def power(*, effect: float, baseline: float | None, source: Path | None, metric:
         table = new_table("", "runs per task and arm", *columns)
         for count in RUNS:
             sd = noise.sd(sign * effect, count)
-            chances = (f"{100 * paired_power(effect, sd, number):.0f} %" for number in TASKS)
-            table.add_row(str(count), *chances, str(tasks_needed(effect, sd) or f"> {MOST_TASKS}"))
+            chances = (f"{100 * paired_power(effect, sd, number, alpha / 2):.0f} %" for number in TASKS)
+            table.add_row(str(count), *chances, str(tasks_needed(effect, sd, alpha / 2) or f"> {MOST_TASKS}"))
         console.print(
-            f"Chance to find a {words[sign]} of {100 * effect:.0f} points from a {name} of {100 * noise.mean:.0f} %"
-            f"{varying}:"
+            f"Chance to find a {words[sign]} of {100 * effect:.3g} points from a {name} of {100 * noise.mean:.0f} %"
+            f"{varying}{_among(arms)}:"
         )
         print_table(console, table)
+    table = new_table("", "runs per task and arm", *(f"{count} tasks" for count in TASKS))
+    for count in RUNS:
+        table.add_row(str(count), *(f"{100 * _as_good(noise, margin, n, count, alpha):.0f} %" for n in TASKS))
+    console.print(
+        f"Chance to show that B is as good as A within {100 * margin:g} points, if nothing differs{_among(arms)}:"
+    )
+    print_table(console, table)
+
+
+def _alpha(arms: int) -> float:
+    """Return the two-sided level that is left to each pair of arms before any is called."""
+    return ALPHA / math.comb(arms, 2)
+
+
+def _among(arms: int) -> str:
+    return "" if arms == 2 else f", between two of {arms} arms"
+
+
+def _as_good(noise: Noise, margin: float, tasks: int, runs: int, alpha: float) -> float:
+    """Return the chance to show that arms which do not differ are as good within a margin."""
+    if tasks < fewest_tasks(margin):
+        return 0.0
+    return equivalence_power(margin, noise.sd(0.0, runs), tasks, runs, alpha)
 
 
 @click.command()
@@ -97,13 +137,16 @@ def power(*, effect: float, baseline: float | None, source: Path | None, metric:
 @click.option("--model", help="Model of both jobs, as Harbor wants it, such as anthropic/<model>.")
 @click.option(
     "--mcp-config",
+    "mcp_configs",
     required=True,
+    multiple=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="MCP servers of the job `with`, as a .mcp.json has them.",
+    help="MCP servers of the job `with`, as a .mcp.json has them; with several, each is a job of its file's name.",
 )
 @click.option(
-    "--budget-usd", required=True, type=click.FloatRange(0, min_open=True), help="Dollars for both jobs together."
+    "--budget-usd", required=True, type=click.FloatRange(0, min_open=True), help="Dollars for all jobs together."
 )
+@MARGIN_OPTION
 @click.option("--from", "source", type=PATH, help=f"Take costs and spread from a {RESULTS_HELP}.")
 @click.option(
     "-o", "--output-dir", default=".", type=PATH, help="Folder for without.yaml and with.yaml.  [default: this one]"
@@ -113,48 +156,64 @@ def plan(
     tasks: Path,
     agent: str,
     model: str | None,
-    mcp_config: Path,
+    mcp_configs: tuple[Path, ...],
     budget_usd: float,
+    margin: float,
     source: Path | None,
     output_dir: Path,
 ) -> None:
     """Write two Harbor jobs over TASKS, without and with MCP servers, and say what they will cost and find.
 
     They differ in the servers alone, and run each task as often as the budget pays for: at most 10 times, and once if
-    the cost of a run is not known. Nothing is run: the commands to run are printed. What no earlier result
-    tells is said to be not known. The paths in the jobs are meant from the folder that this command is run in.
+    the cost of a run is not known. With several --mcp-config, one job is written for each beside the one without.
+    Nothing is run: the commands to run are printed. What no earlier result tells is said to be not known. The paths
+    in the jobs are meant from the folder that this command is run in.
     """
-    servers = McpServer.load(mcp_config)
-    if not servers:
-        raise InputError(f"{mcp_config}: holds no server, so both jobs would be the same")
-    files = {name: output_dir / f"{name}.yaml" for name in ("without", "with")}
+    jobs = _servers_of_jobs(mcp_configs)
+    files = {name: output_dir / f"{name}.yaml" for name in jobs}
     for path in files.values():
         if path.exists():
             raise InputError(f"{path} exists; name another folder with -o, or remove it")
-    count = _count_tasks(tasks)
+    folders = _whole_tasks(tasks)
+    count, arms = len(folders), len(jobs)
     earlier = _earlier_runs(source, model) if source else []
-    usd = _usd_of_a_pair(earlier)
+    usd = _usd_of_all_arms(earlier, arms)
     attempts = _attempts(count, usd, budget_usd)
     for name, path in files.items():
-        write_whole(path, _job(name, attempts, tasks, agent, model, servers if name == "with" else ()))
-    say(f"wrote {files['without']} and {files['with']}")
-    if any(server.headers for server in servers):
+        write_whole(path, _job(name, attempts, tasks, agent, model, jobs[name]))
+    say(f"wrote {', '.join(map(str, [*files.values()][:-1]))} and {files[[*jobs][-1]]}")
+    if any(server.headers for servers in jobs.values() for server in servers):
         say("headers need Harbor 0.26 or later, and one of the agents claude-code, codex and opencode-v2")
     basis = f", from {counted(len(earlier), 'earlier run')} in {source}" if earlier else ""
     dollars = "not known" if usd is None else f"about ${count * attempts * usd:.2f}{basis}"
+    trials = f"{arms * count * attempts} = {counted(count, 'task')} x {counted(attempts, 'attempt')} x {arms} jobs"
     say_lines(
-        f"trials:  {2 * count * attempts} = {counted(count, 'task')} x {counted(attempts, 'attempt')} x 2 jobs\n"
+        f"trials:  {trials}\n"
         f"dollars: {dollars}, of ${budget_usd:.2f}; Harbor itself stops at no budget\n"
-        f"power:   {_power_text(earlier, count, attempts)}\n"
+        f"power:   {_power_text(earlier, count, attempts, arms, margin)}\n"
+        f"claim:   {_claim_text(folders)}\n"
     )
     say("Run, from this folder:")
     for path in files.values():
         say(f"  harbor run -y -c {shlex.quote(str(path))}")
-    say(f"  {HARNESS} compare jobs/without jobs/with --html report.html")
+    say(f"  {HARNESS} compare {' '.join(shlex.quote(f'jobs/{name}') for name in jobs)} --html report.html")
 
 
-def _count_tasks(path: Path) -> int:
-    """Return how many whole tasks a folder holds; Harbor skips the others.
+def _servers_of_jobs(configs: Sequence[Path]) -> dict[str, Sequence[McpServer]]:
+    """Return the MCP servers of each job by its name: none for the first."""
+    names = ["with"] if len(configs) == 1 else [path.stem.removeprefix(".") for path in configs]
+    if len({"without", *names}) <= len(names):
+        raise InputError(f"--mcp-config: each file names a job, so they need different names, not: {', '.join(names)}")
+    jobs: dict[str, Sequence[McpServer]] = {"without": ()}
+    for name, path in zip(names, configs, strict=True):
+        if not (servers := McpServer.load(path)):
+            raise InputError(f"{path}: holds no server, so the job would be the one without")
+        jobs[name] = servers
+    return jobs
+
+
+def _whole_tasks(path: Path) -> list[Path]:
+    """Return the folders of the whole tasks; Harbor skips the others.
 
     InputError if there are none, one cannot be read, or one has its own MCP servers, which both arms would get.
     """
@@ -170,7 +229,13 @@ def _count_tasks(path: Path) -> int:
                 f"{folder}: brings MCP servers of its own, so both jobs would have them;"
                 " generate the tasks without --mcp_config"
             )
-    return len(whole)
+    return whole
+
+
+def _claim_text(folders: Sequence[Path]) -> str:
+    """Say what a comparison over the tasks is about, by the repositories that they name."""
+    named = {TaskToml.read(folder).metadata.repository for folder in folders} - {""}
+    return claim_beforehand(len(named)) if named else "not known: the tasks name no repository"
 
 
 def _earlier_runs(source: Path, model: str | None) -> list[EvalResult]:
@@ -182,20 +247,23 @@ def _earlier_runs(source: Path, model: str | None) -> list[EvalResult]:
     return runs
 
 
-def _usd_of_a_pair(runs: Sequence[EvalResult]) -> float | None:
-    """Return the mean dollars of one run without and one with a server; an arm that was not run costs like the other.
+def _usd_of_all_arms(runs: Sequence[EvalResult], arms: int) -> float | None:
+    """Return the mean dollars of one run in every arm: one without a server, the others with one.
 
-    None if no cost is known.
+    An arm that was not run before costs like the other. None if no cost is known.
     """
-    known = [(bool(run.trace.offered.servers), run.cost_usd) for run in runs if run.cost_usd is not None]
-    arms = [[usd for with_server, usd in known if with_server is served] for served in (False, True)]
-    return sum(fmean(own or [usd for _, usd in known]) for own in arms) if known else None
+    known = [(bool(run.trace.offered.servers), usd) for run in runs if (usd := price(run)) is not None]
+    without, served = ([usd for with_server, usd in known if with_server is served] for served in (False, True))
+    if not known:
+        return None
+    whole = [usd for _, usd in known]
+    return fmean(without or whole) + (arms - 1) * fmean(served or whole)
 
 
 def _attempts(tasks: int, usd: float | None, budget: float) -> int:
-    """Return how often each task is run in each arm: what the budget for both pays for, up to MOST_ATTEMPTS.
+    """Return how often each task is run in each arm: what the budget for all pays for, up to MOST_ATTEMPTS.
 
-    `usd` is the cost of one run in both arms; if None, the answer is 1. InputError if the budget is too small.
+    `usd` is the cost of one run in every arm; if None, the answer is 1. InputError if the budget is too small.
     """
     if usd is None:
         return 1
@@ -227,15 +295,18 @@ def _job(name: str, attempts: int, tasks: Path, agent: str, model: str | None, s
     return text.getvalue()
 
 
-def _power_text(earlier: Sequence[EvalResult], tasks: int, attempts: int) -> str:
-    """Say which difference of the mean score the two jobs will find, and how likely they find EFFECT."""
+def _power_text(earlier: Sequence[EvalResult], tasks: int, attempts: int, arms: int, margin: float) -> str:
+    """Say which difference of the mean score the jobs will find, how likely EFFECT, and how likely they show none."""
     if not earlier:
         return "not known"
     noise = observed_noise(earlier, "score") if any(run.measured for run in earlier) else None
     if noise is None:
         return "not known (the earlier results hold no two measured runs of a task)"
-    sd = noise.sd(EFFECT, attempts)
-    least = minimal_detectable_effect(sd / math.sqrt(tasks), tasks)
-    found = "" if least is None else f"; in 80 % of cases one of {100 * least:.1f} points is found"
-    chance = paired_power(EFFECT, sd, tasks)
-    return f"{100 * chance:.0f} % to find a difference of {100 * EFFECT:g} points of the mean score{found}"
+    sd, alpha = noise.sd(EFFECT, attempts), _alpha(arms)
+    least = minimal_detectable_effect(sd / math.sqrt(tasks), tasks, alpha / 2)
+    found = "" if least is None or least > 1 else f"; in 80 % of cases one of {100 * least:.1f} points is found"
+    chance, good = paired_power(EFFECT, sd, tasks, alpha / 2), _as_good(noise, margin, tasks, attempts, alpha)
+    return (
+        f"{100 * chance:.0f} % to find a difference of {100 * EFFECT:g} points of the mean score{found}; "
+        f"{100 * good:.0f} % to show that none is larger than {100 * margin:g} points, if so"
+    )

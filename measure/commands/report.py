@@ -88,9 +88,9 @@ def compare(
     """Did B do better or worse than A, by how much, how sure are we, at what cost?
 
     A and B are results files, journals, Harbor job folders or CSV tables (task,arm,reward); without B, two
-    configs or models of A, or both arms of a table. With more paths, each is compared with A, corrected for their
-    number. --regression asks as a test of a new version does: are these very tasks worse? Exit code 0 nothing got
-    worse, 1 a regression, of the whole or of a single task, 2 the data cannot tell.
+    configs or models of A, or both arms of a table. With more paths, each is compared with A and with each other,
+    corrected for the number of pairs. --regression asks as a test of a new version does: are these very tasks worse?
+    Exit code 0 nothing got worse than A, 1 a regression, of the whole or of a single task, 2 the data cannot tell.
     """
     arms = ArmOptions(**of_arms)
     sources = [path for path in (arms.a, arms.b, *more) if path is not None]

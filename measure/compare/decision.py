@@ -3,75 +3,100 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from math import comb, prod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import ceil, comb, log, log1p, prod
 from statistics import fmean
 
+from locobench.shared.claim import REPOSITORIES_FOR_ALL
 from measure.compare.verdicts import Decision, UnitComparison, Verdict
 from measure.statistics import significance
-from measure.statistics.estimates import CONFIDENCE, TIE, Interval
+from measure.statistics.estimates import ALPHA, TIE, Interval, equivalence_interval
 from measure.statistics.significance import OneSided
 
+MARGIN = 0.05
+"""Difference of the metric, 0 to 1, up to which two arms are as good as each other, unless the user names one."""
+UNSEEN = 0.1
+"""No arm is as good where tasks worth the margin could break entirely and none of them be in the set, this often."""
 TASK_Q = 0.01
 """False discovery rate over single tasks."""
-WORSE_ALPHA = 0.035
-"""Level of the one-sided test whether these very tasks got worse; with TASK_Q, it stays below 5 % in all."""
+WORSE_ALPHA, BETTER_ALPHA = 0.035, 0.01
+"""Levels of the one-sided tests whether these very tasks got worse or better; with TASK_Q, about 5 % in all."""
 
 
 def decide(
     units: Sequence[UnitComparison],
     *,
     threshold: float = 0.0,
+    margin: float = MARGIN,
     fixed_tasks: bool = False,
-    comparisons: int = 1,
+    alpha: float = ALPHA,
+    alone: bool = True,
 ) -> Decision:
     """Decide on all tasks together, and on each task alone.
 
-    Tasks like these changed if the interval of the sign-flip test, which flips projects together, excludes 0. These
-    very tasks changed if the stratified test rejects or a single task changed. Each task has a permutation test of its
-    runs (Fisher's exact test for passes), at false discovery rate TASK_Q.
+    Tasks or repositories like these changed if the interval of the sign-flip test excludes 0. These very tasks changed
+    if the stratified test rejects or a single task changed. Arms are as good as each other by two one-sided tests. Each
+    task has a permutation test of its runs (Fisher's exact test for passes), at false discovery rate TASK_Q.
 
     Args:
         units: the tasks that both arms measured.
         threshold: mean changes of the metric below this, 0 to 1, are never called.
+        margin: differences up to this, 0 to 1, are as good.
         fixed_tasks: ask about these very tasks.
-        comparisons: number of comparisons, for which all levels are corrected (Bonferroni).
+        alpha: level of the comparison, 0 to 1; all others shrink with it.
+        alone: judge each task alone, too.
     """
-    judged = tuple(_judge_units(units, threshold, TASK_Q / comparisons))
-    differences, clusters = per_task(judged)
+    share = alpha / ALPHA
+    judged = tuple(_judge_units(units, threshold, TASK_Q * share) if alone or fixed_tasks else units)
+    differences, clusters = per_task(judged, clusters_of(judged))
     difference, count = fmean(differences or [0.0]), len(set(clusters))
-    confidence, these_tasks = 1 - (1 - CONFIDENCE) / comparisons, None
-    shift, tail = significance.sign_flip_test(differences, clusters, confidence), (1 - confidence) / 2
+    shift, these_tasks = significance.sign_flip_test(differences, clusters, 1 - alpha), None
+    runs = fmean(len(scores) for unit in judged for scores in (unit.scores_a, unit.scores_b)) if judged else 1.0
+    equivalence = equivalence_interval(differences, clusters, runs, 1 - 2 * alpha)
     if fixed_tasks:
         these_tasks = significance.stratified_test([unit.values for unit in judged])
         moved = [unit.difference for unit in judged if abs(unit.difference) > TIE]
-        verdict = _called(fmean(moved or [0.0]), these_tasks, WORSE_ALPHA / comparisons, tail, threshold)
-        alone = {unit.verdict for unit in judged if unit.verdict.decided}
-        if alone and not verdict.decided:
-            verdict = Verdict.REGRESSION if Verdict.REGRESSION in alone else Verdict.IMPROVEMENT
+        verdict = _called(fmean(moved or [0.0]), these_tasks, WORSE_ALPHA * share, BETTER_ALPHA * share, threshold)
+        decided = {unit.verdict for unit in judged if unit.verdict.decided}
+        if decided and not verdict.decided:
+            verdict = Verdict.REGRESSION if Verdict.REGRESSION in decided else Verdict.IMPROVEMENT
         enough = prod(1 / comb(len(u.scores_a) + len(u.scores_b), len(u.scores_a)) for u in judged) <= WORSE_ALPHA
     else:
         verdict = beyond(shift.interval, difference, threshold)
-        enough = 2.0**-count <= tail
-    if not verdict.decided and not (judged and enough):
+        enough = 2.0**-count <= alpha / 2
+    if not (verdict.decided or fixed_tasks) and as_good(equivalence, margin, len(differences)):
+        verdict = Verdict.AS_GOOD
+    elif not verdict.decided and not (judged and enough):
         verdict = Verdict.NOT_ENOUGH_DATA
     return Decision(
         verdict=verdict,
         difference=difference,
         suite=shift.p,
         interval=shift.interval,
+        equivalence=equivalence,
         these_tasks=these_tasks,
         clusters=count,
+        repositories=len({unit.repository for unit in judged} - {""}),
         units=judged,
     )
 
 
-def per_task(units: Iterable[UnitComparison]) -> tuple[list[float], list[str]]:
+def clusters_of(units: Iterable[UnitComparison]) -> dict[str, str]:
+    """Return what each task changes sign with: its repository where there are enough of them, else itself alone.
+
+    Tasks of one repository are not independent. A few repositories cannot stand for others, so the comparison is then
+    about these alone, whose tasks are the sample.
+    """
+    found = {unit.key.task_id: unit.repository or unit.key.task_id for unit in units}
+    return found if len(set(found.values())) >= REPOSITORIES_FOR_ALL else {task: task for task in found}
+
+
+def per_task(units: Iterable[UnitComparison], clusters: Mapping[str, str]) -> tuple[list[float], list[str]]:
     """Return each task's mean difference, over its configs and models, and its cluster."""
-    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    found: dict[str, list[float]] = defaultdict(list)
     for unit in units:
-        found[unit.key.task_id, unit.cluster].append(unit.difference)
-    return [fmean(values) for values in found.values()], [cluster for _, cluster in found]
+        found[unit.key.task_id].append(unit.difference)
+    return [fmean(values) for values in found.values()], [clusters[task] for task in found]
 
 
 def beyond(interval: Interval | None, difference: float, threshold: float) -> Verdict:
@@ -83,6 +108,20 @@ def beyond(interval: Interval | None, difference: float, threshold: float) -> Ve
     return Verdict.NO_EVIDENCE
 
 
+def fewest_tasks(margin: float) -> int:
+    """Return the fewest tasks that can show an arm to be as good within a margin, between 0 and 1.
+
+    Were a share `margin` of all tasks broken, fewer than these would hold none of them in more than UNSEEN of cases.
+    """
+    return ceil(log(UNSEEN) / log1p(-margin))
+
+
+def as_good(interval: Interval | None, margin: float, tasks: int) -> bool:
+    """Return whether the interval of the two one-sided tests lies within the margin, and the tasks suffice for it."""
+    within = interval is not None and -margin < interval.low and interval.high < margin
+    return within and tasks >= fewest_tasks(margin)
+
+
 def _called(difference: float, p: OneSided, worse: float, better: float, threshold: float) -> Verdict:
     if p.less <= worse and difference < -threshold:
         return Verdict.REGRESSION
@@ -91,9 +130,16 @@ def _called(difference: float, p: OneSided, worse: float, better: float, thresho
 
 def _judge_units(units: Sequence[UnitComparison], threshold: float, q: float) -> Iterator[UnitComparison]:
     """Judge each task alone, its p-values adjusted for the number of tasks, at false discovery rate `q`."""
-    less = significance.discrete_benjamini_hochberg([u.p.less for u in units], [u.p.steps_less for u in units])
-    greater = significance.discrete_benjamini_hochberg([u.p.greater for u in units], [u.p.steps_greater for u in units])
-    for unit, down, up in zip(units, less, greater, strict=True):
-        adjusted = OneSided(down, up, unit.p.attainable)
+    tests = [_test_alone(unit) for unit in units]
+    less = significance.discrete_benjamini_hochberg([p.less for p in tests], [p.steps_less for p in tests])
+    greater = significance.discrete_benjamini_hochberg([p.greater for p in tests], [p.steps_greater for p in tests])
+    for unit, p, down, up in zip(units, tests, less, greater, strict=True):
+        adjusted = OneSided(down, up, p.attainable)
         verdict = _called(unit.difference, adjusted, q, q, threshold)
-        yield unit.model_copy(update={"verdict": verdict, "adjusted": adjusted})
+        yield unit.model_copy(update={"verdict": verdict, "p": p, "adjusted": adjusted})
+
+
+def _test_alone(unit: UnitComparison) -> OneSided:
+    if unit.metric == "pass_rate":
+        return significance.fisher_test(unit.passed_a, len(unit.scores_a), unit.passed_b, len(unit.scores_b))
+    return significance.mean_permutation_test(*unit.values)

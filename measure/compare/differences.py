@@ -1,163 +1,130 @@
-"""Where does the difference come from, and what did it cost? Quantities, and groups of tasks."""
+"""Where does the difference come from? In each metric and group of tasks, and how much more the tasks could show."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from statistics import fmean
+from typing import Any
 
-import numpy as np
-
-from measure.compare.findings import CostEffect, MetricDifference, Slice, TaskShares
-from measure.compare.pairing import Runs, dimensions
+from measure.compare.decision import clusters_of, per_task
+from measure.compare.findings import Headroom, MetricDifference, Slice, TaskShares
+from measure.compare.pairing import dimensions
 from measure.compare.verdicts import UnitComparison
-from measure.records import EvalResult
-from measure.statistics.estimates import TIE, cluster_sums, ratio_bootstrap, t_interval
-from measure.statistics.significance import holm, sign_flip_test
+from measure.statistics.estimates import TIE, minimal_detectable_effect, standard_error
+from measure.statistics.significance import holm, holm_levels, sign_flip_test
+from measure.summary.metrics import Metric
 
-Value = Callable[[EvalResult], float | None]
-
-QUANTITIES: dict[str, tuple[str, Value]] = {
-    "pass_rate": ("share of runs", lambda r: float(r.passed)),
-    "score": ("0 to 1", lambda r: r.overall_score),
-    "tokens": ("tokens a run", lambda r: r.tokens),
-    "cost": ("US$ a run", lambda r: r.cost_usd),
-    "time": ("seconds a run", lambda r: r.trace.duration_seconds),
-    "turns": ("turns a run", lambda r: r.trace.num_turns),
-}
-"""The quantities that are compared, with their unit and a run's value; runs without a value are left out."""
-
-Pairs = dict[str, list[tuple[float, float]]]
-"""Task to the means in A and in B, one pair for each config and model."""
+METRICS: dict[Metric, str] = {"pass_rate": "share of runs", "score": "0 to 1"}
+"""The metrics that are compared, with their unit."""
 
 
-def _clusters(units: Sequence[UnitComparison], tasks: Iterable[str]) -> list[str]:
-    of_task = {unit.key.task_id: unit.cluster for unit in units}
-    return [of_task[task] for task in tasks]
-
-
-def _unit_pairs(units: Sequence[UnitComparison]) -> Pairs:
-    pairs: Pairs = defaultdict(list)
-    for unit in units:
-        pairs[unit.key.task_id].append((unit.mean_a, unit.mean_b))
-    return pairs
-
-
-def _task_means(pairs: Pairs) -> tuple[list[float], list[float]]:
-    """Return the mean of each task in A, and in B."""
-    tasks = pairs.values()
-    return [fmean(a for a, _ in task) for task in tasks], [fmean(b for _, b in task) for task in tasks]
-
-
-def _task_differences(pairs: Pairs) -> list[float]:
-    return [fmean(b - a for a, b in task) for task in pairs.values()]
-
-
-def find_difference(
-    name: str, units: Sequence[UnitComparison], runs_a: Runs, runs_b: Runs, confidence: float
-) -> MetricDifference | None:
-    """Return the difference in one of QUANTITIES; None where no task has it in both arms."""
-    unit_of_value, value = QUANTITIES[name]
-    pairs: Pairs = defaultdict(list)
-    for unit in units:
-        known_a, known_b = ([v for r in runs[unit.key] if (v := value(r)) is not None] for runs in (runs_a, runs_b))
-        if known_a and known_b:
-            pairs[unit.key.task_id].append((fmean(known_a), fmean(known_b)))
-    if not pairs:
+def find_difference(metric: Metric, units: Sequence[UnitComparison], confidence: float) -> MetricDifference | None:
+    """Return the difference in a metric, with an interval of that level; None without tasks."""
+    if not units:
         return None
-    of_a, of_b = _task_means(pairs)
-    differences = [b - a for a, b in zip(of_a, of_b, strict=True)]
-    shift = sign_flip_test(differences, _clusters(units, pairs), confidence)
+    own = [unit.by(metric) for unit in units]
+    shift = sign_flip_test(*per_task(own, clusters_of(units)), confidence)
     return MetricDifference(
-        name=name,
-        unit=unit_of_value,
-        tasks=len(pairs),
-        mean_a=fmean(of_a),
-        mean_b=fmean(of_b),
-        difference=fmean(differences),
-        interval=shift.interval,
-        p=shift.p,
+        **_means(own), name=metric, unit=METRICS[metric], interval=shift.interval, p=shift.p.two_sided
     )
+
+
+def _means(units: Sequence[UnitComparison]) -> dict[str, Any]:
+    """Return the number of tasks, both arms' means over them, and the mean difference."""
+    tasks: dict[str, list[UnitComparison]] = defaultdict(list)
+    for unit in units:
+        tasks[unit.key.task_id].append(unit)
+    mean_a = fmean(fmean(unit.mean_a for unit in of_task) for of_task in tasks.values())
+    mean_b = fmean(fmean(unit.mean_b for unit in of_task) for of_task in tasks.values())
+    return {"tasks": len(tasks), "mean_a": mean_a, "mean_b": mean_b, "difference": mean_b - mean_a}
 
 
 def task_shares(units: Sequence[UnitComparison]) -> TaskShares:
     """Count the tasks that were better, the same and worse in B, averaged over their configs and models."""
-    differences = _task_differences(_unit_pairs(units))
+    differences, _ = per_task(units, clusters_of(units))
     better, worse = sum(d > TIE for d in differences), sum(d < -TIE for d in differences)
     return TaskShares(better=better, same=len(differences) - better - worse, worse=worse)
 
 
-def find_slices(units: Sequence[UnitComparison], confidence: float) -> tuple[Slice, ...]:
-    """Return the difference in every group of every dimension.
-
-    All p-values together are corrected by Holm's method, all intervals by Bonferroni's, since Holm's has no simple
-    intervals.
+def find_slices(units: Sequence[UnitComparison], alpha: float) -> tuple[Slice, ...]:
+    """Return the difference in every group of every dimension, tested as the whole is.
 
     Args:
         units: the tasks that both arms measured, with all their groups.
-        confidence: level of all intervals together.
+        alpha: chance that any group is called when nothing changed, 0 to 1; Holm's procedure divides it among them.
     """
+    clusters = clusters_of(units)
     found = [
-        (dimension, value, _unit_pairs([unit for unit in units if unit.groups.get(dimension) == value]))
+        (dimension, value, [unit for unit in units if unit.groups.get(dimension) == value])
         for dimension, values in dimensions(units).items()
         for value in values
     ]
-    slices = []
-    for dimension, value, pairs in found:
-        (of_a, of_b), differences, clusters = _task_means(pairs), _task_differences(pairs), _clusters(units, pairs)
-        slices.append(
-            Slice(
-                dimension=dimension,
-                value=value,
-                tasks=len(pairs),
-                mean_a=fmean(of_a),
-                mean_b=fmean(of_b),
-                difference=fmean(differences),
-                interval=t_interval(differences, clusters, 1 - (1 - confidence) / len(found)),
-                p=sign_flip_test(differences, clusters).p.two_sided,
-            )
+    samples = [per_task(of_group, clusters) for _, _, of_group in found]
+    ps = [sign_flip_test(*sample).p.two_sided for sample in samples]
+    judged = zip(found, samples, ps, holm(ps), holm_levels(ps, alpha), strict=True)
+    return tuple(
+        Slice(
+            **_means(of_group),
+            dimension=dimension,
+            value=value,
+            interval=sign_flip_test(*sample, 1 - level).interval,
+            p=p,
+            adjusted_p=adjusted,
         )
-    adjusted = holm([part.p for part in slices])
-    return tuple(part.model_copy(update={"adjusted_p": p}) for part, p in zip(slices, adjusted, strict=True))
-
-
-def cost_effect(
-    units: Sequence[UnitComparison], runs_a: Runs, runs_b: Runs, metric: Value, spent: Value, confidence: float
-) -> CostEffect | None:
-    """Return what the metric and a further point of it cost; None without recorded costs.
-
-    A point's price is the incremental cost-effectiveness ratio of health economics (Drummond et al. 2015, "Methods for
-    the Economic Evaluation of Health Care Programmes", chapter 4), with a bootstrap interval over projects.
-
-    Args:
-        units: the tasks that both arms measured.
-        runs_a: measured runs of A.
-        runs_b: measured runs of B.
-        metric: the metric of a run, 0 to 1.
-        spent: the cost of a run, in US$ or in seconds; None where it was not recorded.
-        confidence: level of the interval.
-    """
-    rows: dict[str, list[tuple[float, float, float, float]]] = defaultdict(list)
-    for unit in units:
-        known_a, known_b = ([r for r in runs[unit.key] if spent(r) is not None] for runs in (runs_a, runs_b))
-        if known_a and known_b:
-            means = (_mean(known_a, spent), _mean(known_b, spent), _mean(known_a, metric), _mean(known_b, metric))
-            rows[unit.key.task_id].append(means)
-    if not rows:
-        return None
-    table = np.array([np.mean(task, axis=0) for task in rows.values()])
-    cost_a, cost_b, mean_a, mean_b = (float(mean) for mean in table.mean(axis=0))
-    columns = table[:, 1] - table[:, 0], 100 * (table[:, 3] - table[:, 2])
-    dearer, better = (list(cluster_sums(column, _clusters(units, rows))[0]) for column in columns)
-    interval = ratio_bootstrap(dearer, better, confidence)
-    return CostEffect(
-        tasks=len(table),
-        cost_a=cost_a,
-        cost_b=cost_b,
-        per_point=(cost_b - cost_a) / (100 * (mean_b - mean_a)) if interval else None,
-        per_point_interval=interval,
+        for (dimension, value, of_group), sample, p, adjusted, level in judged
     )
 
 
-def _mean(runs: Sequence[EvalResult], value: Value) -> float:
-    return fmean(value(run) or 0.0 for run in runs)
+def find_headroom(
+    units: Sequence[UnitComparison], as_zero: Sequence[UnitComparison], alpha: float, lost: float
+) -> Headroom | None:
+    """Return what the tasks can show; None without tasks.
+
+    Args:
+        units: the tasks that both arms measured.
+        as_zero: the same with lost runs at 0, which vary more.
+        alpha: two-sided level of the comparison, 0 to 1.
+        lost: the larger of the arms' shares of lost runs, 0 to 1, which hides as much of an effect.
+    """
+    if not units:
+        return None
+    whole = _means(units)
+    mean_a, mean_b = whole["mean_a"], whole["mean_b"]
+    error, count = max(standard_error(*per_task(found, clusters_of(found))) for found in (units, as_zero))
+    is_rate = units[0].metric == "pass_rate"
+    runs_b = sum(len(unit.scores_b) for unit in units)
+
+    def finds(sign: int) -> float | None:
+        """Return the effect found with 80 % probability; passes vary more, the closer their rate moves to a half."""
+        effect = 0.0
+        for _ in range(50):
+            shift = sign * min(effect, 1.0) * is_rate
+            more = (shift * (1 - mean_a - mean_b) - shift**2) / runs_b
+            spread = max(error**2 + more, 0.0) ** 0.5
+            found = minimal_detectable_effect(spread, count, alpha / 2)
+            if found is None or found < TIE:
+                return None
+            effect = found / (1 - lost)
+        return effect
+
+    def solved(arm: int) -> tuple[int, int]:
+        """Return the number of tasks that an arm solved in every run, and in none."""
+        tasks: dict[str, list[float]] = defaultdict(list)
+        for unit in units:
+            tasks[unit.key.task_id] += unit.by("pass_rate").values[arm]
+        return sum(min(runs) == 1 for runs in tasks.values()), sum(max(runs) == 0 for runs in tasks.values())
+
+    (always_a, never_a), (always_b, never_b) = solved(0), solved(1)
+    rise, fall = finds(1), finds(-1)
+    return Headroom(
+        tasks=whole["tasks"],
+        always_a=always_a,
+        never_a=never_a,
+        always_b=always_b,
+        never_b=never_b,
+        rise=1 - mean_a,
+        fall=mean_a,
+        finds_rise=rise if rise is not None and rise <= 1 - mean_a else None,
+        finds_fall=fall if fall is not None and fall <= mean_a else None,
+    )

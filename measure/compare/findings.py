@@ -1,17 +1,9 @@
-"""What does a comparison hold besides its verdict? Records of loss, differences, influence, cost and tool use."""
+"""What does a comparison hold besides its verdict? Records of loss, differences, cost, headroom and tool use."""
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
-
-from measure.statistics.estimates import Interval
-from measure.statistics.significance import OneSided
-
-
-class Frozen(BaseModel):
-    """Base of all records of a comparison."""
-
-    model_config = ConfigDict(frozen=True)
+from measure.statistics.estimates import TIE, Interval
+from measure.summary.metrics import Frozen
 
 
 class ArmLoss(Frozen):
@@ -43,10 +35,8 @@ class Loss(Frozen):
     """Two-sided p-value of Fisher's exact test: do the arms lose runs equally often?"""
     cap: str = ""
     """Why no verdict can be given, as a clause; empty when one can."""
-    worst: Interval | None = None
-    """Interval of the difference with B's lost runs at 0 and A's at 1; None when none was lost."""
-    best: Interval | None = None
-    """The same with B's lost runs at 1 and A's at 0."""
+    worst: float | None = None
+    """Difference with B's lost runs at 0 and A's at 1; None when none was lost."""
 
 
 class Difference(Frozen):
@@ -61,23 +51,64 @@ class Difference(Frozen):
 
 
 class MetricDifference(Difference):
-    """One of pass_rate, score, tokens, cost, time, turns; `interval` is about tasks like these."""
+    """The pass rate or the score."""
 
     name: str
     unit: str
-    p: OneSided
+    p: float
+    """Two-sided p-value of the sign-flip test."""
+
+
+class CostRatio(Frozen):
+    """What B needed as a multiple of what A needed: tokens, dollars, seconds, turns or tool calls."""
+
+    name: str
+    unit: str
+    tasks: int
+    """Tasks whose mean is known and above 0 in both arms; the ratio is about them."""
+    zeros: int
+    """Tasks left out because an arm's mean is 0."""
+    mean_a: float
+    """Mean over all tasks with a known value in both arms, a run."""
+    mean_b: float
+    ratio: float | None
+    """Geometric mean over tasks of B's mean divided by A's; None without tasks."""
+    interval: Interval | None
+    """All ratios that the sign-flip test of the logarithms does not reject, at the level of Holm's procedure."""
+    p: float = 1.0
+    """Two-sided p-value of that test."""
+    adjusted_p: float = 1.0
+    """After Holm's correction for the quantities of the comparison."""
 
     @property
-    def relative(self) -> float | None:
-        """Difference as a share of A's mean; None when that mean is 0."""
-        return self.difference / self.mean_a if self.mean_a else None
+    def changed(self) -> bool:
+        """Whether the interval excludes 1."""
+        return self.interval is not None and not self.interval.low <= 1 <= self.interval.high
+
+
+class Headroom(Frozen):
+    """How much a set of tasks can show, given how the arms did on it."""
+
+    tasks: int
+    always_a: int
+    """Tasks that A solved in every run."""
+    never_a: int
+    """Tasks that A solved in none."""
+    always_b: int
+    never_b: int
+    rise: float
+    """The largest rise of the metric that the tasks can show, 0 to 1: from A's mean to 1."""
+    fall: float
+    finds_rise: float | None
+    """The rise that the design finds with 80 % probability; None where no possible rise is found that often."""
+    finds_fall: float | None
 
 
 class Slice(Difference):
     """The difference of the metric, -1 to 1, within one group of tasks.
 
-    `interval` is Student's t; with Bonferroni's correction, all slices together hold at the comparison's level. None
-    below two clusters and where all differences are equal.
+    `interval` is what the sign-flip test does not reject at the level that Holm's procedure gives the group; None where
+    nothing moved, and with too few tasks or repositories to reject anything.
     """
 
     dimension: str
@@ -90,28 +121,9 @@ class Slice(Difference):
 
     @property
     def too_few(self) -> bool:
-        """Whether the interval covers the whole scale, or a group has none."""
-        return bool(self.dimension) and (self.interval is None or (self.interval.low <= -1 and self.interval.high >= 1))
-
-
-class Influence(Frozen):
-    """A group of tasks that changes the difference more than random groups of its size do."""
-
-    dimension: str
-    value: str
-    tasks: int
-    within: float
-    """Mean difference of the group, -1 to 1."""
-    without: float
-    """Mean difference of all other tasks."""
-    verdict_without: str
-    p: float
-    """Share of random groupings with a group as extreme as this one, corrected for the number of dimensions."""
-
-    @property
-    def carries(self) -> bool:
-        """Whether the group enlarges the difference rather than shrinking or reversing it."""
-        return abs(self.within) > abs(self.without)
+        """Whether no outcome of so few tasks could be called, or any value of the scale is possible."""
+        interval = self.interval
+        return abs(self.difference) > TIE and (interval is None or (interval.low <= -1 and interval.high >= 1))
 
 
 class TaskShares(Frozen):
@@ -120,39 +132,3 @@ class TaskShares(Frozen):
     better: int = 0
     same: int = 0
     worse: int = 0
-
-
-class CostEffect(Frozen):
-    """What the metric cost, over the tasks whose cost was recorded in both arms."""
-
-    tasks: int
-    cost_a: float
-    """US$ a run, mean over tasks."""
-    cost_b: float
-    per_point: float | None
-    """US$ a run for each point of the metric that B gains over A; negative when B is better and cheaper, or worse
-    and dearer. None where the difference of the metric is not clear of 0."""
-    per_point_interval: Interval | None
-    """Bootstrap interval of `per_point`, at the comparison's level."""
-
-
-class ToolCount(Frozen):
-    """How often one tool was called."""
-
-    name: str
-    calls: int
-    runs: int
-    """Runs that called it at least once."""
-    failed: int = 0
-    """Calls that the tool answered with an error."""
-    seconds: float | None = None
-    """Mean seconds from call to result, over the calls whose times were recorded."""
-
-
-class ToolUse(Frozen):
-    """Tool calls of an arm, over the measured runs whose calls were recorded."""
-
-    runs: int
-    calls: int
-    tools: tuple[ToolCount, ...]
-    """Most called first."""

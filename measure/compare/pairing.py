@@ -10,10 +10,9 @@ from statistics import fmean
 import numpy as np
 
 from locobench.shared.errors import InputError
-from measure.compare.metrics import metric_value
-from measure.compare.verdicts import Metric, UnitComparison, UnitKey
+from measure.compare.verdicts import UnitComparison, UnitKey
 from measure.records import EvalResult, Outcome
-from measure.statistics.significance import fisher_test, mean_permutation_test
+from measure.summary.metrics import Metric, metric_value
 
 QUARTILES_FROM = 8
 """A group with more distinct numbers than this is split into quartiles."""
@@ -60,11 +59,6 @@ def pair_units(runs_a: Runs, runs_b: Runs, metric: Metric) -> list[UnitCompariso
 def _unit(key: UnitKey, a: Sequence[EvalResult], b: Sequence[EvalResult], metric: Metric) -> UnitComparison:
     values_a, values_b = ([metric_value(r, metric) for r in runs] for runs in (a, b))
     passed_a, passed_b = (sum(r.passed for r in runs) for runs in (a, b))
-    p = (
-        fisher_test(passed_a, len(a), passed_b, len(b))
-        if metric == "pass_rate"
-        else mean_permutation_test(values_a, values_b)
-    )
     return UnitComparison(
         key=key,
         metric=metric,
@@ -73,7 +67,6 @@ def _unit(key: UnitKey, a: Sequence[EvalResult], b: Sequence[EvalResult], metric
         passed_a=passed_a,
         passed_b=passed_b,
         difference=fmean(values_b) - fmean(values_a),
-        p=p,
         groups=_groups(key, a, b),
     )
 

@@ -2,21 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import ceil, log2
 
-from measure.compare.findings import CostEffect, ToolCount
+from locobench.shared.claim import REPOSITORIES_FOR_ALL, kind_of_claim
+from measure.compare.decision import fewest_tasks
 from measure.compare.verdicts import Comparison, Verdict
-from measure.compare.wording import (
-    cost_text,
-    counted,
-    interval_text,
-    metric_name,
-    p_text,
-    percent,
-    points,
-    some,
-)
+from measure.compare.wording import amount, cost_name, interval_text, ratio_interval
+from measure.summary.metrics import ToolCount
+from measure.summary.wording import counted, metric_name, p_text, percent, points, some
+
+
+def answer(comparison: Comparison) -> str:
+    """Answer in one sentence: better, worse, as good, or not known, by how much, and for how much less or more."""
+    a, b, verdict = comparison.label_a, comparison.label_b, comparison.verdict
+    where = " on these very tasks" if comparison.decision.these_tasks else ""
+    if verdict is Verdict.NOT_ENOUGH_DATA:
+        return f"Not enough data to say whether {b} is better or worse than {a}{where}{_why_not_enough(comparison)}."
+    primary = comparison.primary
+    level, interval = interval_name(comparison), primary.interval if primary else None
+    if verdict.decided and primary:
+        side = "better" if verdict is Verdict.IMPROVEMENT else "worse"
+        between = "" if comparison.decision.these_tasks else f" ({level} {interval_text(interval)})"
+        text = f"{b} is {side} than {a}{where}: {points(primary.difference)}{between}"
+    elif verdict is Verdict.AS_GOOD:
+        text = f"{b} is as good as {a}, within {margin_text(comparison)} ({_equivalence(comparison)})"
+    else:
+        text = f"No evidence that {b} is better or worse than {a}{where}"
+        if interval and not where:
+            text += (
+                f": if there is an effect, it lies between {interval_text(interval).replace(' to ', ' and ')} points"
+            )
+        if _no_worse(comparison):
+            text += f"; it is not worse by more than {margin_text(comparison)} ({_equivalence(comparison)})"
+    return f"{text}{_for_less(comparison)}."
+
+
+def _why_not_enough(comparison: Comparison) -> str:
+    if comparison.loss.cap:
+        return f": {comparison.loss.cap}"
+    if comparison.primary is None:
+        return ": no task was measured in both arms"
+    if comparison.decision.these_tasks:
+        return ": so few runs cannot show a change"
+    least = ceil(-log2((1 - comparison.confidence) / 2))
+    of = "tasks" if comparison.decision.clusters == comparison.primary.tasks else "repositories"
+    return f": it takes {least} {of} or more"
+
+
+def _no_worse(comparison: Comparison) -> bool:
+    """Whether B is shown to be worse by less than the margin, although not as good."""
+    found, primary = comparison.decision.equivalence, comparison.primary
+    enough = primary is not None and primary.tasks >= fewest_tasks(comparison.margin)
+    return enough and found is not None and found.low > -comparison.margin and not comparison.decision.these_tasks
+
+
+def _equivalence(comparison: Comparison) -> str:
+    level = 100 * (2 * comparison.confidence - 1)
+    return f"{level:.3g} % interval {interval_text(comparison.decision.equivalence)} points"
+
+
+def margin_text(comparison: Comparison) -> str:
+    """5 points."""
+    return f"{100 * comparison.margin:g} points"
+
+
+def _for_less(comparison: Comparison) -> str:
+    """Say what clearly cost less or more: money, or tokens where that is not known, and time."""
+    money = comparison.cost_named("cost") or comparison.cost_named("tokens")
+    found = [cost for cost in (money, comparison.cost_named("time")) if cost and cost.changed]
+    parts = [f"{amount(cost)} {cost_name(cost.name)} ({ratio_interval(cost, signed=False)})" for cost in found]
+    return f", for {' and '.join(parts)}" if parts else ""
 
 
 def shares_sentence(comparison: Comparison) -> str:
@@ -28,33 +83,13 @@ def shares_sentence(comparison: Comparison) -> str:
     return f"Of {counted(total, 'task')} in {comparison.label_b}: {told}." if total else ""
 
 
-def cost_sentence(comparison: Comparison) -> str:
-    """Say what the metric cost in both arms, and what one more point of it costs."""
-    effect = comparison.cost
-    if effect is None:
-        return "Cost: not recorded in both arms for any task."
-    text = (
-        f"Cost over {counted(effect.tasks, 'task')}: {cost_text(effect.cost_a)} a run in {comparison.label_a}, "
-        f"{cost_text(effect.cost_b)} in {comparison.label_b}"
-    )
-    price = price_text(comparison, effect, cost_text)
-    return f"{text}; {price or 'no price of a further point, since the difference is not clear of 0'}."
-
-
-def price_text(comparison: Comparison, effect: CostEffect, text: Callable[[float | None], str]) -> str:
-    """Say what one more point of the metric costs per run; empty where the difference is not clear of 0.
-
-    Args:
-        comparison: what the cost is part of.
-        effect: the cost in dollars or in seconds.
-        text: formats an amount of it.
-    """
-    if effect.per_point is None or effect.per_point_interval is None:
-        return ""
-    values = (effect.per_point, effect.per_point_interval.low, effect.per_point_interval.high)
-    price, low, high = (("-" if value < 0 else "") + text(abs(value)) for value in values)
-    note = "; less than nothing, since the better arm was the cheaper one" if effect.per_point < 0 else ""
-    return f"{price} for each further point ({interval_name(comparison)} {low} to {high}{note})"
+def costs_sentence(comparison: Comparison) -> str:
+    """Say which quantities are not recorded in both arms, and which tasks their ratios leave out; empty if neither."""
+    known = {cost.name for cost in comparison.costs}
+    missing = [cost_name(name) for name in ("tokens", "cost", "time", "turns", "calls") if name not in known]
+    texts = [f"Not recorded in both arms: {some(missing)}."] if missing and comparison.primary else []
+    zeros = [f"{counted(cost.zeros, 'task')} ({cost_name(cost.name)})" for cost in comparison.costs if cost.zeros]
+    return " ".join([*texts, *([f"Left out of the change, since an arm's mean is 0: {some(zeros)}."] if zeros else [])])
 
 
 def tools_sentence(comparison: Comparison) -> str:
@@ -77,47 +112,11 @@ def _use_text(tool: ToolCount) -> str:
     return f"{counted(tool.calls, 'call')}{failed}{took}"
 
 
-def plain_verdict(comparison: Comparison) -> str:
-    """State the verdict in one plain sentence without numbers."""
-    a, b = comparison.label_a, comparison.label_b
-    where = " on these tasks" if comparison.decision.these_tasks else ""
-    if comparison.verdict is Verdict.NOT_ENOUGH_DATA:
-        return f"Not enough data to say whether {b} is better or worse than {a}{where}."
-    if not comparison.verdict.decided:
-        return f"No evidence that {b} is better or worse than {a}{where}."
-    side = "better" if comparison.verdict is Verdict.IMPROVEMENT else "worse"
-    return f"{b} is {side} than {a}{where}, by more than chance explains."
-
-
-def verdict_sentence(comparison: Comparison) -> str:
-    """State the verdict and its evidence in a few sentences."""
-    primary, decision = comparison.primary, comparison.decision
-    if primary is None:
-        return "Not enough data: no task was measured in both arms."
-    projects = f" of {counted(decision.clusters, 'project')}" if decision.clusters < primary.tasks else ""
-    change = (
-        f"From {comparison.label_a} to {comparison.label_b}, the {metric_name(comparison.metric)} changed by "
-        f"{points(primary.difference)} over {counted(primary.tasks, 'task')}{projects}"
-    )
-    if primary.interval:
-        lost = ", lost runs included" if comparison.loss.worst else ""
-        change += f" ({interval_name(comparison)} {interval_text(primary)}{lost})"
-    return " ".join([f"{change}.", *reasons(comparison)])
-
-
 def reasons(comparison: Comparison) -> list[str]:
-    """Explain the verdict and what lost runs could change about it: the sentences after the numbers."""
-    decision, loss, texts = comparison.decision, comparison.loss, []
-    if loss.cap:
-        texts.append(f"No verdict: {loss.cap}. Run the lost ones again, then compare.")
-    elif comparison.verdict is Verdict.NOT_ENOUGH_DATA and decision.these_tasks:
-        texts.append("So few runs cannot show a change: use more of them.")
-    elif comparison.verdict is Verdict.NOT_ENOUGH_DATA:
-        of = "projects" if decision.clusters < len({unit.key.task_id for unit in decision.units}) else "tasks"
-        least = ceil(-log2((1 - comparison.confidence) / 2))
-        texts.append(f"A verdict about tasks like these takes {least} {of} or more.")
-    elif comparison.verdict is Verdict.NO_EVIDENCE and (reach := _reach(comparison)):
-        texts.append(reach)
+    """Explain the answer: what it is about, and what lost runs could change about it."""
+    decision, primary, texts = comparison.decision, comparison.primary, []
+    if primary:
+        texts.append(_claim(comparison))
     if p := decision.these_tasks:
         texts.append(
             f"Dealt out anew within their tasks, these runs {'fall' if p.less <= p.greater else 'rise'} as far with "
@@ -126,26 +125,55 @@ def reasons(comparison: Comparison) -> list[str]:
     alone = [f"{decision.name(unit)} ({unit.verdict})" for unit in decision.units if unit.verdict.decided]
     if alone and not (comparison.verdict.decided and not decision.these_tasks):
         texts.append(f"By themselves, by more than chance explains, changed: {some(alone)}.")
-    if loss.worst and loss.best:
-        worst, best = (f"{100 * side.low:+.1f} to {100 * side.high:+.1f}" for side in (loss.worst, loss.best))
-        against = f"Had every lost run gone against {comparison.label_b}: {worst}"
-        texts.append(f"{against}; had every one gone its way: {best}.")
+    if comparison.loss.cap:
+        texts.append("Run the lost ones again, then compare.")
+    if comparison.loss.worst is not None:
+        texts.append(
+            f"Lost runs are left out, and the verdict has to be the same with them at 0; had every one gone against "
+            f"{comparison.label_b}, the difference would be {points(comparison.loss.worst)}."
+        )
     return texts
 
 
-def _reach(comparison: Comparison) -> str:
-    """Say which differences the design could have found, and which it could not; empty when unknown."""
-    reach, primary = comparison.detectable, comparison.primary
-    if reach is None or primary is None:
+def _claim(comparison: Comparison) -> str:
+    """Say how many tasks of how many repositories were compared, and whom the answer is about."""
+    decision, primary = comparison.decision, comparison.primary
+    tasks = counted(primary.tasks if primary else 0, "task")
+    if decision.these_tasks:
+        return f"{metric_name(comparison.metric).capitalize()} over {tasks}; the answer is about these very tasks."
+    if not decision.repositories:
+        return f"{metric_name(comparison.metric).capitalize()} over {tasks}; the answer is about tasks like these."
+    about = kind_of_claim(decision.repositories)
+    text = (
+        f"{metric_name(comparison.metric).capitalize()} over {tasks} of "
+        f"{counted(decision.repositories, 'repository', 'repositories')}; the answer is about {about}"
+    )
+    more = f", since it takes {REPOSITORIES_FOR_ALL} to speak for others"
+    return f"{text}{more if decision.repositories < REPOSITORIES_FOR_ALL else ''}."
+
+
+def headroom_sentence(comparison: Comparison) -> str:
+    """Say how near the arms are to ceiling and floor, what the tasks can show, and what the design finds.
+
+    It stands before an answer that finds no difference; empty where one is found, or nothing was measured.
+    """
+    room = comparison.headroom
+    if room is None or comparison.verdict.decided:
         return ""
-    text = f"This design finds a difference of {100 * reach:.1f} points in 80 % of cases."
-    for room, way in ((1 - primary.mean_a, "rise"), (primary.mean_a, "drop")):
-        if room < reach:
-            text += (
-                f" {comparison.label_a} is at {percent(primary.mean_a)}, so it could not have found a {way}: "
-                f"the largest there can be is {100 * room:.1f} points."
-            )
-    return text
+    text = (
+        f"Of {counted(room.tasks, 'task')}, {comparison.label_a} solved {room.always_a} in every run and "
+        f"{room.never_a} in none, {comparison.label_b} {room.always_b} and {room.never_b}; the largest rise that they "
+        f"can show is {100 * room.rise:.1f} points, the largest fall {100 * room.fall:.1f}."
+    )
+    rise, fall = (None if size is None else f"{100 * size:.1f} points" for size in (room.finds_rise, room.finds_fall))
+    if rise and rise == fall:
+        return f"{text} This design finds a difference of {rise} in 80 % of cases."
+    found = [f"a rise of {rise}"] if rise else []
+    found += [f"a fall of {fall}"] if fall else []
+    if not found:
+        return f"{text} This design finds no difference in 80 % of cases."
+    lacking = "" if rise and fall else f", and no {'fall' if rise else 'rise'}"
+    return f"{text} This design finds {' or '.join(found)} in 80 % of cases{lacking}."
 
 
 def loss_sentence(comparison: Comparison) -> str:
@@ -161,5 +189,10 @@ def loss_sentence(comparison: Comparison) -> str:
 
 
 def interval_name(comparison: Comparison) -> str:
-    """98 % interval."""
+    """95 % interval."""
     return f"{100 * comparison.confidence:.3g} % interval"
+
+
+def verdict_sentence(comparison: Comparison) -> str:
+    """State the answer and its evidence in a few sentences."""
+    return " ".join(filter(None, [headroom_sentence(comparison), answer(comparison), *reasons(comparison)]))

@@ -6,30 +6,22 @@ from collections.abc import Iterable
 from enum import StrEnum
 from functools import cached_property
 from statistics import fmean
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from measure.compare.findings import (
-    CostEffect,
-    Frozen,
-    Influence,
+    CostRatio,
+    Headroom,
     Loss,
     MetricDifference,
     Slice,
     TaskShares,
-    ToolUse,
 )
 from measure.statistics.estimates import Interval
 from measure.statistics.significance import OneSided
+from measure.summary.metrics import Frozen, Metric, ToolUse
 
-SUSPECT_P = 0.05
-"""A task with an unadjusted p-value up to this deserves more runs, though it proves nothing."""
-
-PROJECTS = ("project", "project_id", "repository", "repo")
-"""Groups that name a task's code base; tasks of one code base are not independent, so they are flipped together."""
-
-Metric = Literal["pass_rate", "score"]
-MetricChoice = Literal["auto", "pass_rate", "score"]
-"""What a user asks for; `auto` depends on the results (`measure.compare.metrics.resolve_metric`)."""
+REPOSITORIES = ("repository", "repo", "project", "project_id")
+"""Groups that name a task's code base, the surest first: a repository has a project for each commit asked about."""
 
 
 class Verdict(StrEnum):
@@ -37,10 +29,12 @@ class Verdict(StrEnum):
 
     IMPROVEMENT = "improvement"
     REGRESSION = "regression"
+    AS_GOOD = "as good"
+    """The arms differ by less than the margin."""
     NO_EVIDENCE = "no evidence"
     """The design could have shown a difference but did not."""
     NOT_ENOUGH_DATA = "not enough data"
-    """So few tasks or projects can never lead to a verdict, or the lost runs rule one out."""
+    """So few tasks can never lead to a verdict, or the lost runs rule one out."""
 
     @property
     def decided(self) -> bool:
@@ -78,7 +72,8 @@ class UnitComparison(Frozen):
     passed_b: int
     difference: float
     """B minus A of the metric, -1 to 1."""
-    p: OneSided
+    p: OneSided = OneSided(1.0, 1.0, 1.0)
+    """Of a permutation test of the task's runs, once the task was judged alone."""
     adjusted: OneSided = OneSided(1.0, 1.0, 1.0)
     """After correction for the number of tasks; verdicts rest on this."""
     verdict: Verdict = Verdict.NO_EVIDENCE
@@ -86,9 +81,16 @@ class UnitComparison(Frozen):
     """Category, language and so on, to find out whether the verdict depends on any of them."""
 
     @property
-    def cluster(self) -> str:
-        """The task's project, which other tasks may share; the task itself where no project is named."""
-        return next((self.groups[name] for name in PROJECTS if name in self.groups), self.key.task_id)
+    def repository(self) -> str:
+        """The code base that the task is about; empty where none is named."""
+        return next((self.groups[name] for name in REPOSITORIES if name in self.groups), "")
+
+    def by(self, metric: Metric) -> UnitComparison:
+        """Return the same task, compared by a metric; its own test is not repeated."""
+        if metric == self.metric:
+            return self
+        other = self.model_copy(update={"metric": metric})
+        return other.model_copy(update={"difference": other.mean_b - other.mean_a})
 
     @property
     def values(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -109,16 +111,6 @@ class UnitComparison(Frozen):
         """Mean of the metric in B, 0 to 1."""
         return fmean(self.values[1])
 
-    @property
-    def suspect(self) -> bool:
-        """Whether the task looks changed before the correction, so it is a candidate for more runs."""
-        return self.p.smaller <= SUSPECT_P
-
-    @property
-    def moved(self) -> bool:
-        """Whether a report shows the task by default: it has a verdict of its own or is suspect."""
-        return self.verdict.decided or self.suspect
-
 
 class Decision(Frozen):
     """A verdict and what it rests on."""
@@ -127,15 +119,24 @@ class Decision(Frozen):
     difference: float
     """Mean over tasks of B minus A."""
     suite: OneSided
-    """P-values of the sign-flip test, about tasks like these; projects are flipped together."""
+    """P-values of the sign-flip test over tasks, or over repositories where there are enough of them."""
     interval: Interval | None
-    """All differences that the sign-flip test does not reject."""
+    """All differences that the sign-flip test does not reject, with lost runs left out or as 0."""
+    equivalence: Interval | None
+    """Where the difference lies by two one-sided tests, each at the comparison's level; likewise."""
     these_tasks: OneSided | None
     """P-values of the stratified test, about these very tasks, as in a regression test. If given, they decide the
     verdict."""
     clusters: int
-    """Projects that the sign-flip test could flip; a task without a project counts as one."""
+    """Tasks or repositories that the sign-flip test could flip."""
+    repositories: int
+    """Repositories that the tasks name; 0 where none is named."""
     units: tuple[UnitComparison, ...]
+
+    @property
+    def p(self) -> float:
+        """Two-sided p-value of the test that the verdict rests on."""
+        return (self.these_tasks or self.suite).two_sided
 
     def having(self, verdict: Verdict) -> list[UnitComparison]:
         """Return the tasks that have this verdict of their own."""
@@ -158,32 +159,29 @@ class Comparison(Frozen):
     metric: Metric
     threshold: float
     decision: Decision
+    margin: float
+    """Differences up to this, 0 to 1, count as equally good."""
     metrics: tuple[MetricDifference, ...]
-    detectable: float | None
-    """The difference that this design finds with 80 % probability, given the observed spread of the differences; None
-    below two clusters and where all differences are equal."""
+    costs: tuple[CostRatio, ...]
+    """Tokens, dollars, seconds, turns and tool calls, as far as tasks have them in both arms."""
+    headroom: Headroom | None
+    """None when no task was measured in both arms."""
     confidence: float
-    """Level of the verdict and of every interval of a difference, 0 to 1."""
+    """Level of the verdict and of the difference's interval, 0 to 1."""
+    adjusted_p: float
+    """Two-sided p-value of the verdict's test, after Holm's correction for all pairs of arms."""
     loss: Loss
     """What was lost in each arm, and whether it leaves room for a verdict."""
     only_a: tuple[str, ...]
     """Tasks measured in A alone; they count in no rate."""
     only_b: tuple[str, ...]
-    errors_a: dict[str, int]
-    """Runs that count in no rate, by reason: infra_error, setup_error, judge_error, grading_error."""
-    errors_b: dict[str, int]
     shares: TaskShares = TaskShares()
     slices: tuple[Slice, ...] = ()
-    influence: tuple[Influence, ...] = ()
-    cost: CostEffect | None = None
-    """None when no task has a recorded cost in both arms."""
-    time: CostEffect | None = None
-    """Like `cost`, with seconds instead of dollars."""
     tools_a: ToolUse | None = None
     """None when no run of A recorded its tool calls."""
     tools_b: ToolUse | None = None
     comparisons: int = 1
-    """Number of comparisons made with A; `confidence` is corrected for it."""
+    """Number of pairs of arms that are compared; all levels are corrected for it."""
     warnings: tuple[str, ...] = ()
 
     @property
@@ -197,8 +195,12 @@ class Comparison(Frozen):
         return self.verdict is Verdict.REGRESSION or bool(self.decision.having(Verdict.REGRESSION))
 
     def metric_named(self, name: str) -> MetricDifference | None:
-        """Return one of pass_rate, score, tokens, cost, time, turns; None when no task has it in both arms."""
+        """Return the pass rate or the score; None when no task was measured in both arms."""
         return next((m for m in self.metrics if m.name == name), None)
+
+    def cost_named(self, name: str) -> CostRatio | None:
+        """Return one of tokens, cost, time, turns, calls; None when no task has it in both arms."""
+        return next((cost for cost in self.costs if cost.name == name), None)
 
     @property
     def primary(self) -> MetricDifference | None:
@@ -221,10 +223,12 @@ class ArmPoint(Frozen):
 
 
 class ArmsComparison(Frozen):
-    """Every other arm against the first."""
+    """Several arms: each against the first, and each of the others against each other."""
 
     metric: Metric
     arms: tuple[ArmPoint, ...]
     """All arms, the first one included, in order."""
     comparisons: tuple[Comparison, ...]
-    """One for each other arm; their level is corrected for their number."""
+    """One for each arm but the first, which is their A."""
+    between: tuple[Comparison, ...] = ()
+    """One for each pair of the other arms."""

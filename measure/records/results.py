@@ -183,7 +183,10 @@ class EvalResult(Record):
         """Why the run does not count in rates: an infra, setup, judge or grading error; empty when it counts."""
         if not self.outcome.measured:
             return str(self.outcome)
-        return next((grade.status for grade in self.grades if grade.status != "graded"), "")
+        for grade in self.grades:
+            if grade.status != "graded":
+                return grade.status
+        return ""
 
     @property
     def why(self) -> str:

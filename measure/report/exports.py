@@ -11,13 +11,15 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from locobench.shared.installation import HARNESS
 from measure.compare import sentences, wording
-from measure.compare.metrics import aggregate
 from measure.compare.verdicts import ArmsComparison, Comparison, Verdict
 from measure.records import SCHEMA_VERSION, EvalResult
+from measure.summary import wording as words
+from measure.summary.metrics import aggregate
 
 MARKS = {
     Verdict.IMPROVEMENT: "🟢",
     Verdict.REGRESSION: "🔴",
+    Verdict.AS_GOOD: "🔵",
     Verdict.NO_EVIDENCE: "⚫",
     Verdict.NOT_ENOUGH_DATA: "⚪",
 }
@@ -42,8 +44,8 @@ def summary_of(results: Sequence[EvalResult]) -> dict[str, Any]:
 
 
 def comparison_markdown(comparison: Comparison) -> str:
-    """Return a comment for a pull request: verdict, numbers, warnings, and the tasks that moved."""
-    moved = [unit for unit in comparison.decision.units if unit.moved]
+    """Return a comment for a pull request: verdict, numbers, warnings, and the tasks with a verdict of their own."""
+    moved = [unit for unit in comparison.decision.units if unit.verdict.decided]
     environment = template_environment(is_page=False)
     environment.filters["cell"] = _cell
     template = environment.get_template("comparison.md.j2")
@@ -58,6 +60,7 @@ def comparison_json(found: ArmsComparison) -> str:
         "metric": found.metric,
         "arms": [arm.model_dump(mode="json") for arm in found.arms],
         "comparisons": data,
+        "between": [_comparison_data(comparison) for comparison in found.between],
     }
     return json.dumps(several if len(data) > 1 else data[0], indent=1, ensure_ascii=False) + "\n"
 
@@ -69,14 +72,13 @@ def _comparison_data(comparison: Comparison) -> dict[str, Any]:
         mode="json",
         exclude={
             "decision": {"suite": steps, "units": {"__all__": {"p": steps, "adjusted": steps}}},
-            "metrics": {"__all__": {"p": steps}},
         },
     )
     return {"schema_version": SCHEMA_VERSION, "verdict": str(comparison.verdict), **data}
 
 
 def template_environment(*, is_page: bool) -> Environment:
-    """Return an environment with the templates, `wording` and `sentences`.
+    """Return an environment with the templates, `wording` of comparisons, `words` of summaries, and `sentences`.
 
     Args:
         is_page: True for HTML; False for Markdown, where names go through the filter `cell`.
@@ -89,7 +91,7 @@ def template_environment(*, is_page: bool) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=not is_page,
     )
-    environment.globals |= {"wording": wording, "sentences": sentences, "harness": HARNESS}
+    environment.globals |= {"wording": wording, "words": words, "sentences": sentences, "harness": HARNESS}
     return environment
 
 

@@ -8,8 +8,8 @@ from typing import Literal
 
 from measure.compare.findings import Slice
 from measure.compare.verdicts import Comparison, Verdict
-from measure.compare.wording import metric_name
 from measure.statistics.estimates import Interval
+from measure.summary.wording import metric_name
 
 ROOM = 3.0
 """Half the axis, in multiples of the farther end of the total's interval; what reaches further gets an arrow."""
@@ -74,8 +74,8 @@ def forest(comparison: Comparison) -> Forest | None:
         mean_b=primary.mean_b,
         difference=primary.difference,
         interval=primary.interval,
-        p=primary.p.two_sided,
-        adjusted_p=primary.p.two_sided,
+        p=primary.p,
+        adjusted_p=comparison.adjusted_p,
     )
     by_dimension: dict[str, list[Slice]] = defaultdict(list)
     for part in comparison.slices:

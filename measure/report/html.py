@@ -14,8 +14,6 @@ from operator import attrgetter
 from jinja2 import Environment
 from markupsafe import Markup
 
-from measure.compare import wording
-from measure.compare.metrics import AggregatedMetrics, aggregate
 from measure.compare.verdicts import ArmsComparison, Comparison, UnitComparison, UnitKey
 from measure.records import EvalResult
 from measure.report.exports import template_environment
@@ -23,6 +21,8 @@ from measure.report.forest import forest
 from measure.secrets.redaction import REDACTED
 from measure.secrets.shapes import replace_shapes
 from measure.statistics.estimates import TIE
+from measure.summary.metrics import AggregatedMetrics, aggregate
+from measure.summary.wording import total_cost_text
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def render(arms: Sequence[tuple[str, Sequence[EvalResult]]], found: ArmsComparis
             arms=arms,
             runs=len(everything),
             tasks=len({result.task_id for result in everything}),
-            spent=wording.total_cost_text(whole.total_cost, whole.unknown_costs),
+            spent=total_cost_text(whole.total_cost, whole.unknown_costs),
             versions=sorted({r.claude_code_version for r in everything if r.claude_code_version}),
         )
     )

@@ -10,16 +10,18 @@ from typing import Any
 from rich.console import Console
 
 from measure.compare.comparison import compare
-from measure.compare.metrics import AggregatedMetrics, aggregate
 from measure.compare.sentences import (
-    cost_sentence,
+    answer,
+    costs_sentence,
+    headroom_sentence,
     loss_sentence,
+    reasons,
     shares_sentence,
     tools_sentence,
     verdict_sentence,
 )
 from measure.compare.verdicts import ArmsComparison, Comparison, UnitComparison, Verdict
-from measure.compare.wording import UNKNOWN, counted, run_facts, runs_text, total_cost_text
+from measure.compare.wording import runs_text
 from measure.records import EvalResult, FileChange, GradeResult
 from measure.report.console import plain, print_table, print_verbatim, report_console
 from measure.report.exports import summary_of
@@ -27,15 +29,22 @@ from measure.report.tables import (
     COLOURS,
     arms_table,
     assertion_table,
+    costs_table,
     means_by_task,
     metrics_table,
     new_table,
+    pairs_table,
     slices_table,
     summary_table,
     unit_table,
     verdict_text,
 )
 from measure.results.files import save_results
+from measure.summary.metrics import AggregatedMetrics, aggregate
+from measure.summary.wording import UNKNOWN, counted, run_facts, total_cost_text
+
+SUGGESTS = 0.05
+"""One-sided p-value up to which a task is listed for a regression that no task shows by itself."""
 
 __all__ = ["AggregatedMetrics", "Reporter", "aggregate"]
 
@@ -107,29 +116,34 @@ class Reporter:
         self.print_comparison(compare(results_a, results_b, label_a=label_a, label_b=label_b), all_tasks=True)
 
     def print_comparison(self, comparison: Comparison, all_tasks: bool = False) -> None:
-        """Print a comparison: verdict, metrics, reasons to doubt it, and the tasks that changed or all tasks."""
+        """Print a comparison: answer, metrics, costs, reasons to doubt it, and the tasks that changed or all tasks."""
         a, b = comparison.label_a, comparison.label_b
-        colour = COLOURS[comparison.verdict]
-        self.console.print(plain(f"{b} against {a}: {comparison.verdict}", style=f"bold {colour}".strip()))
-        self.console.print(plain(verdict_sentence(comparison)))
+        if room := headroom_sentence(comparison):
+            self.console.print(plain(room))
+        self.console.print(plain(answer(comparison), style=f"bold {COLOURS[comparison.verdict]}".strip()))
+        for text in reasons(comparison):
+            self.console.print(plain(text))
         print_table(self.console, metrics_table(comparison))
+        if comparison.costs:
+            print_table(self.console, costs_table(comparison))
+        for text in comparison.warnings:
+            self.console.print(plain("! ", style="yellow").append_text(plain(text, "default")))
         if comparison.decision.units:
-            sentences = (loss_sentence, shares_sentence, cost_sentence, tools_sentence)
+            sentences = (costs_sentence, loss_sentence, shares_sentence, tools_sentence)
             for text in filter(None, (sentence(comparison) for sentence in sentences)):
                 self.console.print(plain(text))
         if comparison.slices:
             print_table(self.console, slices_table(comparison.slices))
-        for text in comparison.warnings:
-            self.console.print(plain("! ", style="yellow").append_text(plain(text, "default")))
         decision = comparison.decision
-        units = {decision.name(u): u for u in decision.units if all_tasks or u.moved}
+        units = {decision.name(u): u for u in decision.units if all_tasks or u.verdict.decided}
         if units:
             print_table(self.console, unit_table(units, a, b))
 
     def print_arms(self, found: ArmsComparison, all_tasks: bool = False) -> None:
-        """Print several arms in one table; then each against the first as `print_comparison` does."""
-        if len(found.comparisons) > 1:
+        """Print several arms and every pair of them in tables, then each against the first in full."""
+        if found.between:
             print_table(self.console, arms_table(found))
+            print_table(self.console, pairs_table(found))
         for comparison in found.comparisons:
             self.print_comparison(comparison, all_tasks)
 
@@ -221,7 +235,7 @@ def regression_evidence(comparison: Comparison) -> dict[str, Any]:
     rows = {unit.key: _regression_row(unit) for unit in decision.units}
     fell = decision.having(Verdict.REGRESSION)
     if comparison.verdict is Verdict.REGRESSION and not fell:  # only as a whole: list the tasks that suggest it
-        fell = [unit for unit in decision.units if unit.suspect and unit.difference < 0]
+        fell = [unit for unit in decision.units if unit.p.less <= SUGGESTS]
     improved = decision.having(Verdict.IMPROVEMENT)
     return {
         "has_regressions": comparison.got_worse,

@@ -10,36 +10,40 @@ from rich.table import Table
 from rich.text import Text
 
 from measure.compare.findings import Slice
-from measure.compare.metrics import aggregate, by_arm, by_task, resolve_metric
-from measure.compare.verdicts import ArmsComparison, Comparison, Metric, UnitComparison, Verdict
+from measure.compare.verdicts import ArmsComparison, Comparison, UnitComparison, Verdict
 from measure.compare.wording import (
-    LEVEL,
-    UNKNOWN,
     arm_values,
-    cost_text,
-    count_text,
-    errors_text,
+    change_text,
+    cost_name,
+    cost_value,
     interval_text,
-    ks_text,
-    mean_text,
-    metric_name,
-    number,
-    p_text,
-    percent,
-    points,
-    rate_interval,
-    seconds_text,
-    signed,
-    slice_interval,
+    ratio_interval,
     unit_verdict,
 )
 from measure.records import EvalResult
 from measure.report.console import plain
 from measure.statistics.estimates import wilson_interval
+from measure.summary.metrics import Metric, aggregate, by_arm, by_task, resolve_metric
+from measure.summary.wording import (
+    LEVEL,
+    UNKNOWN,
+    cost_text,
+    count_text,
+    errors_text,
+    ks_text,
+    mean_text,
+    metric_name,
+    p_text,
+    percent,
+    points,
+    rate_interval,
+    seconds_text,
+)
 
 COLOURS = {
     Verdict.IMPROVEMENT: "green",
     Verdict.REGRESSION: "red",
+    Verdict.AS_GOOD: "cyan",
     Verdict.NO_EVIDENCE: "",
     Verdict.NOT_ENOUGH_DATA: "yellow",
 }
@@ -79,46 +83,68 @@ def _summary_of(runs: Sequence[EvalResult]) -> dict[str, Text | str]:
 
 
 def metrics_table(comparison: Comparison) -> Table:
-    """Show every quantity of a comparison in both arms, with the difference and its interval."""
+    """Show both metrics of a comparison in both arms, with the difference and its interval."""
     table = new_table("Means over tasks", "")
-    for name in (comparison.label_a, comparison.label_b, "difference", LEVEL, "tasks"):
+    level = f"{100 * comparison.confidence:.3g} %"
+    for name in (comparison.label_a, comparison.label_b, "difference", level, "tasks"):
         table.add_column(plain(name), justify="right", no_wrap=True)
     for m in comparison.metrics:
-        cells = (number(m, m.mean_a), number(m, m.mean_b), signed(m), interval_text(m), str(m.tasks))
+        cells = (percent(m.mean_a), percent(m.mean_b), points(m.difference), interval_text(m.interval), str(m.tasks))
         table.add_row(metric_name(m.name), *cells)
     return table
 
 
+def costs_table(comparison: Comparison) -> Table:
+    """Show what a run needed in both arms, with the change and its interval after Holm's correction."""
+    table = new_table("A run needed", "")
+    for name in (comparison.label_a, comparison.label_b, "change", f"{LEVEL} of all", "p (Holm)", "tasks"):
+        table.add_column(plain(name), justify="right", no_wrap=True)
+    for cost in comparison.costs:
+        style = "bold" if cost.changed else ""
+        change = (plain(change_text(cost), style), plain(ratio_interval(cost), style), p_text(cost.adjusted_p))
+        means = (cost_value(cost, cost.mean_a), cost_value(cost, cost.mean_b))
+        table.add_row(cost_name(cost.name), *means, *change, str(cost.tasks))
+    return table
+
+
 def slices_table(slices: Sequence[Slice]) -> Table:
-    """Show each group's difference in points with corrected interval and p-value."""
+    """Show each group's difference in points with interval and p-value after Holm's correction."""
     table = new_table("By group", "")
-    for name in ("tasks", "points", f"{LEVEL} of all", "adjusted p"):
-        table.add_column(name, justify="right", no_wrap=name != "adjusted p")
+    for name in ("tasks", "points", f"{LEVEL} of all", "p (Holm)"):
+        table.add_column(name, justify="right", no_wrap=name != "p (Holm)")
     shown = ""
     for s in slices:
         if s.dimension != shown:
             shown = s.dimension
             table.add_row(plain(metric_name(shown), style="bold"))
-        numbers = (f"{100 * s.difference:+.1f}", slice_interval(s.interval), p_text(s.adjusted_p))
+        numbers = (f"{100 * s.difference:+.1f}", interval_text(s.interval), p_text(s.adjusted_p))
         table.add_row(plain(f"  {s.value}"), str(s.tasks), *numbers)
     return table
 
 
 def arms_table(found: ArmsComparison) -> Table:
-    """Show each arm's metric, its difference from the first arm with interval and p, and its cost."""
+    """Show each arm's tasks, runs, metric and cost."""
     table = new_table("Arms", "")
-    for name in ("tasks", "runs", metric_name(found.metric), "against the first", LEVEL, "adjusted p", "cost/run"):
+    for name in ("tasks", "runs", metric_name(found.metric), "cost/run"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for arm in found.arms:
+        mean = UNKNOWN if arm.mean is None else percent(arm.mean)
+        table.add_row(plain(arm.label), str(arm.tasks), str(arm.runs), mean, cost_text(arm.cost))
+    return table
+
+
+def pairs_table(found: ArmsComparison) -> Table:
+    """Show the difference between each two arms: against the first, then the others against each other."""
+    table = new_table("Each against each, corrected by Holm's method for all pairs", "")
+    for name in ("points", "interval", "level", "p (Holm)", "money"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("")
-    for at, arm in enumerate(found.arms):
-        cells = [str(arm.tasks), str(arm.runs), UNKNOWN if arm.mean is None else percent(arm.mean)]
-        comparison = found.comparisons[at - 1] if at else None
-        if comparison is None or comparison.primary is None:
-            cells += [UNKNOWN, UNKNOWN, UNKNOWN, cost_text(arm.cost), ""]
-        else:
-            cells += [signed(comparison.primary), interval_text(comparison.primary)]
-            cells += [p_text(comparison.decision.suite.smaller), cost_text(arm.cost), str(comparison.verdict)]
-        table.add_row(plain(arm.label), *cells)
+    for pair in (*found.comparisons, *found.between):
+        cost, primary = pair.cost_named("cost"), pair.primary
+        difference = (points(primary.difference), interval_text(primary.interval)) if primary else (UNKNOWN, UNKNOWN)
+        cells = (f"{100 * pair.confidence:.3g} %", p_text(pair.adjusted_p), change_text(cost) if cost else UNKNOWN)
+        verdict = plain(str(pair.verdict), COLOURS[pair.verdict])
+        table.add_row(plain(f"{pair.label_b} against {pair.label_a}"), *difference, *cells, verdict)
     return table
 
 

@@ -179,7 +179,10 @@ def _result(trial: TrialRecord, reward: float | None, key: str, config_name: str
         overall_score=score,
         passed=ending.outcome.measured and score >= PASS_SCORE,
         fingerprints=Fingerprints(
-            task=result.task_checksum or "", task_content=task.content if task else "", config=_agent_hash(trial)
+            task=result.task_checksum or "",
+            # Without a lock nothing says that the folder still holds what ran.
+            task_content=task.content if task and (trial.path / "lock.json").is_file() else "",
+            config=_agent_hash(trial),
         ),
         category=about.category or about.task_category,
         difficulty=about.difficulty,

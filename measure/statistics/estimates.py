@@ -12,11 +12,10 @@ import numpy as np
 import scipy  # loads its parts when they are first used, which most commands never do
 from numpy.typing import NDArray
 
-CONFIDENCE = 0.98
-"""Level of every interval of a difference, and of the verdict that rests on it. When nothing changed, 2 % of
-comparisons are called. docs/STATISTICS.md promises 5 %; the margin is for small, skewed and broken data."""
-ALPHA = (1 - CONFIDENCE) / 2
-"""Level of the one-sided test that a comparison makes in each direction."""
+ALPHA = 0.05
+"""Two-sided level of a comparison: how often it may call a difference when nothing changed."""
+CONFIDENCE = 1 - ALPHA
+"""Level of the intervals that go with it."""
 TARGET_POWER = 0.8
 MOST_TASKS = 5000
 """Largest number of tasks that `tasks_needed` considers."""
@@ -68,34 +67,6 @@ def wilson_interval(passed: int, total: int, confidence: float = CONFIDENCE) -> 
     return Interval(max(0.0, centre - reach), min(1.0, centre + reach))
 
 
-def ratio_bootstrap(above: Sequence[float], below: Sequence[float], confidence: float = CONFIDENCE) -> Interval | None:
-    """Return the bootstrap percentile interval of sum(above) / sum(below), clusters drawn with both values.
-
-    Efron & Tibshirani 1993, "An Introduction to the Bootstrap", section 13.3. None below three clusters, and when
-    the denominator can have either sign: the ratio is then unbounded.
-
-    Args:
-        above: the numerator's sum in each cluster, or its values where tasks are independent.
-        below: the same for the denominator.
-        confidence: level of the interval, 0 to 1.
-    """
-    if len(above) < 3:
-        return None
-    draws = np.random.default_rng(SEED).integers(0, len(above), size=(RESAMPLES, len(above)))
-    chunks = [draws[at : at + CHUNK] for at in range(0, RESAMPLES, CHUNK)]
-    tops, bottoms = (
-        np.concatenate([np.asarray(values, dtype=float)[chunk].mean(axis=1) for chunk in chunks])
-        for values in (above, below)
-    )
-    tails = (0.5 - confidence / 2, 0.5 + confidence / 2)
-    low, high = np.quantile(bottoms, tails)
-    if low <= TIE and high >= -TIE:
-        return None
-    usable = np.abs(bottoms) > TIE
-    low, high = np.quantile(tops[usable] / bottoms[usable], tails)
-    return Interval(float(low), float(high))
-
-
 def standard_error(values: Sequence[float], clusters: Sequence[Hashable] = ()) -> tuple[float, int]:
     """Return the standard error of the mean and the number of clusters it rests on.
 
@@ -110,18 +81,32 @@ def standard_error(values: Sequence[float], clusters: Sequence[Hashable] = ()) -
     return math.sqrt(count / (count - 1) * float((residuals**2).sum())) / len(array), count
 
 
-def t_interval(
-    differences: Sequence[float], clusters: Sequence[Hashable] = (), confidence: float = CONFIDENCE
+def equivalence_interval(
+    differences: Sequence[float], clusters: Sequence[Hashable], runs: float, confidence: float
 ) -> Interval | None:
-    """Return Student's t interval of the mean per-task difference; None below two clusters or without any spread.
+    """Return Student's t interval of the mean difference, with one won and one lost run added to the data.
 
-    Student 1908, "The Probable Error of a Mean", Biometrika 6, 1-25. Used for the groups of a comparison, whose
-    correction needs tails that resampling does not reach.
+    Two one-sided tests at level a show that the mean lies within a margin exactly when this interval of level 1 - 2a
+    does: Schuirmann 1987, "A comparison of the two one-sided tests procedure ...", J. Pharmacokinet. Biopharm. 15.
+    The added runs keep its width where few tasks moved: Bonett & Price 2012, "Adjusted Wald Confidence Interval for a
+    Difference of Binomial Proportions Based on Paired Data", J. Educ. Behav. Stat. 37. The sign-flip test is of no use
+    here: it takes differences to be symmetric around the margin, which those at a ceiling are not.
+
+    Args:
+        differences: one for each task.
+        clusters: the cluster of each task.
+        runs: mean number of runs of a task in an arm.
+        confidence: level, 0 to 1.
+
+    Returns:
+        None below two clusters.
     """
-    error, count = standard_error(differences, clusters)
-    if count < 2 or max(differences) - min(differences) < TIE:
+    count = len(set(clusters))
+    if count < 2:
         return None
-    reach, mean = scipy.special.stdtrit(count - 1, 0.5 + confidence / 2) * error, float(np.mean(differences))
+    values = [*differences, 1 / runs, -1 / runs]
+    error, _ = standard_error(values, [*((True, cluster) for cluster in clusters), "won", "lost"])
+    reach, mean = scipy.special.stdtrit(count - 1, 0.5 + confidence / 2) * error, float(np.mean(values))
     return Interval(float(mean - reach), float(mean + reach))
 
 
@@ -138,7 +123,7 @@ def cluster_sums(
 
 
 def minimal_detectable_effect(
-    error: float, clusters: int, alpha: float = ALPHA, power: float = TARGET_POWER
+    error: float, clusters: int, alpha: float = ALPHA / 2, power: float = TARGET_POWER
 ) -> float | None:
     """Return the mean difference that a one-sided paired test at `alpha` detects with probability `power`.
 
@@ -155,7 +140,7 @@ def minimal_detectable_effect(
     return float((scipy.special.stdtrit(clusters - 1, 1 - alpha) + scipy.special.stdtrit(clusters - 1, power)) * error)
 
 
-def paired_power(effect: float, sd_of_differences: float, tasks: int, alpha: float = ALPHA) -> float:
+def paired_power(effect: float, sd_of_differences: float, tasks: int, alpha: float = ALPHA / 2) -> float:
     """Return the power of a one-sided paired t-test at `alpha` over `tasks` to find a mean difference of `effect`.
 
     Noncentral t: Cohen 1988, "Statistical Power Analysis for the Behavioral Sciences", section 2.3.
@@ -169,8 +154,29 @@ def paired_power(effect: float, sd_of_differences: float, tasks: int, alpha: flo
     return 1 - float(scipy.special.nctdtr(tasks - 1, shift, scipy.special.stdtrit(tasks - 1, 1 - alpha)))
 
 
+def equivalence_power(margin: float, sd_of_differences: float, tasks: int, runs: float, alpha: float = ALPHA) -> float:
+    """Return how often `equivalence_interval` lies within the margin when nothing differs, 0 to 1.
+
+    The mean has to be closer to 0 than the margin by the reach of the interval: Phillips 1990, "Power of the Two
+    One-Sided Tests Procedure in Bioequivalence", J. Pharmacokinet. Biopharm. 18; the standard error is taken as known.
+
+    Args:
+        margin: the largest difference that is as good, above 0.
+        sd_of_differences: standard deviation of one task's difference.
+        tasks: number of tasks, 2 or more.
+        runs: of each task in each arm.
+        alpha: level of each of the two tests.
+    """
+    error = math.sqrt(tasks * sd_of_differences**2 + 2 / runs**2) / (tasks + 2)
+    room = margin - float(scipy.special.stdtrit(tasks - 1, 1 - alpha)) * error
+    sd_of_mean = math.sqrt(tasks) * sd_of_differences / (tasks + 2)
+    if room <= 0:
+        return 0.0
+    return 2 * NormalDist().cdf(room / sd_of_mean) - 1 if sd_of_mean > TIE else 1.0
+
+
 def tasks_needed(
-    effect: float, sd_of_differences: float, alpha: float = ALPHA, power: float = TARGET_POWER
+    effect: float, sd_of_differences: float, alpha: float = ALPHA / 2, power: float = TARGET_POWER
 ) -> int | None:
     """Return the fewest tasks with which `paired_power` reaches `power`; None beyond MOST_TASKS.
 

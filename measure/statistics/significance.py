@@ -148,6 +148,7 @@ def _splits(a: Sequence[float], b: Sequence[float]) -> tuple[NDArray[np.float64]
     return values, counts / counts.sum()
 
 
+@lru_cache(maxsize=10_000)
 def fisher_test(passed_a: int, runs_a: int, passed_b: int, runs_b: int) -> OneSided:
     """Test whether the chance to pass fell (`less`) or rose (`greater`) from A to B; exact, given the margins.
 
@@ -242,3 +243,16 @@ def holm(p_values: Sequence[float]) -> list[float]:
         reached = max(reached, min(1.0, (len(p_values) - rank) * p_values[at]))
         adjusted[at] = reached
     return adjusted
+
+
+def holm_levels(p_values: Sequence[float], alpha: float) -> list[float]:
+    """Return the level at which Holm's procedure judges each p-value, in the order given.
+
+    It is `alpha` divided by the number of hypotheses not rejected before. An interval at this level excludes 0 exactly
+    when the procedure rejects, so that interval and verdict cannot disagree.
+    """
+    levels, rejected = [alpha] * len(p_values), 0
+    for at in sorted(range(len(p_values)), key=lambda at: p_values[at]):
+        levels[at] = alpha / (len(p_values) - rejected)
+        rejected += p_values[at] <= levels[at]
+    return levels

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from locobench.derive.resolve.scip import _index_message
+from locobench.harbor.task import TaskFolder
 from tests.conftest import Script
 from tests.derive.repositories import CHAIN, PADDING, commit, git
 from tests.support.data_builder import tree
@@ -47,8 +48,8 @@ def test_users_in_any_number_of_steps_are_asked_for_with_their_exact_answer(
     ]
     assert asked["derived"] | {"grep_f1": 0} == {
         "kind": "all_users", "family": "structure", "tier": "syntax", "checked": True, "control_group": False,
-        "grep_f1": 0, "greps": 6, "hits": 15, "depth": 0, "items": 5, "files": 4, "repository_files": 17,
-        "repository_lines": 463,
+        "grep_f1": 0, "greps": 6, "hits": 15, "depth": 0, "items": 5, "files": 4, "repository": "shop",
+        "repository_files": 17, "repository_lines": 463,
     }  # fmt: skip
     assert "place_order" not in asked["task_prompt"]
 
@@ -57,16 +58,18 @@ def test_extract_select_generate_and_smoke_test_take_them_as_they_are(
     shop: Path, tmp_path: Path, script: Script
 ) -> None:
     data, dataset, tasks = tmp_path / "data", tmp_path / "d.jsonl", tmp_path / "tasks"
-    script("derive_scenarios.py", shop, "--output_dir", data, "--quiet")
+    claim = "A comparison over these tasks is about this repository alone; for one about others like them"
+    assert claim in script("derive_scenarios.py", shop, "--output_dir", data).stdout
     assert script("extract_dataset.py", "--data_dir", data, "--output", dataset).returncode == 0
     few = ("--min_context_length", 100, "--output", tmp_path / "s.json")
-    assert script("select_tasks.py", "--dataset_path", dataset, *few).returncode == 0
+    assert claim in script("select_tasks.py", "--dataset_path", dataset, *few).stdout
     chosen = json.loads((tmp_path / "s.json").read_bytes())["tasks"]
     assert [task["grep_f1"] for task in chosen] == sorted(task["grep_f1"] for task in chosen)
     made = ("--data_dir", data, "--dataset_path", dataset, "--output_dir", tasks)
     done = script("run_adapter.py", *made, "--mirror_repos", tmp_path / "repos")
     assert (done.returncode, done.stderr.count("not written")) == (0, 0)
     assert script("smoke_test.py", "--local", tasks).returncode == 0
+    assert {TaskFolder.read(task).toml.metadata.repository for task in tasks.glob("python_*")} == {"shop"}
     for task in tasks.glob("python_*"):
         seen = b"\0".join(
             content for name, content in tree(task).items() if not name.startswith(("tests/", "solution/"))

@@ -32,8 +32,8 @@ from harness.run import matrix
 from harness.run.matrix import spent_usd
 from harness.run.plan import plan
 from harness.runner import EvalRunner, MatrixStopped
-from measure.compare.metrics import total_cost
 from measure.results.journal import Journal, read_journal
+from measure.summary.metrics import total_cost
 from tests.support.results import run
 
 

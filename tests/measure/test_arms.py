@@ -47,21 +47,27 @@ def test_a_lost_run_does_not_choose_the_metric() -> None:
     assert compare([*arm({"t": 1}, 3), lost], arm({"t": 2}, 3)).metric == "pass_rate"
 
 
-def test_every_arm_is_compared_with_the_first_at_a_level_corrected_for_their_number() -> None:
-    found = compare_arms([("plain", moved(0)), ("search", moved(6)), ("index", moved(12))])
-    assert [(c.label_a, c.label_b) for c in found.comparisons] == [("plain", "search"), ("plain", "index")]
-    assert [c.confidence for c in found.comparisons] == pytest.approx([0.99, 0.99])
-    alone, several = compare(moved(0), moved(12)).decision.interval, found.comparisons[1].decision.interval
-    assert alone is not None
-    assert several is not None
-    assert several.high - several.low > alone.high - alone.low
+def test_each_arm_is_compared_with_the_first_and_the_others_with_each_other() -> None:
+    found = compare_arms([("base", moved(0)), ("t1", moved(6)), ("t2", moved(12)), ("t3", moved(12))])
+    assert [(c.label_b, c.label_a) for c in found.comparisons] == [("t1", "base"), ("t2", "base"), ("t3", "base")]
+    assert [(c.label_b, c.label_a) for c in found.between] == [("t2", "t1"), ("t3", "t1"), ("t3", "t2")]
+
+
+def test_holms_method_gives_each_pair_its_level_and_interval_and_p_agree() -> None:
+    found = compare_arms([("base", scored(0)), ("t1", scored(0.02)), ("t2", scored(0.1)), ("t3", scored(0.1))])
+    pairs = [*found.comparisons, *found.between]
+    levels = sorted(1 - pair.confidence for pair in pairs)
+    assert levels[0] == pytest.approx(0.05 / 6)
+    for pair in pairs:
+        assert pair.decision.interval is None or (pair.adjusted_p <= 0.05) == pair.verdict.decided
+    assert compare(scored(0), scored(0.1)).confidence == pytest.approx(0.95)
 
 
 def test_what_only_one_of_many_arms_shows_weakly_is_no_evidence() -> None:
-    few = moved(9)
+    few = moved(8)
     assert compare(moved(0), few).verdict is Verdict.IMPROVEMENT
-    found = compare_arms([("plain", moved(0)), ("few", few), *((f"same{i}", moved(0)) for i in range(9))])
-    assert [c.verdict for c in found.comparisons] == [Verdict.NO_EVIDENCE] * 10
+    found = compare_arms([("plain", moved(0)), ("few", few), *((f"same{i}", moved(0)) for i in range(5))])
+    assert {c.verdict for c in found.comparisons} == {Verdict.NO_EVIDENCE}
 
 
 def test_two_arms_are_not_corrected() -> None:
@@ -86,19 +92,34 @@ def test_the_command_compares_three_paths(tmp_path: Path) -> None:
         (tmp_path / f"{name}.json").write_text(results_json(scored(shift)))
     out = tmp_path / "out.json"
     paths = [str(tmp_path / f"{name}.json") for name in "abc"]
-    result = CliRunner().invoke(cli, ["compare", *paths, "--json", str(out)])
+    labels = ["--label", "base", "--label", "good", "--label", "bad"]
+    result = CliRunner().invoke(cli, ["compare", *paths, *labels, "--json", str(out)])
     assert result.exit_code == 1
-    assert "b against a: improvement" in result.output
-    assert "c against a: regression" in result.output
-    assert "99 % interval" in " ".join(result.output.split())
+    text = " ".join(result.output.split())
+    assert "good is better than base: +7.5 points (" in text
+    assert "bad is worse than base" in text
+    assert "bad against good" in text
+    assert "p (Holm)" in text
     data = json.loads(out.read_text())
-    assert [arm["label"] for arm in data["arms"]] == ["a", "b", "c"]
-    assert [c["comparisons"] for c in data["comparisons"]] == [2, 2]
+    assert [arm["label"] for arm in data["arms"]] == ["base", "good", "bad"]
+    assert [(c["label_b"], c["label_a"]) for c in data["between"]] == [("bad", "good")]
+    assert [c["comparisons"] for c in data["comparisons"]] == [3, 3]
 
 
-def test_options_of_two_arms_are_refused_with_three(tmp_path: Path) -> None:
+def test_a_tool_that_is_worse_than_another_alone_is_no_regression(tmp_path: Path) -> None:
+    for name, shift in (("base", 0.0), ("good", 0.2), ("same", 0.0)):
+        (tmp_path / f"{name}.json").write_text(results_json(scored(shift)))
+    paths = [str(tmp_path / f"{name}.json") for name in ("base", "good", "same")]
+    result = CliRunner().invoke(cli, ["compare", *paths])
+    assert "same against good" in result.output
+    assert result.exit_code == 0
+
+
+@pytest.mark.parametrize("more", [["--label", "x"], ["--config-a", "x"]])
+def test_options_that_do_not_fit_several_arms_are_refused(tmp_path: Path, more: list[str]) -> None:
     for name in "abc":
         (tmp_path / f"{name}.json").write_text(results_json(scored(0)))
     paths = [str(tmp_path / f"{name}.json") for name in "abc"]
-    result = CliRunner().invoke(cli, ["compare", *paths, "--label-a", "x"])
+    result = CliRunner().invoke(cli, ["compare", *paths, *more])
     assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1

@@ -81,7 +81,7 @@ def test_explain_of_a_run_that_is_not_there_says_which_are(saved: Path) -> None:
     ("baseline", "current", "code"), [("steady", "steady", 0), ("steady", "worse", 1), ("worse", "steady", 0)]
 )
 def test_regression_tells_by_its_exit_code(saved: Path, baseline: str, current: str, code: int) -> None:
-    result = call("compare", saved / f"{baseline}.json", saved / f"{current}.json", "--regression", "--label-b", "now")
+    result = call("compare", saved / f"{baseline}.json", saved / f"{current}.json", "--regression")
     assert result.exit_code == code
 
 
@@ -120,8 +120,8 @@ def test_compare_writes_every_format(saved: Path) -> None:
         "--markdown", out / "c.md", "--json", out / "c.json",
     )  # fmt: skip
     assert result.exit_code == 1
-    assert "regression" in (out / "c.html").read_text()
-    assert "🔴 worse against steady: regression" in (out / "c.md").read_text()
+    assert "worse is worse than steady" in (out / "c.html").read_text()
+    assert "🔴 worse against steady\n\n**worse is worse than steady" in (out / "c.md").read_text()
     data = json.loads((out / "c.json").read_text())
     assert data["verdict"] == "regression"
     assert "steps_less" not in json.dumps(data)
@@ -129,7 +129,7 @@ def test_compare_writes_every_format(saved: Path) -> None:
 
 def test_compare_takes_two_configs_of_one_file(saved: Path) -> None:
     result = call("compare", saved / "both.json", "--config-a", "base", "--config-b", "full")
-    assert "full against base: regression" in result.output
+    assert "full is worse than base" in result.output
 
 
 def test_compare_of_one_file_with_itself_asks_for_configs(saved: Path) -> None:
@@ -179,7 +179,7 @@ def test_harbor_jobs_are_compared_by_their_reward(tmp_path: Path) -> None:
                     started=f"2026-11-21T10:0{trial}:00Z",
                 )
     result = call("compare", tmp_path / "plain", tmp_path / "search", "--metric", "score")
-    assert "search against plain: improvement" in result.output
+    assert "search is better than plain" in result.output
     assert "+30.0 points" in result.output
     assert "Whether search used the tool mcp__search__* is not recorded" in result.output
 
@@ -187,7 +187,23 @@ def test_harbor_jobs_are_compared_by_their_reward(tmp_path: Path) -> None:
 def test_power_says_how_many_tasks_an_effect_takes() -> None:
     result = call("power", "--effect", 0.2)
     (of_5_runs, *_) = [line.split() for line in result.output.splitlines() if line.strip().startswith("5 ")]
-    assert of_5_runs == ["5", "34", "%", "73", "%", "99", "%", "100", "%", "100", "%", "23"]
+    assert of_5_runs == ["5", "51", "%", "85", "%", "100", "%", "100", "%", "100", "%", "18"]
+
+
+def test_power_says_how_often_no_difference_can_be_shown() -> None:
+    text = call("power", "--baseline", 0.97, "--effect", 0.05).output
+    rows = [line.split() for line in text.partition("as good as A within 5 points")[2].splitlines()]
+    (three,) = [row for row in rows if row[:1] == ["3"]]
+    assert three == ["3", "0", "%", "0", "%", "57", "%", "94", "%", "100", "%"]
+
+
+def test_power_of_several_arms_is_that_of_a_corrected_level() -> None:
+    def rises(*more: object) -> list[str]:
+        text = call("power", *more).output
+        return next(line for line in text.splitlines() if line.strip().startswith("3 ")).split()[1::2]
+
+    assert [int(share) for share in rises()[:3]] > [int(share) for share in rises("--arms", 4)[:3]]
+    assert "between two of 4 arms" in call("power", "--arms", 4).output
 
 
 def test_power_takes_the_pass_rate_of_earlier_results(saved: Path) -> None:
@@ -244,7 +260,7 @@ def test_a_configuration_travels_through_export_and_import(tmp_path: Path) -> No
     "arguments",
     [
         ("report", "steady.json", "--json", "steady.json/x"),
-        ("compare", "steady.json", "steady.json", "--label-b", "again", "--markdown", "steady.json/x"),
+        ("compare", "steady.json", "steady.json", "--markdown", "steady.json/x"),
     ],
     ids=lambda arguments: arguments[0],
 )
@@ -302,7 +318,7 @@ def test_what_was_not_recorded_is_shown_as_unknown_and_not_compared(tmp_path: Pa
     unknown = {"usage": None, "duration_seconds": None, "num_turns": None}
     source = save(tmp_path / "r.json", arm(same(3), 3, cost=None, trace=unknown))
     data, page = tmp_path / "c.json", tmp_path / "c.html"
-    call("compare", source, source, "--label-b", "again", "--json", data, "--html", page)
+    call("compare", source, source, "--json", data, "--html", page)
     assert {m["name"] for m in json.loads(data.read_text())["metrics"]} == {"pass_rate", "score"}
     shown = call("analyze", source, "-i", 0).output
     assert "time not recorded, turns not recorded, tokens not recorded, cost not recorded" in shown

@@ -15,7 +15,7 @@ from rich.console import Console
 from harness.models import EvalResult, GradeResult, Outcome
 from harness.reporter import Reporter
 from measure.compare.comparison import compare, compare_arms
-from measure.compare.sentences import plain_verdict, verdict_sentence
+from measure.compare.sentences import answer, verdict_sentence
 from measure.compare.verdicts import Comparison
 from measure.report.forest import forest
 from measure.report.html import render
@@ -61,25 +61,25 @@ def shown(a: list[EvalResult], b: list[EvalResult]) -> str:
 @pytest.mark.parametrize(
     ("after", "sentence"),
     [
-        (10, "B is better than A, by more than chance explains."),
-        (0, "B is worse than A, by more than chance explains."),
+        (10, "B is better than A: +50.0 points"),
+        (0, "B is worse than A: -50.0 points"),
         (5, "No evidence that B is better or worse than A."),
     ],
 )
 def test_the_verdict_is_said_in_plain_words(after: int, sentence: str) -> None:
     names = [f"t{number}" for number in range(10)]
     a, b = arm(dict.fromkeys(names, 5), 10), arm(dict.fromkeys(names, after), 10)
-    assert plain_verdict(compare(a, b)) == sentence
+    assert answer(compare(a, b)).startswith(sentence)
 
 
 def test_too_little_data_is_called_that() -> None:
-    assert plain_verdict(compare(arm({"t": 0}, 1), arm({"t": 1}, 1))).startswith("Not enough data to say")
+    assert answer(compare(arm({"t": 0}, 1), arm({"t": 1}, 1))).endswith(": it takes 6 tasks or more.")
 
 
 def test_a_single_task_is_not_said_to_be_the_whole() -> None:
     names = {f"t{number:02}": 10 for number in range(20)}
     comparison = compare(arm(names, 20), arm(names | {"t00": 0}, 20))
-    assert plain_verdict(comparison) == "No evidence that B is better or worse than A."
+    assert answer(comparison).startswith("No evidence that B is better or worse than A: if there is an effect")
     assert "By themselves, by more than chance explains, changed: t00 (regression)" in verdict_sentence(comparison)
 
 
@@ -127,7 +127,7 @@ def test_the_page_shows_the_plot_and_names_the_correction() -> None:
     assert "All tasks" in html
     assert "search is better than plain" in html
     a = [*scored({"t1": 0.1, "t2": 0.3}, language="go"), *scored({"t3": 0.2, "t4": 0.5}, language="c")]
-    assert "Bonferroni" in shown(a, a)
+    assert "corrected for their number by Holm's method" in shown(a, a)
 
 
 def many_groups() -> Comparison:
@@ -161,8 +161,9 @@ def test_the_axis_is_set_by_the_interval_of_all_tasks() -> None:
 def test_the_first_screen_answers_before_anything_else() -> None:
     lost = run("t19", passed=False, outcome=Outcome.INFRA_ERROR, index=1)
     html = shown(scored(tasks(20, start=0.2)), [*scored(tasks(20, start=0.4)), lost])
-    order = ["search is better than plain", "+20.0 points", "for each further point", "0 of 20 &rarr; 1 of 21",
-             "Before you believe it", "Where the difference comes from", '<table class="tasks">']  # fmt: skip
+    order = ["search is better than plain: +20.0 points", "<dd>+20.0 points</dd>", "0 of 20 &rarr; 1 of 21",
+             '<table class="costs">', "<td>money</td>", "Before you believe it", "Where the difference comes from",
+             '<table class="tasks">']  # fmt: skip
     assert [html.index(text) for text in order] == sorted(html.index(text) for text in order)
 
 
@@ -175,11 +176,11 @@ def test_each_task_has_reward_tokens_cost_and_time_of_both_arms() -> None:
 
 
 def test_what_was_not_recorded_is_not_a_0() -> None:
-    blind = {"has_transcript": False, "usage": None, "duration_seconds": None}
+    blind = {"has_transcript": False, "usage": None, "duration_seconds": None, "num_turns": None}
     a, b = ([run("t", score=score, cost=None, trace=blind)] for score in (0.2, 0.4))
     html = shown(a, b)
     assert "Tool calls. plain: not recorded. search: not recorded." in html
-    assert "Cost: not recorded" in html
+    assert "Not recorded in both arms: tokens, money, time, turns and tool calls." in html
     assert html.count('<td class="n wide">-</td>') == 6  # tokens, cost and time of both arms
     assert [row[7:10] for row in runs_in(html)] == [["-", "-", "-"]] * 2  # cost, time and tools
 
@@ -205,11 +206,12 @@ def three_arms() -> str:
     )
 
 
-def test_several_arms_have_a_verdict_each_and_name_their_correction() -> None:
+def test_several_arms_have_an_answer_each_and_name_their_correction() -> None:
     html = three_arms()
     assert "second is better than first" in html
     assert "No evidence that third is better or worse than first" in html
-    assert "corrected for 2 comparisons (Bonferroni)" in html
+    assert "<td>third against second</td>" in html
+    assert "Holm's method gives each of the 3 pairs its level" in html
     assert html.count('class="forest"') == 2
 
 
@@ -248,7 +250,7 @@ def test_the_page_forbids_itself_every_request() -> None:
 def test_results_that_measured_nothing_still_make_a_page() -> None:
     lost = [run(passed=False, outcome=Outcome.INFRA_ERROR, cost=None)]
     html = shown(lost, lost)
-    assert "not enough data" in html
+    assert "Not enough data to say" in html
     assert [row[0] for row in runs_in(html)] == ["lost", "lost"]
 
 

@@ -1,67 +1,119 @@
-"""What the difference cost, which tools were called."""
+"""What each arm needed, and which tools were called."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from harness.models import EvalResult
 from measure.compare.comparison import compare
-from measure.compare.sentences import cost_sentence, tools_sentence
+from measure.compare.findings import CostRatio
+from measure.compare.sentences import answer, costs_sentence, tools_sentence
+from measure.compare.verdicts import Comparison
 from tests.support.results import run
 
+TASKS = 30
 
-def made(score: float, cost: float | None, calls: int = 0, tool: str = "Read") -> list[EvalResult]:
-    """Twelve tasks around one score and cost, the later ones with more calls."""
+
+def made(
+    cost: float | None, *, seed: int = 1, score: float = 0.5, calls: int = 0, tool: str = "Read", tokens: int = 100
+) -> list[EvalResult]:
+    """Two runs of each task, dearer from task to task; costs vary by a fifth from run to run."""
+    rng = np.random.default_rng(seed)
     return [
         run(
             f"t{i:02}",
             passed=False,
             score=score + i / 100,
-            cost=None if cost is None else cost * (1 + i / 20),
+            index=index,
+            cost=None if cost is None else cost * (1 + i) * float(np.exp(rng.normal(0, 0.2))),
+            seconds=10.0 + index,
+            tokens=tokens,
             tools=[tool] * (calls * i),
             trace={"num_turns": 3},
         )
-        for i in range(12)
+        for i in range(TASKS)
+        for index in range(2)
     ]
 
 
-def test_a_further_point_has_a_price_with_an_interval() -> None:
-    effect = compare(made(0.3, 0.10), made(0.5, 0.30)).cost
-    assert effect is not None
-    mean = 1 + 5.5 / 20
-    assert effect.per_point is not None
-    assert effect.per_point == pytest.approx(0.20 * mean / 20)
-    assert effect.per_point_interval is not None
-    assert effect.per_point_interval.low < effect.per_point < effect.per_point_interval.high
+def cost_of(comparison: Comparison, name: str) -> CostRatio:
+    found = comparison.cost_named(name)
+    assert found is not None
+    return found
 
 
-def test_without_a_clear_difference_a_point_has_no_price() -> None:
-    a, b = made(0.3, 0.1), made(0.3, 0.3)
-    b = [r.model_copy(update={"overall_score": r.overall_score + (-1) ** i / 50}) for i, r in enumerate(b)]
-    comparison = compare(a, b)
-    assert comparison.cost is not None
-    assert comparison.cost.per_point is None
-    assert "not clear of 0" in cost_sentence(comparison)
+def test_a_ratio_is_the_geometric_mean_over_tasks_so_that_dear_tasks_do_not_decide() -> None:
+    a, b = made(0.1), made(0.07, seed=2)
+    logs = [
+        np.log(np.mean([r.cost_usd for r in b if r.task_id == t]) / np.mean([r.cost_usd for r in a if r.task_id == t]))
+        for t in sorted({r.task_id for r in a})
+    ]
+    money = cost_of(compare(a, b), "cost")
+    assert money.ratio == pytest.approx(np.exp(np.mean(logs)))
+    assert money.interval is not None
+    student = stats.ttest_1samp(logs, 0).confidence_interval(0.99)  # the smallest p of five: a fifth of 5 %
+    assert np.log([money.interval.low, money.interval.high]) == pytest.approx([student.low, student.high], abs=0.02)
 
 
-def test_costs_that_were_not_recorded_are_not_taken_for_nothing() -> None:
-    comparison = compare(made(0.3, 0.1), made(0.5, None))
-    assert comparison.cost is None
-    assert cost_sentence(comparison) == "Cost: not recorded in both arms for any task."
+def test_as_good_for_less_is_one_sentence() -> None:
+    b = [*made(0.07, seed=2)]
+    a = made(0.1)
+    more = [[r.model_copy(update={"task_id": r.task_id + "x"}) for r in results] for results in (a, b)]
+    text = answer(compare([*a, *more[0]], [*b, *more[1]], label_a="plain", label_b="search"))
+    assert text.startswith("search is as good as plain, within 5 points (90 % interval -1.9 to +1.9 points), for 28")
+    assert text.endswith(" % less money (23 to 32 %).")
+
+
+def test_costs_that_rose_are_told_where_nothing_else_changed() -> None:
+    comparison = compare(made(0.1), made(0.13, seed=2))
+    assert cost_of(comparison, "cost").changed
+    assert "% more money" in answer(comparison)
+
+
+def test_what_did_not_change_is_not_called() -> None:
+    comparison = compare(made(0.1), made(0.1, seed=2))
+    assert not any(cost.changed for cost in comparison.costs)
+    assert "money" not in answer(comparison)
+
+
+def test_costs_that_were_not_recorded_are_missing_and_said() -> None:
+    comparison = compare(made(0.1), made(None))
+    assert comparison.cost_named("cost") is None
+    assert "Not recorded in both arms: money" in costs_sentence(comparison)
+    assert "B: no price is recorded for 60 of the 60 runs with tokens" in "\n".join(comparison.warnings)
+
+
+def test_a_cost_of_0_beside_tokens_is_missing() -> None:
+    comparison = compare(made(0.1), made(0.0))
+    assert comparison.cost_named("cost") is None
+    assert "B: no price is recorded for 60 of the 60 runs with tokens (nothing, or $0)" in "\n".join(
+        comparison.warnings
+    )
+
+
+def test_a_task_without_calls_in_an_arm_has_no_ratio_and_is_said() -> None:
+    comparison = compare(made(0.1, calls=2), made(0.1, calls=3, seed=2))
+    calls = cost_of(comparison, "calls")
+    assert (calls.tasks, calls.zeros) == (TASKS - 1, 1)
+    assert calls.ratio == pytest.approx(1.5)
+    assert "Left out of the change, since an arm's mean is 0: 1 task (tool calls)" in costs_sentence(comparison)
 
 
 def test_tools_are_counted_by_call_and_by_run() -> None:
-    use = compare(made(0.3, 0.1), made(0.5, 0.1, calls=2)).tools_b
+    use = compare(made(0.1), made(0.1, calls=2)).tools_b
     assert use is not None
     (read,) = use.tools
-    assert (use.runs, use.calls, read.calls, read.runs) == (12, 132, 132, 11)
+    calls = 2 * sum(2 * i for i in range(TASKS))
+    assert (use.runs, use.calls, read.calls, read.runs) == (2 * TASKS, calls, calls, 2 * TASKS - 2)
 
 
 def test_calls_that_were_not_recorded_are_not_taken_for_none() -> None:
     silent = [
         r.model_copy(update={"trace": r.trace.model_copy(update={"has_transcript": False, "tool_calls": []})})
-        for r in made(0.3, 0.1)
+        for r in made(0.1)
     ]
-    comparison = compare(made(0.3, 0.1), silent)
+    comparison = compare(made(0.1), silent)
     assert comparison.tools_b is None
     assert "B: not recorded" in tools_sentence(comparison)

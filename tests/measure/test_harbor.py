@@ -12,6 +12,7 @@ import pytest
 from harness.errors import InputError
 from harness.models import ErrorKind, Outcome
 from locobench.harbor.task import TaskFolder
+from measure.compare.comparison import compare
 from measure.results.files import load_results
 from measure.results.harbor import load_jobs
 from tests.support.suite import harness
@@ -348,6 +349,17 @@ def test_a_task_folder_that_was_made_anew_tells_nothing_of_the_trial(tmp_path: P
     (result,) = load_jobs(tmp_path / "jobs")
     assert (result.trace.offered.servers, result.conditions.base_image) == (None, None)
     assert result.fingerprints.task_content == ""
+
+
+def test_without_a_lock_different_digests_are_different_tasks(tmp_path: Path) -> None:
+    """The folder says what is there now, not what the two jobs ran."""
+    task = task_folder(tmp_path / "task_a", SERVER)
+    for job, digest in (("a", "aa"), ("b", "bb")):
+        write_trial(
+            tmp_path / "jobs", job=job, name=f"task_a__{job}", task_id={"path": str(task)}, task_checksum=digest
+        )
+    a, b = (load_jobs(tmp_path / "jobs" / job) for job in "ab")
+    assert "The content of these tasks differs between the arms: task_a" in "\n".join(compare(a, b).warnings)
 
 
 def test_conditions_come_from_the_task_and_the_job_overrides_them(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from harness.models import EvalResult, Outcome
 from measure.compare.comparison import compare
-from measure.compare.sentences import loss_sentence, verdict_sentence
+from measure.compare.sentences import answer, loss_sentence, verdict_sentence
 from measure.compare.verdicts import Verdict
 from tests.support.results import run
 
@@ -38,7 +38,7 @@ def test_an_arm_whose_worst_runs_were_lost_is_no_improvement() -> None:
     comparison = compare(a, b, label_a="without", label_b="with")
     assert comparison.decision.difference > 0.05
     assert comparison.verdict is Verdict.NOT_ENOUGH_DATA
-    assert "No verdict: with lost 49 of 150 runs, more than 20.0 %" in verdict_sentence(comparison)
+    assert "better or worse than without: with lost 49 of 150 runs, more than 20.0 %." in answer(comparison)
 
 
 def test_more_than_a_fifth_lost_in_both_arms_forbids_a_decided_verdict() -> None:
@@ -61,27 +61,38 @@ def test_shares_that_lie_ten_points_apart_forbid_a_verdict_however_few_the_runs(
     assert comparison.verdict is Verdict.NOT_ENOUGH_DATA
 
 
-def test_a_few_lost_runs_widen_the_interval_to_what_they_could_have_been() -> None:
-    whole = compare(arm("a"), arm("b", shift=0.2))
-    comparison = compare(losing(arm("a"), 3), losing(arm("b", shift=0.2), 3))
+def test_the_interval_holds_the_difference_with_lost_runs_left_out_and_at_0() -> None:
+    a, b = losing(arm("a"), 3), losing(arm("b", shift=0.2), 3)
+    comparison = compare(a, b)
     assert comparison.verdict is Verdict.IMPROVEMENT
-    worst, best, wide = comparison.loss.worst, comparison.loss.best, comparison.decision.interval
-    assert worst is not None
-    assert best is not None
+    at_0 = [[r.model_copy(update={"outcome": Outcome.COMPLETED}) for r in results] for results in (a, b)]
+    left_out = [[r for r in results if r.measured] for results in (a, b)]
+    ends = [compare(*arms).decision.interval for arms in (at_0, left_out)]
+    wide = comparison.decision.interval
     assert wide is not None
-    assert whole.decision.interval is not None
-    assert (wide.low, wide.high) == (worst.low, best.high)
-    assert wide.low < whole.decision.interval.low < whole.decision.interval.high < wide.high
-    assert "Had every lost run gone against B: " in verdict_sentence(comparison)
+    assert wide.low == min(end.low for end in ends if end)
+    assert wide.high == max(end.high for end in ends if end)
+    assert comparison.primary is not None
+    assert comparison.primary.interval == wide
 
 
-def test_a_verdict_that_the_lost_runs_could_turn_is_no_evidence() -> None:
-    a, b = arm("a"), arm("b", shift=0.08)
-    assert compare(a, b).verdict is Verdict.IMPROVEMENT
-    comparison = compare(losing(a, 9), losing(b, 9))
-    assert comparison.verdict is Verdict.NO_EVIDENCE
-    assert comparison.decision.interval is not None
-    assert comparison.decision.interval.low <= 0
+def test_the_worst_case_is_told_and_vetoes_nothing() -> None:
+    comparison = compare(losing(arm("a"), 6), losing(arm("b", shift=0.1), 6))
+    assert comparison.verdict is Verdict.IMPROVEMENT
+    assert comparison.loss.worst is not None
+    assert comparison.loss.worst < comparison.decision.difference - 0.03
+    assert f"gone against B, the difference would be {100 * comparison.loss.worst:+.1f} points" in verdict_sentence(
+        comparison
+    )
+
+
+def test_a_verdict_that_lost_runs_at_0_would_turn_is_no_evidence() -> None:
+    a = losing(arm("a"), 14, worst=True)
+    best_gone = {"outcome": Outcome.INFRA_ERROR, "overall_score": 0.0, "grades": []}
+    whole = sorted(arm("b", shift=0.09), key=lambda run: -run.overall_score)
+    b = [run.model_copy(update=best_gone) if at < 14 else run for at, run in enumerate(whole)]
+    assert compare(arm("a"), arm("b", shift=0.09)).verdict is Verdict.IMPROVEMENT
+    assert compare(a, b).verdict is Verdict.NO_EVIDENCE
 
 
 def test_runs_that_a_job_planned_and_that_left_nothing_are_lost_runs() -> None:
@@ -95,6 +106,7 @@ def test_runs_that_a_job_planned_and_that_left_nothing_are_lost_runs() -> None:
     few = compare(of(arm("a")[:-3], 150), of(arm("b", shift=0.3)[:-3], 150))
     assert few.verdict is Verdict.IMPROVEMENT
     assert few.loss.worst is not None
+    assert few.loss.worst < few.decision.difference - 0.03
 
 
 def test_timeouts_without_a_reward_count_as_0_and_are_counted() -> None:

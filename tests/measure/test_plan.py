@@ -147,6 +147,42 @@ def test_power_needs_two_runs_of_a_task(tmp_path: Path) -> None:
     assert "not known (the earlier results hold no two measured runs of a task)" in line(shown, "power")
 
 
+def test_each_server_is_a_job_of_its_own(tmp_path: Path) -> None:
+    make_tasks(tmp_path)
+    (tmp_path / "index.json").write_text(json.dumps({"mcpServers": SERVERS}))
+    earlier(tmp_path)
+    shown = plan(tmp_path, "--mcp-config", "index.json", "--from", "earlier.json", budget="3")
+    assert {path.stem for path in tmp_path.glob("*.yaml")} == {"without", "mcp", "index"}
+    assert line(shown, "trials") == "trials:  12 = 4 tasks x 1 attempt x 3 jobs"
+    # 4 tasks x (0.1 + 2 x 0.3) dollars.
+    assert line(shown, "dollars").startswith("dollars: about $2.80")
+    assert "compare jobs/without jobs/mcp jobs/index --html" in shown.stdout
+
+
+def test_two_servers_of_one_name_are_refused(tmp_path: Path) -> None:
+    make_tasks(tmp_path)
+    shown = plan(tmp_path, "--mcp-config", "mcp.json")
+    assert shown.returncode == 2
+    assert "they need different names, not: mcp, mcp" in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("repositories", "claim"),
+    [
+        (0, "claim:   not known: the tasks name no repository"),
+        (1, "claim:   A comparison over these tasks is about this repository alone; for one about others like them,"),
+        (8, "claim:   A comparison over these tasks is about repositories like these 8."),
+    ],
+)
+def test_the_kind_of_claim_is_said_before_any_run(tmp_path: Path, repositories: int, claim: str) -> None:
+    folder = make_tasks(tmp_path, count=16)
+    for number, task in enumerate(sorted(folder.iterdir())):
+        named = f'repository = "r{number % repositories}"' if repositories else ""
+        section = f'[metadata]\nproject_id = "commit{number}"\n[metadata.derived]\n{named}\n' if repositories else ""
+        (task / "task.toml").write_text(TASK + section)
+    assert line(plan(tmp_path), "claim").startswith(claim)
+
+
 def test_costs_of_another_model_tell_nothing(tmp_path: Path) -> None:
     make_tasks(tmp_path)
     earlier(tmp_path, model="other")

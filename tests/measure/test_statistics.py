@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from measure.compare.noise import Noise
 from measure.statistics import estimates, significance
+from measure.summary.noise import Noise
 
 
 @pytest.mark.parametrize(("n", "c", "k"), [(5, 2, 1), (5, 2, 3), (10, 7, 4), (6, 0, 2), (6, 6, 6)])

@@ -65,12 +65,11 @@ def test_configs_of_a_published_table_are_pooled_and_kept_as_groups(tmp_path: Pa
 def test_the_command_compares_the_arms_of_one_table(tmp_path: Path) -> None:
     table(tmp_path, PUBLISHED)
     shown = harness(tmp_path, "compare", "table.csv")
-    assert "B against A: not enough data" in shown.stdout
-    assert "+42.0 points over 5 tasks of 2 projects" in shown.stdout
-    assert "takes 7 projects or more" in shown.stdout
+    assert "Not enough data to say whether B is better or worse than A" in shown.stdout
+    assert "Score over 5 tasks of 2 repositories; the answer is about these 2 repositories alone" in shown.stdout
     rows = [f"t{n},{arm},0.{n + more},p{n}" for n in range(1, 8) for arm, more in (("A", 0), ("B", 2))]
     table(tmp_path, "\n".join(["task,arm,reward,project", *rows]))
-    assert "B against A: improvement" in harness(tmp_path, "compare", "table.csv").stdout
+    assert "B is better than A" in harness(tmp_path, "compare", "table.csv").stdout
 
 
 def test_a_table_whose_rows_all_stand_there_five_times_is_refused(tmp_path: Path) -> None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from statistics import fmean
 
-from measure.compare.decision import beyond
+from measure.compare.decision import clusters_of, per_task
 from measure.compare.findings import ArmLoss, Loss
-from measure.compare.metrics import count_errors
-from measure.compare.verdicts import Decision, Verdict
-from measure.compare.wording import counted, errors_text, percent, some
+from measure.compare.verdicts import Decision, UnitComparison, Verdict
 from measure.records import ErrorKind, EvalResult, Outcome
 from measure.statistics.estimates import Interval
 from measure.statistics.significance import fisher_test
+from measure.summary.metrics import count_errors
+from measure.summary.wording import counted, errors_text, percent, some
 
 MOST_LOST = 0.2
 """Largest share of an arm's runs that may be lost; beyond it, the rest is no fair sample."""
@@ -76,47 +77,48 @@ def _of_arm(results: Sequence[EvalResult]) -> ArmLoss:
     )
 
 
-def hold_against_loss(
-    decision: Decision, loss: Loss, threshold: float, decide_with: Callable[[float, float], Decision]
-) -> tuple[Decision, Loss]:
-    """Widen the interval by what the lost runs could have been, and drop a verdict that depends on them.
+def with_lost_runs(decision: Decision, as_zero: Decision | None, cap: str) -> Decision:
+    """Return the decision that lost runs leave standing.
 
-    A verdict stands if it is the same with all lost runs against B and with all of them in its favour. The task of a
-    run without a result is unknown, so the bounds move out by the share of such runs.
+    A verdict stands if it is the same with the lost runs left out and with them at 0: where they are few and lost
+    alike in both arms, which the caps see to, the truth lies between the two. The intervals span both.
 
     Args:
-        decision: the decision by the measured runs.
-        loss: what was lost.
-        threshold: as in `compare`.
-        decide_with: decides with these scores, 0 to 1, for the lost runs of A and of B.
-
-    Returns:
-        The new decision, and `loss` with both bounds.
+        decision: the decision with lost runs left out.
+        as_zero: the decision with lost runs at 0; None if none were lost.
+        cap: why there can be no verdict; empty if there can.
     """
-    if not loss.a.lost + loss.b.lost:
-        return decision, loss
-    worst, best = decide_with(1.0, 0.0), decide_with(0.0, 1.0)
-    slack = sum(arm.missing / arm.planned for arm in (loss.a, loss.b) if arm.planned)
-    low, high = _interval(worst), _interval(best)
-    low = Interval(max(-1.0, low.low - slack), low.high - slack)
-    high = Interval(high.low + slack, min(1.0, high.high + slack))
-    wide = decision.interval and Interval(min(decision.interval.low, low.low), max(decision.interval.high, high.high))
-    verdict = decision.verdict
-    if loss.cap:
+    as_zero = as_zero or decision
+    both = {decision.verdict, as_zero.verdict}
+    verdict = decision.verdict if len(both) == 1 else Verdict.NO_EVIDENCE
+    if cap or Verdict.NOT_ENOUGH_DATA in both:
         verdict = Verdict.NOT_ENOUGH_DATA
-    elif verdict.decided:
-        nearest = min((decision.difference, worst.difference, best.difference), key=abs)
-        stands = {verdict} == {worst.verdict, best.verdict} and (
-            abs(nearest) > slack if decision.these_tasks else beyond(wide, nearest, threshold) is verdict
-        )
-        verdict = verdict if stands else Verdict.NO_EVIDENCE
-    decision = decision.model_copy(update={"verdict": verdict, "interval": wide})
-    return decision, loss.model_copy(update={"worst": low, "best": high})
+    weaker = max(decision, as_zero, key=lambda found: found.p)
+    return decision.model_copy(
+        update={
+            "verdict": verdict,
+            "interval": _span(decision.interval, as_zero.interval),
+            "equivalence": _span(decision.equivalence, as_zero.equivalence),
+            "suite": weaker.suite,
+            "these_tasks": weaker.these_tasks,
+        }
+    )
 
 
-def _interval(decision: Decision) -> Interval:
-    """Return the decision's interval; without one nothing moved, so it is the difference alone."""
-    return decision.interval or Interval(decision.difference, decision.difference)
+def _span(one: Interval | None, other: Interval | None) -> Interval | None:
+    return one and other and Interval(min(one.low, other.low), max(one.high, other.high))
+
+
+def worst_difference(units: Sequence[UnitComparison], loss: Loss) -> float:
+    """Return the mean difference, -1 to 1, had all lost runs gone against B.
+
+    Args:
+        units: the tasks, with A's lost runs at 1 and B's at 0.
+        loss: what was lost; runs that left no result belong to no task, so their share is taken off.
+    """
+    differences, _ = per_task(units, clusters_of(units))
+    missing = sum(arm.missing / arm.planned for arm in (loss.a, loss.b) if arm.planned)
+    return max(-1.0, fmean(differences or [0.0]) - missing)
 
 
 def lost_runs(arms: Arms) -> Iterator[str]:

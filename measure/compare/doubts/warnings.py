@@ -5,23 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
+import scipy
+
 from locobench.harbor.task import CONTROL_GROUP
-from measure.compare.decision import per_task
-from measure.compare.doubts.confounds import confounds, treatment_in_baseline, unused_treatment
+from locobench.shared.claim import REPOSITORIES_FOR_ALL
+from measure.compare.costs import price, unpriced
+from measure.compare.decision import clusters_of, per_task
+from measure.compare.doubts.confounds import confounds
 from measure.compare.doubts.loss import Arms, cut_short, doubtful_zeros, lost_runs
+from measure.compare.doubts.treatment import treatment_in_baseline, unused_treatment
 from measure.compare.pairing import dimensions
 from measure.compare.verdicts import Comparison, UnitComparison
-from measure.compare.wording import counted, group_name, metric_name, p_text, points, some
+from measure.compare.wording import group_name
 from measure.statistics.significance import fisher_test, holm, sign_flip_test
+from measure.summary.wording import counted, p_text, points, some
 
-MANY_ZEROS = 0.5
-"""An arm in which this share of runs scored 0 looks broken rather than weak."""
 MORE_ZEROS = 0.2
-"""So does one, or a group of it, that exceeds the other arm, and the rest of its own arm, by this much ..."""
+"""An arm, or a group of it, that scored 0 this much more often than the other arm, and than the rest of its own, looks
+broken rather than weak ..."""
 ZEROS_P = 0.01
 """... if chance explains neither at this level; for groups after Holm's correction."""
 MOVED_P = 0.05
 """Two-sided p-value at which a control group has moved, since it should move in neither direction."""
+MOSTLY_BETWEEN = 0.2
+"""Share of scores between 0 and 1 from which an arm is plainly not scored by passes."""
+UNLIKE_P = 0.01
+"""Level at which a few repositories are said to differ."""
 
 
 def find_warnings(comparison: Comparison, arms: Arms, treatment: Sequence[str]) -> list[str]:
@@ -29,30 +38,52 @@ def find_warnings(comparison: Comparison, arms: Arms, treatment: Sequence[str]) 
 
     `treatment` names the tools that B is about, as glob patterns; by default, they follow from what was offered.
     """
+    units = comparison.decision.units
     return [
         *lost_runs(arms),
         *doubtful_zeros(arms),
         *cut_short(arms),
+        *_mixed_scales(arms),
         *_zeros_of_arms(arms),
-        *zeros_of_groups(comparison.decision.units, comparison.label_a, comparison.label_b),
+        *zeros_of_groups(units, comparison.label_a, comparison.label_b),
         *treatment_in_baseline(arms, treatment),
         *unused_treatment(arms, treatment),
         *confounds(arms),
-        *_control_group(comparison.decision.units),
-        *_influence(comparison),
+        *_control_group(units),
+        *_unlike_repositories(units),
         *_unequal_trials(comparison),
         *_unmatched(comparison),
-        *_other_metric(comparison),
+        *_unpriced(arms),
     ]
 
 
+def _unpriced(arms: Arms) -> Iterator[str]:
+    """Yield a sentence for each arm in which some runs have no price, unless none has one anywhere."""
+    if any(price(run) is not None for _, results in arms for run in results if run.measured):
+        for label, results in arms:
+            yield from unpriced(label, results)
+
+
+def _mixed_scales(arms: Arms) -> Iterator[str]:
+    """Yield a sentence if one arm has scores of 0 and 1 alone, and most of the other's lie between them."""
+    between = []
+    for _, results in arms:
+        scores = [run.overall_score for run in results if run.measured]
+        between.append(sum(0 < score < 1 for score in scores) / len(scores) if scores else None)
+    for (label, _), (other, _), own, others in zip(arms, reversed(arms), between, reversed(between), strict=True):
+        if own == 0 and others is not None and others >= MOSTLY_BETWEEN:
+            yield (
+                f"The arms are scored on different scales: every run of {label} scored 0 or 1, and "
+                f"{100 * others:.0f} % of {other}'s lie between; score both arms in one way."
+            )
+
+
 def _zeros_of_arms(arms: Arms) -> Iterator[str]:
-    """Yield a sentence for each arm with too many zeros."""
+    """Yield a sentence for an arm that scored 0 far more often than the other."""
     of_arms = [_zeros([run.overall_score for run in results if run.measured]) for _, results in arms]
     for (label, _), (zeros, runs), (others, other_runs) in zip(arms, of_arms, reversed(of_arms), strict=True):
-        share, excess = zeros / max(1, runs), zeros / max(1, runs) - others / max(1, other_runs)
-        unlikely = fisher_test(others, other_runs, zeros, runs).greater <= ZEROS_P
-        if share >= MANY_ZEROS or (excess >= MORE_ZEROS and unlikely):
+        excess = zeros / max(1, runs) - others / max(1, other_runs)
+        if excess >= MORE_ZEROS and fisher_test(others, other_runs, zeros, runs).greater <= ZEROS_P:
             yield (
                 f"{label}: {zeros} of {runs} measured runs scored 0 (the other arm: {others} of {other_runs}); "
                 "look at a few of them before you trust the difference."
@@ -94,31 +125,33 @@ def _zeros(scores: Sequence[float]) -> tuple[int, int]:
     return scores.count(0), len(scores)
 
 
-def _influence(comparison: Comparison) -> Iterator[str]:
-    """Name the groups that carry the difference or pull against it, with the numbers without them."""
-    for group in comparison.influence:
-        what = "carries more than its share of the difference" if group.carries else "pulls against the difference"
-        verdict = ""
-        if group.verdict_without != comparison.verdict:
-            verdict = f", and the verdict would be '{group.verdict_without}' instead of '{comparison.verdict}'"
-        yield (
-            f"The group {group_name(group.dimension, group.value)} {what}: {points(group.within)} over its "
-            f"{counted(group.tasks, 'task')}. Without it the {metric_name(comparison.metric)} changes by "
-            f"{points(group.without)} instead of {points(comparison.decision.difference)}{verdict}. Random groups as "
-            f"far from the rest as this one: p = {p_text(group.p)}, corrected for the number of groups; read a few of "
-            "its runs before you generalise."
-        )
-
-
 def _unequal_trials(comparison: Comparison) -> Iterator[str]:
+    """Yield a sentence if tasks have more runs in one arm, unless lost runs, which have their own, explain it."""
     unequal = [u for u in comparison.decision.units if len(u.scores_a) != len(u.scores_b)]
-    if unequal:
+    if unequal and not (comparison.loss.a.lost or comparison.loss.b.lost):
         name = comparison.decision.name
         examples = [f"{name(u)} ({len(u.scores_a)} and {len(u.scores_b)})" for u in unequal]
         yield (
             f"The arms do not have the same number of measured runs: {some(examples)}; "
             "run the missing ones before you compare single tasks."
         )
+
+
+def _unlike_repositories(units: Sequence[UnitComparison]) -> Iterator[str]:
+    """Yield a sentence if the effect differs between a few repositories, whose mean then describes none of them.
+
+    By the ranks of the tasks' differences: Kruskal & Wallis 1952, "Use of Ranks in One-Criterion Variance Analysis".
+    """
+    found: dict[str, list[float]] = {}
+    for name in sorted({unit.repository for unit in units}):
+        own = [unit for unit in units if unit.repository == name]
+        found[name], _ = per_task(own, clusters_of(own))
+    if not 1 < len(found) < REPOSITORIES_FOR_ALL or len({x for own in found.values() for x in own}) < 2:
+        return
+    p = scipy.stats.kruskal(*found.values()).pvalue
+    if p <= UNLIKE_P:
+        effects = [f"{name or 'no repository'} {points(fmean(own))}" for name, own in found.items()]
+        yield f"The effect differs between the repositories (p = {p_text(p)}): {some(effects)}; read each by itself."
 
 
 def _unmatched(comparison: Comparison) -> Iterator[str]:
@@ -130,22 +163,10 @@ def _unmatched(comparison: Comparison) -> Iterator[str]:
             )
 
 
-def _other_metric(comparison: Comparison) -> Iterator[str]:
-    """Warn if the verdict's metric did not move but the other one did."""
-    other = comparison.metric_named("score" if comparison.metric == "pass_rate" else "pass_rate")
-    if comparison.verdict.decided or other is None:
-        return
-    if other.interval is not None and not other.interval.low <= 0 <= other.interval.high:
-        yield (
-            f"The {metric_name(other.name)} changed by {points(other.difference)} "
-            f"(one-sided p = {p_text(other.p.smaller)}), but the verdict is about the "
-            f"{metric_name(comparison.metric)} alone; choose a metric before the runs are made, not after."
-        )
-
-
 def _control_group(units: Sequence[UnitComparison]) -> Iterator[str]:
     """Say whether the control group moved: tasks that one grep nearly answers should score alike in both arms."""
-    differences, _ = per_task(unit for unit in units if unit.groups.get(CONTROL_GROUP) == "yes")
+    control = [unit for unit in units if unit.groups.get(CONTROL_GROUP) == "yes"]
+    differences, _ = per_task(control, clusters_of(control))
     if not differences:
         return
     p = sign_flip_test(differences).p.two_sided

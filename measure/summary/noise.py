@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from statistics import fmean, pvariance, variance
 
 from locobench.shared.errors import InputError
-from measure.compare.metrics import by_arm, by_task, metric_value, resolve_metric
-from measure.compare.verdicts import Metric, MetricChoice
 from measure.records import EvalResult
+from measure.summary.metrics import Metric, MetricChoice, by_arm, by_task, metric_value, resolve_metric
 
 
 @dataclass(frozen=True)

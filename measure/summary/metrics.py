@@ -6,15 +6,48 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
+from typing import Literal
 
-from measure.compare.findings import ToolCount, ToolUse
-from measure.compare.verdicts import Metric, MetricChoice
+from pydantic import BaseModel, ConfigDict
+
 from measure.records import EvalResult, ToolCall
 from measure.statistics import estimates
 from measure.statistics.estimates import Interval
 
+Metric = Literal["pass_rate", "score"]
+MetricChoice = Literal["auto", "pass_rate", "score"]
+"""What a user asks for; `auto` depends on the results (`resolve_metric`)."""
+
 KS = (1, 3, 5)
 """The values of k for which pass@k and pass^k are reported."""
+
+
+class Frozen(BaseModel):
+    """Base of all records of summaries and comparisons."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class ToolCount(Frozen):
+    """How often one tool was called."""
+
+    name: str
+    calls: int
+    runs: int
+    """Runs that called it at least once."""
+    failed: int = 0
+    """Calls that the tool answered with an error."""
+    seconds: float | None = None
+    """Mean seconds from call to result, over the calls whose times were recorded."""
+
+
+class ToolUse(Frozen):
+    """Tool calls of an arm, over the measured runs whose calls were recorded."""
+
+    runs: int
+    calls: int
+    tools: tuple[ToolCount, ...]
+    """Most called first."""
 
 
 @dataclass(frozen=True)
