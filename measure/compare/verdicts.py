@@ -175,6 +175,9 @@ class Comparison(Frozen):
     only_a: tuple[str, ...]
     """Tasks measured in A alone; they count in no rate."""
     only_b: tuple[str, ...]
+    pilot_a: int = 0
+    """Runs of A that were left out, since tasks were selected by them."""
+    pilot_b: int = 0
     shares: TaskShares = TaskShares()
     slices: tuple[Slice, ...] = ()
     tools_a: ToolUse | None = None

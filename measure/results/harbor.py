@@ -195,6 +195,7 @@ def _result(trial: TrialRecord, reward: float | None, key: str, config_name: str
         | (about.derived.groups if about.derived else {}),
         conditions=_conditions(trial, metrics),
         batch=batch,
+        pilot_runs=about.pilot_runs,
         run_id=str(trial.path.resolve()) if trial.problem else result.run_id,
         source=str(trial.path),
     )
