@@ -16,6 +16,7 @@ from measure.compare.doubts.loss import find_loss, with_lost_runs, worst_differe
 from measure.compare.doubts.warnings import find_warnings
 from measure.compare.findings import Loss
 from measure.compare.pairing import Arms, Runs, by_unit, pair_units, pairing, without_pilot
+from measure.compare.reach import find_reach
 from measure.compare.verdicts import ArmPoint, ArmsComparison, Comparison, Decision, UnitComparison, readable
 from measure.records import EvalResult
 from measure.statistics.estimates import ALPHA
@@ -153,6 +154,7 @@ def _comparison(
         decision=decision,
         metrics=tuple(metrics),
         costs=find_costs(units, *runs, ALPHA / pairs),
+        reach=find_reach(units, *runs, ALPHA / pairs),
         headroom=find_headroom(units, pair.units_as_zero, alpha, max(loss.a.share, loss.b.share)),
         confidence=1 - alpha,
         adjusted_p=decision.p if adjusted_p is None else adjusted_p,

@@ -13,6 +13,7 @@ from measure.compare.findings import (
     Headroom,
     Loss,
     MetricDifference,
+    ReachDifference,
     Slice,
     TaskShares,
 )
@@ -164,6 +165,8 @@ class Comparison(Frozen):
     metrics: tuple[MetricDifference, ...]
     costs: tuple[CostRatio, ...]
     """Tokens, dollars, seconds, turns and tool calls, as far as tasks have them in both arms."""
+    reach: tuple[ReachDifference, ...]
+    """How the agents came to the files that the answers name, where keys name files and calls are recorded."""
     headroom: Headroom | None
     """None when no task was measured in both arms."""
     confidence: float

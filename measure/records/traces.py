@@ -133,6 +133,8 @@ class ExecutionTrace(Record):
     usage: TokenUsage | None = Field(default_factory=TokenUsage)
     """None when not recorded, as in some Harbor trials."""
     tool_calls: list[ToolCall] = []
+    reach: Reach | None = None
+    """How the agent came to the files of the task's key; None where the key names none, or no text is recorded."""
     names_servers: bool = True
     """False if the agent records a call of an MCP tool like any other, so that none found does not mean none made."""
     has_transcript: bool = True

@@ -12,8 +12,8 @@ from measure.records import Reach, ToolCall
 MENTION = re.compile(r"[\w@+.~-]+(?:[/\\][\w@+.~-]+)*")
 """A path, or the name of a file, in the text of a tool call."""
 
-WORKING_FOLDER = "/app/project/"
-"""Where the code lies in a task's container."""
+WORKING_FOLDER, ANSWER = "/app/project/", "/app/solution.md"
+"""Where the code lies in a task's container, and where the agent writes its answer."""
 
 
 class Files:
@@ -62,6 +62,8 @@ def reach_of(calls: Sequence[ToolCall], key: Iterable[str], files: Iterable[str]
         returned = call.output or call.error or ""
         size += len(returned.encode())
         asked = "" if call.error else json.dumps(call.input, ensure_ascii=False)
+        if ANSWER in asked:  # to write a path down is not to see the file
+            asked = ""
         seen |= known.mentioned_in(f"{asked}\n{returned}")
         if first is None and seen & wanted:
             first = number
