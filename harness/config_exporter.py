@@ -17,7 +17,7 @@ from harness.models import ClaudeConfigSnapshot
 from harness.suite.load import read_object
 from harness.suite.skills import find_skills
 from locobench.shared.files import write_whole
-from measure.secrets.redaction import redact, redact_text
+from measure.secrets.redaction import redact, redact_settings
 
 SKIPPED_NAMES = frozenset((".git", ".venv", "__pycache__", "node_modules", ".DS_Store"))
 """Files and folders that are not configuration."""
@@ -50,7 +50,7 @@ class ConfigExporter:
         found += in_servers
         memory = self.claude_home / "CLAUDE.md"
         text = _bytes(memory).decode("utf-8", errors="replace") if memory.is_file() else None
-        clean = None if text is None else redact_text(text)
+        clean = None if text is None else redact_settings(text)
         found += ["CLAUDE.md"] if clean != text else []
         if (self.claude_home / "skills").is_dir():
             find_skills(self.claude_home / "skills")  # warns when there is none
@@ -97,7 +97,7 @@ class ConfigExporter:
                 content = _bytes(path)
                 is_text = _is_text(content)
                 text = content.decode("utf-8" if is_text else "latin-1")
-                clean = redact_text(text)
+                clean = redact_settings(text)
                 is_secret = any(fnmatch(path.name.lower(), pattern) for pattern in SECRET_FILES)
                 found += [name] if is_secret or clean != text else []
                 if is_secret or (clean != text and not is_text):

@@ -5,6 +5,10 @@ from __future__ import annotations
 from locobench.shared.errors import InputError as InputError
 
 
+class TaskError(InputError):
+    """A task cannot be checked here, whoever works on it. Others may be."""
+
+
 class IsolationError(RuntimeError):
     """The environment that the task and config ask for could not be built, so the run must not start."""
 

@@ -52,6 +52,8 @@ class EnvironmentIsolator:
     def __init__(self, base_dir: Path | str | None = None) -> None:
         """`base_dir`: where temp roots are created; created on first use. Default: the system's temp folder."""
         self.base_dir = None if base_dir is None else Path(base_dir).expanduser()
+        if self.base_dir is not None:
+            scratch.other_places.add(self.base_dir.resolve())
 
     def create_environment(
         self,

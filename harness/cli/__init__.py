@@ -43,7 +43,10 @@ COMMANDS: dict[str, Entry] = {
 """All commands by name. The help texts are here so that --help imports nothing."""
 
 ENV_FILES = (Path(".env"), Path("~/.env"), Path(".env.local"))
-"""Default env files; the first that exists is read."""
+"""Files that KEYS are taken from; the first that exists is read."""
+KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "JUDGE_API_KEY", "OPENAI_API_KEY")
+"""The only variables taken from a file that nobody named: it may be a stranger's, in a repository that was cloned."""
+NEED_KEYS = ("run", "matrix", "validate", "env-status", "grade")
 
 
 class LazyGroup(OneLineErrors, click.Group):
@@ -98,7 +101,8 @@ def _warnings_as_lines() -> Iterator[None]:
     "--env-file",
     envvar="EVAL_ENV_FILE",
     type=click.Path(path_type=Path),
-    help="File with variables such as ANTHROPIC_API_KEY. Default: the first of .env, ~/.env, .env.local.",
+    help="File with variables. Without it, only keys such as ANTHROPIC_API_KEY are taken, from the first of .env,"
+    " ~/.env and .env.local.",
 )
 @version_option
 @click.pass_context
@@ -108,24 +112,33 @@ def cli(ctx: click.Context, env_file: Path | None) -> None:
     Exit codes: 0 done, 1 a run failed or something got worse, 2 could not be measured or wrong input,
     130 interrupted, 141 the output was closed before its end.
     """
-    ctx.obj = load_env_file(env_file)
+    needs_keys = ctx.invoked_subcommand in NEED_KEYS
+    ctx.obj = load_env_file(env_file) if env_file is not None or needs_keys else None
 
 
 def load_env_file(named: Path | None) -> Path | None:
     """Load the variables of an env file into the environment; variables that are already set win.
 
-    Returns the file that was read, or None. InputError if a named file does not exist.
+    A file that nobody named gives KEYS alone, and each is told on stderr. Returns the file that was read, or None.
+    InputError if a named file does not exist.
     """
     if named is not None and not named.is_file():
         raise InputError(f"{named}: no such env file; correct --env-file or EVAL_ENV_FILE")
     # os.path returns False for a folder that we may not enter, such as another user's home; pathlib may raise.
     found = (file for name in ENV_FILES if os.path.isfile(file := name.expanduser()) and os.access(file, os.R_OK))  # noqa: PTH113
     path = named or next(found, None)
-    if path is not None:
-        from dotenv import load_dotenv
+    if path is None:
+        return None
+    from dotenv import dotenv_values
 
-        try:
-            load_dotenv(path)
-        except UnicodeDecodeError as error:
-            raise InputError(f"{path}: not UTF-8 text (byte {error.start}); correct or name another env file") from None
+    try:
+        values = dotenv_values(path)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text (byte {error.start}); correct or name another env file") from None
+    given = {name: value for name, value in values.items() if value is not None and name not in os.environ}
+    if named is None:
+        given = {name: value for name, value in given.items() if name in KEYS}
+        if given:
+            click.echo(f"{' and '.join(given)} taken from {path}; --env-file {path} takes all of it", err=True)
+    os.environ.update(given)
     return path

@@ -12,7 +12,9 @@ import click
 from harness.agents.claude.layout import installed_version
 from harness.errors import InputError
 from harness.executor import ClaudeExecutor
+from harness.graders.code_graders import TIMEOUTS
 from harness.graders.composite_grader import CompositeGrader
+from harness.graders.hand_in import compiled, files_below
 from harness.host.variables import CLOUDS, PASSED_VARIABLES
 from harness.models import Task
 from harness.run.oracle import Check, nop, oracle
@@ -82,12 +84,25 @@ def _validate_files(tasks: Sequence[Task], grader: CompositeGrader, *, static: b
             if static:
                 raise
             unproved = []  # its checks cannot be carried out; running them will show that
+        for problem in _doubts_about_sources(task):
+            say(f"warning: {task.id}: {problem}", err=True)
         for command in unproved:
             why = "without a solution_path" if task.solution_path is None else "since it runs no Python program"
             say(f"warning: {task.id}: exit code 0 alone proves {command!r}, {why}", err=True)
         if static:
             checks = f"{len(task.code_assertions)} code and {len(task.llm_assertions)} LLM assertions"
             say(f"ok: {task.id} ({task.category}, {task.difficulty}): {checks}")
+
+
+def _doubts_about_sources(task: Task) -> list[str]:
+    """Return what is wrong with the files that a task lets agents hand in."""
+    if not any(assertion.check in TIMEOUTS for assertion in task.code_assertions):
+        return []
+    if not task.sources:
+        return ["names no `sources`, so its commands run among whatever an agent leaves; list the files that count"]
+    known = files_below(task.fixture_path) | files_below(task.solution_path)
+    unused = [glob for glob in task.sources if not any(map(compiled([glob]).fullmatch, known))]
+    return [f"sources: {glob} matches no file of the fixture or the solution" for glob in unused]
 
 
 def _all_as_expected(checks: Sequence[Check]) -> bool:

@@ -108,7 +108,7 @@ def grade(
             say(f"[{done}/{total}] {_line(reply)}", err=True)
 
     with Journal(path, PanelReply) as journal:
-        panel = panel_of(journal.entries, journal.append)
+        panel = panel_of(journal.entries, journal.append, reserve=journal.reserve)
         try:
             panel.ask(questions, show)
         except PanelStopped as early:

@@ -9,10 +9,11 @@ import math
 import re
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from harness.errors import InputError
-from harness.graders.commands import DETAIL_LINES, NOT_FOUND, Commands, SetupError, output_of
+from harness.graders.commands import DETAIL_LINES, NOT_FOUND, Commands, SetupError, output_of, some
 from harness.graders.grading_folder import Told
 from harness.host import trees
 from harness.host.processes import Command, Limits, StopCause
@@ -39,8 +40,6 @@ OUR_ERRORS = frozenset(
 )
 """Errors of this machine, which say nothing about the agent's work."""
 
-SHOWN_TESTS = 5
-
 
 class CodeGrader(Commands):
     """Grades code assertions. Commands never touch the agent's tree: they get a copy of it."""
@@ -56,14 +55,18 @@ class CodeGrader(Commands):
         reference = self.reference(assertion.command or DEFAULT_TEST_COMMAND, limit)
         return self.has_solution and reference.programs > 0
 
-    def grade(self, assertion: CodeAssertion, env_path: Path) -> GradeResult:
+    def grade(self, assertion: CodeAssertion, env_path: Path, changed: Sequence[str] = ()) -> GradeResult:
         """Grade one assertion on the project at `env_path`; a check that the work makes impossible fails.
 
-        OSError if this machine makes the check impossible, for example with a full disk.
+        The details of a command name the files among `changed` that it did not get. OSError if this machine makes the
+        check impossible, for example with a full disk.
         """
         started = time.monotonic()
         grade = self._grade(assertion, env_path)
-        return grade.model_copy(update={"duration_seconds": time.monotonic() - started})
+        details = grade.details
+        if assertion.check in TIMEOUTS and (left_out := self.left_out(changed, env_path)):
+            details += f"\nnot graded: {left_out}"
+        return grade.model_copy(update={"duration_seconds": time.monotonic() - started, "details": details})
 
     def _grade(self, assertion: CodeAssertion, env_path: Path) -> GradeResult:
         file, pattern = assertion.file or "", assertion.pattern or ""
@@ -140,10 +143,9 @@ class CodeGrader(Commands):
             return _verdict(check, False, f"{command}: wrote more than the task's resources.storage_mb allows", output)
         missing = sorted(expected.passed - told.passed)
         if finished.returncode == 0 and missing:
-            names = ", ".join(name for _, name in missing[:SHOWN_TESTS])
-            more = f" and {len(missing) - SHOWN_TESTS} more" if len(missing) > SHOWN_TESTS else ""
+            names = some([name for _, name in missing])
             details = f"{command}: {len(missing)} of the {len(expected.passed)} hidden tests did not run and pass: "
-            return _verdict(check, False, f"{details}{names}{more}", output)
+            return _verdict(check, False, f"{details}{names}", output)
         if finished.returncode == 0 and told.left > expected.left:
             return _verdict(
                 check, False, f"{command}: was ended by the code that it checks, before its own end", output

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from harness.graders.grading_folder import GradingFolder, Told, grading_folder
+from harness.graders.hand_in import HandIn, files_below
 from harness.host import scratch, trees
 from harness.host.processes import Command, Finished, Limits, StopCause
 from harness.sandbox.place import Sandbox
@@ -20,6 +21,9 @@ SETUP_SECONDS = 600
 
 DETAIL_LINES = 15
 """How many last lines of a failing command go into `details`; `full_output` has all of them."""
+
+SHOWN = 5
+"""How many tests or files a message names."""
 
 SHELL = ("bash", "-o", "pipefail", "-c")
 """The same shell everywhere; with pipefail, a failing command left of a pipe fails the check."""
@@ -45,6 +49,7 @@ class Commands:
         *,
         fixture_path: Path | str | None = None,
         solution_path: Path | str | None = None,
+        sources: Sequence[str] = (),
         setup: Sequence[str] = (),
         sandbox: Sandbox | None = None,
     ) -> None:
@@ -52,18 +57,32 @@ class Commands:
 
         Args:
             hidden_path: files laid over the copy, so that tests edited by the agent do not count.
-            fixture_path: what the agent started from; with hidden files, only the agent's sources are added to it.
+            fixture_path: what the agent started from.
             solution_path: the reference solution; running it shows which hidden tests exist.
+            sources: globs of what the agent may hand in; see `HandIn`. Without them and without hidden files, its
+                whole tree is graded.
             setup: commands that run in the copy before any check.
             sandbox: where commands run; default this machine.
         """
         self._hidden, self._fixture, self._solution = map(_path, (hidden_path, fixture_path, solution_path))
-        self._setup = tuple(setup)
+        self._sources, self._setup = tuple(sources), tuple(setup)
         self._sandbox = sandbox or Sandbox()
         self.has_solution = self._solution is not None
-        self._reference: dict[str, Told] = {}
+        self._reference: dict[str, Told | GraderError] = {}
         self._reference_lock = threading.Lock()
         self._shared: dict[Path, Callable[[], GradingFolder]] = {}
+
+    @cached_property
+    def hand_in(self) -> HandIn | None:
+        """Which of an agent's files are graded; None if all are."""
+        if self._hidden is None and not self._sources:
+            return None
+        return HandIn(self._sources, self._fixture, self._hidden, self._solution)
+
+    def left_out(self, changed: Iterable[str], work: Path) -> str:
+        """Return which changed files of an agent's tree its checks do not get, and why; empty if they get all."""
+        refused = {path: self.hand_in.refusal(path, work) for path in changed} if self.hand_in else {}
+        return some([f"{path} ({why})" for path, why in refused.items() if why])
 
     @contextmanager
     def one_copy(self, env_path: Path) -> Iterator[None]:
@@ -91,8 +110,8 @@ class Commands:
             shared = self._shared.get(work)
             folder = shared() if shared else stack.enter_context(self._copy(work))
             folder.forget()
-            if self._setup and self._hidden is not None:  # earlier commands may have changed them
-                trees.copy(self._hidden, folder.project)
+            if self._setup and self.hand_in is not None:  # earlier commands may have changed them
+                self.hand_in.lay_hidden(folder.project)
             finished = self._run(command, folder, limit)
             if trusted and finished.returncode == NOT_FOUND and (missing := folder.missing):
                 raise GraderError(f"{command}: {missing} is not installed where checks run; install it there")
@@ -101,7 +120,7 @@ class Commands:
     @contextmanager
     def _copy(self, work: Path) -> Iterator[GradingFolder]:
         """Yield a copy of this work in which `setup` has run; SetupError if it fails."""
-        with grading_folder(work, self._fixture, self._hidden) as folder:
+        with grading_folder(work, self.hand_in) as folder:
             started = time.monotonic()
             for command in self._setup:
                 finished = self._run(command, folder, max(0.0, SETUP_SECONDS - (time.monotonic() - started)))
@@ -135,19 +154,29 @@ class Commands:
         with self._reference_lock:
             if command not in self._reference:
                 self._sandbox.prepare(SHELL[0])
-                with self._reference_work() as work:
-                    try:
-                        finished, told = self.carried_out(command, work, limit, trusted=True)
-                    except SetupError as error:
-                        raise GraderError(f"the reference solution of the task does not pass {error}") from None
-                if self._solution is not None and finished.returncode != 0:
-                    lines = output_of(finished).splitlines()[-DETAIL_LINES:]
-                    text = f"{command}: the reference solution of the task does not pass either (exit code "
-                    raise GraderError("\n".join([f"{text}{finished.returncode})", *lines]))
-                hidden = self._hidden or Path("/nowhere")
-                passed = frozenset(test for test in told.passed if (hidden / test[0]).is_file())
-                self._reference[command] = replace(told, passed=passed)
-            return self._reference[command]
+                try:
+                    self._reference[command] = self._on_reference(command, limit)
+                except GraderError as error:
+                    self._reference[command] = error
+            found = self._reference[command]
+        if isinstance(found, GraderError):
+            raise found
+        return found
+
+    def _on_reference(self, command: str, limit: int) -> Told:
+        with self._reference_work() as work:
+            try:
+                finished, told = self.carried_out(command, work, limit, trusted=True)
+            except SetupError as error:
+                raise GraderError(f"the reference solution of the task does not pass {error}") from None
+            left_out = self.left_out(sorted(files_below(self._solution)), work)
+        if self._solution is not None and finished.returncode != 0:
+            lines = output_of(finished).splitlines()[-DETAIL_LINES:]
+            text = f"{command}: the reference solution of the task does not pass either (exit code "
+            graded = [f"not graded: {left_out}"] if left_out else []
+            raise GraderError("\n".join([f"{text}{finished.returncode})", *graded, *lines]))
+        hidden = self._hidden or Path("/nowhere")
+        return replace(told, passed=frozenset(test for test in told.passed if (hidden / test[0]).is_file()))
 
     def refuse_setup_that_never_works(self) -> None:
         """Raise GraderError if `setup` fails on the task's own work, too, and so says nothing about an agent."""
@@ -174,6 +203,12 @@ class Commands:
 
 def _path(path: Path | str | None) -> Path | None:
     return None if path is None else Path(path).expanduser().resolve()
+
+
+def some(items: Sequence[str]) -> str:
+    """Join the first items by commas, and count the others."""
+    more = f" and {len(items) - SHOWN} more" if len(items) > SHOWN else ""
+    return ", ".join(items[:SHOWN]) + more
 
 
 def output_of(finished: Finished) -> str:

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from harness.errors import InputError
+from harness.errors import InputError, TaskError
 from harness.graders.code_graders import DEFAULT_TEST_COMMAND, CodeGrader
 from harness.graders.commands import SHELL, GraderError
 from harness.graders.llm_graders import LLMGrader
@@ -70,7 +70,7 @@ class CompositeGrader:
         if isinstance(assertion, CodeAssertion):
             if env_path is None:
                 raise FileNotFoundError("the files of the run are gone")
-            return self._code_grader(task).grade(assertion, env_path)
+            return self._code_grader(task).grade(assertion, env_path, [change.path for change in trace.file_changes])
         grade = self._judge.grade(assertion, task, trace, env_path)
         return grade.model_copy(update={"assertion_name": grade.assertion_name or LLM_WEIGHT_KEY})
 
@@ -87,7 +87,8 @@ class CompositeGrader:
             The commands for which exit code 0 is the only evidence of good work.
 
         Raises:
-            InputError: a program is not installed where checks run, or the reference solution does not pass.
+            TaskError: a program is not installed where checks run, or the reference solution does not pass.
+            InputError: no check of any task can run.
         """
         grader = self._code_grader(task)
         try:
@@ -96,7 +97,9 @@ class CompositeGrader:
             raise InputError(
                 f"task {task.id}: its commands need {SHELL[0]}, which is not on PATH; install it"
             ) from None
-        except (GraderError, SandboxError) as error:
+        except GraderError as error:
+            raise TaskError(f"task {task.id}: {error}") from None
+        except SandboxError as error:
             raise InputError(f"task {task.id}: {error}") from None
 
     @property
@@ -114,10 +117,12 @@ class CompositeGrader:
             task.hidden_path,
             fixture_path=task.fixture_path,
             solution_path=task.solution_path,
+            sources=task.sources,
             setup=task.setup,
             sandbox=self.sandbox and self.sandbox.within(task.resources),
         )
-        key = (task.hidden_path, task.fixture_path, task.solution_path, tuple(task.setup), task.resources)
+        globs = tuple(task.sources)
+        key = (task.hidden_path, task.fixture_path, task.solution_path, globs, tuple(task.setup), task.resources)
         return self._code_graders.setdefault(key, made)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.graders import witness
-from harness.graders.crossing import rebuild
+from harness.graders.hand_in import HandIn
 from harness.host import scratch, trees
 from locobench.shared.files import read_below
 
@@ -119,32 +119,30 @@ class GradingFolder:
 
 
 @contextmanager
-def grading_folder(work: Path, fixture: Path | None, hidden: Path | None) -> Iterator[GradingFolder]:
+def grading_folder(work: Path, hand_in: HandIn | None) -> Iterator[GradingFolder]:
     """Yield a new folder with the project as it is graded, and remove it afterwards.
 
     Args:
         work: the agent's tree, which is only read.
-        fixture: what the agent started from.
-        hidden: files laid over the project. With them, the project is rebuilt from the fixture and the agent's
-            sources; without them, the agent's whole tree is graded.
+        hand_in: which of its files are graded; None grades the whole tree.
     """
     with scratch.folder("grade_") as root:
         project = root / "project"
         for name in (*WRITTEN[1:], "bin"):
             (root / name).mkdir()
         created: tuple[str, ...] = ()
-        if hidden is None:
+        if hand_in is None:
             # Bytecode planted there would run without its source.
             trees.copy(work, project, lambda path: not path.endswith("__pycache__/"))
         else:
-            created = rebuild(fixture, work, project)
-            trees.copy(hidden, project)
+            created = hand_in.assemble(work, project)
+            hand_in.lay_hidden(project)
         (root / "pytest.ini").touch()  # else pytest would look for one further up, where others can write
         settings = {
             "bin": str(root / "bin"),
             "project": str(project),
             "told": str(root / "told"),
-            "created": [str(project / path) for path in created if not (hidden and (hidden / path).exists())],
+            "created": [str(project / path) for path in created],
         }
         (root / "bin/settings.json").write_text(json.dumps(settings))
         program = shutil.copy(witness.__file__, root / "bin/witness.py")

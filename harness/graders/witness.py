@@ -5,14 +5,16 @@ arguments. PYTHONPATH arrives as GIVEN_PYTHONPATH, since we would import from it
 `bin` (the folder of the shim that called us), `project`, `told` (the folder for reports) and `created` (files that the
 agent created; their tests do not decide if the task has tests of its own).
 
-The program runs in a child. It only counts if it runs to its end and reports that, so `os._exit` with any exit code is
-a failure. Each run appends a line to report.jsonl: {"tests": [[file, test, outcome]],
-"left": whether project code other than the program itself ended it with exit code 0}. If a test runner is not
-installed, its name goes to `missing` instead.
+It notices accidents and simple tricks; code that runs in the process of its tests can still cheat it. The program runs
+in a child. It only counts if it runs to its end and reports that, so `os._exit` with any exit code is a failure. No
+other process can read or write the memory and descriptors of the two, unless it may trace any process. Each run appends
+a line to report.jsonl: {"tests": [[file, test, outcome]], "left": whether project code other than the program itself
+ended it with exit code 0}. If a test runner is not installed, its name goes to `missing` instead.
 """
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import importlib.util
 import json
@@ -33,6 +35,8 @@ STOPPED = ["", "the end of the tests", FAILED]
 NO_TESTS = 5
 """Exit code of both runners if there are no tests; unittest has it since Python 3.12."""
 NOT_INSTALLED = 127
+PR_SET_DUMPABLE, PR_GET_NO_NEW_PRIVS = 4, 39
+CAPABILITY_VERSION_3 = 0x20080522
 
 
 def main() -> None:
@@ -58,6 +62,7 @@ def main() -> None:
         _tell(settings, "missing", runner)
         print(f"{sys.executable}: No module named {runner}", file=sys.stderr)
         sys.exit(NOT_INSTALLED)
+    _prctl(PR_SET_DUMPABLE, 0)
     with tempfile.TemporaryFile(dir=settings["told"]) as account:
         child = os.fork()
         if child == 0:
@@ -70,6 +75,23 @@ def main() -> None:
         sys.exit(1)
     _tell(settings, "report.jsonl", json.dumps({"tests": told["tests"], "left": told["left"]}))
     sys.exit(told["code"])
+
+
+def _prctl(option: int, value: int) -> int:
+    try:
+        return int(ctypes.CDLL(None).prctl(option, value, 0, 0, 0))
+    except (AttributeError, OSError):  # systems other than Linux have none
+        return -1
+
+
+def _drop_capabilities() -> None:
+    """Give up root's capabilities in a container, for this process and all that it starts.
+
+    The shell and the witness keep theirs, and no process can trace one with more capabilities than its own.
+    """
+    if _prctl(PR_GET_NO_NEW_PRIVS, 0) == 1:  # else programs get them back when they start
+        header, none = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)()
+        ctypes.CDLL(None).capset(header, none)
 
 
 def _use_its_python(name: str) -> None:
@@ -121,6 +143,7 @@ def _be_the_command(
 ) -> NoReturn:
     """Run the program, report how it ended, and exit."""
     me = os.getpid()
+    _drop_capabilities()
     tests: list[list[str]] = []
     if runner:  # before anything of the project's can be found in their place
         importlib.import_module("unittest")

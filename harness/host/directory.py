@@ -39,6 +39,17 @@ MAX_TOTAL_CHARS = 1_000_000
 """Characters kept per run, over all diffs and created files."""
 
 
+MAX_CHANGES = 10_000
+"""Changed files kept per run; each takes 4 kB of memory until the run is written."""
+
+
+class Changes(list[FileChange]):
+    """The first changes of a tree, sorted by path."""
+
+    left_out = 0
+    """How many files more were changed."""
+
+
 @dataclass(frozen=True)
 class Entry:
     """One file of a tree."""
@@ -75,7 +86,7 @@ def digest(root: Path) -> str:
     return _sha256("".join(lines).encode(errors="surrogateescape"))
 
 
-def diff(before: Mapping[str, str], root: Path, patterns: list[str] | None = None) -> list[FileChange]:
+def diff(before: Mapping[str, str], root: Path, patterns: list[str] | None = None) -> Changes:
     """Return the changes since `before`, which is a Snapshot or any mapping of relative path to content."""
     old = before.entries if isinstance(before, Snapshot) else {p: _entry_of_text(t) for p, t in before.items()}
     gone = dict(old)
@@ -85,18 +96,22 @@ def diff(before: Mapping[str, str], root: Path, patterns: list[str] | None = Non
             yield path, gone.pop(path, None), new
         yield from ((path, gone[path], None) for path in sorted(gone))
 
-    changes: dict[str, FileChange] = {}
+    changes = Changes()
     left = MAX_TOTAL_CHARS
     for path, before_it, new in pairs():
         if change := _change(_printable(path), before_it, new, min(left, MAX_DIFF_CHARS)):
+            if len(changes) == MAX_CHANGES:
+                changes.left_out += 1
+                continue
             left -= len(change.diff or "") + len(change.content_after or "")
-            changes[path] = change
-    return [changes[path] for path in sorted(changes)]
+            changes.append(change)
+    changes.sort(key=lambda change: change.path)
+    return changes
 
 
 def _entries(root: Path, patterns: list[str] | None, *, whole: bool = False) -> Iterator[tuple[str, Entry]]:
     """Yield the path and entry of each file, folder by folder; `whole` hashes files of any size."""
-    wanted = None if patterns is None else [_regex(pattern) for pattern in patterns]
+    wanted = None if patterns is None else [re.compile(regex(pattern)) for pattern in patterns]
     for folder, names, files, at in walk(root):
         if wanted is None:
             names[:] = [name for name in names if name not in IGNORED_DIRS]
@@ -107,10 +122,10 @@ def _entries(root: Path, patterns: list[str] | None, *, whole: bool = False) -> 
                     yield path, _entry(at, name, whole=whole)
 
 
-def _regex(pattern: str) -> re.Pattern[str]:
-    """Compile a glob over whole paths, in which ** matches any number of folders."""
-    text = re.escape(pattern).replace(r"\*\*/", "(?:.*/)?").replace(r"\*\*", ".*").replace(r"\*", "[^/]*")
-    return re.compile(text.replace(r"\?", "[^/]").replace(r"\[", "[").replace(r"\]", "]"))
+def regex(glob: str) -> str:
+    """Return the regular expression of a glob over whole paths, in which ** matches any number of folders."""
+    text = re.escape(glob).replace(r"\*\*/", "(?:.*/)?").replace(r"\*\*", ".*").replace(r"\*", "[^/]*")
+    return text.replace(r"\?", "[^/]").replace(r"\[", "[").replace(r"\]", "]")
 
 
 def _entry(folder: int, name: str, *, whole: bool) -> Entry:

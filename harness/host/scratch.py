@@ -1,4 +1,7 @@
-"""Temporary folders. Each is removed after use, or if its process is killed, by the next process that needs one."""
+"""Temporary folders. Each is removed after use, or if its process is killed, by the next process that needs one.
+
+One that is kept for a later command has a file KEPT in it. A journal may name any folder: only those made here count.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +18,14 @@ from harness.host import trees
 PREFIX = "eval_"
 IN_USE = ".lock"
 """Ending of a file beside each folder, locked by the process that uses it. A folder without it was kept on purpose."""
+KEPT = ".kept"
 
 _locks: dict[Path, int] = {}
 _swept: set[Path] = set()
 _turn = threading.Lock()
+
+other_places: set[Path] = set()
+"""Where this process makes folders besides the system's folder for temporary files."""
 
 
 def new(name: str = "", base: Path | None = None) -> Path:
@@ -43,16 +50,25 @@ def new(name: str = "", base: Path | None = None) -> Path:
 def remove(root: Path) -> None:
     """Remove a folder, whatever is in it."""
     trees.remove(root)
-    keep(root)
-
-
-def root_of(path: Path) -> Path:
-    """Return the folder made by `new` that contains a path, or the path itself if there is none."""
-    return next((parent for parent in path.parents if parent.name.startswith(PREFIX)), path)
+    _release(root)
 
 
 def keep(root: Path) -> None:
-    """Leave a folder to the user: no process will remove it as abandoned."""
+    """Leave a folder to later commands: no process will remove it as abandoned."""
+    with contextlib.suppress(FileNotFoundError):
+        (root / KEPT).touch()
+    _release(root)
+
+
+def root_of(path: Path) -> Path | None:
+    """Return the folder made by `new`, by this process or one before, that a path lies in; None if there is none."""
+    root = path.parent
+    places = {Path(tempfile.gettempdir()).resolve(), *other_places}
+    made = root.parent in places and root.name.startswith(PREFIX) and root.is_dir() and not root.is_symlink()
+    return root if made and ((root / KEPT).is_file() or _mark(root).is_file()) else None
+
+
+def _release(root: Path) -> None:
     _mark(root).unlink(missing_ok=True)
     if (lock := _locks.pop(root, None)) is not None:
         os.close(lock)

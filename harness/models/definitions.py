@@ -178,11 +178,22 @@ class Task(Definition):
     """Files laid over a copy of the project before grading, mostly tests; the agent never sees them."""
     solution_path: Path | None = None
     """Files laid over the fixture that solve the task, for `validate`."""
+    sources: list[str] = []
+    """Globs of the files that the agent hands in, such as `src/**`, below the project. Checks run in the fixture with
+    these files and no others. Without it they get everything but what .gitignore names, and `validate` warns."""
     setup: list[Annotated[str, Field(pattern=r"\S")]] = []
     """Commands such as `npm ci` or `make`, run once before the checks; 600 s for all of them together. With them, all
     checks share one copy of the project; without them, each check's command gets its own copy."""
     language: str = ""
     """Main programming language, to group reports by."""
+
+    @field_validator("sources")
+    @classmethod
+    def _sources_are_inside(cls, value: list[str]) -> list[str]:
+        for glob in value:
+            if not glob.strip("/ ") or glob.startswith("/") or {"..", "."} & {*glob.split("/")}:
+                raise ValueError(f"{glob!r} must be a relative path inside the project, such as src/**")
+        return value
 
     @field_validator("assertions")
     @classmethod

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from harness.errors import StopMatrix
+from harness.errors import InputError, StopMatrix
 from harness.models import ErrorKind, EvalResult
 from harness.run.plan import Key, PlannedRun, finished_before
 from harness.run.single import SingleRun, keep, release
@@ -167,6 +167,11 @@ class Matrix:
         with self._lock:
             if self.max_cost_usd is not None and self._spent >= self.max_cost_usd and left:
                 self._stop(f"the budget of ${self.max_cost_usd:g} is used up (${self._spent:.2f} spent)")
+            if left and not self._stopping.is_set():
+                try:
+                    self.journal.reserve(self.workers)
+                except InputError as error:  # the runs in progress still fit
+                    self._stop(str(error))
             return left.popleft() if left and not self._stopping.is_set() else None
 
     def _finish(self, run: PlannedRun, result: EvalResult) -> None:

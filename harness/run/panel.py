@@ -60,6 +60,8 @@ class Panel:
     """The replies in the journal."""
     append: Callable[[PanelReply], None]
     """Writes a reply to the journal, and returns once it is on disk."""
+    reserve: Callable[[], None] = lambda: None
+    """Makes sure that the journal has room for a reply before it is paid for; InputError if it has not."""
     max_cost_usd: float | None = None
     """Limit for the journal's total; no request is made that may exceed it."""
 
@@ -103,6 +105,7 @@ class Panel:
         failures = 0
         for number, (question, judge, repeat) in enumerate(left, start=total - len(left) + 1):
             self._keep_budget(question, judge)
+            self.reserve()
             said = self.service.ask(question, judge)
             # A judge may quote secrets from an answer or from the code.
             clean = {"verdict": self._redactor.json(said.verdict), "error": self._redactor(said.error)}

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from harness.agents.base import Executor
 from harness.errors import InputError
+from harness.host import scratch
 from harness.models import Config, EvalResult, Fingerprints, Task
 from harness.suite import fingerprint
 from harness.suite.resolved import ResolvedConfig, resolve
@@ -70,12 +71,15 @@ def plan(
 def finished_before(runs: Iterable[PlannedRun], results: Iterable[EvalResult]) -> dict[Key, EvalResult]:
     """Return the earlier results that count as planned runs: same content, no infrastructure or setup error.
 
-    A run does not count if its files are gone before every check was carried out: the agent has to run again.
+    A run does not count if its files are gone before every check was carried out: the agent has to run again. So it
+    does if a folder is named that no harness made.
     """
     planned = {run.key for run in runs}
     kept = {}
     for result in results:
         key = result.key
+        if result.kept_project is not None and scratch.root_of(result.kept_project) is None:
+            result = result.model_copy(update={"kept_project": None})
         if key not in planned or not result.outcome.measured:
             continue
         if result.lost_to != "grading_error" or result.is_ungraded:

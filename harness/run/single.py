@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from harness.agents.base import Executor
 from harness.config_importer import ConfigImporter
-from harness.errors import InputError, IsolationError, StopMatrix
+from harness.errors import InputError, IsolationError, StopMatrix, TaskError
 from harness.graders.composite_grader import CompositeGrader, not_graded, scored, ungraded
 from harness.host import scratch, trees
 from harness.isolator import EnvironmentIsolator, IsolatedEnv
@@ -44,14 +44,17 @@ class SingleRun:
     def attempt(self, run: PlannedRun) -> EvalResult:
         """Run the agent once. The result has its secrets redacted and is not graded yet.
 
-        StopMatrix if files of the run were changed since it was planned, or its checks cannot be carried out here.
+        StopMatrix if files of the run were changed since it was planned, or no checks can be carried out here.
         """
         _refuse_changed(run)
+        started, task, config = datetime.now(UTC), run.task, run.config
         try:
             self.grader.prepare(run.task)
+        except TaskError as error:  # other tasks can go on
+            trace = _failed(run, Outcome.SETUP_ERROR, ErrorKind.FIXTURE, str(error).splitlines()[0])
+            return self._result(run, started, trace)
         except InputError as error:
             raise StopMatrix(str(error)) from None
-        started, task, config = datetime.now(UTC), run.task, run.config
         try:
             with self._turn:
                 env = self.isolator.create_environment_for_task(
@@ -97,7 +100,9 @@ class SingleRun:
                 return _failed(run, Outcome.INFRA_ERROR, ErrorKind.EXECUTOR, text)
             with self._turn:
                 trees.restore(env.path)
-                return trace.model_copy(update={"file_changes": self.isolator.diff_files(before, env.path)})
+                changes = self.isolator.diff_files(before, env.path)
+                left_out = getattr(changes, "left_out", 0)
+                return trace.model_copy(update={"file_changes": changes, "file_changes_left_out": left_out})
         except (OSError, MemoryError) as error:
             text = f"what the agent left cannot be read: {error or type(error).__name__}"
             return _failed(run, Outcome.INFRA_ERROR, ErrorKind.UNREADABLE, text, trace)
@@ -149,14 +154,14 @@ class SingleRun:
 
 def keep(result: EvalResult) -> None:
     """Leave the files that the checks of a run need, if there are any, to later commands."""
-    if result.kept_project is not None:
-        scratch.keep(scratch.root_of(result.kept_project))
+    if result.kept_project is not None and (root := scratch.root_of(result.kept_project)):
+        scratch.keep(root)
 
 
 def release(result: EvalResult) -> None:
     """Remove the files that were kept for the checks of a run."""
-    if result.kept_project is not None:
-        scratch.remove(scratch.root_of(result.kept_project))
+    if result.kept_project is not None and (root := scratch.root_of(result.kept_project)):
+        scratch.remove(root)
 
 
 def _refuse_changed(run: PlannedRun) -> None:

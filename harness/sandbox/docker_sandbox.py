@@ -254,5 +254,5 @@ def _refuse_loopback(variables: Mapping[str, str]) -> None:
             continue
         host = urlsplit(value if "//" in value else f"//{value}").hostname or ""
         if host in ("localhost", "::1") or host.startswith("127."):
-            text = f"{name}={value}: in a container that is the container itself; give an address of this machine"
+            text = f"{name} names {host}: in a container that is the container itself; give an address of this machine"
             raise InputError(f"{text} that containers reach")

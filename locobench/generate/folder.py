@@ -9,17 +9,15 @@ import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from locobench.generate.make import GENERATOR, TASK_METADATA
 from locobench.generate.options import Options
 from locobench.generate.project import ProjectMapping
 from locobench.harbor.task import TASK_FILE, file_digests
 from locobench.shared.errors import InputError
+from locobench.shared.files import try_lock
 
-LOCK_FILE = ".generating.lock"
 STATE_FILE = ".projects.json"
-"""The output folder's own files: the lock of a run, and what it knew about projects and tasks."""
+"""The output folder's own file: what a run knew about projects and tasks."""
 _NEW, _OLD = ".building-", ".replaced-"
 
 
@@ -99,11 +97,15 @@ def output_folder(folder: Path) -> Iterator[None]:
     """Create the folder, lock out other runs, and clean up after a killed run."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / LOCK_FILE, timeout=0):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            if not try_lock(descriptor):
+                text = "another run is writing to it; wait for it or name another --output_dir"
+                raise InputError(f"{folder}: {text}")
             sweep(folder)
             yield
-    except Timeout:
-        raise InputError(f"{folder}: another run is writing to it; wait for it or name another --output_dir") from None
+        finally:
+            os.close(descriptor)
     except OSError as error:
         raise InputError(
             f"{error.filename or folder}: {error.strerror or error}; --output_dir must be a folder that can be written"

@@ -150,6 +150,20 @@ def check_output(output: Path, inputs: Iterable[Path]) -> None:
             raise InputError(f"{output}: the same file as {path}, which it would replace; name another")
 
 
+def try_lock(descriptor: int) -> bool:
+    """Lock an open file or folder until it is closed; return False if another one holds the lock.
+
+    On a file system without locks everybody gets it.
+    """
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def write_all(descriptor: int, data: bytes) -> None:
     """Write all of `data`, in as many calls as it takes."""
     while data:

@@ -151,6 +151,8 @@ class ExecutionTrace(Record):
     offered: Offered = Field(default_factory=lambda data: Offered.of_init(data["raw_output"].get("init")))
     """What the agent had when it started. Older files have it only in the init line of `raw_output`."""
     file_changes: list[FileChange] = []
+    file_changes_left_out: Whole = 0
+    """Changed files that are not in the list, since there are too many."""
     claude_prompt: str = ""
     claude_response: str = ""
     """All text the agent wrote, in order."""

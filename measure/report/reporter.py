@@ -22,7 +22,7 @@ from measure.compare.sentences import (
 )
 from measure.compare.verdicts import ArmsComparison, Comparison, UnitComparison, Verdict
 from measure.compare.wording import runs_text
-from measure.records import EvalResult, FileChange, GradeResult
+from measure.records import EvalResult, ExecutionTrace, GradeResult
 from measure.report.console import plain, print_table, print_verbatim, report_console
 from measure.report.exports import summary_of
 from measure.report.tables import (
@@ -78,7 +78,7 @@ class Reporter:
         self._print_head(result)
         self._print_grades(result.grades)
         self._print_tools(result, names_only=True)
-        self._print_changes(result.trace.file_changes, diffs=False)
+        self._print_changes(result.trace, diffs=False)
 
     def print_analysis(
         self, results: list[EvalResult], task_filter: str | None = None, failed_only: bool = False
@@ -156,7 +156,7 @@ class Reporter:
         self._print_block("Prompt", result.trace.claude_prompt)
         self._print_tools(result)
         self._print_block("Response", result.trace.claude_response or result.trace.result)
-        self._print_changes(result.trace.file_changes, diffs=True)
+        self._print_changes(result.trace, diffs=True)
         self._print_grades(result.grades)
         for grade in result.grades:
             self._print_block(f"Output of {grade.assertion_id}", grade.full_output)
@@ -219,9 +219,11 @@ class Reporter:
             if not names_only:
                 print_verbatim(self.console, call.error or call.output or "", indent=4)
 
-    def _print_changes(self, changes: Sequence[FileChange], diffs: bool) -> None:
-        self.console.print(plain(f"{counted(len(changes), 'file')} changed", style="bold"))
-        for change in changes:
+    def _print_changes(self, trace: ExecutionTrace, diffs: bool) -> None:
+        number = len(trace.file_changes) + trace.file_changes_left_out
+        of_them = f", of which {len(trace.file_changes):,} are listed" if trace.file_changes_left_out else ""
+        self.console.print(plain(f"{counted(number, 'file')} changed{of_them}", style="bold"))
+        for change in trace.file_changes:
             self.console.print(plain(f"  {change.action} {change.path}"), soft_wrap=True)
             if diffs:
                 print_verbatim(self.console, change.diff or change.content_after or "", indent=4)

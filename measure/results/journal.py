@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import errno
 import os
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
 from locobench.shared.errors import InputError
-from locobench.shared.files import write_all
+from locobench.shared.files import try_lock, write_all
 from measure.records import EvalResult
 from measure.records.traces import Record
 
 Entry = TypeVar("Entry", bound=Record)
 
+ROOM_BYTES = 8_000_000
+"""Disk reserved for what is being paid for: both rows of a run whose agent printed without end."""
+FALLOC_FL_KEEP_SIZE = 1
+
 
 class Journal(Generic[Entry]):
     """Append-only JSONL of records of one kind; each is on disk before the next one is written.
 
-    As a context manager it holds a lock, so two commands cannot share one journal.
+    As a context manager it locks the file, so two commands cannot share one journal.
     """
 
     def __init__(self, path: Path, kind: type[Entry]) -> None:
@@ -30,30 +35,59 @@ class Journal(Generic[Entry]):
         self.kind = kind
         self.entries: list[Entry] = []
         """The entries that the journal held when it was opened."""
-        self._lock = FileLock(path.with_name(f".{path.name}.lock"))
+        self._descriptor = -1
 
     def __enter__(self) -> Journal[Entry]:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock.acquire(timeout=0)
+            self._descriptor = self._open()
             self.entries = read_entries(self.path, self.kind)
-            self._file = self.path.open("ab", buffering=0)
             # A kill may have left half a line.
-            os.truncate(self.path, self.path.read_bytes().rfind(b"\n") + 1)
-        except Timeout as error:
-            raise InputError(f"{self.path}: another command is writing this journal") from error
-        except InputError:
-            self._lock.release()
+            os.ftruncate(self._descriptor, self.path.read_bytes().rfind(b"\n") + 1)
+        except BaseException as error:
+            self._close()
+            if isinstance(error, OSError):
+                raise self._unwritable(error) from error
             raise
-        except OSError as error:
-            self._lock.release()
-            raise self._unwritable(error) from error
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
-        self._lock.release()
-        Path(self._lock.lock_file).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # gives back what `reserve` took
+            os.ftruncate(self._descriptor, os.fstat(self._descriptor).st_size)
+        self._close()
+
+    def _open(self) -> int:
+        """Open and lock the file, which somebody may replace meanwhile."""
+        while True:
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+            locked = try_lock(descriptor)
+            with contextlib.suppress(FileNotFoundError):
+                if locked and os.path.samestat(os.fstat(descriptor), self.path.stat()):
+                    return descriptor
+            os.close(descriptor)
+            if not locked:
+                raise InputError(f"{self.path}: another command is writing this journal")
+
+    def _close(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def reserve(self, entries: int = 1) -> None:
+        """Make sure that the disk has room for so many runs, before they are paid for; InputError if it has not.
+
+        Does nothing where the system cannot reserve room.
+        """
+        try:
+            call = ctypes.CDLL(None, use_errno=True).fallocate
+        except AttributeError:
+            return
+        call.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_longlong, ctypes.c_longlong]
+        end = os.fstat(self._descriptor).st_size
+        if call(self._descriptor, FALLOC_FL_KEEP_SIZE, end, entries * ROOM_BYTES) != 0:
+            number = ctypes.get_errno()
+            if number in (errno.ENOSPC, errno.EDQUOT):
+                raise self._unwritable(OSError(number, f"no room for {entries * ROOM_BYTES:,} bytes"))
 
     def append(self, entry: Entry) -> None:
         """Write one entry and wait until the disk has it.
@@ -61,14 +95,13 @@ class Journal(Generic[Entry]):
         Raises:
             InputError: the entry cannot be written, for example on a full disk; the journal is then as it was before.
         """
-        descriptor = self._file.fileno()
-        end = os.fstat(descriptor).st_size
+        end = os.fstat(self._descriptor).st_size
         try:
-            write_all(descriptor, entry.model_dump_json().encode() + b"\n")
-            os.fsync(descriptor)
+            write_all(self._descriptor, entry.model_dump_json().encode() + b"\n")
+            os.fsync(self._descriptor)
         except OSError as error:
             with contextlib.suppress(OSError):  # another worker would append its line to half a line
-                os.ftruncate(descriptor, end)
+                os.ftruncate(self._descriptor, end)
             raise self._unwritable(error) from error
 
     def _unwritable(self, error: OSError) -> InputError:

@@ -31,8 +31,6 @@ LOOKUP_KEY = re.compile(
 )
 """Keys to look something up by: cache_key, primary_key."""
 
-STRONG_PART = re.compile(r"password|passwd|passphrase|pwd|secret|api_?key|(?:access|private)_key|(?:^|_)pass(?:_|$)")
-
 
 @lru_cache(maxsize=4096)
 def is_secret_name(name: str) -> bool:
@@ -45,11 +43,6 @@ def is_secret_name(name: str) -> bool:
     if words[-1] in MEASURES or name in WORKING_DIRECTORIES or LOOKUP_KEY.search(snake):
         return False
     return not SECRET_WORDS.isdisjoint(words) or bool(SECRET_PART.search(snake))
-
-
-def is_strong_name(name: str) -> bool:
-    """Return whether a secret name is a password or key, whose value is secret even if it is a plain word."""
-    return bool(STRONG_PART.search(_snake(name)))
 
 
 def _snake(name: str) -> str:

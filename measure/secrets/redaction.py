@@ -1,4 +1,8 @@
-"""Removes secrets from text, JSON and results. It finds them by name, by value and by shape."""
+"""Removes secrets from text, JSON and results. It finds them by value, by shape, and under their names in JSON.
+
+What is assigned to a secret name in a text is not looked for: in transcripts, and in the repositories that agents read,
+that found placeholders and spoilt code.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,11 @@ import html
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote, quote_plus, unquote
 
-from measure.secrets.names import is_secret_name, is_strong_name
+from measure.secrets.names import is_secret_name
 from measure.secrets.shapes import replace_shapes
 
 REDACTED = "[REDACTED]"
@@ -24,54 +29,43 @@ HARMLESS_HEADERS = frozenset(("accept", "accept-encoding", "accept-language", "c
 OPAQUE = re.compile(r"(?=[^a-z]*[a-z])(?=[^0-9]*[0-9])(?:[0-9a-f]{32,}|(?=[^A-Z]*[A-Z])[A-Za-z0-9+/_=-]{32,})\Z")
 """Matches a value that is long and looks random: hexadecimal, or mixed case with digits."""
 
-ASSIGNED = re.compile(
-    r"""(?<![A-Za-z0-9_.])(?<![A-Za-z0-9]-)(?P<name>[A-Za-z_][A-Za-z0-9_.-]{0,99})\\?["'`]?(?:\[?\])?"""
-    r"""(?P<between>[ \t]*(?:=>|:=|[=:](?![=:])|,(?=[ \t]*["'])|(?=["'][^"'\n]{8,99}["'];))[ \t]*)"""
-)
-"""NAME=value, name: value, "name": "value", env['NAME'] = 'value', set("NAME", "value") and name "value";."""
-
-PASSED = re.compile(r"""(?:(?<!\S)--|\bsetx? (?:-[a-z]+ )*)(?P<name>[A-Za-z_][A-Za-z0-9_.-]{0,99})(?P<between>[ ]+)""")
-"""--name value, and the shells' set NAME value."""
-
-QUOTED = re.compile(r"""[@bfru]{0,2}(?P<quote>\\?["'`])(?P<value>(?:(?!(?P=quote))[^\n]){4,4000}?)(?P=quote)""")
-UNQUOTED = re.compile(r"""[^\s"'`,;&<>()\[\]{}\\]{4,}(?=[\s&"'`;\\]|,(?=\S)|\Z)""")
-CODE = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*[;!?]?\Z")
-"""A name, or dotted names. As an unquoted value this is code, unless it has digits and no dots."""
-
-WORDS = frozenset(
-    re.findall(
-        r"\w+",
-        """required optional undefined password passwords username string boolean integer number object unknown disabled
-        enabled default example changeme redacted hidden invalid missing expired secret token basic bearer digest oauth
-        oauth2 secretkeyref nullable readonly writeonly inherit deprecated prompted anonymous external""",
-    )
-)
-"""Words that describe a value and are not one."""
-
-REFERENCE = re.compile(r"\$\{\w[\w.:?/=+@ -]*\}|\{\{[^{}]*\}\}|\{\w*\}|\$\w+|%\(\w+\)s|%s|<[^<>]*>")
-"""Placeholders inside a value, such as ${NAME} or %s."""
-NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\Z")
-LONGEST_NUMBER = 8
-"""Characters; a longer number is a key of a service whose keys are digits."""
-CODES = frozenset(("password", "passwd", "passwort", "passphrase", "pwd", "pass", "pin", "otp", "secret"))
-"""Last words of names whose value is secret even if it is just a number. Not `token`: its number is a vocabulary id."""
 OPAQUE_PART = re.compile(r"\d|.{20}")
 """Matches the parts of a value, such as of headers, that are not plain words."""
-IN_ADDRESS = re.compile(r"://[^\s/@:]*:([^\s/@]{4,})@")
+IN_ADDRESS = re.compile(r"(?:://|\A)[^\s/@:]*:([^\s/@]{4,})@")
+
+ASSIGNED = re.compile(
+    r"""(?P<before>(?P<name>[A-Za-z_][A-Za-z0-9_.-]{0,99})["']?[ ]?[=:][ ]?["']?)"""
+    r"""(?P<value>(?=[^\s"'&,;]*\d)(?!/)[^\s"'&,;$(){}<>\[\]]{8,})(?![^\s"'&,;])"""
+)
+"""NAME=value, name: value and "name": "value"."""
 
 ARGUMENT = re.compile(r"--?(?P<name>[A-Za-z][A-Za-z0-9_-]*)\Z")
 
 SHORTEST_SECRET = 8
 """Characters; shorter values of variables may be words that occur anywhere."""
+SHORTEST_PIECE = 6
+"""Characters of a known value that are looked for where a text was cut."""
+
+SHORTEST_CUT = 200
+"""Characters; no program cuts its output to fewer."""
+
+WHITE = r"\s|\\[nrt]"
+DUMPED = r"(?:(?<=\n)|(?<=\\n)|\A)[0-9a-f]{6,8}:?(?=[ \t])|[ \t]{2}[|>]?[^\n\\]{1,17}(?=\n|\\n|\Z)"
+"""What stands around the bytes in a line of od, xxd and hexdump: their place, and the same as text."""
+WRAPPED = re.compile(rf"(?:{WHITE})+")
+HEXADECIMAL = re.compile(rf"(?:{WHITE}|[%,:]|\\x|0x)+", re.IGNORECASE)
+DUMP = re.compile(rf"(?:{DUMPED}|{WHITE})+", re.IGNORECASE)
+"""What may stand between the letters of a known value, or the digits of its bytes."""
+LINE_END = re.compile(r"\n|\\n|\Z")
+
+CUT = re.compile(r"[\s.…]*\[[^\[\]\n]{0,40}(?:truncated|left out|omitted)[^\[\]\n]{0,40}\][\s.…]*")
+"""The mark that a program leaves where it cut its output."""
 
 KEPT_KEYS = frozenset(
     ("id", "uuid", "session_id", "model", "type", "subtype", "tool_use_id", "parent_tool_use_id", "request_id",
      "canonicalModel", "apiKeySource", "permissionMode", "terminal_reason", "stop_reason", "claude_code_version")
 )  # fmt: skip
 """Keys of the CLI's messages whose values are kept: ids, models and words of a fixed list."""
-
-LONGEST_SECRET = 2000
-"""Characters; a longer unquoted value under a secret name is redacted without a closer look."""
 
 
 class Redactor:
@@ -86,6 +80,8 @@ class Redactor:
         secrets = {v for v in found if len(v) >= SHORTEST_SECRET and not HARMLESS.match(v)}
         # longest first, since one secret may contain another
         self._secrets = sorted({form for secret in secrets for form in _forms(secret)}, key=len, reverse=True)
+        self._squeezed = sorted({"".join(form.split()) for form in self._secrets}, key=len, reverse=True)
+        self._bytes = sorted({_raw(secret).hex() for secret in secrets}, key=len, reverse=True)
 
     def __call__(self, text: str) -> str:
         """Return the text without secrets."""
@@ -94,7 +90,26 @@ class Redactor:
     def _without_known(self, text: str) -> str:
         for secret in self._secrets:
             text = text.replace(secret, REDACTED)
+        if self._secrets:
+            text = _replaced(text, WRAPPED, self._squeezed)
+            text = _replaced(text, HEXADECIMAL, self._bytes, fold=True)
+            text = _replaced(text, DUMP, self._bytes, fold=True, to=LINE_END)
+            if len(text) >= SHORTEST_CUT:
+                text = self._without_pieces(text)
         return text
+
+    def _without_pieces(self, text: str) -> str:
+        """Remove the beginning and the end of a known value where the text was cut in it."""
+        edges = [(0, 0), *(mark.span() for mark in CUT.finditer(text)), (len(text), len(text))]
+        parts = []
+        for (_, start), (end, after) in pairwise(edges):
+            part = text[start:end]
+            if kept := max((_shared(part, form) for form in self._secrets), default=0):
+                part = part[:-kept] + REDACTED
+            if kept := max((_shared(form, part) for form in self._secrets), default=0):
+                part = REDACTED + part[kept:]
+            parts += [part, text[end:after]]
+        return "".join(parts)
 
     def json(self, value: Any, key: str = "") -> Any:
         """Return a transcript's JSON value without secrets; ids, models and numbers are kept."""
@@ -104,15 +119,72 @@ class Redactor:
             return [self.json(item, key) for item in value]
         if not isinstance(value, str) or key in KEPT_KEYS:
             return value
-        if key and _is_secret_value(key, value, literal=True):
+        if len(value) >= SHORTEST_SECRET and is_secret_name(key) and not HARMLESS.match(value):
             return REDACTED
         return self(value)
 
 
+def _shared(first: str, second: str) -> int:
+    """Return with how many characters the first text ends as the second begins; 0 for fewer than SHORTEST_PIECE."""
+    longest = min(len(first), len(second))
+    if second[:SHORTEST_PIECE] not in first[-longest:]:
+        return 0
+    lengths = range(longest, SHORTEST_PIECE - 1, -1)
+    return next((length for length in lengths if first.endswith(second[:length])), 0)
+
+
+def _replaced(
+    text: str,
+    between: re.Pattern[str],
+    forms: Iterable[str],
+    *,
+    fold: bool = False,
+    to: re.Pattern[str] | None = None,
+) -> str:
+    """Replace forms of secrets wherever they stand in a text, however they are interrupted.
+
+    `fold` ignores case; what follows goes as well, until `to` matches.
+    """
+    plain = between.sub("", text)
+    plain = plain.casefold() if fold else plain
+    found = [form for form in forms if form in plain]
+    if not found:
+        return text
+    letters = [index for start, end in _gaps(text, between) for index in range(start, end)]
+    spans = []
+    for form in found:
+        at = plain.find(form)
+        while at >= 0:
+            end = letters[at + len(form) - 1] + 1
+            following = to.search(text, end) if to else None
+            spans.append((letters[at], following.start() if following else end))
+            at = plain.find(form, at + len(form))
+    parts, done = [], 0
+    for start, end in sorted(spans):
+        if start >= done:
+            parts += [text[done:start], REDACTED]
+        done = max(done, end)
+    return "".join([*parts, text[done:]])
+
+
+def _gaps(text: str, between: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """Yield where the text stands that a pattern does not match."""
+    done = 0
+    for match in between.finditer(text):
+        yield done, match.start()
+        done = match.end()
+    yield done, len(text)
+
+
+def _raw(secret: str) -> bytes:
+    return secret.encode("utf-8", "surrogateescape")
+
+
 def _of_environment(variables: Mapping[str, str]) -> Iterator[str]:
-    """Yield the values of variables with secret names, the parts of those values, and passwords in URLs."""
+    """Yield the values of variables with secret names, the parts of those values, and passwords in addresses."""
     for name, value in variables.items():
-        yield from IN_ADDRESS.findall(value)
+        for password in IN_ADDRESS.findall(value):
+            yield from (password, unquote(password))
         if is_secret_name(name):
             yield value
             parts = (part for line in value.splitlines() for part in (line, *re.split(r"[:\s]\s*", line)))
@@ -120,12 +192,14 @@ def _of_environment(variables: Mapping[str, str]) -> Iterator[str]:
 
 
 def _forms(secret: str) -> set[str]:
-    """Return how a secret looks in text, URLs, JSON, HTML and hexadecimal, and in base64 at any offset."""
-    raw = secret.encode("utf-8", "surrogateescape")
+    """Return how a secret looks in text, addresses, JSON, HTML and hexadecimal, and in base64 at any offset."""
+    raw = _raw(secret)
     escaped = {json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], repr(secret)[1:-1]}
     escaped |= {json.dumps(text)[1:-1] for text in escaped}  # a tool's JSON inside the transcript's JSON
-    found = {secret, *escaped, html.escape(secret), raw.hex(), raw.hex().upper()}
-    found |= {quote(raw, safe=""), quote(raw), quote_plus(raw), quote(quote(raw, safe=""), safe="")}
+    quoted = {quote(raw, safe=""), quote(raw), quote(raw, safe="!*'()"), quote_plus(raw)}
+    quoted |= {re.sub("%..", lambda match: match[0].lower(), form) for form in quoted}
+    found = {secret, *escaped, html.escape(secret), raw.hex(), raw.hex().upper(), *quoted}
+    found |= {quote(quote(raw, safe=""), safe="")}
     for before in range(3):
         # a letter holds six bits: drop those that also hold bits of neighbouring bytes
         first, last = -(-8 * before // 6), 8 * (before + len(raw)) // 6
@@ -149,80 +223,18 @@ def server_secrets(servers: Mapping[str, Any] | None) -> tuple[str, ...]:
 
 
 def redact_text(text: str) -> str:
-    """Redact what looks like a secret or is assigned to a secret name; code stays readable."""
-    text = replace_shapes(text, REDACTED)
-    text = _redact_assigned(text, ASSIGNED)
-    return _redact_assigned(text, PASSED) if "--" in text or "set" in text else text
+    """Redact what has the shape of a secret."""
+    return replace_shapes(text, REDACTED)
 
 
-def _redact_assigned(text: str, assignments: re.Pattern[str]) -> str:
-    parts: list[str] = []
-    done = 0
-    for assigned in assignments.finditer(text):
-        name = assigned["name"]
-        if assigned.start() < done or not is_secret_name(name):
-            continue
-        span = _secret_value(text, assigned, name)
-        if span:
-            parts += [text[done : span[0]], REDACTED]
-            done = span[1]
-    return "".join([*parts, text[done:]]) if parts else text
+def redact_settings(text: str) -> str:
+    """Redact shapes, and values with a digit that are assigned to secret names: the text of a user's own settings."""
 
+    def value(match: re.Match[str]) -> str:
+        secret = is_secret_name(match["name"]) and not HARMLESS.match(match["value"])
+        return match["before"] + REDACTED if secret else match[0]
 
-def _secret_value(text: str, assigned: re.Match[str], name: str) -> tuple[int, int] | None:
-    """Return the span of an assigned value if it is a secret, else None."""
-    between = assigned["between"].strip()
-    quoted = QUOTED.match(text, assigned.end())
-    if quoted:
-        value = quoted["value"]
-        if between == "," and (len(value) < SHORTEST_SECRET or not any(c.isdigit() for c in value)):
-            return None
-        return quoted.span("value") if _is_secret_value(name, value, literal=True) else None
-    unquoted = UNQUOTED.match(text, assigned.end())
-    if unquoted is None or between == ",":
-        return None
-    value = unquoted[0]
-    if len(value) > LONGEST_SECRET:
-        return unquoted.span()
-    shell = assigned["between"] == "=" and name == name.upper()
-    # in YAML, a word that ends the line is a password; elsewhere it is prose or a variable's name
-    alone = between == ":" and text[unquoted.end() : unquoted.end() + 1] in ("", "\n") and _is_no_code(name, value)
-    literal = shell or alone or (not between and len(value) >= SHORTEST_SECRET)
-    return unquoted.span() if _is_secret_value(name, value, literal=literal) else None
-
-
-def _is_no_code(name: str, value: str) -> bool:
-    """Return whether the value at the end of a YAML line is a secret rather than a variable's name."""
-    if value.isalpha():
-        return value.islower() and len(value) >= SHORTEST_SECRET
-    digits = sum(c.isdigit() for c in value)
-    if CODE.match(value):
-        return "." not in value and digits >= (1 if is_strong_name(name) and "_" not in value else 3)
-    return is_strong_name(name) or digits > 0
-
-
-def _is_secret_value(name: str, value: str, *, literal: bool) -> bool:
-    if not is_secret_name(name) or len(value) < 4 or HARMLESS.match(value) or REDACTED in value:
-        return False
-    lower = value.lower()
-    if lower in WORDS or value.startswith(("/", "./", "~/")):
-        return False
-    bare = REFERENCE.sub("", value)
-    if bare != value and sum(c.isalnum() for c in bare) < SHORTEST_SECRET:
-        return False
-    if NUMBER.match(value) and len(value) <= LONGEST_NUMBER:
-        return re.split(r"[^a-z]+", name.lower())[-1] in CODES
-    digit = any(c.isdigit() for c in value)
-    if " " in value:
-        return "passphrase" in name.lower() or (literal and is_strong_name(name) and " " not in value.strip())
-    if not literal:
-        if CODE.match(value):
-            return digit and len(value) >= 8 and not re.search(r"\.|->|::|_", value)
-        return digit or any(c in "!@#$%^&*+" for c in value)
-    if is_strong_name(name):
-        return lower != name.lower()
-    wordy = CODE.match(value) or re.fullmatch(r"[a-z]+(?:-[a-z]+)+", value)
-    return (digit and len(value) >= 6) or (len(value) >= 20 and not wordy)
+    return ASSIGNED.sub(value, redact_text(text))
 
 
 def redact(value: Any, where: str = "", *, omit: bool = False) -> tuple[Any, list[str]]:
@@ -255,7 +267,7 @@ def redact(value: Any, where: str = "", *, omit: bool = False) -> tuple[Any, lis
                 for index, (name, below) in enumerate(zip(names, item, strict=False))
             ]
         if isinstance(item, str):
-            item = REDACTED if OPAQUE.match(item) else redact_text(item)
+            item = REDACTED if OPAQUE.match(item) else redact_settings(item)
             if REDACTED in item:
                 found.append(here)
         return item

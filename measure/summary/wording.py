@@ -59,11 +59,11 @@ def cost_text(dollars: float | None) -> str:
 
 
 def total_cost_text(dollars: float | None, unknown: int = 0) -> str:
-    """Cost of many runs: $1.23 in all, without 2 runs whose cost was not recorded."""
+    """Cost of many runs: $1.23 in all as the agents reported, without 2 runs whose cost was not recorded."""
     if dollars is None:
         return "cost not recorded"
     without = f", without {counted(unknown, 'run')} whose cost was not recorded" if unknown else ""
-    return f"${dollars:.2f} in all{without}"
+    return f"${dollars:.2f} in all as the agents reported{without}"
 
 
 def seconds_text(seconds: float | None) -> str:

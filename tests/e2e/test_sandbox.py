@@ -17,10 +17,12 @@ from docker import DockerClient
 
 from harness.models import ErrorKind, Outcome
 from harness.sandbox.docker_sandbox import DockerSandbox
-from harness.suite.load import load_tasks
+from harness.suite.load import load_task, load_tasks
 from locobench.containers.engine import LABEL
+from measure.records import EvalResult
 from measure.results.files import load_results
 from tests.e2e.claude_runs import attacks, bash, by_prompt, prompt_key, solving
+from tests.support import without_work
 from tests.support.attacks import ATTACKS, write_suite, write_task
 from tests.support.stand_in.messages_api import MessagesAPI, Reply, Text
 from tests.support.suite import REPOSITORY, environment
@@ -37,7 +39,7 @@ def engine() -> DockerClient:
     return docker.from_env()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def api(engine: DockerClient) -> Iterator[Callable[[dict[str, list[Reply]]], MessagesAPI]]:
     """Starts a stand-in that containers reach; the script is that of the task whose prompt begins the conversation."""
     bridge = engine.networks.get("bridge").attrs["IPAM"]["Config"][0]  # older engines name no gateway
@@ -107,6 +109,52 @@ def test_no_attack_passes(tmp_path: Path, engine: DockerClient, api: Callable[..
     assert len(results) == len(ATTACKS)
     assert [(r.task_id, r.passed) for r in results if r.passed or not r.measured] == []
     assert all(len(r.trace.tool_calls) == 1 and not r.trace.tool_calls[0].error for r in results)
+
+
+TOOLCHAINS = """\
+FROM harness-sandbox
+RUN apt-get update && apt-get install -y --no-install-recommends golang-go default-jdk-headless npm
+"""
+
+
+@pytest.fixture(scope="module")
+def handed_in(
+    tmp_path_factory: pytest.TempPathFactory, engine: DockerClient, api: Callable[..., MessagesAPI]
+) -> dict[str, EvalResult]:
+    """Results of every idea to do without the work, and of the honest work on each suite, by name."""
+    root = tmp_path_factory.mktemp("handed_in")
+    build = ["docker", "build", "--quiet", "--tag", "harness-sandbox-toolchains:e2e", "-"]
+    if subprocess.run(build, input=TOOLCHAINS, text=True, check=False, capture_output=True).returncode != 0:
+        pytest.skip("the toolchains of npm, Go and Java cannot be installed in an image here")
+    without_work.write_suites(root)
+    tried = without_work.IDEAS | {f"honest work on {s}": without_work.Idea("", suite=s) for s in without_work.SUITES}
+    scripts: dict[str, list[Reply]] = {}
+    for number, (name, idea) in enumerate(tried.items()):
+        task = load_task(without_work.write_task(root, f"idea-{number}", f"Try: {name} now", idea))
+        scripts[f"Try: {name} now"] = [bash(idea.script) if idea.script else solving(task), Text("Done.")]
+    shown = subprocess.run(
+        command("*.task.yaml", "-r", "1", "-j", "2", "-o", "out.json", "--sandbox-image", build[4]),
+        cwd=root,
+        env=variables(api(scripts)),
+        capture_output=True,
+        text=True,
+    )
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    results = {result.task_id: result for result in load_results(root / "out.json")}
+    return {name: results[f"idea-{number}"] for number, name in enumerate(tried)}
+
+
+def test_no_idea_passes_where_a_task_names_its_sources(handed_in: dict[str, EvalResult]) -> None:
+    results = {name: handed_in[name] for name in without_work.IDEAS}
+    assert [name for name, result in results.items() if not result.measured] == []
+    assert all(len(r.trace.tool_calls) == 1 and not r.trace.tool_calls[0].error for r in results.values())
+    assert [name for name, result in results.items() if result.passed] == [without_work.INHERENT]
+
+
+@pytest.mark.parametrize("suite", without_work.SUITES)
+def test_honest_work_passes_where_a_task_names_its_sources(handed_in: dict[str, EvalResult], suite: str) -> None:
+    result = handed_in[f"honest work on {suite}"]
+    assert result.passed, result.grades
 
 
 ESCAPES = {
@@ -215,5 +263,5 @@ def test_what_cannot_run_is_told_before_anything_is_paid(
         command("*.task.yaml", "-r", "1", "-o", "out.json"), cwd=tmp_path, env=loopback, capture_output=True, text=True
     )
     assert shown.returncode == 2
-    assert "ANTHROPIC_BASE_URL=http://127.0.0.1:1: in a container" in shown.stderr
+    assert "ANTHROPIC_BASE_URL names 127.0.0.1: in a container" in shown.stderr
     assert not server.requests

@@ -255,15 +255,27 @@ def test_env_status_shows_no_key_material(tmp_path: Path) -> None:
     assert "cret" not in shown
 
 
-def test_env_file_gives_variables_that_the_environment_lacks(tmp_path: Path) -> None:
+def test_env_file_gives_keys_that_the_environment_lacks_and_says_so(tmp_path: Path) -> None:
     root = make_suite(tmp_path / "s")
-    (root / ".env").write_text("ANTHROPIC_API_KEY=from-file\nANTHROPIC_BASE_URL=http://from-file\n")
-    (root / ".env.local").write_text("CLAUDE_CODE_OAUTH_TOKEN=x\n")
-    shown = harness(root, "env-status", ANTHROPIC_BASE_URL="http://from-environment").stdout
-    assert "env file: .env\n" in shown
-    assert "ANTHROPIC_API_KEY: set" in shown
-    assert "http://from-environment" in shown
-    assert "OAUTH" not in shown
+    (root / ".env").write_text("ANTHROPIC_API_KEY=from-file\nCLAUDE_CODE_OAUTH_TOKEN=from-file\n")
+    (root / ".env.local").write_text("JUDGE_API_KEY=x\n")
+    shown = harness(root, "env-status", CLAUDE_CODE_OAUTH_TOKEN="from-environment")
+    assert "env file: .env\n" in shown.stdout
+    assert "ANTHROPIC_API_KEY: set" in shown.stdout
+    assert shown.stderr == "ANTHROPIC_API_KEY taken from .env; --env-file .env takes all of it\n"
+
+
+def test_an_env_file_that_nobody_named_sets_no_address_and_runs_no_code(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s")
+    variables = ("ANTHROPIC_BASE_URL", "HTTPS_PROXY", "LD_PRELOAD", "PATH", "HARNESS_CLAUDE", "PYTHONPATH")
+    (root / ".env").write_text("".join(f"{name}=http://wrong\n" for name in variables))
+    shown = harness(root, "env-status")
+    assert "wrong" not in shown.stdout + shown.stderr
+
+
+def test_commands_that_need_no_key_read_no_env_file_that_nobody_named(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("ANTHROPIC_API_KEY=from-file\n")
+    assert "taken from" not in harness(tmp_path, "report", "none.json").stderr
 
 
 def test_a_named_env_file_is_read_alone(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from harness.config_importer import ConfigImporter
 from harness.errors import InputError
 from harness.models import ClaudeConfigSnapshot
 from measure.secrets.names import is_secret_name
-from measure.secrets.redaction import REDACTED, redact_text
+from measure.secrets.redaction import REDACTED, redact_settings
 from tests.support.suite import harness
 
 WORD = "abcdefghijklmnopqrstuvwxyz"
@@ -290,7 +290,7 @@ def test_files_that_are_secrets_as_a_whole_stay_behind(tmp_path: Path) -> None:
 
 def test_code_that_only_handles_tokens_is_not_touched() -> None:
     code = 'token = read_token()\nheaders = {"Authorization": build(token)}\nclient(password=password)\n'
-    assert redact_text(code) == code
+    assert redact_settings(code) == code
 
 
 @pytest.mark.parametrize(

@@ -94,14 +94,6 @@ def test_hidden_tests_that_are_skipped_are_not_passed(tmp_path: Path, solution: 
     assert not code.grade_tests_pass(work, UNITTEST).passed
 
 
-def test_without_a_solution_at_least_one_test_must_have_passed(tmp_path: Path) -> None:
-    code, work = grader(tmp_path, solution=False)
-    (work / "tests/__init__.py").write_text("def load_tests(loader, *_):\n    return loader.suiteClass()\n")
-    grade = code.grade_tests_pass(work, UNITTEST)
-    assert not grade.passed
-    assert "no test has passed" in grade.full_output
-
-
 @pytest.mark.parametrize(
     ("command", "code"),
     [

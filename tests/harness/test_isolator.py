@@ -338,3 +338,13 @@ def test_a_folder_without_rights_is_made_readable(tmp_path: Path) -> None:
     (tmp_path / "a").chmod(0o600)
     trees.make_readable(tmp_path)
     assert (tmp_path / "a").stat().st_mode & 0o777 == 0o700
+
+
+def test_of_very_many_changed_files_the_first_are_kept_and_the_others_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(directory, "MAX_CHANGES", 2)
+    for name in ("c", "a", "b"):
+        (tmp_path / name).touch()
+    changes = directory.diff({}, tmp_path)
+    assert ([change.path for change in changes], changes.left_out) == (["a", "b"], 1)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -19,7 +21,7 @@ from harness.isolator import EnvironmentIsolator
 from harness.models import ExecutionTrace, FileChange, ToolCall
 from measure.results.files import load_results_file, without_secrets
 from measure.results.harbor import load_jobs
-from measure.secrets.redaction import REDACTED, Redactor, redact_text
+from measure.secrets.redaction import REDACTED, Redactor
 from tests.harness.test_models import result
 from tests.harness.test_paid_work import agent
 from tests.measure.test_harbor import write_trial
@@ -143,11 +145,66 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_value_of_the_environment_is_known_in_every_form(form: str) -> None:
+def test_a_value_of_the_environment_is_known(form: str) -> None:
     clean = Redactor({"MY_API_KEY": KEY})(f"found {FORMS[form]} there")
     assert REDACTED in clean
     core = FORMS[form][6:-6]
     assert not any(core[i : i + 8] in clean for i in range(len(core) - 7)), clean
+
+
+LONG_KEY = "sk_own/" + "".join(f"{number:02}xY+" for number in range(20))
+PRINTED = {
+    "base64 in lines": "env | base64",
+    "base64 in short lines": "env | base64 -w 20",
+    "in lines": "printenv MY_API_KEY | fold -w 10",
+    "od -tx1": "env | od -An -tx1",
+    "od -tx1 with its places": "env | od -Ax -tx1",
+    "od -tx1z": "env | od -Ax -tx1z",
+    "xxd": "env | xxd",
+    "hexdump -C": "env | hexdump -C",
+    "hexadecimal with spaces": "printenv MY_API_KEY | xxd -p -c 1 | tr '\\n' ' '",
+    "percent signs alone": "printf %s \"$MY_API_KEY\" | xxd -p -c 1 | sed 's/^/%/' | tr -d '\\n'",
+    "percent signs in small letters": "printf %s \"$MY_API_KEY\" | sed 's:/:%2f:g; s:+:%2b:g'",
+}
+
+
+@pytest.mark.parametrize("program", PRINTED)
+@pytest.mark.parametrize("inside", ["a text", "a text in JSON"])
+def test_a_value_of_the_environment_is_known_however_a_program_prints_it(program: str, inside: str) -> None:
+    variables = {"PATH": os.environ["PATH"], "AAA": "1", "MY_API_KEY": LONG_KEY, "ZZZ": "1"}
+    if shutil.which(words := PRINTED[program].split("| ")[-1].split()[0]) is None:
+        pytest.skip(f"{words} is not installed")
+    shown = subprocess.run(["bash", "-c", PRINTED[program]], env=variables, capture_output=True, text=True, check=True)
+    printed = shown.stdout if inside == "a text" else json.dumps(shown.stdout)
+    clean = Redactor({"MY_API_KEY": LONG_KEY})(f"found\n{printed}\nthere")
+    assert REDACTED in clean
+    assert (clean.startswith("found"), clean.endswith("there")) == (True, True)
+    letters = re.sub(r"[\s%]|\\\\n", "", clean)
+    bits = [LONG_KEY, LONG_KEY.encode().hex(), base64.b64encode(f"AAA=1\nMY_API_KEY={LONG_KEY}".encode()).decode()[22:]]
+    for text in bits:
+        assert not any(text[i : i + 10] in letters for i in range(len(text) - 10)), clean
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        f"{'x' * 200} KEY={LONG_KEY[:30]}",
+        f"{LONG_KEY[30:]} and more {'x' * 200}",
+        f"a {LONG_KEY[:50]}\n... [9999 characters truncated] ...\n{LONG_KEY[60:]} b {'x' * 200}",
+        f"a {LONG_KEY[:50]}\n[12 bytes left out]\n{LONG_KEY[90:]} b {'x' * 200}",
+    ],
+)
+def test_a_value_that_an_output_limit_cut_is_known(cut: str) -> None:
+    clean = Redactor({"MY_API_KEY": LONG_KEY})(cut)
+    assert not any(LONG_KEY[i : i + 8] in clean for i in range(len(LONG_KEY) - 8)), clean
+
+
+@pytest.mark.parametrize(
+    "proxy", ["http://me:hunter2x@host:3128", "me:hunter2x@host:3128", "http://me:hunt%65r2x@host"]
+)
+def test_the_password_of_a_proxy_is_known(proxy: str) -> None:
+    redactor = Redactor({"HTTPS_PROXY": proxy})
+    assert "hunter2x" not in redactor("it is hunter2x") + redactor(proxy)
 
 
 def test_names_hold_no_secret_either() -> None:
@@ -162,25 +219,6 @@ def test_the_environments_addresses_are_shown_without_their_passwords(tmp_path: 
     shown = harness(tmp_path, "env-status", ANTHROPIC_BASE_URL="https://me:pa55w0rd-x@host/v1")
     assert "pa55w0rd-x" not in shown.stdout
     assert "@host/v1" in shown.stdout
-
-
-@pytest.mark.parametrize(
-    ("text", "is_secret"),
-    [
-        ("api_key: live_9f8a7b6c5d", True),
-        ("password: hunter2x", True),
-        ("password: Sup3r-S3cret!", True),
-        ("password: correct-horse-battery", True),
-        ("nginx_password 'tr0ub4dor&3';", True),
-        ("pass_rate: 0.8333333", False),
-        ("eos_token_id: 50256", False),
-        ("password: SecretStr", False),
-        ("api_key: config.api_key2", False),
-        ("pass_zero='lowpass'", False),
-    ],
-)
-def test_what_stands_unquoted_behind_a_secret_name(text: str, is_secret: bool) -> None:
-    assert (redact_text(text) != text) is is_secret
 
 
 @pytest.mark.slow

@@ -225,17 +225,24 @@ def test_a_fixture_that_is_edited_meanwhile_stops_the_matrix(tmp_path: Path) -> 
     assert "were changed since the matrix was planned" in shown.stderr
 
 
-@pytest.mark.parametrize("command", ["validate", "matrix"])
-def test_a_command_that_is_not_there_is_found_before_anything_is_paid(tmp_path: Path, command: str) -> None:
+def test_a_command_that_is_not_there_is_found_by_validate(tmp_path: Path) -> None:
     root = make_suite(tmp_path / "s", fake=RIGHT)
     add(root, COMMAND.format(command="nosuchlint ."))
-    shown = (
-        harness(root, command, "--static", "-t", "tasks/*.yaml")
-        if command != "matrix"
-        else matrix(root, "-o", "out.json")
-    )
-    assert (shown.returncode, paid(root)) == (2, 0)
+    shown = harness(root, "validate", "--static", "-t", "tasks/*.yaml")
+    assert shown.returncode == 2
     assert "t0: nosuchlint .: nosuchlint is not installed" in shown.stderr
+
+
+def test_a_task_whose_program_is_missing_costs_nothing_and_keeps_no_other_task_from_running(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s", tasks=2, configs=1, fake=RIGHT)
+    task = root / "tasks/t0.task.yaml"
+    task.write_text(task.read_text() + COMMAND.format(command="nosuchlint ."))
+    shown = matrix(root, "-r", "2", "-o", "out.json")
+    assert (shown.returncode, paid(root)) == (2, 2)
+    assert "SETUP_ERROR" in shown.stdout
+    assert "t0: nosuchlint .: nosuchlint is not installed" in shown.stdout
+    results = load_results_file(root / "out.json").results
+    assert [(r.task_id, r.passed) for r in results if r.measured] == [("t1", True), ("t1", True)]
 
 
 @pytest.mark.parametrize("command", ["validate", "matrix"])

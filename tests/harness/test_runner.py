@@ -242,6 +242,35 @@ def test_a_run_whose_files_are_gone_before_it_was_graded_is_made_again(tmp_path:
     assert (graded.passed, len(executor.calls), graded.spent_usd) == (True, 2, 1.0)
 
 
+def test_nothing_is_paid_for_that_the_journal_has_no_room_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise InputError("j.jsonl: cannot be written: no room")
+
+    made, executor = runner(tmp_path, good)
+    monkeypatch.setattr(Journal, "reserve", full)
+    with pytest.raises(MatrixStopped, match="no room"):
+        made.run_matrix(TASKS[:1], CONFIGS[:1], None, 1)
+    assert executor.calls == []
+
+
+@pytest.mark.parametrize("victim", ["home", "eval_home/project", "a/../eval_home/project"])
+def test_a_folder_that_a_journal_names_is_not_removed_or_graded_unless_a_run_made_it(
+    tmp_path: Path, victim: str
+) -> None:
+    made, executor = runner(tmp_path, good)
+    made.grader = Full(1)
+    journal = tmp_path / "j.jsonl"
+    (lost,) = made.run_matrix(TASKS[:1], CONFIGS[:1], None, 1, journal=journal)
+    (tmp_path / "a").mkdir()
+    folder = tmp_path / victim
+    folder.mkdir(parents=True)
+    (folder / "mine").touch()
+    journal.write_text(journal.read_text().replace(str(lost.kept_project), str(folder)))
+    made.run_matrix(TASKS[:1], CONFIGS[:1], None, 1, journal=journal)
+    assert (folder / "mine").exists()
+    assert len(executor.calls) == 2
+
+
 class Judged(CompositeGrader):
     """A grader whose judge costs a dollar a time, and may be refused."""
 

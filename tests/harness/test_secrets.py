@@ -11,7 +11,7 @@ from tests.harness.test_models import result
 from tests.support import secret_corpus
 
 
-def test_nearly_all_secrets_of_the_corpus_are_redacted() -> None:
+def test_nearly_all_secrets_of_a_shape_are_redacted() -> None:
     secrets = secret_corpus.secret_lines()
     assert len(secrets) >= 90
     assert len(secret_corpus.missed()) <= 0.02 * len(secrets), secret_corpus.missed()
@@ -55,10 +55,17 @@ def test_secrets_written_into_an_mcp_config_do_not_get_into_a_result() -> None:
 
 
 def test_a_result_of_a_megabyte_is_redacted_in_less_than_two_seconds_whatever_is_in_it() -> None:
-    for piece in ("a", "password=", '"token": "', "a-", "def f(self, x: int) -> str:\n    return self.y[x]\n"):
+    for piece in (
+        "a",
+        "password=",
+        "73 6b ",
+        "a-",
+        "0000020 73 6b\n",
+        "def f(self, x: int) -> str:\n    return self.y[x]\n",
+    ):
         trace = ExecutionTrace(result=piece * (1_000_000 // len(piece)))
         start = time.process_time()
-        without_secrets(result(trace=trace), Redactor())
+        without_secrets(result(trace=trace), Redactor({f"TOKEN_{n}": f"{n}secret{n}value" * 4 for n in range(10)}))
         assert time.process_time() - start < 2, piece
 
 

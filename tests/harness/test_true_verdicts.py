@@ -149,7 +149,8 @@ def test_validating_a_task_warns_where_exit_code_0_alone_is_the_proof(tmp_path: 
         check = f"{{type: code, check: {CodeCheckType.COMMAND_SUCCEEDS}, command: python3 --version}}"
         program = "{type: code, check: command_succeeds, command: \"python3 -c 'print(1)'\"}"
         text = path.read_text().split("assertions:")[0]
-        path.write_text(f"{text}{more}assertions:\n  - {check.replace('python3 --version', 'ls')}\n  - {program}\n")
+        checks = f"assertions:\n  - {check.replace('python3 --version', 'ls')}\n  - {program}\n"
+        path.write_text(f"{text}{more}sources: [code.py]\n{checks}")
     shown = harness(root, "validate", "--static", "-t", "tasks/*.yaml")
     assert shown.returncode == 0, shown.stderr
     assert [line.split(":")[1].strip() for line in shown.stderr.splitlines()] == ["t0", "t0", "t1"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import random
@@ -17,13 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from filelock import FileLock
 
-from locobench.generate.folder import LOCK_FILE, STATE_FILE, sweep
+from locobench.generate.folder import STATE_FILE, output_folder, sweep
 from tests.conftest import REPOSITORY, Script, default_signals, shown_on_a_terminal
 from tests.support.data_builder import FILES, Data, tree
 
-OWN_FILES = (LOCK_FILE, STATE_FILE)
+OWN_FILES = (STATE_FILE,)
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_two_runs_give_identical_bytes(data: Data, tmp_path: Path, script: Scrip
         assert script("run_adapter.py", *arguments, "--output_dir", out / "tasks", env=environment).returncode == 0
         trees.append(tasks_tree(out))
     for found in trees:
-        del found[f"tasks/{LOCK_FILE}"], found[f"tasks/{STATE_FILE}"]
+        del found[f"tasks/{STATE_FILE}"]
     assert trees[0] == trees[1]
     assert len(trees[0]) > 3 * len(FILES)
 
@@ -370,7 +370,7 @@ def test_second_run_into_the_same_folder_stops_with_a_line(
     data: Data, tmp_path: Path, script: Script, three: list[str]
 ) -> None:
     (tmp_path / "tasks").mkdir()
-    with FileLock(tmp_path / "tasks" / LOCK_FILE):
+    with output_folder(tmp_path / "tasks"):
         done = script("run_adapter.py", *command(data, tmp_path, "--quiet"))
     assert done.returncode == 2
     assert "another run is writing to it" in done.stderr
@@ -414,8 +414,9 @@ def test_killed_runs_leave_no_half_task_and_a_rerun_finishes(data: Data, tmp_pat
                     assert tree(tmp_path / "tasks" / name) == whole[name]
     assert started, "every run was killed before it wrote anything"
     # A worker may outlive its parent for the moment that the kernel needs to tell it.
-    with FileLock(tmp_path / "tasks" / LOCK_FILE, timeout=10):
-        pass
+    descriptor = os.open(tmp_path / "tasks", os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    os.close(descriptor)
     assert script("run_adapter.py", *command(data, tmp_path)).returncode == 0
     assert tasks_tree(tmp_path / "tasks") == undisturbed
 

@@ -38,7 +38,7 @@ ONE_ROW = {
 def main() -> int:
     """Try everything, print what did not hold, write the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kills", type=int, default=40, help="of harness commands, and as many of the scripts")
+    parser.add_argument("--kills", type=int, default=40, help="of each command of the harness, and of the scripts")
     parser.add_argument("--minutes", type=float, default=30, help="how long odd input is tried (default: 30)")
     parser.add_argument("--flood-seconds", type=float, default=8, help="how long an agent prints (default: 8)")
     parser.add_argument("--workers", type=int, default=floods.WORKERS, help="agents at a time (default: 8)")

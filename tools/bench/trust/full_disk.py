@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from measure.results.journal import ROOM_BYTES
 from tests.support.results import arm, results_json
 from tests.support.suite import REPOSITORY, environment
 from tools.bench.trust.faults import Fault, left_running, torn
@@ -18,7 +19,7 @@ from tools.bench.trust.generation import SAMPLE
 from tools.bench.trust.kills import run_killed
 from tools.bench.trust.scenes import SCENES, Scene
 
-DISK_BYTES = 16_000_000
+DISK_BYTES = 64_000_000
 PAGE = 4096
 
 
@@ -57,10 +58,10 @@ def tried(times: int, rng: random.Random, place: Path) -> list[Fault]:
 
 
 @contextlib.contextmanager
-def mounted(folder: Path) -> Iterator[Path]:
+def mounted(folder: Path, size: int = DISK_BYTES) -> Iterator[Path]:
     """A small disk in memory; OSError or CalledProcessError for a user who may mount none."""
     folder.mkdir(parents=True, exist_ok=True)
-    options = ["-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", str(folder)]
+    options = ["-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
     subprocess.run(["mount", *options], check=True, capture_output=True)
     try:
         yield folder
@@ -91,10 +92,10 @@ def _scene(make: Callable[..., Scene], root: Path) -> Iterator[tuple[Scene, Path
 
 
 def _needed(make: Callable[..., Scene], root: Path) -> int:
-    """Bytes of disk that the command writes."""
+    """Bytes of disk that the command needs: what it writes, and what it reserves for two runs at a time."""
     with _scene(make, root) as (scene, disk):
         run_killed(scene.command(), scene.root, scene.environment())
-        return _used(disk) + PAGE
+        return _used(disk) + 2 * ROOM_BYTES + PAGE
 
 
 def _tried(make: Callable[..., Scene], root: Path, room: int) -> list[str]:

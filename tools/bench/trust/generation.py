@@ -9,7 +9,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from locobench.generate.folder import LOCK_FILE, STATE_FILE
+from locobench.generate.folder import STATE_FILE
 from tests.support.suite import REPOSITORY
 from tools.bench.trust.faults import Fault, left_running
 from tools.bench.trust.kills import SIGNALS, run_killed, wrong_end
@@ -73,7 +73,7 @@ def _tree(root: Path) -> Tree:
     """Everything below a folder but what generation knows of its own last run."""
     found = {}
     for path in sorted(root.rglob("*")):
-        if path.is_file() and path.name not in (STATE_FILE, LOCK_FILE):
+        if path.is_file() and path.name != STATE_FILE:
             content = hashlib.sha256(path.read_bytes()).hexdigest()
             found[str(path.relative_to(root))] = (path.lstat().st_mode, content)
     return found

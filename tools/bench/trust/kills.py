@@ -32,15 +32,13 @@ class Ended:
 
 
 def tried_kills(kills: int, rng: random.Random, place: Path, claude: Path | None) -> list[Fault]:
-    """End `run`, and in turn `matrix` and `grade`, `kills` times each way; a row a command."""
+    """End `run`, `matrix` and `grade` `kills` times each; a row a command."""
     found = []
-    for number, make in enumerate(SCENES):
+    for make in SCENES:
         name = make.__name__.lower()
         fault = Fault(f"`{name}` ended by SIGKILL, SIGTERM, SIGINT or SIGHUP at a random moment")
-        others = len(SCENES) - 1
-        times = len(range(number - 1, kills, others)) if number else kills
-        longest = _undisturbed(make, place / name, claude) if times else 0.0
-        for attempt in range(times):
+        longest = _undisturbed(make, place / name, claude)
+        for attempt in range(kills):
             number_of_signal = SIGNALS[attempt % len(SIGNALS)]
             after = rng.uniform(0.02, longest)
             to_group = rng.random() < 0.5

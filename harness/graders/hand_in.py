@@ -1,0 +1,209 @@
+"""Which of an agent's files are graded? Those that the task names as `sources`; all else comes from the fixture."""
+
+from __future__ import annotations
+
+import configparser
+import re
+import sys
+import tomllib
+from collections.abc import Iterable, Sequence
+from fnmatch import translate
+from pathlib import Path
+from typing import Any
+
+import pathspec
+
+from harness.host import directory, trees
+from locobench.shared.files import read_below
+
+STEERING = (
+    *("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", ".coveragerc"),
+    *("sitecustomize.py", "usercustomize.py", "*.pth", "*.pyc", "*.pyo"),
+    *("*.egg-link", "*.egg-info", "*.dist-info"),  # pytest loads the plugins of distributions beside the tests
+)
+"""Names of files and folders that steer an interpreter or a test runner. The task's are used, an agent's are not."""
+_STEERING = re.compile("|".join(map(translate, STEERING)), re.IGNORECASE)
+
+MAX_SETTINGS_BYTES = 1_000_000
+SHARED = {"pyproject.toml": ("tool.pytest", "build-system"), "setup.cfg": ("tool:pytest", "pytest")}
+"""Files with settings of a test runner or build among others, and the names of those sections."""
+
+PYTHON = re.compile(r"\.(?:py|pyc|pyo|so)\Z")
+IMPORT = re.compile(rb"^\s*(?:import|from)\s+(\w+)", re.MULTILINE)
+TEST = re.compile(r"(?:^|[._-])(?:tests?|spec)[._-]|Tests?\.")
+"""The name of a file of tests: test_money.py, money_test.go, money.spec.ts, MoneyTest.java."""
+
+PACKAGE, TESTS, NEIGHBOURS = "the package of hidden tests", "hidden tests", "tests that run with the hidden ones"
+
+
+class HandIn:
+    """Tells the files that an agent hands in from those that stay the task's."""
+
+    def __init__(
+        self,
+        sources: Sequence[str],
+        fixture: Path | None = None,
+        hidden: Path | None = None,
+        solution: Path | None = None,
+    ) -> None:
+        """`sources` are globs; without any, everything is handed in that the fixture's .gitignore does not name."""
+        self._globs = frozenset(sources)
+        self._sources = compiled(sources) if sources else None
+        self._fixture, self._hidden = fixture, hidden
+        self._ignored = _ignore_files(fixture)
+        own, hidden_files, self._solved = map(files_below, (fixture, hidden, solution))
+        known = own | hidden_files | self._solved
+        self._hidden_files, self._tasks = hidden_files, own | hidden_files
+        self._hidden_stems = {path.removesuffix(Path(path).suffix) for path in hidden_files}
+        self._hidden_folders = {folder for path in hidden_files for folder in _folders(path)}
+        self._beside_hidden = {path.rpartition("/")[0] for path in hidden_files}
+        packages = {path.rpartition("/")[0] for path in known if path.endswith("__init__.py")}
+        folders = {folder for path in known for folder in _folders(path)}
+        self._roots = {"", *(folder for folder in folders if packages.isdisjoint([folder, *_folders(folder)]))}
+        """Folders that Python may import from."""
+        self._libraries = {*sys.stdlib_module_names}
+        if self._solved:  # else the agent may have to write what they import
+            provided = {part.partition(".")[0] for path in known for part in path.split("/")}
+            self._libraries |= _imported(hidden, hidden_files) - provided
+
+    def refusal(self, path: str, work: Path) -> str | None:
+        """Return why a file is not taken from an agent's tree; None if it is.
+
+        Empty if nobody needs to be told, as for what a tool put into node_modules.
+        """
+        *folders, name = path.split("/")
+        if not directory.IGNORED_DIRS.isdisjoint(folders):
+            return ""
+        if self._sources is None:
+            if any(path.startswith(at) and spec.match_file(path.removeprefix(at)) for at, spec in self._ignored):
+                return ""
+            if trees.leads_out(work, path):
+                return "a link that leads out"
+        elif not self._sources.fullmatch(path):
+            return "outside of `sources`"
+        elif (work / path).is_symlink():
+            return "a link"
+        if any(map(_STEERING.match, (*folders, name))):
+            return "steers an interpreter or a test runner"
+        if name in SHARED and _settings(self._fixture, path, SHARED[name]) != _settings(work, path, SHARED[name]):
+            return f"changes its section {' or '.join(SHARED[name])}"
+        shadowed = self.shadowed(path)
+        return shadowed and f"in the place of {shadowed}"
+
+    def shadowed(self, path: str) -> str | None:
+        """Return what a file would be loaded in the place of, or along with: hidden tests or a library."""
+        if path in self._hidden_files or path in self._solved:
+            return None
+        folder, _, name = path.rpartition("/")
+        around = {folder, *_folders(path)}
+        module, is_python = name.partition(".")[0], PYTHON.search(name)
+        if module == "__init__" and is_python and folder in self._hidden_folders and path not in self._globs:
+            return PACKAGE
+        if self._sources is not None and TEST.search(name) and not self._beside_hidden.isdisjoint(around):
+            return NEIGHBOURS
+        if path in self._tasks:
+            return None
+        if any(stem in self._hidden_stems for part in (path, *_folders(path)) for stem in self._stems(part)):
+            return TESTS
+        if module == "__init__":
+            folder, _, module = folder.rpartition("/")
+        return f"the library {module}" if is_python and folder in self._roots and module in self._libraries else None
+
+    def _stems(self, path: str) -> list[str]:
+        """Return the path without each of its endings; none for a folder that holds hidden files."""
+        if path in self._hidden_folders:
+            return []
+        name = path.rpartition("/")[2]
+        ends = [position for position, letter in enumerate(name) if letter == "."]
+        return [path, *(path[: len(path) - len(name) + end] for end in ends)]
+
+    def assemble(self, work: Path, target: Path) -> tuple[str, ...]:
+        """Build a project of the fixture and of what the agent hands in; return the files that the agent created.
+
+        A file of the fixture is left out if the agent could have handed it in, and deleted it.
+
+        Args:
+            work: the agent's tree; its links are not followed.
+            target: a folder that does not exist yet.
+
+        Raises:
+            OSError: the tree cannot be copied; `trees.TooLarge` if it is too large.
+        """
+        if self._fixture is not None:
+            trees.copy(self._fixture, target, lambda path: path[-1] == "/" or self.refusal(path, work) is not None)
+        taken: set[str] = set()
+        for folder, names, files, _ in trees.walk(work, strict=True):
+            names[:] = [name for name in names if self.refusal(f"{folder}{name}/", work) != ""]
+            for path in [*(f"{folder}{name}/" for name in names), *(f"{folder}{name}" for name in files)]:
+                if self.refusal(path, work) is None:
+                    taken |= {path, *(f"{parent}/" for parent in _folders(path))}
+        copied = trees.copy(work, target, taken.__contains__)
+        return tuple(path for path in copied if path not in self._tasks)
+
+    def lay_hidden(self, project: Path) -> None:
+        """Lay the hidden files over a project, and undo what commands in it have put in their place."""
+        for folder, names, files, _ in trees.walk(project):
+            names[:] = [name for name in names if name not in directory.IGNORED_DIRS]
+            for path in [f"{folder}{name}" for name in files]:
+                if path not in self._tasks and self.shadowed(path) not in (None, NEIGHBOURS):
+                    (project / path).unlink()
+        if self._fixture is not None:
+            trees.copy(self._fixture, project, lambda path: path[-1] == "/" or self.shadowed(path) is not None)
+        if self._hidden is not None:
+            trees.copy(self._hidden, project)
+
+
+def compiled(sources: Iterable[str]) -> re.Pattern[str]:
+    """Compile the globs of `sources`, for whole paths; a folder stands for all that is in it."""
+    return re.compile("|".join(f"(?:{directory.regex(glob.rstrip('/'))})(?:/.*)?" for glob in sources))
+
+
+def _folders(path: str) -> list[str]:
+    """Return the folders that a path is in, the innermost first."""
+    parts = path.split("/")[:-1]
+    return ["/".join(parts[:end]) for end in range(len(parts), 0, -1)]
+
+
+def files_below(root: Path | None) -> frozenset[str]:
+    """Return the relative paths of all files below a folder but those of tools."""
+    found: set[str] = set()
+    for folder, names, files, _ in trees.walk(root) if root is not None else ():
+        names[:] = [name for name in names if name not in directory.IGNORED_DIRS]
+        found.update(f"{folder}{name}" for name in files)
+    return frozenset(found)
+
+
+def _ignore_files(fixture: Path | None) -> list[tuple[str, pathspec.GitIgnoreSpec]]:
+    """Return the rules of each .gitignore of a fixture, after the folder that they are for."""
+    found = []
+    for file in filter(Path.is_file, fixture.rglob(".gitignore")) if fixture is not None else ():
+        folder = file.parent.relative_to(fixture or file).as_posix()
+        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+        found.append(("" if folder == "." else f"{folder}/", pathspec.GitIgnoreSpec.from_lines(lines)))
+    return found
+
+
+def _imported(root: Path | None, files: Iterable[str]) -> set[str]:
+    """Return the names that Python files import from."""
+    sources = [(root / path).read_bytes() for path in files if root is not None and path.endswith(".py")]
+    return {name.decode(errors="replace") for source in sources for name in IMPORT.findall(source)}
+
+
+def _settings(root: Path | None, path: str, sections: tuple[str, ...]) -> Any:
+    """Return some sections of a file; None if there are none, the whole text if it cannot be parsed."""
+    try:
+        text = read_below(root, path, MAX_SETTINGS_BYTES).decode("utf-8", errors="replace") if root else ""
+    except FileNotFoundError:
+        return None
+    except OSError:  # a link, or too large
+        return object()  # unlike any other settings
+    try:
+        if path.endswith(".toml"):
+            data = tomllib.loads(text)
+            data |= {f"tool.{name}": value for name, value in data.get("tool", {}).items()}
+            return [data[name] for name in sections if name in data] or None
+        parser = configparser.RawConfigParser(strict=False)
+        parser.read_string(text)
+    except (ValueError, RecursionError, configparser.Error, AttributeError, TypeError):
+        return text
+    return [parser.items(name) for name in sections if parser.has_section(name)] or None
