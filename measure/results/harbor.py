@@ -8,12 +8,10 @@ import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from locobench.harbor.code import files_of_code, files_of_key
 from locobench.harbor.record import TrialRecord, read_or_warn, read_records
 from locobench.harbor.task import EnvironmentSection
 from locobench.harbor.trial import (
@@ -39,14 +37,13 @@ from measure.records import (
     GradeResult,
     Offered,
     Outcome,
-    Reach,
     TokenUsage,
     ToolCall,
     VerifierMetrics,
 )
 from measure.results.endings import ERROR_CHARS, ending_of
 from measure.results.files import with_run_indices
-from measure.results.reach import reach_of
+from measure.results.reach import reach_in
 from measure.results.reruns import join_jobs
 from measure.secrets.redaction import REDACTED
 from measure.secrets.shapes import replace_shapes
@@ -155,7 +152,7 @@ def _result(trial: TrialRecord, reward: float | None, key: str, config_name: str
             )
             for call in actions.calls
         ],
-        reach=_reach(trial),
+        reach=reach_in(trial),
         names_servers=actions.names_servers,
         has_transcript=bool(actions.turns),
         duration_seconds=result.agent_seconds,
@@ -204,33 +201,6 @@ def _result(trial: TrialRecord, reward: float | None, key: str, config_name: str
         run_id=str(trial.path.resolve()) if trial.problem else result.run_id,
         source=str(trial.path),
     )
-
-
-def _reach(trial: TrialRecord) -> Reach | None:
-    """Work out how the agent reached the files of the key; the text of its calls is not kept."""
-    folder = trial.result.task_path
-    if folder is None or trial.task is None or not (trial.actions.turns or trial.actions.calls):
-        return None
-    wanted, code = _files_of(folder)
-    if not wanted:
-        return None
-    calls = [
-        ToolCall(
-            name=call.name,
-            input={"arguments": call.arguments},
-            output=None if call.error else call.output,
-            error=call.error,
-        )
-        for call in trial.actions.calls
-    ]
-    return reach_of(calls, wanted, code)
-
-
-@lru_cache(maxsize=8)  # trials of a task lie next to each other
-def _files_of(task: Path) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the files of a task's key and, if there are any, all files of its code base."""
-    wanted = files_of_key(task)
-    return wanted, files_of_code(task) if wanted else frozenset()
 
 
 def _told(text: str) -> str:
@@ -292,8 +262,7 @@ def _batches(found: Sequence[TrialFolder]) -> dict[Path, Batch]:
 
 
 def _grade(trial: TrialRecord, reward: float, key: str, metrics: VerifierMetrics | None) -> GradeResult:
-    components = metrics.components if metrics else {}
-    rewards = trial.result.rewards
+    components, rewards = metrics.components if metrics else {}, trial.result.rewards
     return GradeResult(
         assertion_id=key,
         assertion_type="code",

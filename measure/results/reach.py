@@ -6,7 +6,11 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
 
+from locobench.harbor.code import files_of_code, files_of_key
+from locobench.harbor.record import TrialRecord
 from measure.records import Reach, ToolCall
 
 MENTION = re.compile(r"[\w@+.~-]+(?:[/\\][\w@+.~-]+)*")
@@ -73,3 +77,26 @@ def reach_of(calls: Sequence[ToolCall], key: Iterable[str], files: Iterable[str]
         precision=len(seen & wanted) / len(seen) if seen and all_files else None,
         bytes_read=size,
     )
+
+
+def reach_in(trial: TrialRecord) -> Reach | None:
+    """Work out how a trial's agent reached the files of the key.
+
+    None if the key names no file, the task is not there as it ran, or no text of a call is recorded.
+    """
+    folder, actions = trial.result.task_path, trial.actions
+    if folder is None or trial.task is None or not (actions.turns or actions.calls):
+        return None
+    wanted, code = _files_of(folder)
+    calls = (
+        ToolCall(name=c.name, input={"": c.arguments}, output=None if c.error else c.output, error=c.error)
+        for c in actions.calls
+    )
+    return reach_of(list(calls), wanted, code) if wanted else None
+
+
+@lru_cache(maxsize=8)  # trials of a task lie next to each other
+def _files_of(task: Path) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the files of a task's key and, if there are any, all files of its code base."""
+    wanted = files_of_key(task)
+    return wanted, files_of_code(task) if wanted else frozenset()
