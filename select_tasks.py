@@ -109,6 +109,10 @@ def main(
     unknown = sum(task.closed_reward is None for _, task in selection.selected)
     if chosen.max_closed is not None and unknown:
         complain(f"{closed_book}: says nothing of {unknown} of the selected tasks, which stay")
+    if any(task.pilot and not task.pilot.runs for _, task in selection.selected):
+        complain(
+            f"{pilot}: its runs have no ids, by which `compare` would leave them out; keep them out of it yourself"
+        )
     if not quiet:
         print_summary(selection)
         say(f"{len(selection.selected)} tasks written to {output}")

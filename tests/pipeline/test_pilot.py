@@ -115,6 +115,16 @@ def test_an_exact_question_is_read_with_its_answer_and_without_a_difficulty(data
     assert task.answer == {"a.py", "b.py"}
 
 
+def test_a_pilot_whose_runs_have_no_ids_is_warned_of(data: Data, tmp_path: Path, script: Script) -> None:
+    scenario, dataset = data.scenario(), tmp_path / "d.jsonl"
+    extract(data.folder, dataset)
+    (tmp_path / "pilot.csv").write_text(f"task,arm,reward\n{scenario},a,0.5\n")
+    select_ = ["select_tasks.py", "--dataset_path", dataset, "--output", tmp_path / "s.json"]
+    done = script(*select_, "--pilot", tmp_path / "pilot.csv")
+    assert done.returncode == 0
+    assert "its runs have no ids" in done.stderr
+
+
 def test_the_pilots_runs_go_with_the_selection_into_the_tasks_and_leave_their_content(
     data: Data, tmp_path: Path, script: Script
 ) -> None:
