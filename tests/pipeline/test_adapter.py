@@ -198,7 +198,7 @@ def test_a_name_that_is_no_folder_writes_nothing(data: Data, tmp_path: Path, nam
     data.project()
     scenario = data.scenario()
     adapter = LoCoBenchAdapter(loader(data, tmp_path), tmp_path / "tasks", data.folder)
-    with pytest.raises(InputError, match=f"^'{re.escape(name)}': not the name of a folder"):
+    with pytest.raises(InputError, match=f"^'{re.escape(name)}': not a valid folder name"):
         adapter.generate_task(scenario, name)
     assert not adapter.output_dir.exists()
 
