@@ -38,7 +38,7 @@ TASKS = "evals/tasks/**/*.task.yaml"
 @click.option(
     "--mcp-config",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="MCP servers that every run will have, for -c.",
+    help="With -c: MCP servers that every run will have.",
 )
 @click.option("-j", "--workers", default=2, show_default=True, type=click.IntRange(1, 64), help="Checks at a time.")
 @click.pass_context

@@ -25,7 +25,7 @@ class Check:
 def oracle(task: Task, grader: CompositeGrader | None = None) -> Check:
     """Check that the solution, laid over the fixture, passes every code assertion.
 
-    A `grader` used before already knows what the solution passes.
+    A `grader` that was used before remembers what the solution passes.
     """
     if task.solution_path is None:
         return Check("oracle", task.id, False, "no solution_path in the task file")

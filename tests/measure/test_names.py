@@ -70,7 +70,7 @@ def test_a_table_of_names_pairs_what_no_rule_does(tmp_path: Path) -> None:
     ("table", "said"),
     [
         ("t_0\n", "row 1 has no two names"),
-        ("t_0,x\nt_1,x\n", "row 2 names x a second time"),
+        ("t_0,x\nt_1,x\n", "row 2 repeats x"),
         ("t_0,x\n", "no arm has a task of the table of names, such as x"),
         ("t_0,t_1\n", "t_0 and t_1 would both be called t_0"),
     ],

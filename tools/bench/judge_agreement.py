@@ -70,7 +70,7 @@ def digest(prompt: str) -> str:
 
 
 def compare() -> tuple[list[Graded], list[Graded], int]:
-    """Return (answers with the judge's grade, the same with the verifier's reward, prompts that are still the same)."""
+    """Return the answers with the judge's grade and with the verifier's reward, and the number of unchanged prompts."""
     grades = json.loads((FIXTURES / "grades.json").read_text(encoding="utf-8"))
     by_judge, by_verifier, same = [], [], 0
     with tempfile.TemporaryDirectory() as scratch:
