@@ -181,7 +181,7 @@ def _snapshot(config: Config) -> ClaudeConfigSnapshot | None:
         if REDACTED in json.dumps(server, ensure_ascii=False):
             raise InputError(
                 f"{config.snapshot}: MCP server {name} lacks a secret that the export removed; put ${{NAME}} in its "
-                "place, and NAME into the env of a config file that names this snapshot"
+                "place, and set NAME in the env of a config file that names this snapshot"
             )
     return snapshot
 
