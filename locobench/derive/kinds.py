@@ -27,6 +27,8 @@ class Kind:
     needs_scip: bool = False
     checked: frozenset[str] = frozenset()
     """Languages in which no answer by the strict rule differed from an independent resolver's, over three questions."""
+    checked_by_index: frozenset[str] = frozenset()
+    """The same for answers by an index that `--scip auto` made."""
 
 
 def _in(languages: str) -> frozenset[str]:

@@ -137,6 +137,11 @@ class Scip:
                 f"{path}: of another commit: {misplaced} of {placed} definitions are not where it says;"
                 " index the commit that --revision names"
             )
+        told = {document.relative_path for document in message.documents if document.occurrences}
+        silent = {number for path, number in numbers.items() if path not in told}
+        self._murky = index.murky | {
+            index.names[name] for name, file in zip(index.name, index.file, strict=True) if file in silent
+        }
         self._packages = {_package(symbol) for symbol in self._own}
         self._constructors(index)
 
@@ -160,8 +165,8 @@ class Scip:
             raise Unclear("not in the index")
         if one.kind in ("mixed", "constructor"):
             raise Unclear("a constructor, or of two kinds")
-        if one.name in index.murky:
-            raise Unclear("named in a broken file or a macro")
+        if self._is_murky(symbol):
+            raise Unclear("named in a broken file or a macro, or in a file that the index lacks")
         if index.language.is_special(one.name):
             raise Unclear("used without being named")
         for row in index.mentions(one.name):
@@ -177,6 +182,12 @@ class Scip:
                 if not index.is_inside(item, symbol):
                     found.add(Item(index.file[row], item))
         return frozenset(found)
+
+    def _is_murky(self, symbol: int) -> bool:
+        """Return whether code that nobody reads has one of a symbol's names, its aliases included."""
+        index = self.index
+        aliases = (index.names[index.name[row]] for name in self._names[symbol] for row in self._uses[name])
+        return not self._murky.isdisjoint({index.symbols[symbol].name, *aliases})
 
     def _check(self, row: int, *, is_method: bool) -> None:
         index = self.index
@@ -195,10 +206,12 @@ class Scip:
         """Return the types that the SCIP index lists as implementations of this one.
 
         Raises:
-            Unclear: the type is not in the SCIP index, or a broken file or a macro names it.
+            Unclear: the type is not in the SCIP index, or it is named where nothing tells what is meant.
         """
-        if not self._names[symbol] or self.index.symbols[symbol].name in self.index.murky:
+        if not self._names[symbol] or self._is_murky(symbol):
             raise Unclear("not in the index")
+        for row in self.index.mentions(self.index.symbols[symbol].name):
+            self._check(row, is_method=False)
         below = {one for name in self._names[symbol] for one in self._subtypes[name]}
         return frozenset(self._own[one] for one in below if one in self._own and one.endswith("#"))
 
