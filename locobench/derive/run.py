@@ -14,7 +14,7 @@ from locobench.derive.code.languages import Language
 from locobench.derive.code.scope import Scope, Source, is_read, scopes, texts
 from locobench.derive.code.tree import MISSING, Repository, Tree
 from locobench.derive.history import Change, Greps, History
-from locobench.derive.kinds import AGREEMENT, FEWEST_FILES, HARD, KINDS, STRUCTURE
+from locobench.derive.kinds import AGREEMENT, CHECKED_BY_INDEX, FEWEST_FILES, HARD, KINDS, STRUCTURE
 from locobench.derive.page import page
 from locobench.derive.report import Choice, LanguageReport, Report
 from locobench.derive.resolve.indexers import AUTO, Indexes
@@ -164,8 +164,8 @@ class _Deriver:
     def _checked(self, finding: Finding) -> frozenset[str]:
         """Return the languages in which keys of this origin agreed with an independent resolver's."""
         kind = KINDS[finding.kind]
-        by_index = kind.checked_by_index if self.choice.scip == AUTO else frozenset[str]()
-        return {"syntax": kind.checked, "scip": by_index}.get(finding.tier, frozenset())
+        by_index = CHECKED_BY_INDEX.get(finding.kind) if self.choice.scip == AUTO else None
+        return {"syntax": kind.checked, "scip": by_index or frozenset()}.get(finding.tier, frozenset())
 
     def _history(self, scope: Scope, commit: str, report: Report, own: LanguageReport) -> None:
         if self.repository.is_shallow:
