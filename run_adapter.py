@@ -41,7 +41,7 @@ from locobench.shared.terminal import complain, first_few, progress, say
 @option("--strip_code_fences", is_flag=True, help="Take the fence off files that are wrapped in one.")
 @option("--dataset_name", metavar="ORG/NAME", help="Also write the files of a Harbor dataset beside the tasks.")
 @option("--mirror_repos", type=PATH, metavar="DIR", help="Also write the projects as git repositories.")
-@option("--quiet", is_flag=True, help="No progress, no summary, no warnings about missing files.")
+@option("--quiet", is_flag=True, help="No progress, no summary, no warnings about files left out.")
 def main(
     dataset_path: Path,
     output_dir: Path,
@@ -83,22 +83,26 @@ def main(
         check_apart(mirror_repos, data_dir, "--mirror_repos")
     loader = LoCoBenchLoader(where_written(dataset_path))
     selection = where_written(selected_tasks) if selected_tasks and not task_ids else None
-    chosen = read_selection(selection) if selection else list(task_ids) or loader.all_ids()
+    pilot_runs = read_selection(selection) if selection else {}
+    chosen = list(pilot_runs if selection else task_ids or loader.all_ids())
     wanted = loader.require(chosen)[:limit]
     if not wanted:
         empty = "--limit is 0" if chosen else f"{selected_tasks or dataset_path} names none"
         complain(f"{output_dir}: no task to generate: {empty}")
         return NOTHING_DONE
-    adapter = LoCoBenchAdapter(loader, output_dir, data_dir, options, overwrite=overwrite)
+    adapter = LoCoBenchAdapter(loader, output_dir, data_dir, options, overwrite=overwrite, pilot_runs=pilot_runs)
     if dataset_name:
         dataset.check(output_dir, dataset_name)
 
     counts: Counter[str] = Counter()
     whole: list[str] = []
+    missing: Counter[str] = Counter()
     for outcome in progress(adapter.generate(wanted), len(wanted), "Generating", quiet=quiet):
         counts[outcome.status] += 1
         for warning in outcome.warnings if not quiet else ():
             complain(f"{outcome.task_id}: {warning}")
+        counts["lacking"] += bool(outcome.missing)
+        missing.update(outcome.missing)
         if outcome.status == "failed":
             complain(f"{outcome.task_id}: {outcome.reason}; not written")
             continue
@@ -108,6 +112,9 @@ def main(
     repaired = f"{counts['repaired']} repaired, " if counts["repaired"] else ""
     rest = f"{repaired}{counts['unchanged']} unchanged, {counts['failed']} failed"
     tell(f"{counts['written']} tasks written to {output_dir}, {rest}")
+    if missing:
+        names = first_few([name for name, _ in missing.most_common()])
+        tell(f"in {counts['lacking']} of them context files that do not exist are not scored: {names}")
     if others := beside(output_dir, wanted):
         complain(
             f"{output_dir}: {len(others)} other tasks are also in this folder and will run ({first_few(others)}):"
