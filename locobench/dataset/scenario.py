@@ -119,6 +119,11 @@ class Scenario(BaseModel):
     derived: Derived | None = None
     """Facts about a question with an exact answer, made by derive_scenarios.py; None for other scenarios."""
 
+    @property
+    def known_difficulty(self) -> str:
+        """As published; `unknown` for an exact question, whose own follows from grep's F1, which does not tell it."""
+        return "unknown" if self.derived else self.difficulty
+
     @field_validator("difficulty")
     @classmethod
     def _known_difficulty(cls, value: str) -> str:
