@@ -15,7 +15,7 @@ from locobench.shared.terminal import complain, progress, say
 @argument("repository", type=PATH, nargs=-1, required=True)
 @option("--output_dir", type=PATH, default="data/derived", help="Data folder to write.")
 @option("--revision", metavar="REV", default="HEAD", help="Commit to look at.")
-@option("--scip", type=PATH, metavar="FILE", help="SCIP index of that commit, which makes more questions exact.")
+@option("--scip", type=PATH, metavar="FILE", help="SCIP index of that commit, or auto to run the indexers installed.")
 @option("--languages", multiple=True, metavar="NAME ...", help="Languages to look at (default: all that are there).")
 @option("--max_questions", type=COUNT, default=60, help="Hard questions of a language, at most.")
 @option("--history", type=COUNT, default=15, help="Questions from the history of a repository, at most.")
@@ -45,6 +45,9 @@ def main(
     for report in reports:
         for note in report.notes:
             complain(f"{report.name}: {note}")
+        for own in report.languages:
+            if own.index and not quiet:
+                say(f"{report.name}: {own.language}: {own.index}")
         if not report.asked:
             complain(f"{report.name}: no question: {why_none(report)}")
         elif not quiet:

@@ -54,3 +54,13 @@ KINDS = {
     ),
     "changed_functions": Kind("functions that a fix or feature had to change", "history"),
 }
+
+CHECKED_BY_INDEX = {
+    "users_in_steps": _in("typescript"),
+    "all_users": _in("typescript"),
+    "call_path": _in("typescript"),
+    "direct_users": _in("python typescript"),
+    "class_users": _in("python typescript"),
+    "constant_users": _in("typescript"),
+}
+"""Kind -> the languages in which the same holds for answers by an index that `--scip auto` made."""

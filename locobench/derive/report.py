@@ -24,6 +24,7 @@ class Choice:
     """Most questions from the history, per repository."""
     with_tests: bool = False
     scip: Path | None = None
+    """A SCIP index of the commit, or AUTO to make one for each language."""
 
 
 @dataclass
@@ -41,6 +42,8 @@ class LanguageReport:
     """Reason -> number of valid questions not asked."""
     history: Counter[str] = field(default_factory=Counter)
     """Reason -> number of commits unsuitable for a question."""
+    index: str = ""
+    """What `--scip auto` did."""
 
 
 @dataclass

@@ -14,9 +14,10 @@ from locobench.derive.code.languages import Language
 from locobench.derive.code.scope import Scope, Source, is_read, scopes, texts
 from locobench.derive.code.tree import MISSING, Repository, Tree
 from locobench.derive.history import Change, Greps, History
-from locobench.derive.kinds import AGREEMENT, FEWEST_FILES, HARD, KINDS, STRUCTURE
+from locobench.derive.kinds import AGREEMENT, CHECKED_BY_INDEX, FEWEST_FILES, HARD, KINDS, STRUCTURE
 from locobench.derive.page import page
 from locobench.derive.report import Choice, LanguageReport, Report
+from locobench.derive.resolve.indexers import AUTO, Indexes
 from locobench.derive.resolve.strict import Resolver, Strict
 from locobench.derive.structure import Finding, Structure
 from locobench.shared.errors import InputError
@@ -37,7 +38,7 @@ def derive(paths: Sequence[Path], output_dir: Path, choice: Choice, watch: Watch
         InputError: a repository cannot be read, or the folder cannot be written.
     """
     repositories = [Repository(path) for path in paths]
-    if choice.scip and len(repositories) != 1:
+    if choice.scip not in (None, AUTO) and len(repositories) != 1:
         raise InputError("--scip: an index is of one repository; name one")
     reports = []
     taken: Counter[str] = Counter()
@@ -85,9 +86,14 @@ class _Deriver:
         self.root = repository.name.replace("/", "_")
 
     def run(self) -> Report:
+        """Derive the questions."""
+        tree = self.repository.tree(self.repository.commit(self.choice.revision))
+        with Indexes(self.repository, tree) as self.indexes:
+            return self._report(tree)
+
+    def _report(self, tree: Tree) -> Report:
         repository, choice = self.repository, self.choice
-        commit = repository.commit(choice.revision)
-        tree = repository.tree(commit)
+        commit = tree.commit
         found, unknown = scopes(tree, with_tests=choice.with_tests)
         report = Report(repository.name, commit, unknown=unknown, submodules=len(tree.submodules))
         if tree.submodules:
@@ -111,7 +117,7 @@ class _Deriver:
                 own.not_asked["fewer than three files"] += 1
             if scope is largest and choice.history:
                 self._history(scope, commit, report, own)
-        if choice.scip and report.tier != "scip":
+        if choice.scip not in (None, AUTO) and report.tier != "scip":
             raise InputError(
                 f"{choice.scip}: says nothing of the files of {repository.folder}; --scip wants its own index"
             )
@@ -125,7 +131,7 @@ class _Deriver:
         own.left_out += index.left_out
         own.files, own.lines = len(index.files), _lines(index.texts)
         own.symbols = len(index.symbols)
-        structure = Structure(index, self._resolver(index, report))
+        structure = Structure(index, self._resolver(index, report, own))
         chosen, reasons = questions.choose(structure.findings(), _listings(index), self.choice.max_questions)
         own.reasons, own.not_asked = structure.reasons, reasons
         if not any(not KINDS[one.kind].control for one in chosen):
@@ -136,16 +142,30 @@ class _Deriver:
             question = questions.asked(one, language, with_tests=self.choice.with_tests)
             self._ask(report, project, question, one, structure.read(one), names)
 
-    def _resolver(self, index: Index, report: Report) -> Resolver:
-        if self.choice.scip is None:
+    def _resolver(self, index: Index, report: Report, own: LanguageReport) -> Resolver:
+        path = self.choice.scip
+        if path == AUTO:
+            path, own.index = self.indexes.index(own.language)
+        if path is None:
             return Strict(index)
         from locobench.derive.resolve.scip import read_index
 
-        resolver = read_index(self.choice.scip, index)
+        try:
+            resolver = read_index(path, index)
+        except InputError as error:
+            if self.choice.scip != AUTO:
+                raise
+            own.index, resolver = str(error).replace(f"{path}: ", "its index cannot be used: "), None
         if resolver is None:
             return Strict(index)
         report.tier = "scip"
         return resolver
+
+    def _checked(self, finding: Finding) -> frozenset[str]:
+        """Return the languages in which keys of this origin agreed with an independent resolver's."""
+        kind = KINDS[finding.kind]
+        by_index = CHECKED_BY_INDEX.get(finding.kind) if self.choice.scip == AUTO else None
+        return {"syntax": kind.checked, "scip": by_index or frozenset()}.get(finding.tier, frozenset())
 
     def _history(self, scope: Scope, commit: str, report: Report, own: LanguageReport) -> None:
         if self.repository.is_shallow:
@@ -250,7 +270,7 @@ class _Deriver:
                 "kind": finding.kind,
                 "family": kind.family,
                 "tier": finding.tier,
-                "checked": finding.tier == "syntax" and language in kind.checked,
+                "checked": language in self._checked(finding),
                 "control_group": kind.control,
                 "grep_f1": finding.grep_f1,
                 "repository": self.repository.name,

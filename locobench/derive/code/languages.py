@@ -87,7 +87,7 @@ class Language:
         return self.grammars.get(suffix) or self.grammars[""]
 
 
-_FOLDERS = r"/(tests?|testing|__tests__|spec|specs|testdata|fixtures?|mocks?|__mocks__|benchmarks?|benches|bench)/"
+_FOLDERS = r"/(__)?(tests?|testing|specs?|testdata|fixtures?|mocks?|benchmarks?|benches|bench)(__)?/"
 _THIS = frozenset({"this"})
 # Code that is only for C++, the second half of `long long`, and macros on lines of their own.
 _MACRO_LINES = r"^[A-Z][A-Z0-9_]{3,}$"

@@ -17,7 +17,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import DecodeError
 
 from locobench.derive.code.index import Index
-from locobench.derive.code.rows import Receiver, Role
+from locobench.derive.code.rows import TYPES, Receiver, Role
 from locobench.derive.resolve.strict import Item, Unclear
 from locobench.shared.errors import InputError
 
@@ -25,6 +25,8 @@ IS_DEFINITION = 1
 """A bit in `symbol_roles`."""
 MOST_MISPLACED = 0.02
 """Largest share of definitions that may not match the source: indexers have their own names for some things."""
+_UNRESOLVED = "unresolved"
+"""A local symbol without a definition: an import that the indexer cannot find, or `{name}` in TypeScript."""
 _UTF8, _UTF32 = 1, 3
 _LAST_NAME = re.compile(r"(?:`((?:[^`]|``)+)`|([\w$+-]+))(?:\([^()]*\)\.|[#.:/!])$")
 
@@ -109,12 +111,13 @@ class Scip:
             if number is None:
                 continue
             lines = _lines(index.texts[number])
+            locals_ = {one.symbol for one in document.occurrences if one.symbol_roles & IS_DEFINITION}
             for one in document.occurrences:
                 offset = _offset(index.texts[number], lines, one.range, document.position_encoding)
                 row = self._rows.get((number, offset)) if offset is not None else None
                 if not one.symbol or one.symbol.startswith("local "):
                     if row is not None:
-                        self._meant[row].add("local")
+                        self._meant[row].add("local" if one.symbol in locals_ else _UNRESOLVED)
                     continue
                 if one.symbol_roles & IS_DEFINITION and _spans(one.range):
                     placed += 1
@@ -137,6 +140,11 @@ class Scip:
                 f"{path}: of another commit: {misplaced} of {placed} definitions are not where it says;"
                 " index the commit that --revision names"
             )
+        told = {document.relative_path for document in message.documents if document.occurrences}
+        silent = {number for path, number in numbers.items() if path not in told}
+        self._murky = index.murky | {
+            index.names[name] for name, file in zip(index.name, index.file, strict=True) if file in silent
+        }
         self._packages = {_package(symbol) for symbol in self._own}
         self._constructors(index)
 
@@ -160,8 +168,8 @@ class Scip:
             raise Unclear("not in the index")
         if one.kind in ("mixed", "constructor"):
             raise Unclear("a constructor, or of two kinds")
-        if one.name in index.murky:
-            raise Unclear("named in a broken file or a macro")
+        if self._is_murky(symbol):
+            raise Unclear("named in a broken file or a macro, or in a file that the index lacks")
         if index.language.is_special(one.name):
             raise Unclear("used without being named")
         for row in index.mentions(one.name):
@@ -171,6 +179,10 @@ class Scip:
             for row in self._uses[name]:
                 if index.role[row] in (Role.IMPORT, Role.DEFINITION, Role.DECLARATION):
                     continue
+                if index.role[row] in (Role.BINDING, Role.KEY):
+                    raise Unclear("taken out of an object by a pattern")
+                if one.kind in TYPES and index.names[index.name[row]] == index.language.constructor:
+                    continue  # `super().__init__` does not name the class
                 item = index.item_of(index.scope[row])
                 if item is None:
                     raise Unclear("used where no function can be told")
@@ -178,13 +190,25 @@ class Scip:
                     found.add(Item(index.file[row], item))
         return frozenset(found)
 
+    def _is_subtype_unnamed(self, row: int) -> bool:
+        """Return whether a mention of a type may make a subtype that is no item."""
+        index, inner = self.index, self.index.scope[row]
+        is_item = inner >= 0 and index.definitions[inner].symbol >= 0
+        return index.role[row] == Role.AKIN or (index.role[row] == Role.BASE and not is_item)
+
+    def _is_murky(self, symbol: int) -> bool:
+        """Return whether code that nobody reads has one of a symbol's names, its aliases included."""
+        index = self.index
+        aliases = (index.names[index.name[row]] for name in self._names[symbol] for row in self._uses[name])
+        return not self._murky.isdisjoint({index.symbols[symbol].name, *aliases})
+
     def _check(self, row: int, *, is_method: bool) -> None:
         index = self.index
         if index.role[row] not in (Role.REFERENCE, Role.BASE, Role.AKIN, Role.UNCLEAR):
             return
         meant = self._meant.get(row)
-        if not meant:
-            if is_method and index.receiver[row] == Receiver.NONE:
+        if not meant or _UNRESOLVED in meant:
+            if not meant and is_method and index.receiver[row] == Receiver.NONE:
                 return
             raise Unclear("a mention that the index does not explain")
         if any(one not in self._defined and one != "local" and _package(one) in self._packages for one in meant):
@@ -195,10 +219,14 @@ class Scip:
         """Return the types that the SCIP index lists as implementations of this one.
 
         Raises:
-            Unclear: the type is not in the SCIP index, or a broken file or a macro names it.
+            Unclear: the type is not in the SCIP index, or it is named where nothing tells what is meant.
         """
-        if not self._names[symbol] or self.index.symbols[symbol].name in self.index.murky:
+        if not self._names[symbol] or self._is_murky(symbol):
             raise Unclear("not in the index")
+        for row in self.index.mentions(self.index.symbols[symbol].name):
+            self._check(row, is_method=False)
+        if any(self._is_subtype_unnamed(row) for name in self._names[symbol] for row in self._uses[name]):
+            raise Unclear("named where a type without a name, or another name for it, may arise")
         below = {one for name in self._names[symbol] for one in self._subtypes[name]}
         return frozenset(self._own[one] for one in below if one in self._own and one.endswith("#"))
 

@@ -1,6 +1,7 @@
 """How well do the keys agree with independent resolvers? Precision and recall of items, by language and kind.
 
-`python -m tests.e2e.resolvers.check REPOS [NAME...]` prints a table and each difference: REPOS holds checkouts.
+`python -m tests.e2e.resolvers.check [--scip] REPOS [NAME...]` prints a table and each difference: REPOS holds
+checkouts. With --scip the answers are those by an index, as `derive_scenarios.py --scip auto` makes it.
 The truth comes from `facts.py` alone, which shares nothing with the derivation: items are named by the resolver's own
 positions and syntax trees, files are those that the build system sees. Only the questions themselves are ours.
 """
@@ -15,11 +16,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from locobench.derive.code.build import build
+from locobench.derive.code.index import Index
 from locobench.derive.code.languages import LANGUAGES
 from locobench.derive.code.scope import scopes, texts
 from locobench.derive.code.tree import Repository
 from locobench.derive.kinds import KINDS
-from locobench.derive.resolve.strict import Strict
+from locobench.derive.resolve.indexers import Indexes
+from locobench.derive.resolve.scip import read_index
+from locobench.derive.resolve.strict import Resolver, Strict
 from locobench.derive.structure import Finding, Structure
 from tests.e2e.resolvers.facts import Facts, facts_of
 
@@ -67,6 +71,8 @@ def truth(one: Finding, facts: Facts) -> set[str]:
         if one.kind == "overriders":
             return {item for item in having.values() if item}
         return {sub for sub, item in having.items() if not item}
+    if one.kind == "call_path":
+        return steps(one.extra["end"], facts)
     return users(one.target, one.depth, facts)
 
 
@@ -98,15 +104,40 @@ def users(target: str, depth: int, facts: Facts) -> set[str]:
     return found
 
 
+def steps(end: str, facts: Facts) -> set[str]:
+    """Return every step of the paths of uses to an item, as `USER -> USED`."""
+    found: set[str] = set()
+    seen, pending = {end}, [end]
+    while pending:
+        one = pending.pop()
+        for user in users(one, 1, facts):
+            if facts.kind(user) in FUNCTIONS:
+                found.add(f"{user} -> {one}")
+                pending += {user} - seen
+                seen.add(user)
+    return found
+
+
 def is_inside(item: str, other: str) -> bool:
     return item == other or item.startswith(other + ".")
 
 
-def findings_of(repository: Repository, language: str, most: int) -> list[Finding]:
+def resolver_of(repository: Repository, index: Index, *, by_index: bool) -> Resolver:
+    """Return the strict rule, or the answers by an index made here; a missing indexer is an error."""
+    if not by_index:
+        return Strict(index)
+    with Indexes(repository, repository.tree(repository.commit())) as indexes:
+        path, said = indexes.index(index.language.name)
+        resolver = read_index(path, index) if path else None
+    assert resolver, said
+    return resolver
+
+
+def findings_of(repository: Repository, language: str, most: int, *, by_index: bool = False) -> list[Finding]:
     """Return the questions that the rule allows, asked or not; of each kind at most so many, drawn by lot."""
     scope = scopes(repository.tree(repository.commit()))[0][language]
     index = build(scope.language, texts(repository, scope))
-    structure = Structure(index, Strict(index))
+    structure = Structure(index, resolver_of(repository, index, by_index=by_index))
     drawn = sorted(structure.findings(), key=lambda one: hashlib.sha256(f"{one.kind} {one.target}".encode()).digest())
     taken: Counter[str] = Counter()
     found = []
@@ -122,6 +153,8 @@ def compare(findings: list[Finding], facts: Facts) -> dict[str, Score]:
     scores: dict[str, Score] = defaultdict(Score)
     for one in findings:
         right, answer, score = truth(one, facts), set(one.answer), scores[one.kind]
+        if one.kind == "call_path":
+            answer = {" -> ".join(edge) for edge in one.edges}
         undecided = {item for item in right ^ answer if f"{one.target} -> {item}" in UNDECIDED}
         right, answer = right - undecided, answer - undecided
         score.questions += 1
@@ -134,10 +167,10 @@ def compare(findings: list[Finding], facts: Facts) -> dict[str, Score]:
     return scores
 
 
-def check(root: Path, language: str, most: int = 10_000) -> dict[str, Score]:
+def check(root: Path, language: str, most: int = 10_000, *, by_index: bool = False) -> dict[str, Score]:
     """Check a repository's questions in a language, at most so many hard ones."""
     with facts_of(language, root.resolve()) as facts:
-        return compare(findings_of(Repository(root), language, most), facts)
+        return compare(findings_of(Repository(root), language, most, by_index=by_index), facts)
 
 
 def lines(scores: dict[str, Score], name: str, language: str) -> Iterator[str]:
@@ -151,11 +184,12 @@ def lines(scores: dict[str, Score], name: str, language: str) -> Iterator[str]:
 
 def main(arguments: list[str]) -> int:
     """Print the table and the differences."""
-    repositories, *names = arguments
+    by_index = "--scip" in arguments
+    repositories, *names = [one for one in arguments if one != "--scip"]
     differences = []
     for name in names or REPOSITORIES:
         for language in REPOSITORIES[name]:
-            scores = check(Path(repositories) / name, language)
+            scores = check(Path(repositories) / name, language, by_index=by_index)
             for line in lines(scores, name, language):
                 print(line, flush=True)
             differences += [f"{name}: {one}" for score in scores.values() for one in score.differences]
