@@ -1,0 +1,119 @@
+"""Tools and skills by one name, whichever agent called them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from locobench.harbor.agent_log import McpCall
+
+SEPARATORS: dict[str, tuple[str, ...]] = {
+    "claude-code": ("mcp__{}__",),
+    "cline-cli": ("{}__", "mcp__{}__"),
+    "codex": ("mcp__{}__", "{}__"),
+    "copilot-cli": ("{}-",),
+    "cortex-code": ("mcp__{}__",),
+    "cursor-cli": ("mcp__{}__",),
+    "gemini-cli": ("mcp_{}_", "{}__"),
+    "goose": ("{}.", "{}__"),
+    "grok-build": ("{}__",),
+    "hermes": ("mcp_{}_",),
+    "kimi-code": ("mcp__{}__",),
+    "mimo": ("{}_",),
+    "opencode": ("{}_",),
+    "opencode-v2": ("{}_",),
+    "pi": ("{}_",),
+    "qwen-coder": ("mcp__{}__",),
+    "vibe": ("{}_",),
+}
+"""How each agent puts a server's name in front of its tool's."""
+
+SURE = {"claude-code", "codex", "copilot-cli", "cursor-cli", "gemini-cli", "goose", "opencode", "qwen-coder"}
+"""Agents whose files were read by which it is known that they always name the server."""
+
+ANY_SEPARATOR = ("mcp__{}__", "mcp_{}_", "{}__", "{}.", "{}/", "{}:")
+"""Prefixes that no built-in tool has, looked for with every other agent."""
+
+BUILT_IN = {"search_replace", "web_search", "web_fetch", "code_search", "file_search", "read_file", "write_file"}
+"""Tools of agents that join server and tool by one underscore; a server may be called `search`, too."""
+
+SERVER_KEYS = ("server", "server_name", "serverName", "providerIdentifier", "mcp_server")
+TOOL_KEYS = ("toolName", "tool_name", "tool", "name")
+"""Arguments that name a server and its tool, for agents that call all of them through one tool of their own."""
+
+SKILL_TOOLS = {"skill", "activate_skill", "load_skill", "use_skill", "invoke_skill"}
+SKILL_FILE = re.compile(r"skills/([^/\s\"']+)/")
+"""Agents without such a tool read the skill's files."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool call of the agent or a subagent."""
+
+    name: str
+    id: str = ""
+    skill: str = ""
+    """The skill that it loaded or read; empty for none."""
+    error: str | None = None
+    """What the tool said when it failed; None if it did not."""
+    seconds: float | None = None
+    """From the call to its result; None where the agent does not record both times."""
+    arguments: Any = None
+    output: str | None = field(default=None, repr=False)
+    """What the tool returned, failed or not; None where that is not recorded."""
+
+
+def with_one_name(calls: Iterable[Call], agent: str, servers: Sequence[str], logged: Sequence[McpCall]) -> list[Call]:
+    """Return the calls with one name for each MCP tool, whatever agents call it, and the skills that they used.
+
+    `logged` are the calls of MCP tools in the agent's own log, in the order they were made.
+    """
+    waiting = list(logged)
+    found = []
+    for call in calls:
+        server, tool = _server_and_tool(call, agent, servers)
+        own = next(
+            (c for c in waiting if (c.server, c.tool) == (server, tool) or (not server and c.tool == call.name)), None
+        )
+        if own:
+            waiting.remove(own)
+            server, tool = own.server, own.tool
+            call = replace(call, error=call.error or own.error)
+        name, skill = f"mcp__{server}__{tool}" if server else call.name, _skill(call)
+        found.append(replace(call, name=name, skill=skill) if server or skill else call)
+    return found
+
+
+def _server_and_tool(call: Call, agent: str, servers: Sequence[str]) -> tuple[str, str]:
+    arguments = call.arguments if isinstance(call.arguments, Mapping) else {}
+    told = [_folded(str(arguments[key])) for key in SERVER_KEYS if arguments.get(key)]
+    for server in servers if told else ():
+        if _folded(server) in told:
+            return server, next((str(arguments[k]) for k in TOOL_KEYS if arguments.get(k)), call.name)
+    name = call.name
+    if name in ("mcp", "mcpToolCall", "use_mcp_tool", "invoke_tool"):
+        name = next((str(arguments[k]) for k in TOOL_KEYS if arguments.get(k)), name)
+    for server in sorted(servers, key=len, reverse=True):
+        for form in SEPARATORS.get(agent, ANY_SEPARATOR):
+            before, after = form.split("{}")
+            end = len(before) + len(server)
+            called = name.startswith(before) and _folded(name[len(before) : end]) == _folded(server)
+            if called and name[end:].startswith(after) and name[end:] != after and name not in BUILT_IN:
+                return server, name[end + len(after) :]
+    return "", ""
+
+
+def _folded(name: str) -> str:
+    """Return a name as agents write it, which replace characters that the model's service does not take."""
+    return re.sub(r"[^a-z0-9]", "_", name.lower())
+
+
+def _skill(call: Call) -> str:
+    arguments = call.arguments if isinstance(call.arguments, Mapping) else {"": call.arguments}
+    texts = [value for value in arguments.values() if isinstance(value, str)]
+    if call.name.lower() in SKILL_TOOLS and texts:
+        return str(arguments.get("skill") or arguments.get("name") or texts[0]).rpartition(":")[2]
+    found = next(filter(None, map(SKILL_FILE.search, texts)), None)
+    return found[1] if found else ""
