@@ -1,4 +1,4 @@
-"""What can a set of tasks show, judged by a pilot: one arm of the user's own agent, once or a few times a task?"""
+"""The headroom of a set of tasks, judged by a pilot: one arm of the user's own agent, a few runs a task."""
 
 from __future__ import annotations
 

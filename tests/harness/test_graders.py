@@ -275,7 +275,7 @@ def test_a_pattern_that_backtracks_for_ever_is_ended_and_fails(tmp_path: Path, m
     assertion = CodeAssertion.model_validate({"check": "file_not_contains", "file": "a.txt", "pattern": "(a+)+b"})
     result = CodeGrader().grade(assertion, tmp_path)
     assert not result.passed
-    assert "not done" in result.details
+    assert "took longer than" in result.details
 
 
 def test_a_sparse_file_is_neither_copied_nor_hashed_in_full(tmp_path: Path) -> None:

@@ -290,7 +290,7 @@ def count_runs(source: Path, reward_key: str, reward_range: tuple[float, float])
 def test_a_flag_of_a_script_is_an_option_and_a_parameter(checkout: Checkout, dataset: Path) -> None:
     option = '@option("--ids_only", is_flag=True, help="Print the ids of the selected tasks and nothing else.")\n'
     checkout.insert("select_tasks.py", '@option("--quiet", is_flag=True, help="No summary.")\n', option)
-    checkout.insert("select_tasks.py", "closed_book: Path | None, quiet: bool, ", "ids_only: bool, ")
+    checkout.insert("select_tasks.py", "    quiet: bool,\n", "    ids_only: bool,\n")
     printed = "    if ids_only:\n        say(' '.join(task.id for _, task in selection.selected))\n"
     checkout.insert(
         "select_tasks.py", "    if not quiet:\n", f"        print_summary(selection)\n{printed}    if not quiet:\n"

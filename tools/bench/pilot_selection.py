@@ -1,4 +1,4 @@
-"""How often is an unchanged agent called better or worse after a selection by a pilot?
+"""The rate at which an unchanged agent is called better or worse after a selection by a pilot.
 
 Run by `make pilot-selection`, which writes the table in docs/TASK_SELECTION_CRITERIA.md. Tasks are drawn, run once in a
 pilot, selected by select_tasks.py's own rule, and run again; both arms are the same agent, decided by `compare`. The
