@@ -10,7 +10,7 @@ DEMO_OWN := demo-own
 BASE_IMAGE ?= ubuntu:24.04
 MINUTES ?= 30
 KILLS ?= 40
-# Who has nothing left to do takes over from the others; tests/conftest.py says how many there are.
+# Idle workers take tests from busy ones; tests/conftest.py sets their number.
 PARALLEL := -n auto --dist worksteal --quiet
 
 .PHONY: help demo demo-own test quick coverage check docs lock format e2e validity claims-mutants bench bench-images power-table pilot-selection picture fuzz trust clean

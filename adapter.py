@@ -19,7 +19,7 @@ from locobench.generate.fingerprint import content_fingerprint, fingerprint
 from locobench.generate.folder import STATE_FILE, NotOurs, output_folder, stored_fingerprint, write_task
 from locobench.generate.make import make_task, render_dockerfile
 from locobench.generate.options import Options
-from locobench.generate.project import Known, Project, ProjectTasks
+from locobench.generate.project import Known, Project, ProjectTasks, folder_state
 from locobench.generate.workers import spread
 from locobench.scoring.grading import GradingError
 from locobench.shared.errors import InputError
@@ -248,7 +248,7 @@ class LoCoBenchAdapter:
                 reason = f"{error.filename or self.output_dir}: {error.strerror or error}"
                 outcomes.append(Made(task_id, "failed", reason))
         whole = [outcome.task_id for outcome in outcomes if outcome.status != "failed"]
-        states = {task_id: Project.scan(self.output_dir / task_id).state for task_id in whole}
+        states = {task_id: folder_state(self.output_dir / task_id) for task_id in whole}
         seen = {**(group.known.tasks if group.known else {}), **states}
         return outcomes, Known(project.state, project.content, seen) if project and whole else None
 
@@ -285,7 +285,7 @@ class LoCoBenchAdapter:
         digest = fingerprint(*made_from)
         is_current = stored_fingerprint(folder) == digest and not self.overwrite
         known = project.known.tasks if project.known else {}
-        if is_current and known.get(task_id) == Project.scan(folder).state:
+        if is_current and known.get(task_id) == folder_state(folder):
             return Made(task_id, "unchanged")
 
         task = self.loader.load(task_id)

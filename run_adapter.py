@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from locobench.dataset.catalog import BASE_IMAGE
 from locobench.shared.command_line import COUNT, DONE, NOTHING_DONE, PATH, SOME_FAILED, option, script
 from locobench.shared.errors import InputError
 from locobench.shared.installation import EXTRACT, SCRIPTS, SELECT
@@ -20,7 +21,7 @@ from locobench.shared.terminal import complain, first_few, progress, say
 @option("--task_ids", multiple=True, metavar="ID ...", help="Generate these tasks only.")
 @option("--limit", type=COUNT, help="Generate at most this many tasks.")
 @option("--data_dir", type=PATH, help="Folder with generated/ and output/ (default: data/, else the bundled sample).")
-@option("--base_image", metavar="NAME", default="ubuntu:24.04", help="Debian or Ubuntu image to start from.")
+@option("--base_image", metavar="NAME", default=BASE_IMAGE, help="Debian or Ubuntu image to start from.")
 @option("--languages", type=PATH, metavar="FILE", help="TOML file with more languages (CONTRIBUTING.md).")
 @option(
     "--language_image", metavar="NAME", help="Prebuilt images, as registry/x-{language}:1 (docs/RUNNING_AT_SCALE.md)."
@@ -123,7 +124,9 @@ def main(
     manifest = output_dir / dataset.MANIFEST
     if dataset_name:
         is_sample = data_dir.resolve() == SAMPLE.resolve()
-        dataset.publish(output_dir, dataset_name, whole, scenarios=len(loader), is_sample=is_sample)
+        dataset.publish(
+            output_dir, dataset_name, whole, scenarios=len(loader), is_sample=is_sample, languages=options.languages
+        )
         tell(f"dataset {dataset_name} of {len(whole)} tasks in {manifest}")
     elif counts["written"] and manifest.exists():
         complain(f"{manifest}: its digests are stale; --dataset_name writes it again")

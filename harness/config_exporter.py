@@ -1,4 +1,4 @@
-"""What does Claude Code run with on this machine? Exports its configuration as a snapshot without secrets."""
+"""Export this machine's Claude Code configuration as a snapshot without secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a snapshot become a configuration for a run? Writes only inside the given folder."""
+"""Set up a configuration from a snapshot. Writes only inside the given folder."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _contents(snapshot: ClaudeConfigSnapshot, disable_mcp: bool) -> dict[str, by
         inside = parts[0] in ("skills", *FOLDERS) and len(parts) > 1 and posixpath.normpath(path) == path
         if not inside or UNSAFE.search(path):
             raise InputError(
-                f"snapshot: {path!r} is no path inside skills/ or another folder of .claude; the snapshot was not "
+                f"snapshot: {path!r} is not a path inside skills/ or another folder of .claude; the snapshot was not "
                 "imported"
             )
     if snapshot.global_claude_md is not None:

@@ -1,4 +1,4 @@
-"""Where does a run happen? In a temporary home and project that hold only what the config provides."""
+"""Temporary home and project folders of a run, with only what the config provides."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class EvalRunner:
         if max_cost_usd is not None and any(task.llm_assertions for task in left.values()):
             judge = self.grader.judge_model
             if price_of(judge) is None:
-                raise InputError(f"the price of the judge {judge} is not known, so that --max-cost-usd cannot be kept")
+                raise InputError(f"the price of the judge {judge} is not known, so --max-cost-usd cannot be enforced")
         if left:
             self._prepare(left.values())
         with Journal(path, EvalResult) as open_journal:

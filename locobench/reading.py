@@ -232,7 +232,7 @@ def read_answer(path: str) -> tuple[str, str]:
         return stream.read(MAX_ANSWER_BYTES).decode("utf-8", "replace"), ""
 
 
-def write_whole(path: str, value: Any) -> None:
+def write_json(path: str, value: Any) -> None:
     """Write JSON beside `path` and rename it there."""
     part = path + ".part"
     with open(part, "w", encoding="utf-8") as stream:
@@ -251,6 +251,6 @@ def grade(score: Callable[[str, Mapping[str, Any]], dict[str, Any]], root: str) 
     result = score(answer, key)
     if problem:
         result["problem"] = problem
-    write_whole(f"{root}/logs/verifier/metrics.json", result)
-    write_whole(f"{root}/logs/verifier/reward.json", {"reward": result["reward"]})
+    write_json(f"{root}/logs/verifier/metrics.json", result)
+    write_json(f"{root}/logs/verifier/reward.json", {"reward": result["reward"]})
     print(f"reward {result['reward']} {result['components']} {problem}")

@@ -1,4 +1,4 @@
-"""What would one grep earn? Hands in grep's own answer on every task with an exact one, and prints the rewards.
+"""The reward of a single grep: hands in grep's own answer on every task with an exact one, and prints the rewards.
 
 `python -m tools.grep_answers TASKS`: TASKS is a folder that run_adapter.py wrote.
 """

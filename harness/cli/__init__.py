@@ -154,7 +154,7 @@ def cli(ctx: click.Context, env_file: Path | None) -> None:
 def load_env_file(named: Path | None) -> Path | None:
     """Load the variables of an env file into the environment; variables that are already set win.
 
-    A file that nobody named gives KEYS alone, and each is told on stderr. Returns the file that was read, or None.
+    From a file that nobody named, only KEYS are taken, and a line on stderr lists them. Returns the file read, or None.
     InputError if a named file does not exist.
     """
     if named is not None and not named.is_file():

@@ -29,14 +29,16 @@ TASKS = "evals/tasks/**/*.task.yaml"
 @click.command()
 @click.option("-t", "--tasks", "task_glob", help=f"Quoted glob of task files.  [default without -c: {TASKS}]")
 @click.option("-c", "--configs", "config_glob", help="Quoted glob of config files.")
-@click.option("--static", is_flag=True, help="Run nothing: only look at the files and for the programs they need.")
+@click.option(
+    "--static", is_flag=True, help="Run nothing: only check the files and that the programs they need are installed."
+)
 @click.option(
     "--nop", "only_nop", is_flag=True, help="Check only the untouched fixtures, for tasks without a solution."
 )
 @click.option(
     "--mcp-config",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="MCP servers that every run will have, for -c.",
+    help="With -c: MCP servers that every run will have.",
 )
 @click.option("-j", "--workers", default=2, show_default=True, type=click.IntRange(1, 64), help="Checks at a time.")
 @click.pass_context
@@ -87,7 +89,7 @@ def _validate_files(tasks: Sequence[Task], grader: CompositeGrader, *, static: b
         except InputError:
             if static:
                 raise
-            unproved = []  # its checks cannot be carried out; running them will show that
+            unproved = []  # its checks cannot be run; running them will show that
         for problem in _doubts_about_sources(task):
             say(f"warning: {task.id}: {problem}", err=True)
         for command in unproved:

@@ -44,7 +44,7 @@ MOST_REASONS = 5
     show_default=True,
     envvar="JUDGE_API",
     type=click.Choice(["anthropic", "openai"]),
-    help="What the judges' service speaks.",
+    help="API of the judges' service.",
 )
 @click.option("--base-url", help="Address of the service. Default: JUDGE_BASE_URL, else the provider's own variable.")
 @click.option(
@@ -58,7 +58,7 @@ MOST_REASONS = 5
     "--max-cost-usd", type=click.FloatRange(0, min_open=True), help="Stop before the total could exceed this."
 )
 @reward_options
-@click.option("--dry-run", is_flag=True, help="Show what would be asked and what it may cost, ask nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be asked and the cost; ask nothing.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 @click.pass_context
 def grade(

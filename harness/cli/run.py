@@ -65,7 +65,7 @@ def run(
     "snapshots",
     multiple=True,
     type=PATH,
-    help="File of export-config that is run as a config of its own; may be repeated.",
+    help="Snapshot written by export-config, run as a config of its own; repeatable.",
 )
 @click.option("-m", "--models", help="Models instead of the configs' own, separated by commas.")
 @click.option(
@@ -73,7 +73,7 @@ def run(
 )
 @click.option("-j", "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Runs at a time.")
 @click.option("--max-cost-usd", type=click.FloatRange(0, min_open=True), help="Start no run once this is spent.")
-@click.option("--dry-run", is_flag=True, help="Show what would be run, run nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be run; run nothing.")
 @run_options
 @click.pass_context
 def matrix(

@@ -96,13 +96,13 @@ def _words(command: str) -> list[str]:
         reason = "it is empty"
     except ValueError as error:
         reason = str(error)
-    raise InputError(f"--command {command!r}: {reason}; name a program with its arguments, as a shell takes it")
+    raise InputError(f"--command {command!r}: {reason}; write a program and its arguments as in a shell")
 
 
 run_options = together(
-    click.option("-o", "--output", type=PATH, help="Results file to write; its journal lies beside it."),
-    click.option("--resume", is_flag=True, help="Continue OUTPUT: keep its finished runs, make the others."),
-    click.option("-y", "--yes", is_flag=True, help="Do not ask before finished runs are billed again."),
+    click.option("-o", "--output", type=PATH, help="Results file to write; its journal is beside it."),
+    click.option("--resume", is_flag=True, help="Continue OUTPUT: keep its finished runs and make the others."),
+    click.option("-y", "--yes", is_flag=True, help="Repeat and pay for finished runs without asking."),
     click.option(
         "--executor",
         default="claude",
@@ -110,7 +110,7 @@ run_options = together(
         help="The agent: claude, codex, command (with --command), echo (no model: it repeats the prompt), or"
         " MODULE:CLASS of an Executor of your own.",
     ),
-    click.option("--command", help="Of --executor command: the program and its arguments, in quotes."),
+    click.option("--command", help="With --executor command: the program and its arguments, in quotes."),
     click.option("--claude", "claude_path", default="claude", envvar="HARNESS_CLAUDE", help="The claude executable."),
     click.option(
         "--mcp-config",

@@ -16,7 +16,7 @@ from measure.report.console import say
 @click.command()
 @click.option("-o", "--output", required=True, type=PATH, help="Snapshot file to write.")
 @click.option("--claude-home", type=PATH, help="Configuration folder.  [default: $CLAUDE_CONFIG_DIR or ~/.claude]")
-@click.option("--project", type=PATH, help="Project whose MCP servers are taken too.  [default: the current folder]")
+@click.option("--project", type=PATH, help="Project whose MCP servers are exported too.  [default: the current folder]")
 def export_config(output: Path, claude_home: Path | None, project: Path | None) -> None:
     """Write a snapshot of Claude Code's configuration, without secrets."""
     exporter = ConfigExporter(claude_home, project=project)
@@ -31,7 +31,7 @@ def export_config(output: Path, claude_home: Path | None, project: Path | None) 
 
 
 @click.command()
-@click.option("-s", "--snapshot", "snapshot_file", required=True, type=PATH, help="Snapshot file of export-config.")
+@click.option("-s", "--snapshot", "snapshot_file", required=True, type=PATH, help="Snapshot written by export-config.")
 @click.option("-o", "--output", required=True, type=PATH, help="Folder that becomes HOME.")
 @click.option("--enable-mcp/--disable-mcp", default=False, show_default="disabled", help="Keep the MCP servers.")
 def import_config(snapshot_file: Path, output: Path, enable_mcp: bool) -> None:

@@ -1,4 +1,4 @@
-"""Does a deterministic check hold? Searches files by pattern, and runs commands in a copy of the project."""
+"""Deterministic checks: search files by pattern, and run commands in a copy of the project."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from harness.errors import InputError
 from harness.graders.commands import DETAIL_LINES, NOT_FOUND, Commands, SetupError, output_of, some
-from harness.graders.grading_folder import Told
+from harness.graders.grading_folder import PythonReport
 from harness.host import trees
 from harness.host.processes import Command, Limits, StopCause
 from harness.models import CodeAssertion, CodeCheckType, GradeResult
@@ -47,7 +47,7 @@ class CodeGrader(Commands):
     def prepare(self, assertion: CodeAssertion) -> bool:
         """Run a command on the task's own work; return whether passing takes more than exit code 0.
 
-        GraderError if the check could not tell anything about an agent.
+        GraderError if the check cannot measure any agent.
         """
         if assertion.check not in TIMEOUTS:
             return True
@@ -122,14 +122,14 @@ class CodeGrader(Commands):
         self, check: CodeCheckType, env_path: Path, command: str, timeout_seconds: int | None
     ) -> GradeResult:
         limit = timeout_seconds or TIMEOUTS[check]
-        expected = self.reference(command, limit) if self.has_solution else Told(left=math.inf)
+        expected = self.reference(command, limit) if self.has_solution else PythonReport(left=math.inf)
         try:
-            finished, told = self.carried_out(command, env_path, limit)
+            finished, report = self.run_on_copy(command, env_path, limit)
         except SetupError as error:
             self.refuse_setup_that_never_works()
             return _verdict(check, False, str(error), str(error))
         except ValueError as error:
-            return _verdict(check, False, f"{command}: spoilt the account of its tests: {error}")
+            return _verdict(check, False, f"{command}: corrupted its test report: {error}")
         except OSError as error:
             if error.errno in OUR_ERRORS:
                 raise
@@ -138,18 +138,16 @@ class CodeGrader(Commands):
             self.reference(command, limit)
         output = output_of(finished)
         if finished.cause is StopCause.TIMEOUT:
-            return _verdict(check, False, f"{command}: not done after {limit} s", output)
+            return _verdict(check, False, f"{command}: still ran after {limit} s and was killed", output)
         if finished.cause is StopCause.STORAGE:
             return _verdict(check, False, f"{command}: wrote more than the task's resources.storage_mb allows", output)
-        missing = sorted(expected.passed - told.passed)
+        missing = sorted(expected.passed - report.passed)
         if finished.returncode == 0 and missing:
             names = some([name for _, name in missing])
             details = f"{command}: {len(missing)} of the {len(expected.passed)} hidden tests did not run and pass: "
             return _verdict(check, False, f"{details}{names}", output)
-        if finished.returncode == 0 and told.left > expected.left:
-            return _verdict(
-                check, False, f"{command}: was ended by the code that it checks, before its own end", output
-            )
+        if finished.returncode == 0 and report.left > expected.left:
+            return _verdict(check, False, f"{command}: the code under test ended it early", output)
         passed = finished.returncode == 0
         details = f"{command}: exit code {finished.returncode}"
         if not passed:
@@ -193,7 +191,7 @@ def _grade_pattern(check: CodeCheckType, env_path: Path, file: str, pattern: str
         return _verdict(check, False, f"{file} does not exist")
     line = _line_of_match(pattern, content.decode("utf-8", errors="replace"))
     if line is None:
-        return _verdict(check, False, f"{pattern!r}: not done with {file} after {SEARCH_SECONDS} s")
+        return _verdict(check, False, f"{pattern!r}: the search in {file} took longer than {SEARCH_SECONDS} s")
     where = f"in line {line}" if line else "nowhere"
     return _verdict(check, bool(line) is (check is CodeCheckType.FILE_CONTAINS), f"{pattern!r} found {where} of {file}")
 

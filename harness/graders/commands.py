@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 
-from harness.graders.grading_folder import GradingFolder, Told, grading_folder
+from harness.graders.grading_folder import GradingFolder, PythonReport, grading_folder
 from harness.graders.hand_in import HandIn, files_below
 from harness.host import scratch, trees
 from harness.host.processes import Command, Finished, Limits, StopCause
@@ -33,7 +33,7 @@ NOT_FOUND = 127
 
 
 class GraderError(Exception):
-    """The check could not be carried out, through no fault of the agent."""
+    """The check could not be run, through no fault of the agent."""
 
 
 class SetupError(Exception):
@@ -68,7 +68,7 @@ class Commands:
         self._sources, self._setup = tuple(sources), tuple(setup)
         self._sandbox = sandbox or Sandbox()
         self.has_solution = self._solution is not None
-        self._reference: dict[str, Told | GraderError] = {}
+        self._reference: dict[str, PythonReport | GraderError] = {}
         self._reference_lock = threading.Lock()
         self._shared: dict[Path, Callable[[], GradingFolder]] = {}
 
@@ -96,7 +96,9 @@ class Commands:
                 stack.callback(self._shared.pop, env_path)
             yield
 
-    def carried_out(self, command: str, work: Path, limit: int, *, trusted: bool = False) -> tuple[Finished, Told]:
+    def run_on_copy(
+        self, command: str, work: Path, limit: int, *, trusted: bool = False
+    ) -> tuple[Finished, PythonReport]:
         """Run a bash command on a copy of this work, for at most `limit` seconds.
 
         Return how it ended and what its Python programs reported.
@@ -115,7 +117,7 @@ class Commands:
             finished = self._run(command, folder, limit)
             if trusted and finished.returncode == NOT_FOUND and (missing := folder.missing):
                 raise GraderError(f"{command}: {missing} is not installed where checks run; install it there")
-            return finished, folder.told
+            return finished, folder.report
 
     @contextmanager
     def _copy(self, work: Path) -> Iterator[GradingFolder]:
@@ -125,7 +127,7 @@ class Commands:
             for command in self._setup:
                 finished = self._run(command, folder, max(0.0, SETUP_SECONDS - (time.monotonic() - started)))
                 if finished.cause is StopCause.TIMEOUT:
-                    raise SetupError(f"setup: {command}: not done when setup had taken {SETUP_SECONDS} s")
+                    raise SetupError(f"setup: {command}: still ran after {SETUP_SECONDS} s of setup and was killed")
                 if finished.returncode != 0:
                     lines = output_of(finished).splitlines()[-DETAIL_LINES:]
                     raise SetupError("\n".join([f"setup: {command}: exit code {finished.returncode}", *lines]))
@@ -144,10 +146,10 @@ class Commands:
             )
         )
 
-    def reference(self, command: str, limit: int) -> Told:
+    def reference(self, command: str, limit: int) -> PythonReport:
         """Run the command once on the task's own work: the fixture, plus the solution if there is one.
 
-        Return what it told, of hidden tests alone. If no program told anything, exit code 0 is the only evidence.
+        Return its report on the hidden tests. If no program reported anything, exit code 0 is the only evidence.
         GraderError if a program is not installed, or the solution does not pass; the check could then tell nothing
         about an agent. InputError if the sandbox has no bash.
         """
@@ -163,10 +165,10 @@ class Commands:
             raise found
         return found
 
-    def _on_reference(self, command: str, limit: int) -> Told:
+    def _on_reference(self, command: str, limit: int) -> PythonReport:
         with self._reference_work() as work:
             try:
-                finished, told = self.carried_out(command, work, limit, trusted=True)
+                finished, report = self.run_on_copy(command, work, limit, trusted=True)
             except SetupError as error:
                 raise GraderError(f"the reference solution of the task does not pass {error}") from None
             left_out = self.left_out(sorted(files_below(self._solution)), work)
@@ -176,10 +178,10 @@ class Commands:
             graded = [f"not graded: {left_out}"] if left_out else []
             raise GraderError("\n".join([f"{text}{finished.returncode})", *graded, *lines]))
         hidden = self._hidden or Path("/nowhere")
-        return replace(told, passed=frozenset(test for test in told.passed if (hidden / test[0]).is_file()))
+        return replace(report, passed=frozenset(test for test in report.passed if (hidden / test[0]).is_file()))
 
     def refuse_setup_that_never_works(self) -> None:
-        """Raise GraderError if `setup` fails on the task's own work, too, and so says nothing about an agent."""
+        """Raise GraderError if `setup` fails on the task's own work too: that is no fault of the agent."""
         try:
             with self._reference_work() as work, self._copy(work):
                 pass

@@ -1,4 +1,4 @@
-"""How does a run score as a whole? Grades every assertion, weights the grades, and decides pass or fail."""
+"""Grade a whole run: grade every assertion, weight the grades, and decide pass or fail."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class CompositeGrader:
             return self._complete(task, trace, env_path, earlier)
         try:
             if env_path is None:
-                raise FileNotFoundError("the files of the run are gone")
+                raise FileNotFoundError("the run's files were deleted")
             grades, score, passed = self.grade(task, trace, env_path)
             if not all(isinstance(grade, GradeResult) for grade in grades):
                 raise TypeError("grade() returned grades that are not GradeResult")
@@ -100,7 +100,7 @@ class CompositeGrader:
         """Grade one assertion of a task; the caller sets its id and weight. Judges do not need `env_path`."""
         if isinstance(assertion, CodeAssertion):
             if env_path is None:
-                raise FileNotFoundError("the files of the run are gone")
+                raise FileNotFoundError("the run's files were deleted")
             return self._code_grader(task).grade(assertion, env_path, [change.path for change in trace.file_changes])
         grade = self._judge.grade(assertion, task, trace, env_path)
         return grade.model_copy(update={"assertion_name": grade.assertion_name or LLM_WEIGHT_KEY})

@@ -49,7 +49,7 @@ MOST_TOLD_BYTES = 8_000_000
 
 
 @dataclass(frozen=True)
-class Told:
+class PythonReport:
     """What the witness reports about the Python programs that a command ran."""
 
     passed: frozenset[tuple[str, str]] = frozenset()
@@ -91,7 +91,7 @@ class GradingFolder:
         (self.root / "told").mkdir()
 
     @property
-    def told(self) -> Told:
+    def report(self) -> PythonReport:
         """What the command's Python programs reported.
 
         Raises:
@@ -100,14 +100,14 @@ class GradingFolder:
         try:
             content = read_below(self.root, "told/report.jsonl", MOST_TOLD_BYTES)
         except FileNotFoundError:
-            return Told()
+            return PythonReport()
         lines = [json.loads(line) for line in content.splitlines()]
         try:
             tests = [map(str, test) for line in lines for test in line["tests"]]
             passed = frozenset((file, name.partition("[")[0]) for file, name, outcome in tests if outcome == "passed")
-            return Told(passed, sum(bool(line["left"]) for line in lines), len(lines))
+            return PythonReport(passed, sum(bool(line["left"]) for line in lines), len(lines))
         except (TypeError, KeyError) as error:
-            raise ValueError(f"no report of ours ({error})") from error
+            raise ValueError(f"not a report of the witness ({error})") from error
 
     @property
     def missing(self) -> str:

@@ -1,4 +1,4 @@
-"""Which of an agent's files are graded? Those that the task names as `sources`; all else comes from the fixture."""
+"""The files that an agent hands in: those that the task names as `sources`. All else comes from the fixture."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PACKAGE, TESTS, NEIGHBOURS = "the package of hidden tests", "hidden tests", "tes
 
 
 class HandIn:
-    """Tells the files that an agent hands in from those that stay the task's."""
+    """The rules that say which files an agent hands in, and which stay the task's."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What does a judge see? The rubric as instructions, and the agent's work as fenced data, its diff first."""
+"""The prompt of a judge: the rubric as instructions, and the agent's work as fenced data, its diff first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the agent's work meet a rubric? A language model judges; an unusable verdict is an error, not a fail."""
+"""Grade an agent's work against a rubric by a language model. An unusable verdict is an error, not a fail."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class JudgeVerdict(BaseModel):
         """Check that the overall score can be a weighted mean of the criteria's scores."""
         scores = [criterion.score for criterion in self.criteria]
         if not min(scores) - ROUNDING <= self.overall_score <= max(scores) + ROUNDING:
-            raise ValueError(f"overall_score {self.overall_score:g} is no mean of the criteria's scores")
+            raise ValueError(f"overall_score {self.overall_score:g} is outside the range of the criteria's scores")
         return self
 
 

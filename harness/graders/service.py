@@ -1,4 +1,4 @@
-"""The service that judges run on. Asking it once gives a verdict, or why there is none; verdicts make a grade."""
+"""The service that judges run on: one request gives a verdict or an error, and several verdicts give a grade."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Service:
         to ask. InputError if `api` is unknown.
         """
         if api not in asking.BASE_URLS:
-            raise InputError(f"unknown kind of API {api!r}; name {' or '.join(asking.BASE_URLS)}")
+            raise InputError(f"unknown kind of API {api!r}; use {' or '.join(asking.BASE_URLS)}")
         kind: asking.Api = "openai" if api == "openai" else "anthropic"
         own = kind.upper()
         url = (

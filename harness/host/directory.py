@@ -1,4 +1,4 @@
-"""What changed in a directory tree? Snapshots with hashes, and diffs of bounded size."""
+"""Changes in a directory tree: snapshots with hashes, and diffs of bounded size."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def _wait(command: int, owner: int, awake: int) -> int | None:
 
 
 def _reaped() -> tuple[int, int]:
-    """Take leave of a child that has ended, and return its id and status; zeros if there is none."""
+    """Reap a child that has ended, and return its id and status; zeros if there is none."""
     try:
         return os.waitpid(-1, os.WNOHANG)
     except ChildProcessError:

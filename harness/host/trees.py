@@ -156,7 +156,7 @@ def walk(root: Path, *, strict: bool = False) -> Iterator[tuple[str, list[str], 
                 if folder.count("/") < MAX_DEPTH:
                     folders += [f"{folder}{name}/" for name in reversed(names)]
                 elif strict and names:
-                    raise TooLarge(f"more than {MAX_DEPTH} folders in each other")
+                    raise TooLarge(f"more than {MAX_DEPTH} nested folders")
 
 
 def _names(folder: int) -> tuple[list[str], list[str]]:

@@ -1,4 +1,4 @@
-"""Which environment variables of this machine are passed on? Few to an agent, fewer to a grader."""
+"""The environment variables that agents and graders get from this machine."""
 
 from __future__ import annotations
 

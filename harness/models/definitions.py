@@ -1,4 +1,4 @@
-"""What a task file and a config file may say: Task, Config and the assertions of a task."""
+"""Task and config files as models: Task, Config and the assertions of a task."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class AssertionType(StrEnum):
 
 
 class CodeCheckType(StrEnum):
-    """The five deterministic checks."""
+    """The deterministic checks."""
 
     TESTS_PASS = "tests_pass"
     FILE_CONTAINS = "file_contains"
@@ -316,5 +316,5 @@ class Config(Definition):
     @model_validator(mode="after")
     def _the_snapshot_is_in_its_place(self) -> Config:
         for name in {"CLAUDE_CONFIG_DIR", "HOME"} & self.env.keys() if self.snapshot is not None else ():
-            raise ValueError(f"snapshot has no effect where env sets {name}; take one of them away")
+            raise ValueError(f"snapshot has no effect where env sets {name}; remove one")
         return self

@@ -1,4 +1,4 @@
-"""Which models does the harness use by default?"""
+"""The default models of agents and judges."""
 
 from __future__ import annotations
 

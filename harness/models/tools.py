@@ -1,4 +1,4 @@
-"""Which tools may a config name, and what does each entry of such a list mean?"""
+"""The tools that a config may name, and what each entry of such a list means."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def tool_rule(text: str) -> ToolRule:
     """
     match = RULE.fullmatch(text.strip())
     if match is None:
-        raise ValueError(f"{text!r} is no tool; write Name, Name(pattern), mcp__server or mcp__server__tool")
+        raise ValueError(f"{text!r} is not a tool; write Name, Name(pattern), mcp__server or mcp__server__tool")
     rule = ToolRule(text.strip(), match["name"])
     if not rule.is_mcp and canonical(rule.name) not in BUILT_IN:
         raise ValueError(f"no tool is named {rule.name!r}; {did_you_mean(rule.name, BUILT_IN | ALIASES.keys())}")

@@ -1,4 +1,4 @@
-"""What does a judge need from a task folder and a trial? The question, the reference, the code and the answer."""
+"""A task as judges need it: the question, the reference, the code, and a trial's answer."""
 
 from __future__ import annotations
 

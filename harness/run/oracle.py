@@ -1,4 +1,4 @@
-"""Does a task measure what it should? Its reference solution must pass, its untouched fixture must not."""
+"""Checks of a task: its reference solution must pass, its untouched fixture must not."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Check:
 def oracle(task: Task, grader: CompositeGrader | None = None) -> Check:
     """Check that the solution, laid over the fixture, passes every code assertion.
 
-    A `grader` used before already knows what the solution passes.
+    A `grader` that was used before remembers what the solution passes.
     """
     if task.solution_path is None:
         return Check("oracle", task.id, False, "no solution_path in the task file")
@@ -35,7 +35,7 @@ def oracle(task: Task, grader: CompositeGrader | None = None) -> Check:
 
 
 def nop(task: Task, grader: CompositeGrader | None = None) -> Check:
-    """Check that the untouched fixture does not pass, and that every code assertion could be carried out."""
+    """Check that the untouched fixture does not pass, and that every code assertion can be graded."""
     grades = _grade(task, grader, None)
     lost = "; ".join(f"{g.assertion_id}: {g.details}" for g in grades if g.status != "graded")
     passes = has_passed(ExecutionTrace(), grades, weighted_score(grades, task.scoring))

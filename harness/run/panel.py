@@ -74,7 +74,7 @@ class Panel:
         """The known cost of all replies in the journal in US$, including those without a verdict."""
         unknown = [judge for judge in self.judges if price_of(judge) is None]
         if self.max_cost_usd is not None and unknown:
-            raise InputError(f"the price of {unknown[0]} is not known, so that --max-cost-usd cannot be kept")
+            raise InputError(f"the price of {unknown[0]} is not known, so --max-cost-usd cannot be enforced")
 
     def asks(self, questions: Iterable[Question]) -> list[tuple[Question, str, int]]:
         """Return each question with each judge and repeat; equal answers to a task are judged once."""
@@ -127,7 +127,7 @@ class Panel:
             if reply.error_kind.stops_matrix:
                 raise PanelStopped(f"{judge}: {reply.error}")
             if failures == MOST_FAILURES:
-                raise PanelStopped(f"{failures} requests in a row brought no verdict; {judge}: {reply.error}")
+                raise PanelStopped(f"{failures} requests in a row gave no verdict; {judge}: {reply.error}")
 
     def replies(self, question: Question) -> list[Reply]:
         """Return the replies to a question, judge by judge; a missing reply has the error "not asked"."""

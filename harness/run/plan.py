@@ -1,4 +1,4 @@
-"""Which runs does a matrix make, which of them were made before, and may their journal be continued?"""
+"""The runs of a matrix, those already done, and whether their journal may be continued."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def plan(
 def finished_before(runs: Iterable[PlannedRun], results: Iterable[EvalResult]) -> dict[Key, EvalResult]:
     """Return the earlier results that count as planned runs: same content, no infrastructure or setup error.
 
-    A run does not count if its files are gone before every check was carried out: the agent has to run again. So it
+    A run whose files were deleted before every check was run does not count: the agent has to run again. So it
     does if a folder is named that no harness made.
     """
     planned = {run.key for run in runs}
@@ -101,13 +101,13 @@ def refuse_other_experiment(
         name, begun_with = result.config_name, result.fingerprints.user_level
         if planned.get(name, begun_with) != begun_with:
             raise InputError(
-                f"{journal}: begun with another --mcp-config or snapshot for config {name}; "
+                f"{journal}: started with another --mcp-config or snapshot for config {name}; "
                 "give the same files to continue it, or name another -o"
             )
     for grade in (grade for result in finished_before(runs, earlier).values() for grade in result.grades):
         if grade.judge is not None and grade.status == "graded" and grade.judge.model != judge:
             raise InputError(
-                f"{journal}: begun with the judge {grade.judge.model}, and not with {judge}; "
+                f"{journal}: started with the judge {grade.judge.model}, not with {judge}; "
                 "give the same --judge-model to continue it, or name another -o"
             )
 
@@ -131,4 +131,4 @@ def _why_again(run: PlannedRun, row: EvalResult) -> str:
         return "another task now: its text, checks or files changed, or this harness is another version"
     if row.fingerprints.config != run.fingerprints.config:
         return "another config now: its content, agent or place changed, or this harness is another version"
-    return f"not checked yet, and their files are gone (kept in {row.kept_project and row.kept_project.parent})"
+    return f"not checked yet, and their files were deleted (from {row.kept_project and row.kept_project.parent})"

@@ -1,4 +1,4 @@
-"""How good are the answers of a Harbor job? Asks judges about them, without running the agent."""
+"""Grade the answers of a Harbor job by judges, without running the agent again."""
 
 from __future__ import annotations
 

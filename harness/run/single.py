@@ -52,7 +52,7 @@ class SingleRun:
     def attempt(self, run: PlannedRun) -> EvalResult:
         """Run the agent once. The result has its secrets redacted and is not graded yet.
 
-        StopMatrix if files of the run were changed since it was planned, or no checks can be carried out here.
+        StopMatrix if files of the run were changed since it was planned, or no check can be run here.
         """
         _refuse_changed(run)
         started, task, config = datetime.now(UTC), run.task, run.config

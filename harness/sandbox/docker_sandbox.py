@@ -139,9 +139,9 @@ class DockerSandbox(Sandbox):
             try:
                 finished = self.run(Command(argv, folder, env, Limits(wall=60.0)))
             except SandboxError as error:
-                raise InputError(f"no container can be started of {self.image} ({error})") from None
+                raise InputError(f"no container of {self.image} can be started ({error})") from None
         if finished.returncode != NOT_FOUND and not finished.stdout.startswith(number.encode()):
-            raise InputError("the Docker engine does not see this machine's files; use one that runs here")
+            raise InputError("the Docker engine cannot see this machine's files; use one that runs here")
         if finished.returncode != 0:
             lines = finished.stderr.decode(errors="replace").strip().splitlines() or ["no output"]
             raise InputError(f"{program} does not run in {self.image} ({lines[-1]}); name another --sandbox-image")
@@ -153,7 +153,7 @@ def engine_of_user() -> Engine:
     try:
         found = Engine()
     except EngineError as error:
-        raise InputError(f"{error}; start one, or leave out --sandbox docker") from None
+        raise InputError(f"{error}; start one, or drop --sandbox docker") from None
     if missing := ", ".join(found.not_enforced):
         text = f"the Docker engine has no {missing} (see `docker info`)"
         print(f"{text}: containers may use more than their task's `resources`", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Where does a command run? On this machine under a guardian, or in a container (`docker_sandbox`)."""
+"""Places to run commands: this machine, under a guardian, or a container (`docker_sandbox`)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Sandbox:
         return ""
 
     def within(self, resources: Resources) -> Sandbox:
-        """Return this place with a task's limits on resources. This class has none: a process of the user's has all."""
+        """Return this place with a task's limits on resources. This class has no limits."""
         return self
 
     def prepare(self, program: str) -> None:

@@ -1,4 +1,4 @@
-"""Are two runs the same experiment? Hashes over all content that their tasks and configs name."""
+"""Hashes of all content that tasks and configs name: equal for runs of the same experiment."""
 
 from __future__ import annotations
 

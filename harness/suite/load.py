@@ -1,4 +1,4 @@
-"""How do task and config files become models? Errors name the file, the line and the key."""
+"""Load task and config files. Errors name the file, the line and the key."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def expand_glob(pattern: str) -> list[Path]:
     paths = sorted(Path(p) for p in glob.glob(str(Path(pattern).expanduser()), recursive=True))  # noqa: PTH207
     files = [p for p in paths if p.is_file()]
     if not files:
-        raise InputError(f"{pattern}: no file matches in {Path.cwd()}; name task or config files that are there")
+        raise InputError(f"{pattern}: no file matches in {Path.cwd()}; name existing task or config files")
     return files
 
 

@@ -1,4 +1,4 @@
-"""What does a config really give the agent? Everything that it names on this host is looked up once."""
+"""Resolved configs: everything that a config names on this host, looked up once."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class ResolvedConfig(Config):
             for rule in rules or []:
                 if rule.is_mcp and rule.server_among(known) is None:
                     what = did_you_mean(rule.name, map(mcp_name, known)) if known else hint
-                    raise InputError(f"config {self.name}: {field}: {rule.text} is of no MCP server; {what}")
+                    raise InputError(f"config {self.name}: {field}: {rule.text} matches no MCP server; {what}")
 
 
 GIVEN = set(Config.model_fields) - {"description", "skills_path", "mcp_config", "env", "snapshot", "token_prices"}
@@ -173,12 +173,15 @@ def _snapshot(config: Config) -> ClaudeConfigSnapshot | None:
     snapshot = load_snapshot(config.snapshot)
     files = snapshot.skills
     if files and not any(path.count("/") == 1 and path.endswith("/SKILL.md") for path in files):
-        warnings.warn(f"{config.snapshot}: its skills lie flat; Claude Code reads <name>/SKILL.md alone", stacklevel=2)
+        warnings.warn(
+            f"{config.snapshot}: its skills have no folders of their own; Claude Code only reads <name>/SKILL.md",
+            stacklevel=2,
+        )
     for name, server in snapshot.mcp_servers.items():
         if REDACTED in json.dumps(server, ensure_ascii=False):
             raise InputError(
-                f"{config.snapshot}: MCP server {name} lacks a secret that the export took out; put ${{NAME}} in its "
-                "place, and NAME into the env of a config file that names this snapshot"
+                f"{config.snapshot}: MCP server {name} lacks a secret that the export removed; put ${{NAME}} in its "
+                "place, and set NAME in the env of a config file that names this snapshot"
             )
     return snapshot
 

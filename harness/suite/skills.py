@@ -1,4 +1,4 @@
-"""Which skills does a folder hold, and under which names may the agent have loaded them?"""
+"""The skills in a folder, and the names under which the agent may have loaded them."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def find_skills(skills_path: Path) -> tuple[Skill, ...]:
     skills = skills_in(path)
     flat = sorted(file.name for file in path.glob("*.md"))
     if not skills:
-        why = f"{', '.join(flat[:3])} {'lies' if len(flat) == 1 else 'lie'} flat" if flat else "the folder has none"
-        warnings.warn(f"{path}: no skill there, {why}; Claude Code reads <name>/SKILL.md alone", stacklevel=2)
+        beside = f", only {', '.join(flat[:3])}" if flat else ""
+        warnings.warn(f"{path}: contains no skill{beside}; Claude Code only reads <name>/SKILL.md", stacklevel=2)
     return skills
 
 

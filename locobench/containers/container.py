@@ -136,7 +136,7 @@ class Container:
         """Kill it when it uses more than its storage: most storage drivers cannot limit it.
 
         Adding up its files takes long, so it is done only once the disks have less free space than `floor`: they lost
-        as much as it may still use. Of a disk that is not here, as with Docker Desktop, nothing is known.
+        as much as it may still use. Disks of another machine, as with Docker Desktop, cannot be measured.
         """
         while not self._ended.wait(LOOK_SECONDS if self._root else 10 * LOOK_SECONDS):
             free = self._free()
@@ -174,7 +174,7 @@ class Container:
 
 @contextlib.contextmanager
 def explained(said: str = "the Docker engine stopped answering ({})") -> Iterator[None]:
-    """Make whatever the SDK raises an EngineError; `said` is about an engine that does not answer."""
+    """Turn the SDK's errors into EngineError; `said` is the message if the engine does not answer."""
     try:
         yield
     except APIError as error:

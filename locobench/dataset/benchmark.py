@@ -52,7 +52,7 @@ def complete(data: dict[str, Any], name: str) -> dict[str, Any]:
     if "source" not in data:
         category = data.get("task_category")
         if not isinstance(category, str):
-            raise RecordError(f"task_category: {'missing' if category is None else 'not a text'}")
+            raise RecordError(f"task_category: {'missing' if category is None else 'not a string'}")
         try:
             record |= parse_id(name, category)
         except ValueError as error:

@@ -15,6 +15,8 @@ from locobench.shared.installation import IS_INSTALLED, REPOSITORY
 
 TEMPLATES = REPOSITORY / "locobench" / "templates" if IS_INSTALLED else REPOSITORY / "templates"
 
+BASE_IMAGE = "ubuntu:24.04"
+"""The image that tasks start from unless another is named."""
 DIFFICULTIES = ("easy", "medium", "hard", "expert")
 LANGUAGE_TABLE = TEMPLATES / "environment" / "languages.toml"
 
@@ -30,7 +32,7 @@ def load_languages(extra: Path | None = None) -> dict[str, dict[str, Any]]:
 
 
 def load_language(name: str, extra: Path | None = None) -> dict[str, Any]:
-    """Return a language's table, of `load_languages`: `packages`, `check` and optionally `fallback` and `run`.
+    """Return a language's table, of `load_languages`: `packages`, `check` and optionally `title`, `fallback` and `run`.
 
     Raises:
         InputError: there is no such table, or it has an unknown key or a value of the wrong type.
@@ -38,8 +40,8 @@ def load_language(name: str, extra: Path | None = None) -> dict[str, Any]:
     table = load_languages(extra).get(name)
     path = extra if extra and name in read_toml(extra) else LANGUAGE_TABLE
     if not isinstance(table, dict):
-        raise InputError(f"{path}: no table [{name}]; add one as the file's head explains, or in a file of your own")
-    lists, texts = ("packages", "fallback", "run"), ("check",)
+        raise InputError(f"{path}: no table [{name}]; add one as its first comment explains, or in a file of your own")
+    lists, texts = ("packages", "fallback", "run"), ("check", "title")
     for key in ("packages", "check"):
         if key not in table:
             raise InputError(f"{path}: [{name}] {key}: missing")
@@ -55,14 +57,14 @@ def load_language(name: str, extra: Path | None = None) -> dict[str, Any]:
     return table
 
 
-_TITLES = {"cpp": "C++", "csharp": "C#", "php": "PHP", "javascript": "JavaScript", "typescript": "TypeScript"}
-
-
-def language_title(name: str) -> str:
-    """Return the usual spelling of a language: C++ for `cpp`, Kotlin for `kotlin`."""
-    return _TITLES.get(name, name.title())
+def language_title(name: str, extra: Path | None = None) -> str:
+    """Return the usual spelling of a language: its table's `title`, else its name with a capital letter."""
+    table = load_languages(extra).get(name)
+    title = table.get("title") if isinstance(table, dict) else None
+    return title if isinstance(title, str) else name.title()
 
 
 def language_name(written: str) -> str:
     """Return the name of a language that somebody typed: `typescript` for Typescript, `cpp` for C++."""
-    return next((name for name, title in _TITLES.items() if title.lower() == written.lower()), written.lower())
+    names = (name for name in load_languages() if language_title(name).lower() == written.lower())
+    return next(names, written.lower())

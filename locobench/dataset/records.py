@@ -73,7 +73,7 @@ def parse_object(data: bytes) -> dict[str, Any]:
         RecordError: not UTF-8, not JSON (NaN and Infinity are rejected), nested too deeply, or not an object.
     """
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise RecordError("UTF-16 text; JSON files are UTF-8")
+        raise RecordError("UTF-16 text; JSON files must be UTF-8")
     try:
         value = pydantic_core.from_json(data.removeprefix(BYTE_ORDER_MARK), allow_inf_nan=False, cache_strings="keys")
     except ValueError as error:

@@ -31,14 +31,14 @@ _FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*", re.ASCII)
 def plain_name(text: str) -> str:
     """Return `text` if it is safe as the name of a folder, an image and a Harbor task; raise ValueError otherwise."""
     if len(text) > MAX_NAME_CHARACTERS or not _PLAIN_NAME.fullmatch(text):
-        raise ValueError(f"not a plain name: lower-case letters, digits and single '_' or '-', {_UP_TO}")
+        raise ValueError(f"not a plain name: use lower-case letters, digits and single '_' or '-', {_UP_TO}")
     return text
 
 
 def folder_name(text: str) -> str:
     """Return `text` if it is the name of a single folder and cannot lead elsewhere; raise ValueError otherwise."""
     if len(text) > MAX_NAME_CHARACTERS or not _FOLDER_NAME.fullmatch(text):
-        raise ValueError(f"not the name of a folder: letters, digits, '.', '_' and '-', {_UP_TO}")
+        raise ValueError(f"not a valid folder name: use letters, digits, '.', '_' and '-', {_UP_TO}")
     return text
 
 
@@ -119,6 +119,11 @@ class Scenario(BaseModel):
     derived: Derived | None = None
     """Facts about a question with an exact answer, made by derive_scenarios.py; None for other scenarios."""
 
+    @property
+    def known_difficulty(self) -> str:
+        """As published; `unknown` for an exact question, whose own follows from grep's F1, which does not tell it."""
+        return "unknown" if self.derived else self.difficulty
+
     @field_validator("difficulty")
     @classmethod
     def _known_difficulty(cls, value: str) -> str:
@@ -130,7 +135,7 @@ class Scenario(BaseModel):
     @classmethod
     def _says_something(cls, value: Any) -> Any:
         if not as_markdown(value).strip():
-            raise ValueError("holds no text")
+            raise ValueError("contains no text")
         return value
 
     @classmethod

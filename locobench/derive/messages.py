@@ -12,11 +12,11 @@ _OTHER = re.compile(
     r"^\W*(tests?|docs?|chore|ci|build|style|release|prepare|bump|version|merge|revert|typo|lint|format(ting)?|"
     r"refactor\w*|cleanup|rename\w*|changelog|deps|wip|fixup|squash|update (dep|change|version|read)\w*)\b|"
     r"\b(typos?|rename[sd]?|renaming|move[sd]?|refactor\w*|clean[- ]?up|reformat\w*|whitespace|comments?|readme|"
-    r"changelog|documentation|docs?|docstrings?|tests?|merge[sd]?|reverts?|bump|lint\w*|pylint|clippy|mypy|deprecat\w*|"
+    r"changelog|documentation|docs?|docstrings?|tests?|merge[sd]?|reverts?|bump|lint\w*|pylint|pyright|flake8|ruff|eslint|clippy|mypy|deprecat\w*|"
     # These say what kind of change it is, and neither what changes nor where.
     r"(micro-?)?optimi[sz]\w+|(invalid|broken|dead) links?|follow-?ups?|nits?|polish\w*|tid(y|ies)|cosmetic\w*|"
     r"housekeeping|minor|"
-    r"version|release|copyright|spelling|CI|javadocs?|upgrade[sd]?|dependenc\w+|various|misc\w*|several)\b",
+    r"versions?|release|copyright|spelling|CI|javadocs?|upgrade[sd]?|dependenc\w+|various|misc\w*|several)\b",
     re.IGNORECASE,
 )
 _TRAILER = re.compile(
@@ -27,7 +27,7 @@ _REFERENCE = re.compile(
     r"\s*\(?(?:\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?|refs?|see|pr|issue)s?:?\s+)?(?:[\w.-]+/[\w.-]+)?(?:#|GH-|[A-Z]{2,}-)\d+\)?",
     re.I,
 )
-# A sentence in which an issue number or a link stands for a word.
+# A sentence in which an issue number or a link stands for a word; or one whose end was a link or a quotation.
 _LEANING = re.compile(
     r"\b(in|of|by|as|to|for|from|with|see|per|after|since|than|like)\s+(?:[\w.-]+/[\w.-]+)?(?:\(?#\d|GH-\d|https?:)|^\W*$",
     re.I,
@@ -64,7 +64,7 @@ def unfit(message: str, whole: str) -> str:
         return "tests, documents, chores and the like"
     if len(_WORD.findall(message)) < FEWEST_WORDS or len(_WORD.findall(subject)) < FEWEST_IN_SUBJECT:
         return "too short a message"
-    if _LEANING.search(whole):
+    if _LEANING.search(whole) or message.endswith(":"):
         return "leans on what an issue says"
     lines = message.count("\n") + 1
     if lines > MOST_LINES or len(_SECOND_PURPOSE.findall(message)) > 1 or re.search(r"\band\b|;|\+|&", subject):

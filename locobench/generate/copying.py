@@ -1,4 +1,4 @@
-"""Copy one project file: as fast as the file system allows, never through a link, optionally without its code fence."""
+"""Copy one project file: by the kernel where possible, never through a link, optionally without its code fence."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ harbor run -p . -a claude-code -m <model>
 After `harbor publish`, `harbor run -d {name}` runs them from the registry. Whoever publishes them needs the rights to
 the organisations of the tasks: {sources}.
 
-- `harbor run` leaves out a folder that is no whole task and says nothing of it: expect {count} trials.
+- `harbor run` skips a folder that is not a complete task, with no message: expect {count} trials.
 - After a change to a task, write this dataset again, or run `harbor sync`, or the digests are wrong.
 - The verifier is not the benchmark's own: rewards are not comparable with published scores, and no parity experiment
   was run.
@@ -56,7 +56,7 @@ _SAMPLE = (
 
 
 def check(folder: Path, name: str) -> None:
-    """Check a dataset's name, and that writing its files overwrites nobody else's work.
+    """Check a dataset's name, and that its files do not overwrite anything that this program did not write.
 
     Raises:
         InputError: Harbor's registry does not accept the name, or a file was not written here or was edited since.
@@ -74,11 +74,14 @@ def check(folder: Path, name: str) -> None:
             is_ours = not (path.exists() or path.is_symlink())
         if not is_ours:
             raise InputError(
-                f"{path}: is there and not as this program wrote it; move it away, or name another --output_dir"
+                f"{path}: exists and was not written by this program, or was edited; move it away or name another"
+                " --output_dir"
             )
 
 
-def publish(folder: Path, name: str, task_ids: Iterable[str], *, scenarios: int, is_sample: bool) -> None:
+def publish(
+    folder: Path, name: str, task_ids: Iterable[str], *, scenarios: int, is_sample: bool, languages: Path | None = None
+) -> None:
     """Write the dataset's files beside the generated tasks in `folder`.
 
     Args:
@@ -86,6 +89,7 @@ def publish(folder: Path, name: str, task_ids: Iterable[str], *, scenarios: int,
         task_ids: its tasks.
         scenarios: number of records that they were chosen from.
         is_sample: whether they come from the bundled sample.
+        languages: a file with more language tables.
 
     Raises:
         InputError: a file cannot be read or written, or is not ours; see `check`.
@@ -108,7 +112,10 @@ def publish(folder: Path, name: str, task_ids: Iterable[str], *, scenarios: int,
             "keywords": [*sources, "code-comprehension", "long-context"],
         }
         entries = [{"name": task.toml.task.name, "digest": task.digest} for task in tasks]
-        groups = (Counter(language_title(one.language) for one in facts), Counter(one.category for one in facts))
+        groups = (
+            Counter(language_title(one.language, languages) for one in facts),
+            Counter(one.category for one in facts),
+        )
         page = _PAGE.format(
             name=name,
             count=len(tasks),

@@ -38,7 +38,7 @@ def stored_fingerprint(folder: Path) -> str | None:
     except (OSError, ValueError, KeyError, TypeError):
         if not os.path.lexists(folder):
             return None
-    raise NotOurs(f"{folder} is there and is not a generated task: move it away or name another --output_dir")
+    raise NotOurs(f"{folder} exists and is not a generated task; move it away or name another --output_dir")
 
 
 def write_task(
@@ -49,7 +49,7 @@ def write_task(
     *,
     is_current: bool = False,
 ) -> list[str]:
-    """Write a task: its small `files` by path, and the project's files where the options put them.
+    """Write a task: its small `files` by path, and a copy of the project where the options say.
 
     Args:
         is_current: the existing task was made from the same input; it is replaced only if its files have changed.
@@ -108,7 +108,7 @@ def output_folder(folder: Path) -> Iterator[None]:
             os.close(descriptor)
     except OSError as error:
         raise InputError(
-            f"{error.filename or folder}: {error.strerror or error}; --output_dir must be a folder that can be written"
+            f"{error.filename or folder}: {error.strerror or error}; --output_dir must be a writable folder"
         ) from None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 from typing import Any, Literal
 
@@ -51,7 +50,7 @@ def templates() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"markdown": as_markdown, "language_title": language_title, "toml": as_toml}
+    environment.filters |= {"markdown": as_markdown, "toml": as_toml}
     return environment
 
 
@@ -80,14 +79,11 @@ def render_dockerfile(language: str, options: Options, table: dict[str, Any] | N
     )
 
 
-def render_instruction(
-    task: Scenario, mapping: ProjectMapping, *, hints: bool, closed_book: bool = False, servers: Iterable[str] = ()
-) -> str:
+def render_instruction(task: Scenario, mapping: ProjectMapping, options: Options, *, closed_book: bool = False) -> str:
     """Return the instruction. It contains nothing from the ground truth.
 
     Args:
-        closed_book: the agent's container has no code.
-        servers: names of the tool servers that give such an agent access to the code.
+        closed_book: the agent's container has no code; the tool servers may give access to it.
     """
     template = templates().get_template("instruction.md.j2" if task.derived is None else "instruction_exact.md.j2")
     return template.render(
@@ -95,14 +91,14 @@ def render_instruction(
             "title": task.title,
             "description": task.description,
             "prompt": task.task_prompt,
-            "language": task.language,
+            "language": language_title(task.language, options.languages),
             "files_count": len(mapping.part.files),
             "context_files": sorted(mapping.context_files),
-            "hints": hints,
+            "hints": options.include_hints,
             "closed_book": closed_book,
-            "servers": sorted(servers),
-            "approach": task.expected_approach if hints else "",
-            "criteria": task.evaluation_criteria if hints else "",
+            "servers": sorted(server.name for server in options.mcp_servers),
+            "approach": task.expected_approach if options.include_hints else "",
+            "criteria": task.evaluation_criteria if options.include_hints else "",
         }
     )
 
@@ -135,7 +131,7 @@ def render_config(
     """Return task.toml, in Harbor's schema 1.4.
 
     Args:
-        oracle_reward: what the project's verifier gives the oracle; a custom one that promises anything promises 1.0.
+        oracle_reward: the reward that the verifier gives the oracle; for a custom one that declares a reward, 1.0.
     """
     scorer = _scorer_of(task, options)
     exact_alone = scorer == "exact" and options.verifier == DETERMINISTIC
@@ -143,7 +139,7 @@ def render_config(
         "id": task.id,
         "title": task.title,
         "category": task.task_category,
-        "difficulty": task.difficulty,
+        "difficulty": task.known_difficulty,
         "language": task.language,
         "project_id": task.project_id,
         "context_length": task.context_length,
@@ -206,7 +202,7 @@ def make_task(
         OSError: a file of the project cannot be read.
     """
     # With or without code, grade against the same instruction: the one for an agent that has the code.
-    asked = render_instruction(task, mapping, hints=options.include_hints)
+    asked = render_instruction(task, mapping, options)
     try:
         grading = grade(task, mapping, asked, options.scoring)
     except GradingError:
@@ -216,8 +212,7 @@ def make_task(
         grading = Grading({}, as_markdown(task.ground_truth))
     instruction = asked
     if options.closed_book:
-        servers = [server.name for server in options.mcp_servers]
-        instruction = render_instruction(task, mapping, hints=options.include_hints, closed_book=True, servers=servers)
+        instruction = render_instruction(task, mapping, options, closed_book=True)
     metadata: dict[str, Any] = {
         "id": task.id,
         "title": task.title,

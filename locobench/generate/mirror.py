@@ -45,7 +45,7 @@ def mirror_repos(
         folder.mkdir(parents=True, exist_ok=True)
         sweep(folder)
     except OSError as error:
-        raise InputError(f"{folder}: {error.strerror}; --mirror_repos must be a folder that can be written") from None
+        raise InputError(f"{folder}: {error.strerror}; --mirror_repos must be a writable folder") from None
     for group in groups:
         project_id = group.folder.name
         try:
@@ -80,9 +80,7 @@ def _check_ours(repository: Path) -> None:
     except OSError:
         ours = not os.path.lexists(repository)
     if not ours:
-        raise NotOurs(
-            f"{repository} is there and is not a mirrored project: move it away or name another --mirror_repos"
-        )
+        raise NotOurs(f"{repository} exists and is not a mirrored project; move it away or name another --mirror_repos")
 
 
 def _reason(error: Exception, folder: Path) -> str:

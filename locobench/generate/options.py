@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from locobench.dataset.catalog import BASE_IMAGE
 from locobench.harbor.mcp import McpServer
 from locobench.scoring.grader import DETERMINISTIC, JUDGE, Grader
 from locobench.scoring.scoring import Scoring
@@ -26,7 +27,7 @@ _IMAGE = re.compile(r"[A-Za-z0-9][\w.:/@-]*", re.ASCII)
 class Options:
     """A benchmark author's choices; every one is part of a task's fingerprint. InputError if one cannot be used."""
 
-    base_image: str = "ubuntu:24.04"
+    base_image: str = BASE_IMAGE
     languages: Path | None = None
     """A file with language tables that add to or override the built-in ones."""
     language_image: str | None = None
@@ -58,8 +59,8 @@ class Options:
     def __post_init__(self) -> None:
         if match := _WITHOUT_APT.search(re.sub(r"^[^/]*[.:][^/]*/", "", self.base_image)):
             raise InputError(
-                f"base_image: {self.base_image!r}: {match[0]} has no apt-get, which installs what tasks need; name a"
-                " Debian or an Ubuntu"
+                f"base_image: {self.base_image!r}: {match[0]} has no apt-get, which tasks need; name a"
+                " Debian or Ubuntu image"
             )
         if self.language_image is not None and self.language_image.count("{language}") != 1:
             raise InputError(f"language_image: expected one {{language}} in the name, got {self.language_image!r}")
@@ -71,7 +72,9 @@ class Options:
             if not 0 < getattr(self, name) < float("inf"):
                 raise InputError(f"{name}: must be above 0, not {getattr(self, name)}")
         if self.verifier == JUDGE and self.shared_verifier:
-            raise InputError("a judge needs a container of its own, for its key: not with a shared verifier")
+            raise InputError(
+                "a judge needs a container of its own: with a shared verifier, the agent could read the judge's key"
+            )
 
     @property
     def project_place(self) -> str | None:

@@ -71,33 +71,7 @@ class Project:
         Raises:
             OSError: the folder or a subfolder cannot be read, or the folder is a link, which may lead anywhere.
         """
-        if folder.is_symlink():
-            raise OSError(
-                errno.ELOOP, "is a symbolic link, which may lead anywhere: put the folder itself there", folder
-            )
-        files, skipped, pending = [], [], [""]
-        while pending:
-            prefix = pending.pop()
-            with os.scandir(folder / prefix) as entries:
-                for entry in entries:
-                    path = prefix + entry.name
-                    if entry.name in LEFT_OUT:
-                        skipped.append((path, "version control"))
-                    elif entry.is_dir(follow_symlinks=False):
-                        pending.append(f"{path}/")
-                    elif entry.is_symlink() or entry.is_file(follow_symlinks=False):
-                        status = entry.stat(follow_symlinks=False)
-                        files.append(
-                            ProjectFile(
-                                path,
-                                bool(status.st_mode & stat.S_IXUSR) and not entry.is_symlink(),
-                                os.readlink(entry.path) if entry.is_symlink() else None,
-                                (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino),
-                            )
-                        )
-                    else:
-                        skipped.append((path, "neither a file nor a folder"))
-        return cls(folder, tuple(sorted(files, key=lambda file: file.path)), tuple(sorted(skipped)), known)
+        return cls(folder, *_list_folder(folder), known)
 
     @cached_property
     def paths(self) -> frozenset[str]:
@@ -107,7 +81,7 @@ class Project:
     @cached_property
     def state(self) -> str:
         """A digest of every file's path, mode and state; it stays the same while nothing is touched."""
-        return _digest(repr((file.path, file.executable, file.link, file.state)) for file in self.files)
+        return _state(self.files)
 
     @cached_property
     def content(self) -> str:
@@ -244,6 +218,48 @@ class ProjectMapping:
             else:
                 source = f"{self.project.folder}/{file.path}"
                 copy_file(source, f"{target}/{path}", file.executable, strip_code_fences)
+
+
+def folder_state(folder: Path) -> str:
+    """Return a digest of every file's path, mode and state in a folder, such as a task's.
+
+    Raises:
+        OSError: the folder or a subfolder cannot be read, or the folder is a link.
+    """
+    return _state(_list_folder(folder)[0])
+
+
+def _list_folder(folder: Path) -> tuple[tuple[ProjectFile, ...], tuple[tuple[str, str], ...]]:
+    """Return a folder's files, sorted by path, and (path, reason) of the entries that are left out."""
+    if folder.is_symlink():
+        raise OSError(errno.ELOOP, "is a symbolic link, which may lead anywhere; put the folder itself there", folder)
+    files, skipped, pending = [], [], [""]
+    while pending:
+        prefix = pending.pop()
+        with os.scandir(folder / prefix) as entries:
+            for entry in entries:
+                path = prefix + entry.name
+                if entry.name in LEFT_OUT:
+                    skipped.append((path, "version control"))
+                elif entry.is_dir(follow_symlinks=False):
+                    pending.append(f"{path}/")
+                elif entry.is_symlink() or entry.is_file(follow_symlinks=False):
+                    status = entry.stat(follow_symlinks=False)
+                    files.append(
+                        ProjectFile(
+                            path,
+                            bool(status.st_mode & stat.S_IXUSR) and not entry.is_symlink(),
+                            os.readlink(entry.path) if entry.is_symlink() else None,
+                            (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino),
+                        )
+                    )
+                else:
+                    skipped.append((path, "neither a file nor a folder"))
+    return tuple(sorted(files, key=lambda file: file.path)), tuple(sorted(skipped))
+
+
+def _state(files: Iterable[ProjectFile]) -> str:
+    return _digest(repr((file.path, file.executable, file.link, file.state)) for file in files)
 
 
 def _parents(path: str) -> Iterator[str]:

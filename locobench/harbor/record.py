@@ -56,14 +56,14 @@ class TrialRecord:
     metrics: object
     """The verifier's metrics.json; None without one."""
     answer: str | None
-    """The graded answer, cut at MOST_ANSWER_BYTES; None when Harbor brought none home."""
+    """The graded answer, cut at MOST_ANSWER_BYTES; None if Harbor downloaded none."""
 
     @property
     def spent(self) -> AgentResult:
         """What Harbor recorded, or the agent's own account where Harbor has none.
 
         Harbor takes the cost from the first result line of Claude Code's log, the agent's own account from the last
-        one. Dollars of 0 beside tokens are a price that nobody knew, and tokens of 0 are none.
+        one. A cost of 0 with tokens means an unknown price; 0 tokens means not recorded.
         """
         harbor, own = self.result.spent, self.actions.spent
         known = harbor.n_input_tokens is not None and harbor.n_output_tokens is not None and not harbor.is_nothing
@@ -100,7 +100,7 @@ def read_records(found: list[TrialFolder]) -> Iterator[TrialRecord]:
 
 
 def answer_of(folder: Path) -> str | None:
-    """Read the graded answer in a trial's folder, cut at MOST_ANSWER_BYTES; None when Harbor brought none home."""
+    """Read the graded answer in a trial's folder, cut at MOST_ANSWER_BYTES; None if Harbor downloaded none."""
     content = left_by_agent(folder, ANSWER, MOST_ANSWER_BYTES, cut=True)
     return None if content is None else content.decode("utf-8", errors="replace")
 
@@ -110,7 +110,7 @@ def read_or_warn(file: Path, model: type[Model], content: bytes | None = None) -
     try:
         return read(file, model, content)
     except InputError as error:
-        warnings.warn(f"{error}; what it says is not known", stacklevel=2)
+        warnings.warn(f"{error}; its contents are ignored", stacklevel=2)
         return None
 
 
@@ -122,7 +122,7 @@ def _task_folder(path: Path | None) -> TaskFolder | None:
     try:
         return TaskFolder.read(path)
     except InputError as error:
-        warnings.warn(f"{error}; what the task says about its trials is not known", stacklevel=2)
+        warnings.warn(f"{error}; the task's category, difficulty and language are not known", stacklevel=2)
         return None
 
 

@@ -177,7 +177,7 @@ def task_folders(root: Path) -> list[Path]:
         return [root]
     folders = sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith("."))
     if not folders:
-        raise InputError(f"{root}: holds no task; generate tasks with {GENERATE} or name their folder")
+        raise InputError(f"{root}: contains no tasks; generate tasks with {GENERATE} or name their folder")
     return folders
 
 

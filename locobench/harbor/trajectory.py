@@ -1,4 +1,4 @@
-"""What the agent of a trial did: turns and tool calls, from its ATIF trajectory and its own log and sessions.
+"""An agent's turns and tool calls in a trial, from its ATIF trajectory and its own log and sessions.
 
 An MCP tool gets the same name whichever agent called it: `mcp__<server>__<tool>`.
 """
@@ -168,7 +168,7 @@ class Actions:
 
 
 def read_actions(trial: TrialFolder, servers: Iterable[str]) -> Actions:
-    """Read what the agent of a trial did; of a trajectory that is cut or invalid, warn and go without it.
+    """Read what the agent of a trial did; warn about a trajectory that is cut or invalid, and ignore it.
 
     `servers` are the names of the MCP servers that it had.
     """
@@ -202,7 +202,7 @@ def _parts(folder: Path, agent_folder: str, name: str, seen: set[str]) -> Iterat
     try:
         whole = read(folder / path, Trajectory, content)
     except InputError as error:
-        warnings.warn(f"{error}; the agent's tool calls and turns in it are not counted", stacklevel=2)
+        warnings.warn(f"{error}; its tool calls and turns are not counted", stacklevel=2)
         return
     yield True, whole
     if whole.continued_trajectory_ref:
@@ -323,7 +323,7 @@ def _merged(found: Sequence[Call], sessions: Mapping[str, Call], log: AgentLog) 
 
 
 def _canonical(calls: Iterable[Call], agent: str, servers: Sequence[str], logged: Sequence[McpCall]) -> list[Call]:
-    """Return the calls under the names that every agent's calls of MCP tools get, with the skills that they used.
+    """Return the calls with one name for each MCP tool, whatever agents call it, and the skills that they used.
 
     `logged` are the calls of MCP tools in the agent's own log, in the order they were made.
     """
@@ -377,7 +377,7 @@ def _skill(call: Call) -> str:
 
 
 def _spent(parts: Sequence[Trajectory], log: AgentLog) -> AgentResult:
-    """Return what an agent's log and its trajectory say that it spent; the log has the last word."""
+    """Return what an agent spent, by its log where that says so, else by its trajectory."""
     totals = parts[-1].final_metrics if parts else None
     steps = [step.metrics.cost_usd for part in parts for step in part.steps if step.metrics and step.metrics.cost_usd]
     given = (totals.total_prompt_tokens, totals.total_cached_tokens, totals.total_completion_tokens) if totals else None

@@ -266,7 +266,7 @@ def _folders(path: Path) -> list[Path]:
 
 
 def _trial(folder: Path) -> TrialFolder | None:
-    """Read a folder as a trial; None if it is none."""
+    """Read a folder as a trial; None if it is not one."""
     file, named = folder / "result.json", _named(folder / "config.json")
     problem = f"{file}: missing, so the trial was killed or still runs"
     try:
@@ -294,7 +294,7 @@ def _named(file: Path) -> _Named:
 
 
 class RewardError(InputError):
-    """Verifiers give another reward than the one that is read: under another key, or outside of its range."""
+    """The verifier's reward cannot be used: it is under another key, or out of range."""
 
 
 @dataclass(frozen=True)
@@ -312,8 +312,8 @@ class RewardScale:
             return None
         if not self.low <= reward <= self.high:
             raise RewardError(
-                f"{trial.path / 'result.json'}: verifier_result.rewards.{self.key} is {reward:g}, outside of "
-                f"{self.low:g} to {self.high:g}"
+                f"{trial.path / 'result.json'}: verifier_result.rewards.{self.key} is {reward:g}, not between "
+                f"{self.low:g} and {self.high:g}"
             )
         return self.scaled(reward)
 

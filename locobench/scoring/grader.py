@@ -54,13 +54,13 @@ class CustomVerifier:
             ast.parse(content, path.name)
         except OSError as error:
             raise InputError(
-                f"{path}: cannot be read: {error.strerror}; --verifier wants the word {JUDGE} or a Python file"
-                " as docs/CUSTOM_VERIFIER.md shows it"
+                f"{path}: cannot be read: {error.strerror}; --verifier takes `{JUDGE}` or a Python file"
+                " (docs/CUSTOM_VERIFIER.md)"
             ) from None
         except SyntaxError as error:
-            raise InputError(f"{path}:{error.lineno or 1}: no Python: {error.msg}") from None
+            raise InputError(f"{path}:{error.lineno or 1}: not valid Python: {error.msg}") from None
         except (ValueError, RecursionError, MemoryError) as error:
-            raise InputError(f"{path}: no Python: {error or type(error).__name__}") from None
+            raise InputError(f"{path}: not valid Python: {error or type(error).__name__}") from None
         return cls(path.name, content, _ORACLE_CHECK.search(content) is not None)
 
 

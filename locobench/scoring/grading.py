@@ -93,7 +93,7 @@ def grade_exact(task: Scenario) -> Grading:
     try:
         answer = ExactAnswer.model_validate(task.ground_truth)
     except ValidationError as error:
-        raise GradingError(f"ground_truth: no exact answer: {explain(error)}") from None
+        raise GradingError(f"ground_truth: not an exact answer: {explain(error)}") from None
     key: dict[str, Any] = answer.model_dump(mode="json")
     key["grep_reward"] = exact.score(as_answer(answer.grep), key)["reward"]
     oracle = as_answer(answer.items)
@@ -132,7 +132,7 @@ def grade_key(
 def _readable(oracle: str) -> str:
     """Return the oracle's answer; raise GradingError if a verifier does not read all of it."""
     if len(oracle.encode()) > MAX_ANSWER_BYTES:
-        raise GradingError(f"ground_truth: more than {MAX_ANSWER_BYTES:,} bytes, which is all the verifier reads")
+        raise GradingError(f"ground_truth: longer than the {MAX_ANSWER_BYTES:,} bytes that the verifier reads")
     return oracle
 
 
@@ -170,7 +170,7 @@ def _oracle(truth: str, index: CodeIndex, scoring: Scoring, given: set[str], con
             spoken_of.add(path)
     if not statements:
         raise GradingError(
-            "the code base has no identifier to look up that the task does not give away;"
+            "no identifier of the code base can be scored: the instruction already has them all;"
             f" --scoring {PUBLISHED} compares words instead"
         )
     parts = [_closed(truth), "## Evidence\n\n" + "\n".join(statements)]

@@ -44,7 +44,7 @@ class Weights(_Table):
     @model_validator(mode="after")
     def _words_count(self) -> Self:
         if self.keyword_overlap == 0:
-            raise ValueError("keyword_overlap: must be above 0, the other components stand beside it")
+            raise ValueError("keyword_overlap: must be above 0: the other components only add to it")
         return self
 
 
@@ -72,8 +72,6 @@ class Scoring(_Table):
         try:
             return cls.model_validate(read_toml(path))
         except InputError as error:
-            raise InputError(
-                f"{error}; --scoring wants the word {PUBLISHED} or a TOML file as docs/VERIFIER.md shows it"
-            ) from None
+            raise InputError(f"{error}; --scoring takes `{PUBLISHED}` or a TOML file (docs/VERIFIER.md)") from None
         except ValidationError as error:
-            raise InputError(f"{path}: {explain(error)}; docs/VERIFIER.md lists what may be set") from None
+            raise InputError(f"{path}: {explain(error)}; docs/VERIFIER.md lists the settings") from None

@@ -169,10 +169,10 @@ def score(answer: str, key: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metrics of `answer`: `reward` (0-1), each component (0-1), and what they were made from."""
     code = CodeBase.read(key)
     full = measure(key["oracle"], key, code)["components"]
-    return held_against(full, measure(answer, key, code), key["scoring"]["weights"])
+    return normalize_by_oracle(full, measure(answer, key, code), key["scoring"]["weights"])
 
 
-def held_against(
+def normalize_by_oracle(
     full: Mapping[str, float], measured: Mapping[str, Any], weights: Mapping[str, float]
 ) -> dict[str, Any]:
     """Return the metrics: each component is a share of `full`, the oracle's value for it."""

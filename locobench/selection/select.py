@@ -13,11 +13,16 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from locobench.selection.balance import choose
-from locobench.selection.criteria import SCORE_PARTS, Candidate, Criteria
+from locobench.selection.criteria import SCORE_PARTS, Candidate, Criteria, Part
 from locobench.shared.errors import InputError
 
 # Scores are written with four decimals.
 SCORE_DIGITS = 4
+WRITTEN = (
+    "id", "task_category", "difficulty", "language", "context_length", "files_count", "derived", "closed_reward",
+    "repository", "pilot",
+)  # fmt: skip
+"""The facts about a task that selected_tasks.json gives."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,7 @@ class Selection:
                 "context_length_unit": "characters",
                 "formula": " + ".join(
                     f"{name}_weight * {part.words}" + (f" / max_{part.words}" if part.scaled else "")
-                    for name, part in SCORE_PARTS.items()
+                    for name, part in _weighted_parts(self.criteria).items()
                 ),
             },
             "statistics": {
@@ -76,9 +81,15 @@ class Selection:
         }
 
 
+def _weighted_parts(criteria: Criteria) -> dict[str, Part]:
+    """Return the parts of the score by name, without those whose weight is 0."""
+    return {name: part for name, part in SCORE_PARTS.items() if criteria.weights.get(name)}
+
+
 def _task_json(score: float, task: Candidate) -> dict[str, Any]:
     """Return a selected task as the file has it, with the difficulty that was measured and the facts beside it."""
-    told = asdict(task) | {"difficulty": task.measured_difficulty, "repository": None, "answer": None}
+    facts = asdict(task)
+    told = {name: facts[name] for name in WRITTEN} | {"difficulty": task.measured_difficulty, "repository": None}
     if task.derived:
         told |= {"repository": task.repository, "derived": _without_none(asdict(task.derived))}
     return _without_none(told | {"score": None if task.derived else round(score, SCORE_DIGITS)})
@@ -103,10 +114,10 @@ def select(tasks: Iterable[Candidate], criteria: Criteria) -> Selection:
         raise InputError(
             f"no category bonus for {', '.join(missing)}; add one, 0 to 1, to CATEGORY_BONUSES or a criteria file"
         )
-    parts = [(part, criteria.weights.get(name, 0)) for name, part in SCORE_PARTS.items()]
+    parts = _weighted_parts(criteria)
     largest = {
         part.words: max((part.value(task, criteria) for task in passing), default=0)
-        for part in SCORE_PARTS.values()
+        for part in parts.values()
         if part.scaled
     }
 
@@ -115,8 +126,8 @@ def select(tasks: Iterable[Candidate], criteria: Criteria) -> Selection:
             return 0.0
         return sum(
             # Where the largest is 0, all are.
-            weight * part.value(task, criteria) / (largest.get(part.words, 1) or 1)
-            for part, weight in parts
+            criteria.weights[name] * part.value(task, criteria) / (largest.get(part.words, 1) or 1)
+            for name, part in parts.items()
         )
 
     scored = [(score(task), task) for task in passing]

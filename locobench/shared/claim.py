@@ -1,4 +1,4 @@
-"""What a comparison can be about, by the number of repositories of its tasks: known before any run."""
+"""The claim that a comparison can support, by the number of its tasks' repositories: known before any run."""
 
 from __future__ import annotations
 

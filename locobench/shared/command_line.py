@@ -75,7 +75,7 @@ class OneLineErrors(click.Command):
         raise SystemExit(code)
 
     def explain(self, error: click.UsageError) -> str:
-        """Say in one line what is wrong with the arguments, and where the right ones are told."""
+        """Say in one line what is wrong with the arguments, and where to find the right ones."""
         where = f" (see `{error.ctx.command_path} --help`)" if error.ctx else ""
         return error.format_message().rstrip(".") + where
 

@@ -131,7 +131,7 @@ def whole_file(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
             part.unlink(missing_ok=True)
     except OSError as error:
         reason = error.strerror or error
-        raise InputError(f"{path}: cannot be written: {reason}; free the place or name another") from error
+        raise InputError(f"{path}: cannot be written: {reason}; fix that or name another path") from error
 
 
 def write_whole(path: Path, content: str | bytes, *, durable: bool = False) -> None:
@@ -153,7 +153,7 @@ def check_output(output: Path, inputs: Iterable[Path]) -> None:
 def try_lock(descriptor: int) -> bool:
     """Lock an open file or folder until it is closed; return False if another one holds the lock.
 
-    On a file system without locks everybody gets it.
+    On a file system without locks, it always succeeds.
     """
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -45,7 +45,7 @@ class SmokeTask:
         return self.toml.metadata.language
 
     def gives_itself_away(self) -> bool:
-        """Return whether environment/ contains all telltales. It may contain one: a ground truth may quote the code.
+        """Return whether environment/ contains all telltales. One alone is no leak: a ground truth may quote the code.
 
         Raises:
             Fault: a file cannot be read.
@@ -88,9 +88,9 @@ def read_task_folder(path: Path) -> SmokeTask:
     except OSError as error:
         raise Fault(f"{error.filename}: {error.strerror}") from None
     if not described.metadata.language:
-        raise Fault("task.toml: no metadata.language")
+        raise Fault("task.toml: metadata.language: missing")
     if image is None:
-        raise Fault("environment/Dockerfile: no FROM")
+        raise Fault("environment/Dockerfile: has no FROM line")
     return SmokeTask(path, described, image, _telltales(path / "tests" / "ground_truth.json"))
 
 

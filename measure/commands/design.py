@@ -211,8 +211,8 @@ def plan(
         once = f"once each: {counted(count, 'trial')}, cost not known"
         say(f"  harbor run -y -c {quoted[0]} -k 1 --job-name pilot  # {once}")
         say(f"  {HARNESS} headroom jobs/pilot --attempts {attempts}  # can these tasks show a difference?")
-    for job in quoted:
-        say(f"  harbor run -y -c {job}")
+    for config in quoted:
+        say(f"  harbor run -y -c {config}")
     say(f"  {HARNESS} compare {' '.join(shlex.quote(f'jobs/{name}') for name in jobs)} --html report.html")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from locobench.shared.claim import claim_beforehand
+from locobench.shared.errors import InputError
 from locobench.shared.installation import SELECT
 from measure.commands.options import METRIC, PATH, load, reward_options
 from measure.report.console import plain, print_table, report_console, say
@@ -38,7 +39,11 @@ def headroom(
     says whether to go on, to take other tasks, or to ask about cost only. A pilot's runs must not count in the
     comparison: the selection by --pilot sees to that.
     """
-    found = pilot_headroom(load(job, reward_key, reward_range), metric)
+    runs = load(job, reward_key, reward_range)
+    try:
+        found = pilot_headroom(runs, metric)
+    except InputError as error:
+        raise InputError(f"{job}: {error}") from error
     whole, console = found.whole, report_console()
     table = new_table(
         "", "", "tasks", metric_name(found.metric), "at 1.0", "at 0", "spread", "tokens", "calls", "money"

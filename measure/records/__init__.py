@@ -1,4 +1,4 @@
-"""What a run leaves behind: one record for runs of this harness and for Harbor's trials."""
+"""The record of a run, the same for runs of this harness and for Harbor's trials."""
 
 from __future__ import annotations
 

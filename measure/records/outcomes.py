@@ -1,4 +1,4 @@
-"""How can a run end? The outcome decides whether it counts in rates, the kind of error says why."""
+"""The outcome of a run, which decides whether it counts in rates, and the kind of error, which says why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a run leave behind? Grades, a result, the results file, and snapshots of a configuration."""
+"""The records of a run: grades, a result, the results file, and snapshots of a configuration."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ SCHEMA_VERSION = 1
 
 def _refuse_newer(version: int) -> int:
     if version > SCHEMA_VERSION:
-        raise ValueError(f"{version} is newer than {SCHEMA_VERSION}, which this harness reads; update it")
+        raise ValueError(
+            f"{version} is newer than {SCHEMA_VERSION}, the newest that this harness reads; update the harness"
+        )
     return version
 
 
@@ -230,7 +232,7 @@ class EvalResult(Record):
 
     @property
     def spent_usd(self) -> float:
-        """Known cost of everything about this run: the agent, its failed tries, and judges, replaced verdicts too."""
+        """Known cost of the run in US$: the agent, its failed tries, and all judges, replaced verdicts included."""
         judges = sum(grade.judge.cost_usd or 0.0 for grade in self.grades if grade.judge)
         return (self.cost_usd or 0.0) + self.retry_cost_usd + self.replaced_judge_cost_usd + judges
 

@@ -1,4 +1,4 @@
-"""Is a trial measured, lost or a zero? The one place that decides; docs/HARBOR_JOBS.md shows the table.
+"""Whether a trial is measured, lost or a zero: decided here alone; docs/HARBOR_JOBS.md shows the table.
 
 What happened may be written with the trial, with a step of it, in the agent's own log, or in what its tests printed.
 What only a text suggests is called a guess in the error or the doubt that a reader gets to see.

@@ -1,4 +1,4 @@
-"""How are results written to files and read back? Whole, without secrets, and on request with debugging details."""
+"""Write results to files and read them back: whole, without secrets, and on request with debugging details."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def save_results(
 
 
 def debug_json(results: Sequence[EvalResult]) -> str:
-    """Return the results, without secrets, with what one looks for first when a run went wrong."""
+    """Return the results as JSON without secrets, with summaries of changes, calls and grades for debugging."""
     redactor = Redactor(os.environ)
     return json.dumps({"results": [_debug(without_secrets(r, redactor)) for r in results]}, indent=1)
 

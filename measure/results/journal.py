@@ -1,4 +1,4 @@
-"""How does paid work survive a kill? In a journal where each entry is on disk before the next one is written."""
+"""A journal that survives a kill: each entry is on disk before the next one is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which tasks of two arms are the same? Those of one name, and those that a user says are."""
+"""The tasks that two arms share: those of one name, and those that a user's table pairs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def read_names(path: Path) -> dict[str, str]:
             raise InputError(f"{path}: row {number} has no two names; write the name in A and the name in B")
         a, b = (cell.strip() for cell in cells)
         if names.setdefault(b, a) != a:
-            raise InputError(f"{path}: row {number} names {b} a second time")
+            raise InputError(f"{path}: row {number} repeats {b}")
     return names
 
 

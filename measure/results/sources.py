@@ -1,4 +1,4 @@
-"""Where do results come from? A results file, the journal of a running matrix, a Harbor job folder, or a table."""
+"""Sources of results: a results file, the journal of a running matrix, a Harbor job folder, or a table."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def _reward(where: str, text: str, scale: RewardScale, comma: bool) -> float | N
             f"{where}, column reward {told}; write a number, pass or fail, or lost for a run that says nothing"
         ) from None
     if not scale.low <= reward <= scale.high:
-        raise RewardError(f"{where}, column reward is {reward:g}, outside of {scale.low:g} to {scale.high:g}")
+        raise RewardError(f"{where}, column reward is {reward:g}, not between {scale.low:g} and {scale.high:g}")
     return scale.scaled(reward)
 
 

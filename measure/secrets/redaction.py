@@ -1,7 +1,7 @@
 """Removes secrets from text, JSON and results. It finds them by value, by shape, and under their names in JSON.
 
 What is assigned to a secret name in a text is not looked for: in transcripts, and in the repositories that agents read,
-that found placeholders and spoilt code.
+that found placeholders and damaged code.
 """
 
 from __future__ import annotations

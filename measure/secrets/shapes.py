@@ -1,4 +1,4 @@
-"""What do secrets look like? The prefixes of services' tokens, and other shapes."""
+"""The shapes of secrets: the prefixes of services' tokens, and others."""
 
 from __future__ import annotations
 

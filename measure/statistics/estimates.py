@@ -1,4 +1,4 @@
-"""What do counts and differences say, how far off may they be, and which difference can a design find?"""
+"""Estimates from counts and differences, their intervals, and the power of a design."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Could chance alone have made this difference? Exact and resampled tests, one-sided; corrections for many of them."""
+"""Significance tests, exact or resampled, one-sided, and corrections for many of them."""
 
 from __future__ import annotations
 

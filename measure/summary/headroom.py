@@ -11,7 +11,7 @@ from statistics import fmean, median, pstdev
 from locobench.shared.errors import InputError
 from measure.records import EvalResult
 from measure.statistics.estimates import ALPHA, minimal_detectable_effect
-from measure.summary.metrics import Metric, MetricChoice, by_task, mean_of_known, metric_value, resolve_metric
+from measure.summary.metrics import Metric, MetricChoice, by_arm, by_task, mean_of_known, metric_value, resolve_metric
 from measure.summary.noise import Noise, observed_noise
 
 GROUPINGS: dict[str, Callable[[EvalResult], str]] = {
@@ -75,7 +75,10 @@ class PilotHeadroom:
 
 
 def pilot_headroom(results: Sequence[EvalResult], choice: MetricChoice = "auto") -> PilotHeadroom:
-    """Work out what tasks can show from runs of one arm; InputError if nothing was measured."""
+    """Work out what tasks can show from runs of one arm; InputError if there are several, or nothing was measured."""
+    if len(arms := by_arm(results)) > 1:
+        names = ", ".join(" | ".join(arm) for arm in arms)
+        raise InputError(f"holds {len(arms)} arms ({names}), and a pilot has one; name its job alone")
     runs = [run for run in results if run.measured]
     if not runs:
         raise InputError("no run was measured, so nothing tells what the tasks can show; `analyze` says why")

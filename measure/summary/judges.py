@@ -1,4 +1,4 @@
-"""How far do judges agree with each other, and with themselves when asked again?"""
+"""The agreement of judges with each other, and with themselves when asked again."""
 
 from __future__ import annotations
 

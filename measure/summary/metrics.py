@@ -1,4 +1,4 @@
-"""What do the runs of one arm say together? Rates, pass@k, means, tool calls; lost runs are counted apart."""
+"""Metrics of one arm: rates, pass@k, means, tool calls; lost runs are counted apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much do runs and tasks vary? The noise of a planned experiment, assumed or estimated from earlier results."""
+"""The noise of a planned experiment, between runs and tasks: assumed, or estimated from earlier results."""
 
 from __future__ import annotations
 

@@ -145,9 +145,9 @@ def main(root: str) -> None:
         # Whatever it is: a trial that was not graded must not pass for one that earned nothing.
         result.update({"problem_kind": "judge", "problem": f"{type(error).__name__}: {error}"[:300]})
     result = without(key, result)
-    reading.write_whole(f"{root}/logs/verifier/metrics.json", result)
+    reading.write_json(f"{root}/logs/verifier/metrics.json", result)
     if "reward" in result:
-        reading.write_whole(f"{root}/logs/verifier/reward.json", {"reward": result["reward"]})
+        reading.write_json(f"{root}/logs/verifier/reward.json", {"reward": result["reward"]})
     print(f"reward {result.get('reward', 'none')} {result.get('components', '')} {result.get('problem', '')}")
 
 

@@ -154,10 +154,10 @@ def test_a_rust_test_for_one_system_only_is_a_test() -> None:
     assert [one.qualified for one in index.symbols] == ["real"]
 
 
-def test_every_language_of_the_benchmark_has_a_row() -> None:
+def test_every_language_has_an_image_and_a_list_of_names() -> None:
     from locobench.dataset.catalog import load_languages
 
-    assert set(LANGUAGES) == set(load_languages())
+    assert set(LANGUAGES) <= set(load_languages())
     assert all(language.library_names for language in LANGUAGES.values())
 
 

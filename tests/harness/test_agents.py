@@ -130,7 +130,7 @@ def test_runs_of_one_agent_do_not_stand_for_those_of_another(tmp_path: Path) -> 
     [
         (["--executor", "command"], "--executor command and --command 'PROGRAM …' go together; add the other one"),
         (["--command", "x"], "--executor command and --command 'PROGRAM …' go together; add the other one"),
-        (["--executor", "command", "--command", "'x"], "No closing quotation; name a program with its arguments"),
+        (["--executor", "command", "--command", "'x"], "No closing quotation; write a program and its arguments"),
         (["--executor", "nobody"], "executor 'nobody': unknown; use claude, codex, command, echo or MODULE:CLASS"),
         (["--executor", "no_such:X"], "executor no_such:X: ModuleNotFoundError: No module named 'no_such'"),
         (["--executor", "json:JSONDecoder"], "executor json:JSONDecoder: not a subclass of Executor; derive it"),

@@ -259,7 +259,9 @@ def test_the_command_names_links_that_it_did_not_follow(tmp_path: Path) -> None:
     assert shown.stderr == "  link, not followed: skills/s/etc -> /etc\n"
 
 
-@pytest.mark.parametrize(("name", "why"), [("a.md", r"a\.md lies flat"), ("notes/a.txt", "the folder has none")])
+@pytest.mark.parametrize(
+    ("name", "why"), [("a.md", r"contains no skill, only a\.md;"), ("notes/a.txt", "contains no skill;")]
+)
 def test_a_skills_folder_without_skills_is_exported_with_a_warning(tmp_path: Path, name: str, why: str) -> None:
     path = tmp_path / "home/.claude/skills" / name
     path.parent.mkdir(parents=True)

@@ -224,7 +224,7 @@ def test_a_service_that_brings_nothing_is_not_asked_forever(tmp_path: Path) -> N
     make_job(tmp_path, trials=9)
     result, api = grade(tmp_path, Failure(500, "api_error"))
     assert (result.exit_code, len(api.requests)) == (2, 5)
-    assert "5 requests in a row brought no verdict" in result.stderr
+    assert "5 requests in a row gave no verdict" in result.stderr
 
 
 def test_a_service_that_is_down_is_said_with_its_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

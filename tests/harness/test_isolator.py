@@ -71,7 +71,7 @@ def test_skills_path_that_does_not_exist_is_an_error(tmp_path: Path, isolator: E
 
 
 def test_a_folder_without_skills_is_worth_a_warning(tmp_path: Path, isolator: EnvironmentIsolator) -> None:
-    with pytest.warns(UserWarning, match="no skill there"), isolator.create_environment(skills_path=tmp_path) as env:
+    with pytest.warns(UserWarning, match="contains no skill"), isolator.create_environment(skills_path=tmp_path) as env:
         assert not (env.path / ".claude").exists()
 
 

@@ -152,7 +152,7 @@ def test_what_the_service_refuses_is_a_judge_error(monkeypatch: pytest.MonkeyPat
 def test_criteria_all_0_with_an_overall_of_1_are_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     result, _ = grade(verdict(0.0, 0.0, overall=1.0), monkeypatch=monkeypatch)
     assert (result.status, result.passed, result.score) == ("judge_error", False, 0.0)
-    assert "no mean of the criteria" in result.details
+    assert "outside the range of the criteria" in result.details
 
 
 def test_weights_of_the_rubric_may_move_the_overall_score_among_its_criteria(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -203,7 +203,7 @@ def test_files_that_are_gone_before_they_were_checked_are_told(tmp_path: Path) -
     journal.write_bytes(first)  # as it is between the agent's end and the grades
     shown = matrix(root, "-r", "1", "-o", "out.json", "--resume")
     assert paid(root) == 2
-    assert "not checked yet, and their files are gone" in shown.stderr
+    assert "not checked yet, and their files were deleted" in shown.stderr
 
 
 def test_verdicts_of_another_judge_are_refused(tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_verdicts_of_another_judge_are_refused(tmp_path: Path) -> None:
         assert matrix(root, "-r", "1", "-o", "out.json", **variables).returncode == 0
         shown = matrix(root, "-r", "2", "-o", "out.json", "--resume", "--judge-model", "other", **variables)
     assert (shown.returncode, paid(root)) == (2, 1)
-    assert "begun with the judge" in shown.stderr
+    assert "started with the judge" in shown.stderr
 
 
 def test_a_fixture_that_is_edited_meanwhile_stops_the_matrix(tmp_path: Path) -> None:

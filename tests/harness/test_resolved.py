@@ -120,12 +120,12 @@ def test_a_skill_is_known_by_its_folder_and_by_its_front_matter(tmp_path: Path) 
     assert skill.names == {"folder", "written"}
 
 
-@pytest.mark.parametrize(("files", "why"), [([], "the folder has none"), (["a.md"], "a.md lies flat")])
-def test_a_folder_without_skills_is_worth_a_warning(tmp_path: Path, files: list[str], why: str) -> None:
+@pytest.mark.parametrize(("files", "beside"), [([], ""), (["a.md"], ", only a.md")])
+def test_a_folder_without_skills_is_worth_a_warning(tmp_path: Path, files: list[str], beside: str) -> None:
     """It used to be an error, though Claude Code takes such a folder as well."""
     for name in files:
         (tmp_path / name).write_text("---\nname: a\n---\n")
-    with pytest.warns(UserWarning, match=f"{tmp_path}: no skill there, {why}"):
+    with pytest.warns(UserWarning, match=f"{tmp_path}: contains no skill{beside};"):
         assert resolve(Config(name="c", skills_path=tmp_path)).skills == ()
 
 

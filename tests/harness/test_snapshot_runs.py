@@ -71,7 +71,7 @@ def test_skills_of_a_snapshot_that_the_cli_does_not_read_are_named(tmp_path: Pat
     snapshot(root / "mine.json", skills={"flat.md": "x"})
     shown = matrix(root, "--snapshot", "mine.json", "-r", "1", "-o", "out.json", "--dry-run")
     assert shown.stderr.splitlines() == [
-        f"warning: {root}/mine.json: its skills lie flat; Claude Code reads <name>/SKILL.md alone",
+        f"warning: {root}/mine.json: its skills have no folders of their own; Claude Code only reads <name>/SKILL.md",
     ]
 
 
@@ -133,7 +133,7 @@ def test_a_journal_is_not_resumed_with_other_files_for_the_user(
     journal = root / "out.journal.jsonl"
     assert shown.returncode == 2
     assert shown.stderr == (
-        f"error: {journal}: begun with another --mcp-config or snapshot for config {name}; "
+        f"error: {journal}: started with another --mcp-config or snapshot for config {name}; "
         "give the same files to continue it, or name another -o\n"
     )
     write(root, "first")
@@ -152,5 +152,5 @@ def test_the_api_refuses_a_journal_of_other_servers_too(tmp_path: Path) -> None:
         if command == "first":
             runner.run_matrix([task], [config], None, 1, journal=str(root / "j.jsonl"))
         else:
-            with pytest.raises(InputError, match=r"j\.jsonl: begun with another --mcp-config"):
+            with pytest.raises(InputError, match=r"j\.jsonl: started with another --mcp-config"):
                 runner.run_matrix([task], [config], None, 1, journal=str(root / "j.jsonl"))

@@ -40,7 +40,7 @@ def test_a_tool_that_does_not_exist_is_refused_with_a_suggestion(
 @pytest.mark.parametrize("field", ["allowed_tools", "disallowed_tools"])
 def test_a_server_that_is_not_configured_is_refused(tmp_path: Path, field: str, entry: str) -> None:
     config = Config.model_validate({"name": "c", "mcp_config": SERVERS, field: [entry]})
-    with pytest.raises(InputError, match=f"config c: {field}: {entry} is of no MCP server; .*mcp__search"):
+    with pytest.raises(InputError, match=f"config c: {field}: {entry} matches no MCP server; .*mcp__search"):
         play(tmp_path, config=config)
     assert calls(tmp_path / "bin/claude") == []
 
@@ -50,7 +50,7 @@ def test_a_matrix_refuses_such_a_server_before_its_first_run(tmp_path: Path) -> 
     (root / "configs/c1/config.yaml").write_text("name: c1\nallowed_tools: [Read, mcp__search]\n")
     shown = matrix(root, "-r", "1", "-o", "out.json")
     assert (shown.returncode, calls(root / "bin/claude")) == (2, [])
-    assert shown.stderr.startswith("error: config c1: allowed_tools: mcp__search is of no MCP server; there is none")
+    assert shown.stderr.startswith("error: config c1: allowed_tools: mcp__search matches no MCP server; there is none")
     assert shown.stderr.count("\n") == 1
 
 

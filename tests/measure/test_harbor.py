@@ -159,7 +159,7 @@ def test_a_reward_below_the_pass_score_fails_and_keeps_its_score(tmp_path: Path)
 @pytest.mark.parametrize("reward", [1.5, -0.1, 53.8])
 def test_a_reward_outside_of_0_to_1_is_refused_with_its_file(tmp_path: Path, reward: float) -> None:
     folder = write_trial(tmp_path, reward=reward)
-    with pytest.raises(InputError, match=f"rewards.reward is {reward:g}, outside of 0 to 1") as caught:
+    with pytest.raises(InputError, match=f"rewards.reward is {reward:g}, not between 0 and 1") as caught:
         load_jobs(tmp_path)
     assert str(folder / "result.json") in str(caught.value)
 

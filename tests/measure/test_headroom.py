@@ -91,6 +91,13 @@ def test_a_harbor_job_is_a_pilot(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1].startswith("Go on")
 
 
+def test_two_arms_are_no_pilot(tmp_path: Path) -> None:
+    (tmp_path / "pilot.json").write_text(results_json([run("t", "x"), run("t", "y")]))
+    done = harness(tmp_path, "headroom", "pilot.json")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "holds 2 arms (x | m, y | m), and a pilot has one" in done.stderr
+
+
 def test_a_pilot_that_measured_nothing_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "pilot.json").write_text(results_json([run("t", outcome="infra_error")]))
     done = harness(tmp_path, "headroom", "pilot.json")

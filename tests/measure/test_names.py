@@ -70,7 +70,7 @@ def test_a_table_of_names_pairs_what_no_rule_does(tmp_path: Path) -> None:
     ("table", "said"),
     [
         ("t_0\n", "row 1 has no two names"),
-        ("t_0,x\nt_1,x\n", "row 2 names x a second time"),
+        ("t_0,x\nt_1,x\n", "row 2 repeats x"),
         ("t_0,x\n", "no arm has a task of the table of names, such as x"),
         ("t_0,t_1\n", "t_0 and t_1 would both be called t_0"),
     ],
@@ -98,7 +98,7 @@ def test_a_reward_of_another_key_is_named_and_read_by_an_option(tmp_path: Path) 
 def test_a_speed_up_is_scaled_by_an_option(tmp_path: Path) -> None:
     arm(tmp_path, "base", rewards=lambda number: {"reward": 1.0 + number})
     shown = harness(tmp_path, "report", "base")
-    assert "is 2, outside of 0 to 1; name the reward" in shown.stderr
+    assert "is 2, not between 0 and 1; name the reward" in shown.stderr
     assert "--reward-range LOW:HIGH" in shown.stderr
     shown = harness(tmp_path, "report", "base", "--reward-range", "1:3")
     assert "1/3" in shown.stdout

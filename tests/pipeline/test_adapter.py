@@ -198,7 +198,7 @@ def test_a_name_that_is_no_folder_writes_nothing(data: Data, tmp_path: Path, nam
     data.project()
     scenario = data.scenario()
     adapter = LoCoBenchAdapter(loader(data, tmp_path), tmp_path / "tasks", data.folder)
-    with pytest.raises(InputError, match=f"^'{re.escape(name)}': not the name of a folder"):
+    with pytest.raises(InputError, match=f"^'{re.escape(name)}': not a valid folder name"):
         adapter.generate_task(scenario, name)
     assert not adapter.output_dir.exists()
 
@@ -356,7 +356,7 @@ def test_a_code_base_without_a_name_is_refused_with_the_way_out(data: Data, tmp_
     tasks = loader(data, tmp_path)
     (outcome,) = LoCoBenchAdapter(tasks, tmp_path, data.folder).generate(tasks.all_ids())
     assert outcome.status == "failed"
-    assert "no identifier to look up" in outcome.reason
+    assert "no identifier of the code base can be scored" in outcome.reason
     assert "--scoring published" in outcome.reason
 
 

@@ -102,9 +102,9 @@ def test_a_file_of_languages_adds_to_the_built_in_ones_and_counts_before_them(tm
 
 
 def test_a_category_without_a_bonus_is_an_error_that_says_where_to_add_one() -> None:
-    tasks = [Candidate("a", "poetry", "hard", "python", 100_000, 50)]
+    tasks = [Candidate("a", "nobodys", "hard", "python", 100_000, 50)]
 
-    with pytest.raises(InputError, match="no category bonus for poetry; add one"):
+    with pytest.raises(InputError, match="no category bonus for nobodys; add one"):
         select(tasks, default_criteria())
     assert select(tasks, default_criteria(categories=("bug_investigation",))).selected == []
 

@@ -217,7 +217,7 @@ def test_tasks_without_the_code_give_it_to_the_verifier_alone(data: Data, tmp_pa
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"def", r"my_verify\.py:1: no Python: "), (b"x = '\0'", r"no Python"), (None, "cannot be read")],
+    [(b"def", r"my_verify\.py:1: not valid Python: "), (b"x = '\0'", r"not valid Python"), (None, "cannot be read")],
 )
 def test_what_is_no_python_is_refused(tmp_path: Path, content: bytes | None, message: str) -> None:
     path = tmp_path / "my_verify.py"

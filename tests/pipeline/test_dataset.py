@@ -102,7 +102,7 @@ def test_a_file_that_was_edited_since_is_not_overwritten(
     before = tree(tasks)
     done = script("run_adapter.py", *arguments, "--overwrite")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert f"{tasks / name}: is there and not as this program wrote it; move it away" in done.stderr
+    assert f"{tasks / name}: exists and was not written by this program, or was edited; move it away" in done.stderr
     assert tree(tasks) == before
 
 

@@ -102,11 +102,11 @@ BROKEN = {
         "id: does not end in _poetry_<difficulty>_<number>, and the task's category is poetry",
     ),
     "no category": ((NAME, but(without="task_category")), "task_category: missing"),
-    "category of another type": ((NAME, but(task_category=1)), "task_category: not a text"),
+    "category of another type": ((NAME, but(task_category=1)), "task_category: not a string"),
     "foreign without authors": ((NAME, but(source="other", language="c", project_id="x")), "authors: Field required"),
     "foreign project elsewhere": (
         (NAME, but(source="other", authors=["A team"], language="c", project_id="../x")),
-        "project_id: not the name of a folder",
+        "project_id: not a valid folder name",
     ),
     "foreign source with a slash": (
         (NAME, but(source="a/b", authors=["A team"], language="c", project_id="x")),
@@ -121,7 +121,7 @@ BROKEN = {
     "files as text": ((NAME, but(context_files="a.py")), "context_files: "),
     "file that is a number": ((NAME, but(context_files=[1])), "context_files.0: "),
     "metadata as text": ((NAME, but(metadata="x")), "metadata: "),
-    "blank truth": ((NAME, but(ground_truth=" \n")), "ground_truth: holds no text"),
+    "blank truth": ((NAME, but(ground_truth=" \n")), "ground_truth: contains no text"),
     "no truth": ((NAME, but(without="ground_truth")), "ground_truth: "),
 }
 

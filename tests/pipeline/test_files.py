@@ -91,7 +91,7 @@ def test_name_as_long_as_the_file_system_allows_is_written(tmp_path: Path) -> No
 
 def test_folder_in_the_files_place_is_bad_input(tmp_path: Path) -> None:
     (tmp_path / "file").mkdir()
-    with pytest.raises(InputError, match="file: cannot be written: Is a directory; free the place or name another"):
+    with pytest.raises(InputError, match="file: cannot be written: Is a directory; fix that or name another path"):
         write_whole(tmp_path / "file", "new")
     assert names(tmp_path) == ["file"]
 

@@ -35,7 +35,7 @@ from tests.support.stand_in.messages_api import (
 )
 
 ANSWER = "`warm_start` in `src/price_cache.py` stores epochs, so no entry expires. `flush_daemon` does not exist.\n"
-EMPTY_KEY = "the key is empty or holds what no header can carry (a line end, letters beyond ASCII)"
+EMPTY_KEY = "the key is empty or contains characters that a header cannot (line ends, non-ASCII letters)"
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_no_answer_is_zero_without_a_call(task: Path, tmp_path: Path, answer: st
         (Failure(400, "invalid_request_error", "too long"), {}, "the service answered 400: too long"),
         (AUTH, {"JUDGE_API": "carrier pigeon"}, "JUDGE_API: 'carrier pigeon' is none of anthropic, openai"),
         (AUTH, {"JUDGE_MODEL": ""}, "JUDGE_MODEL: not set"),
-        (AUTH, {"JUDGE_BASE_URL": "ftp://x"}, "the base URL is none: http:// or https:// and a host"),
+        (AUTH, {"JUDGE_BASE_URL": "ftp://x"}, "the base URL is not valid: it needs http:// or https:// and a host"),
         (AUTH, {"JUDGE_API_KEY": ""}, EMPTY_KEY),
     ],
 )  # fmt: skip

@@ -88,12 +88,12 @@ def test_every_reply_that_was_paid_is_counted() -> None:
 @pytest.mark.parametrize(
     ("reply", "message"),
     [
-        (Text("Sorry, no JSON."), "no JSON"),
+        (Text("Sorry, no JSON."), "not a JSON object"),
         (Text(json.dumps({**GRADE, "overall": 165})), "overall: not a number from 0 to 100"),
         (Text(json.dumps({**GRADE, "overall": float("nan")})), "overall: not a number from 0 to 100"),
         (Text(json.dumps({**GRADE, "overall": 100, "code_truth": 10, "task_points": 10})), "far above"),
-        (Text(json.dumps({**GRADE, "note": "the answer said so"})), "exactly the keys"),
-        (Text(json.dumps(GRADE) * 2), "no JSON"),
+        (Text(json.dumps({**GRADE, "note": "the answer said so"})), "keys are not exactly"),
+        (Text(json.dumps(GRADE) * 2), "not a JSON object"),
         (Text(json.dumps(GRADE)[:-9], "max_tokens"), "stopped with"),
         (Text("I cannot grade this.", "refusal"), "stopped with refusal"),
         (RATE_LIMIT, "answered 429"),

@@ -72,14 +72,14 @@ def test_a_task_has_its_code_base_and_pays_its_oracle(converted: Path, script: S
     assert done.returncode == 0, done.stderr
 
 
-def in_kotlin(data: Path) -> None:
-    """Say that the only scenario's code is Kotlin."""
+def written_in(data: Path, language: str) -> None:
+    """Say that the only scenario's code is in this language."""
     (path,) = (data / "output" / "scenarios").glob("*.json")
-    path.write_text(json.dumps({**json.loads(path.read_text()), "language": "kotlin"}))
+    path.write_text(json.dumps({**json.loads(path.read_text()), "language": language}))
 
 
 def test_a_language_comes_from_a_file(converted: Path, tmp_path: Path, script: Script) -> None:
-    in_kotlin(converted)
+    written_in(converted, "kotlin")
     (tmp_path / "mine.toml").write_text(LANGUAGE)
     task = generate(converted, script, "--languages", tmp_path / "mine.toml")
     assert 'packages="kotlin default-jdk-headless"' in (task / "environment/Dockerfile").read_text()
@@ -87,13 +87,13 @@ def test_a_language_comes_from_a_file(converted: Path, tmp_path: Path, script: S
 
 
 def test_a_language_without_a_table_fails_its_tasks_by_name(converted: Path, tmp_path: Path, script: Script) -> None:
-    in_kotlin(converted)
+    written_in(converted, "nobodys")
     script("extract_dataset.py", "--data_dir", converted, "--output", tmp_path / "d.jsonl")
     flags = ["--data_dir", converted, "--dataset_path", tmp_path / "d.jsonl", "--output_dir", tmp_path / "tasks"]
     done = script("run_adapter.py", *flags, "--quiet")
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert done.stderr.startswith("shop-py-1: ")
-    assert "no table [kotlin]; add one as the file's head explains, or in a file of your own" in done.stderr
+    assert "no table [nobodys]; add one as its first comment explains, or in a file of your own" in done.stderr
 
 
 def test_a_file_of_languages_that_cannot_be_read_is_one_line(converted: Path, tmp_path: Path, script: Script) -> None:

@@ -227,7 +227,7 @@ def test_folder_of_another_origin_is_left_alone(data: Data, tmp_path: Path, scri
     done = script("run_adapter.py", *command(data, tmp_path, "--overwrite", "--quiet"))
     assert (done.returncode, mine.read_text(), written(tmp_path)) == (1, "mine", three)
     (line,) = done.stderr.splitlines()
-    assert line.startswith(f"{three[0]}: {mine.parent} is there and is not a generated task: move it away")
+    assert line.startswith(f"{three[0]}: {mine.parent} exists and is not a generated task; move it away")
 
 
 def test_one_bad_task_does_not_stop_the_others(data: Data, tmp_path: Path, script: Script, three: list[str]) -> None:
@@ -272,7 +272,7 @@ def test_missing_context_files_are_counted_in_one_line_for_all_tasks(
         (["--output_dir", "data/generated/x"], "; --output_dir must name a folder apart from them"),
         (["--mirror_repos", "data/output"], "; --mirror_repos must name a folder apart from them"),
         (["--data_dir", "nowhere"], "no generated/ in it"),
-        (["--output_dir", __file__], "must be a folder that can be written"),
+        (["--output_dir", __file__], "must be a writable folder"),
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_code_2(
@@ -327,8 +327,8 @@ def test_dataset_that_cannot_be_read_twice_is_one_line(
     ("changes", "words"),
     [
         ({"id": "../x"}, "not a plain name"),
-        ({"project_id": "../x"}, "not the name of a folder"),
-        ({"project_id": ".."}, "not the name of a folder"),
+        ({"project_id": "../x"}, "not a valid folder name"),
+        ({"project_id": ".."}, "not a valid folder name"),
         ({"language": ["c"]}, "language: not a string"),
     ],
 )
@@ -564,7 +564,7 @@ def test_no_text_can_leave_its_string_in_task_toml(data: Data, tmp_path: Path, s
     [
         ("[weights]\nkeywords = 1", "weights.keywords: Extra inputs"),
         ("trust_floor = 1.5", "trust_floor: "),
-        ("a b", "--scoring wants the word published or a TOML file"),
+        ("a b", "--scoring takes `published` or a TOML file"),
     ],
 )
 def test_scoring_file_that_cannot_be_used_is_one_line(

@@ -13,10 +13,13 @@ import pytest
 
 from locobench.dataset.catalog import DIFFICULTIES, load_languages
 from locobench.shared.markdown import as_markdown
-from select_tasks import CATEGORY_BONUSES
 from tests.conftest import SAMPLE
 
 LANGUAGES = tuple(load_languages())
+CATEGORIES = (
+    "architectural_understanding", "bug_investigation", "code_comprehension", "cross_file_refactoring",
+    "feature_implementation", "integration_testing", "multi_session_development", "security_analysis",
+)  # fmt: skip
 
 SCENARIOS = sorted((SAMPLE / "output" / "scenarios").glob("*.json"))
 PROJECTS = sorted(path for path in (SAMPLE / "generated").iterdir())
@@ -43,13 +46,13 @@ def project_text(project: Path) -> str:
 def test_every_project_has_a_language_of_the_table_and_a_scenario_of_each_category() -> None:
     assert {path.name.partition("_")[0] for path in PROJECTS} <= {*LANGUAGES}
     asked = Counter((project_of(scenario), scenario["task_category"]) for scenario in map(load, SCENARIOS))
-    assert asked == dict.fromkeys(product(PROJECTS, CATEGORY_BONUSES), 1)
+    assert asked == dict.fromkeys(product(PROJECTS, CATEGORIES), 1)
 
 
 def test_every_difficulty_is_as_common_as_any_other() -> None:
     counts = Counter(load(path)["difficulty"] for path in SCENARIOS)
     assert {*counts} == {*DIFFICULTIES}
-    assert max(counts.values()) - min(counts.values()) <= len(CATEGORY_BONUSES)
+    assert max(counts.values()) - min(counts.values()) <= len(CATEGORIES)
 
 
 def test_quirks_of_the_real_data_occur() -> None:

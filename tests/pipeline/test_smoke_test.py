@@ -145,7 +145,7 @@ def test_a_folder_without_tasks_is_wrong_use(tmp_path: Path, script: Script) -> 
 
     assert result.returncode == 2
     assert len(result.stderr.splitlines()) == 1
-    assert "holds no task" in result.stderr
+    assert "contains no tasks" in result.stderr
 
 
 def test_without_an_engine_one_line_tells_of_local(task: Path, tmp_path: Path, script: Script) -> None:

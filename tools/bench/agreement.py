@@ -1,6 +1,6 @@
-"""Do rewards agree with expert readers? Answers that were graded blind, with the code at hand, scored by the verifier.
+"""The verifier's agreement with expert readers, on answers that they graded blind, with the code at hand.
 
-Two sets: tests/fixtures/answers over the bundled sample, and one over real scenarios that may lie beside the checkout
+Two sets: tests/fixtures/answers over the bundled sample, and one over real scenarios that may be beside the checkout
 ($LOCOBENCH_VALIDITY, default ../shared/validity) with their code bases ($LOCOBENCH_REAL).
 """
 

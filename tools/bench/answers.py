@@ -82,7 +82,7 @@ class Case:
         if chosen not in self.full:
             self.full[chosen] = verify.measure(key["oracle"], key, self.index.code)["components"]
         measured = verify.measure(answer, key, self.index.code)
-        return verify.held_against(self.full[chosen], measured, key["scoring"]["weights"])
+        return verify.normalize_by_oracle(self.full[chosen], measured, key["scoring"]["weights"])
 
     def reward(self, answer: str, **scoring: Any) -> float:
         return float(self.measure(answer, **scoring)["reward"])

@@ -1,4 +1,4 @@
-"""What do images with one toolchain save, against one image with all of them? Both built cold, side by side.
+"""What images with one toolchain save against one image with all of them, both built without a cache.
 
 Cold means that no layer is in a cache; the packages come from whatever mirror the base image is set up for.
 Every image is built once a round, and its seconds are the median of the rounds. The layers stay in Docker's build

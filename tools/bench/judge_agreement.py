@@ -1,4 +1,4 @@
-"""Does the judge agree with expert readers? Replies to its exact prompts, kept verbatim, against the same blind grades.
+"""The judge's agreement with expert readers: its replies, kept verbatim, against the same blind grades.
 
 The project's own machines reach no model: language models that were handed the prompts replied (tests/fixtures/judging
 says how). Beside the judge stands what verify.py gives the same answers. `python -m tools.bench.judge_agreement` writes
@@ -70,7 +70,7 @@ def digest(prompt: str) -> str:
 
 
 def compare() -> tuple[list[Graded], list[Graded], int]:
-    """Return (answers with the judge's grade, the same with the verifier's reward, prompts that are still the same)."""
+    """Return the answers with the judge's grade and with the verifier's reward, and the number of unchanged prompts."""
     grades = json.loads((FIXTURES / "grades.json").read_text(encoding="utf-8"))
     by_judge, by_verifier, same = [], [], 0
     with tempfile.TemporaryDirectory() as scratch:

@@ -1,4 +1,4 @@
-"""What does a comparison page look like? Draws docs/comparison.png from made results, and says so in the picture.
+"""Draw a comparison page, docs/comparison.png, from made-up results, and say so in the picture.
 
 The page is the one that `compare --html` writes; only the banner at its top is added. The numbers are drawn at
 random and say nothing about any agent. Run by `make picture`; needs Chromium and the dev extra.

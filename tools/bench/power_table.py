@@ -1,4 +1,4 @@
-"""What does `compare` find? Simulates designs, writes docs/STATISTICS.md's table of them.
+"""The power of `compare`: simulates designs, and writes docs/STATISTICS.md's table of them.
 
 Run by `make power-table`. Runs are drawn as independent passes and failures, each task with its own chance.
 """

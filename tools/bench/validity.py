@@ -20,6 +20,7 @@ from typing import Any
 
 from adapter import LoCoBenchAdapter, LoCoBenchLoader
 from locobench.generate.make import grade, render_instruction
+from locobench.generate.options import Options
 from locobench.generate.project import Project
 from locobench.reading import WORD, fold, is_compound
 from locobench.scoring import verify
@@ -57,7 +58,7 @@ def load_cases(data_dir: Path) -> list[Case]:
             place = adapter._get_project_dir(task.id)
             projects[place] = projects.get(place) or Project.scan(place)
             mapping = projects[place].mapping(task.context_files)
-            instruction = render_instruction(task, mapping, hints=False)
+            instruction = render_instruction(task, mapping, Options())
             cases.append(Case(task, mapping, instruction, grade(task, mapping, instruction, adapter.options.scoring)))
     return cases
 

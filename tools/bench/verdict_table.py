@@ -1,4 +1,4 @@
-"""How often is a verdict wrong, and how often is what is there found? Writes docs/STATISTICS.md's tables of verdicts.
+"""Rates of wrong verdicts and of effects found, simulated: writes docs/STATISTICS.md's tables of verdicts.
 
 Run by `make power-table`. Every experiment is two or more made arms of results, decided as
 `compare_arms` does. Beside each stands what scipy's paired t test says of the same draws.
@@ -174,8 +174,8 @@ def _run(
 
 
 @dataclass(frozen=True)
-class Told:
-    """What one experiment gave."""
+class Drawn:
+    """The results of one simulated experiment."""
 
     verdicts: tuple[Verdict, ...]
     """Of every pair of arms; the first is B against A."""
@@ -199,7 +199,7 @@ class Told:
         return self.verdicts[0]
 
 
-def told(experiment: Experiment, seed: int) -> Told:
+def told(experiment: Experiment, seed: int) -> Drawn:
     """Draw one experiment and look at it."""
     arms = arms_of(experiment, seed)
     decisions = decisions_of(experiment, arms)
@@ -217,7 +217,7 @@ def told(experiment: Experiment, seed: int) -> Told:
         stats.ttest_1samp(differences, MARGIN, alternative="less").pvalue,
     )
     varied = float(np.ptp(differences)) > 0
-    return Told(
+    return Drawn(
         verdicts=tuple(decision.verdict for decision in decisions),
         difference=first.difference,
         interval=(interval.low, interval.high) if interval else None,
@@ -347,7 +347,7 @@ class Tables:
     def __init__(self, pool: ProcessPoolExecutor, seeds: Sequence[int]) -> None:
         self.pool, self.seeds, self.missed = pool, seeds, list[str]()
 
-    def draw(self, experiments: Mapping[str, Experiment]) -> dict[str, list[Told]]:
+    def draw(self, experiments: Mapping[str, Experiment]) -> dict[str, list[Drawn]]:
         drawn = {
             name: self.pool.map(partial(told, experiment), self.seeds, chunksize=10)
             for name, experiment in experiments.items()

@@ -49,7 +49,7 @@ _SCRIPT = ".mutant.sh"
 
 
 def changed(line: str) -> list[str]:
-    """Return the line with an operator, number or condition changed, in each way that there is, or left out."""
+    """Return all mutants of a line: one operator, number or condition changed, or the line left out."""
     if _PROSE.match(line):
         return []
     return [pattern.sub(change, line, count=1) for pattern, change in _CHANGES if pattern.search(line)]

@@ -1,4 +1,4 @@
-"""Files made odd: bytes that are wrong, and JSON values that nobody would expect."""
+"""Damaged files: wrong bytes, and JSON values of unexpected types."""
 
 from __future__ import annotations
 

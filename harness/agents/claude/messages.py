@@ -29,14 +29,14 @@ Count = Annotated[Whole, BeforeValidator(lambda value: 0 if value is None else v
 Truth = Annotated[bool, BeforeValidator(bool)]
 
 
-class Told(BaseModel):
+class CliOutput(BaseModel):
     """Base class of the CLI's output. A value of an unexpected type leaves the field at its default."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     @field_validator("*", mode="wrap")
     @classmethod
-    def _odd_is_not_told(cls, value: Any, validate: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+    def _default_if_invalid(cls, value: Any, validate: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
         try:
             return validate(value)
         except ValidationError:
@@ -60,7 +60,7 @@ class Usage(BaseModel):
     cache_creation_tokens: Count = _named("cache_creation_input_tokens", "cacheCreationInputTokens")
 
 
-class Block(Told):
+class Block(CliOutput):
     """One block of content: text, a tool call or a tool result."""
 
     type: str = ""
@@ -81,7 +81,7 @@ class Block(Told):
         return "" if self.content is None else str(self.content)
 
 
-class Content(Told):
+class Content(CliOutput):
     """The API message inside a line."""
 
     id: str = ""
@@ -89,7 +89,7 @@ class Content(Told):
     usage: Usage | None = None
 
 
-class Message(Told):
+class Message(CliOutput):
     """Any line of the stream."""
 
     type: str = ""
@@ -142,7 +142,7 @@ class Result(Message):
     permission_denials: list[dict[str, Any]] = []
 
 
-class RateLimit(Told):
+class RateLimit(CliOutput):
     """What the service says about the user's rate limit."""
 
     status: str = ""

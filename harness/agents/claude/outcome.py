@@ -1,4 +1,4 @@
-"""How did a run end? Decides from the result line, API errors, the exit code and who ended the process."""
+"""The outcome of a run: from the result line, API errors, the exit code and who ended the process."""
 
 from __future__ import annotations
 

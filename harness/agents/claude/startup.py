@@ -1,4 +1,4 @@
-"""Did the agent really start with what it was given: skills, memory files, subagents, MCP servers, tools?"""
+"""Check that the agent started with its skills, memory files, subagents, MCP servers and tools."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Expected:
     def missing_memory(self, log: Path) -> list[str]:
         """Compare the CLI's log of loaded memory files: return expected files it lacks, and files from outside the run.
 
-        The log lies in the run's root. OSError if the agent replaced it with something unreadable.
+        The log is in the run's root. OSError if the agent replaced it with something unreadable.
         """
         if not self._memory_is_told:
             return []

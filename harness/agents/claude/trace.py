@@ -1,4 +1,4 @@
-"""What did an agent do? Builds the trace of a run from the CLI's messages and the way it ended."""
+"""The trace of a run, built from the CLI's messages and the way it ended."""
 
 from __future__ import annotations
 

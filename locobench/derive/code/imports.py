@@ -27,7 +27,8 @@ class Import(NamedTuple):
 
 def taken(language: str, statement: str) -> Iterator[Taken]:
     """Yield what a statement takes from which modules."""
-    yield from _PARSERS[language](statement)
+    if parse := _PARSERS.get(language):
+        yield from parse(statement)
 
 
 def _python(statement: str) -> Iterator[Taken]:
@@ -188,5 +189,5 @@ def _rust_tree(above: str, text: str) -> Iterator[Taken]:
 
 _PARSERS: dict[str, Callable[[str], Iterator[Taken]]] = {
     "python": _python, "javascript": _script, "typescript": _script, "go": _go, "java": _java, "csharp": _csharp,
-    "php": _php, "rust": _rust, "c": lambda _: iter(()), "cpp": lambda _: iter(()),
+    "php": _php, "rust": _rust,
 }  # fmt: skip

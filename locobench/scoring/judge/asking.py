@@ -98,9 +98,9 @@ def _request(
     except ValueError:
         parts = urlsplit("")
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise JudgeError("the base URL is none: http:// or https:// and a host")
+        raise JudgeError("the base URL is not valid: it needs http:// or https:// and a host")
     if not (key and key.isascii() and key.isprintable()):
-        raise JudgeError("the key is empty or holds what no header can carry (a line end, letters beyond ASCII)")
+        raise JudgeError("the key is empty or contains characters that a header cannot (line ends, non-ASCII letters)")
     headers = {"content-type": "application/json"}
     if api == "anthropic":
         headers.update({"x-api-key": key, "anthropic-version": "2023-06-01"})
@@ -156,7 +156,7 @@ def _post(url: str, headers: dict[str, str], body: bytes, timeout: float) -> Any
 def _text(api: Api, reply: Any, usage: dict[str, int]) -> str:
     """Return the text of a reply and count its tokens."""
     if not isinstance(reply, dict):
-        raise JudgeError("the service's reply is no object")
+        raise JudgeError("the service's reply is not a JSON object")
     used = reply.get("usage")
     used = used if isinstance(used, dict) else {}
     names = ("input_tokens", "output_tokens") if api == "anthropic" else ("prompt_tokens", "completion_tokens")
@@ -173,11 +173,11 @@ def _text(api: Api, reply: Any, usage: dict[str, int]) -> str:
             raise JudgeError(f"the judge stopped with {str(choice.get('finish_reason'))[:40]}")
         return str(choice["message"]["content"] or "")
     except (KeyError, IndexError, TypeError, AttributeError):
-        raise JudgeError("the service's reply holds no text") from None
+        raise JudgeError("the service's reply contains no text") from None
 
 
 def _told(error: urllib.error.HTTPError, key: str) -> str:
-    """Return the service's reason for its refusal, after a colon and without the key."""
+    """Return the service's reason for its refusal as `: <reason>`, without the key."""
     try:
         said = str(json.loads(error.read(1 << 16))["error"]["message"])
     except (OSError, http.client.HTTPException, ValueError, RecursionError, KeyError, TypeError):

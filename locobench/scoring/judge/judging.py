@@ -158,9 +158,9 @@ def parse(text: str) -> dict[str, Any]:
     try:
         reply = json.loads(text)
     except (ValueError, RecursionError):
-        raise JudgeError("the reply is no JSON object") from None
+        raise JudgeError("the reply is not a JSON object") from None
     if not isinstance(reply, dict) or set(reply) != set(SCHEMA["required"]):
-        raise JudgeError("the reply has not exactly the keys " + ", ".join(SCHEMA["required"]))
+        raise JudgeError("the reply's keys are not exactly " + ", ".join(SCHEMA["required"]))
     for name in SCORES:
         value = reply[name]
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 100:
@@ -168,7 +168,7 @@ def parse(text: str) -> dict[str, Any]:
         reply[name] = round(value)
     checks = reply["checks"]
     if not isinstance(checks, list) or not checks or not all(isinstance(check, dict) for check in checks):
-        raise JudgeError("checks: no list of objects")
+        raise JudgeError("checks: not a list of objects")
     for check in checks:
         if check.get("verdict") not in VERDICTS or not all(
             isinstance(check.get(k), str) for k in ("claim", "evidence")

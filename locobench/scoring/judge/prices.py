@@ -1,4 +1,4 @@
-"""What does a request to a model cost? List prices by model id.
+"""List prices of models, by model id.
 
 Standard library only, Python 3.9 and newer: the file itself goes into the tests of tasks that a judge grades.
 """

@@ -106,7 +106,7 @@ def _reap() -> None:
 
 
 def torn(folder: Path) -> list[str]:
-    """JSON files that are not whole, and journals of which more than the last line is not."""
+    """Truncated JSON files, and journals damaged before their last line."""
     found = []
     for path in sorted(folder.rglob("*.json*")):
         if path.suffix not in (".json", ".jsonl") or not path.is_file():

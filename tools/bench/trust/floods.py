@@ -1,4 +1,4 @@
-"""Agents that print and write without end, eight at a time: how much memory does the harness itself need?"""
+"""Memory of the harness under eight agents at a time that print and write without end."""
 
 from __future__ import annotations
 

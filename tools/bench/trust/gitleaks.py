@@ -1,4 +1,4 @@
-"""How many secrets of another project's tests are redacted? `python -m tools.bench.trust.gitleaks SOURCES`.
+"""The share of secrets in another project's tests that is redacted: `python -m tools.bench.trust.gitleaks SOURCES`.
 
 SOURCES is the folder of gitleaks 8.16.0, which Debian serves (`apt-get source --download-only gitleaks`). Its rules
 hold examples that they must find, partly drawn anew from a regular expression, and lines that they must not. None of
