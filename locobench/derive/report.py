@@ -24,6 +24,8 @@ class Choice:
     """Most questions from the history, per repository."""
     with_tests: bool = False
     scip: Path | None = None
+    together: bool = False
+    """Whether to ask across the repositories, side by side, instead of about each."""
 
 
 @dataclass
