@@ -137,9 +137,10 @@ class FileModules(Modules):
         return found
 
 
-_DISTRIBUTION = re.compile(r"""^\s*name\s*=\s*["']?([A-Za-z0-9][\w.-]*)["']?,?\s*$""", re.MULTILINE)
+_DISTRIBUTION = re.compile(r"""^[ \t]*name[ \t]*=[ \t]*(?:(["'])([A-Za-z0-9][\w.-]*)\1|([a-z0-9][a-z0-9.-]*)[ \t]*$)""", re.M)
+# A line or a quoted string that begins with a name, as PEP 508 and Poetry write it.
 _REQUIREMENT = re.compile(
-    r"""(?:^|["'])[ \t]*([A-Za-z0-9][\w.-]*)[ \t]*(?:\[[\w, -]*\])?[ \t]*(?:[<>=!~;(@][^"'\n]*)?(?:["']|$)""",
+    r"""(?:^|["'])[ \t]*([A-Za-z0-9][\w.-]*)[ \t]*(?:\[[\w, -]*\])?[ \t]*(?:[<>=!~;(@][^"'\n]*)?(?=["']|$)""",
     re.MULTILINE,
 )
 
@@ -216,7 +217,7 @@ class PythonModules(FileModules):
         found = {}
         for path, text in sorted(self._manifests.items(), reverse=True):
             if path.endswith(("pyproject.toml", "setup.cfg", "setup.py")) and (name := _DISTRIBUTION.search(text)):
-                found[posixpath.dirname(path)] = _distribution(name[1])
+                found[posixpath.dirname(path)] = _distribution(name[2] or name[3])
         return found
 
     @cached_property
