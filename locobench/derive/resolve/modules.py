@@ -137,7 +137,9 @@ class FileModules(Modules):
         return found
 
 
-_DISTRIBUTION = re.compile(r"""^[ \t]*name[ \t]*=[ \t]*(?:(["'])([A-Za-z0-9][\w.-]*)\1|([a-z0-9][a-z0-9.-]*)[ \t]*$)""", re.M)
+_DISTRIBUTION = re.compile(
+    r"""^[ \t]*name[ \t]*=[ \t]*(?:(["'])([A-Za-z0-9][\w.-]*)\1|([a-z0-9][a-z0-9.-]*)[ \t]*$)""", re.M
+)
 # A line or a quoted string that begins with a name, as PEP 508 and Poetry write it.
 _REQUIREMENT = re.compile(
     r"""(?:^|["'])[ \t]*([A-Za-z0-9][\w.-]*)[ \t]*(?:\[[\w, -]*\])?[ \t]*(?:[<>=!~;(@][^"'\n]*)?(?=["']|$)""",

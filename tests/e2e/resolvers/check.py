@@ -1,6 +1,7 @@
 """How well do the keys agree with independent resolvers? Precision and recall of items, by language and kind.
 
 `python -m tests.e2e.resolvers.check REPOS [NAME...]` prints a table and each difference: REPOS holds checkouts.
+`python -m tests.e2e.resolvers.check FAMILY --together LANGUAGE` does so across the checkouts in the folder FAMILY.
 The truth comes from `facts.py` alone, which shares nothing with the derivation: items are named by the resolver's own
 positions and syntax trees, files are those that the build system sees. Only the questions themselves are ours.
 """
@@ -17,7 +18,7 @@ from pathlib import Path
 from locobench.derive.code.build import build
 from locobench.derive.code.languages import LANGUAGES
 from locobench.derive.code.scope import scopes, texts
-from locobench.derive.code.tree import Repository
+from locobench.derive.code.tree import Family, Repository
 from locobench.derive.kinds import KINDS
 from locobench.derive.resolve.strict import Strict
 from locobench.derive.structure import Finding, Structure
@@ -55,7 +56,12 @@ class Score:
 
 
 def truth(one: Finding, facts: Facts) -> set[str]:
-    """Return the right answer to a question, by the resolver's facts."""
+    """Return the right answer to a question, by the resolver's facts; across repositories, what is outside the target's."""
+    outside = one.extra.get("outside")
+    return {item for item in anywhere(one, facts) if not outside or not item.startswith(f"{outside}/")}
+
+
+def anywhere(one: Finding, facts: Facts) -> set[str]:
     if one.kind == "importers":
         return closure(one.target, facts.importers)
     if one.kind == "subtypes":
@@ -105,7 +111,7 @@ def is_inside(item: str, other: str) -> bool:
 def findings_of(repository: Repository, language: str, most: int) -> list[Finding]:
     """Return the questions that the rule allows, asked or not; of each kind at most so many, drawn by lot."""
     scope = scopes(repository.tree(repository.commit()))[0][language]
-    index = build(scope.language, texts(repository, scope))
+    index = build(scope.language, texts(repository, scope), together=isinstance(repository, Family))
     structure = Structure(index, Strict(index))
     drawn = sorted(structure.findings(), key=lambda one: hashlib.sha256(f"{one.kind} {one.target}".encode()).digest())
     taken: Counter[str] = Counter()
@@ -140,6 +146,13 @@ def check(root: Path, language: str, most: int = 10_000) -> dict[str, Score]:
         return compare(findings_of(Repository(root), language, most), facts)
 
 
+def check_together(root: Path, language: str, most: int = 10_000) -> dict[str, Score]:
+    """Check the questions across the checkouts in a folder."""
+    family = Family([Repository(path) for path in sorted(root.iterdir()) if (path / ".git").exists()])
+    with facts_of(language, root.resolve()) as facts:
+        return compare(findings_of(family, language, most), facts)
+
+
 def lines(scores: dict[str, Score], name: str, language: str) -> Iterator[str]:
     """Yield the rows of the table."""
     for kind in KINDS:
@@ -153,6 +166,11 @@ def main(arguments: list[str]) -> int:
     """Print the table and the differences."""
     repositories, *names = arguments
     differences = []
+    if names[:1] == ["--together"]:
+        scores = check_together(Path(repositories), names[1])
+        print(*lines(scores, Path(repositories).name, names[1]), sep="\n")
+        print(*(one for score in scores.values() for one in score.differences), sep="\n")
+        return 1 if any(score.differences for score in scores.values()) else 0
     for name in names or REPOSITORIES:
         for language in REPOSITORIES[name]:
             scores = check(Path(repositories) / name, language)
