@@ -247,6 +247,21 @@ class PythonModules(FileModules):
     def _last_words(self, one: Import) -> set[str]:
         return {one.module.rpartition(".")[2], one.name}
 
+    def provides(self, module: int, number: int, seen: frozenset[int] = frozenset()) -> bool:
+        symbol = self.index.symbols[number]
+        if module < 0 or module in seen or "." in symbol.qualified:
+            return False
+        if module == symbol.file:
+            return True
+        # Repositories may have one name for different things, so it is followed to where it comes from.
+        found = self.local[module, symbol.name] or self.wide[module]
+        known = [
+            one.name in (symbol.name, EVERYTHING)
+            and self.provides(self.find(module, one.module), number, seen | {module})
+            for one in found
+        ]
+        return all(known) if self.local[module, symbol.name] and known else any(known)
+
     def brings(self, one: Import, number: int) -> bool:
         name = self.index.symbols[number].name
         if one.name != name or one.local != name or self.find(one.file, _below(one.module, name)) >= 0:

@@ -201,7 +201,10 @@ class Strict:
         # An object's attribute: the object may be a module only where something of the symbol's repository is imported.
         word = index.names[receiver - Receiver.FIRST_NAME]
         if found := modules.local[file, word]:
-            return all(one.module.partition(".")[0] in sys.stdlib_module_names for one in found)
+            others = [other for other in self._by_name[symbol.name] if other != number]
+            return all(one.module.partition(".")[0] in sys.stdlib_module_names for one in found) or (
+                not modules.reaches(file, word, number) and any(modules.reaches(file, word, other) for other in others)
+            )
         return file not in self._takers(index.home(index.files[symbol.file]))
 
     def _takers(self, home: str) -> set[int]:

@@ -56,7 +56,7 @@ class Score:
 
 
 def truth(one: Finding, facts: Facts) -> set[str]:
-    """Return the right answer to a question, by the resolver's facts; across repositories, what is outside the target's."""
+    """Return the right answer by the resolver's facts; across repositories, what is outside the target's."""
     outside = one.extra.get("outside")
     return {item for item in anywhere(one, facts) if not outside or not item.startswith(f"{outside}/")}
 
