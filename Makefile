@@ -2,8 +2,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# What is linted: never the code of others that the pages put into this folder.
+CODE := $(wildcard *.py) evals examples harness locobench measure templates tests tools
 DEMO := demo
 DEMO_OWN := demo-own
+# Base of the tasks' images; any Debian or Ubuntu that `docker image ls` shows does without a registry.
+BASE_IMAGE ?= ubuntu:24.04
 MINUTES ?= 30
 KILLS ?= 40
 # Who has nothing left to do takes over from the others; tests/conftest.py says how many there are.
@@ -29,7 +33,7 @@ demo: $(VENV)/installed  ## the three scripts on the bundled sample, then oracle
 	@$(BIN)/python select_tasks.py --dataset_path $(DEMO)/locobench_dataset.jsonl --output $(DEMO)/selected_tasks.json \
 	    --min_context_length 5000 --min_files_count 5 --top_n 1000 --quiet
 	@$(BIN)/python run_adapter.py --data_dir data/sample --dataset_path $(DEMO)/locobench_dataset.jsonl \
-	    --selected_tasks $(DEMO)/selected_tasks.json --output_dir $(DEMO)/tasks
+	    --selected_tasks $(DEMO)/selected_tasks.json --output_dir $(DEMO)/tasks --base_image $(BASE_IMAGE)
 	@$(BIN)/python smoke_test.py --local $(DEMO)/tasks
 
 demo-own: $(VENV)/installed  ## questions with exact answers from this repository, then oracle, empty answer and grep's
@@ -38,7 +42,7 @@ demo-own: $(VENV)/installed  ## questions with exact answers from this repositor
 	@$(BIN)/python select_tasks.py --dataset_path $(DEMO_OWN)/locobench_dataset.jsonl \
 	    --output $(DEMO_OWN)/selected_tasks.json --top_n 40 --quiet
 	@$(BIN)/python run_adapter.py --data_dir $(DEMO_OWN)/data --dataset_path $(DEMO_OWN)/locobench_dataset.jsonl \
-	    --selected_tasks $(DEMO_OWN)/selected_tasks.json --output_dir $(DEMO_OWN)/tasks
+	    --selected_tasks $(DEMO_OWN)/selected_tasks.json --output_dir $(DEMO_OWN)/tasks --base_image $(BASE_IMAGE)
 	@$(BIN)/python smoke_test.py --local $(DEMO_OWN)/tasks
 	@$(BIN)/python -m tools.grep_answers $(DEMO_OWN)/tasks
 
@@ -54,14 +58,14 @@ coverage: $(VENV)/installed-dev  ## which lines and branches the tests reach, th
 	@$(BIN)/python -m coverage combine --quiet
 	@$(BIN)/python -m coverage report
 
-check: $(VENV)/installed-dev  ## linter, formatter, types, directions of imports, reference of the commands
-	$(BIN)/ruff check
-	$(BIN)/ruff format --check
+check: $(VENV)/installed-dev  ## linter, formatter, types, directions of imports, pages that come from the code
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.docs.generate --check
 
-docs: $(VENV)/installed-dev  ## write docs/CLI_REFERENCE.md and docs/ANSWER_FORMATS.md from the code
+docs: $(VENV)/installed-dev  ## write CLI_REFERENCE.md, RESULTS.md and ANSWER_FORMATS.md in docs/ from the code
 	$(BIN)/python -m tools.docs.generate
 
 lock: $(VENV)/installed-dev  ## choose the newest versions of all libraries; rewrites constraints.txt
@@ -70,8 +74,8 @@ lock: $(VENV)/installed-dev  ## choose the newest versions of all libraries; rew
 	    --no-header --no-emit-index-url --no-emit-find-links --output-file constraints.txt pyproject.toml
 
 format: $(VENV)/installed-dev  ## let the formatter write
-	$(BIN)/ruff check --fix
-	$(BIN)/ruff format
+	$(BIN)/ruff check --fix $(CODE)
+	$(BIN)/ruff format $(CODE)
 
 e2e: $(VENV)/installed-dev  ## the real Harbor, Docker and claude CLI; brings up an engine where there is none
 	bash tests/e2e/run.sh

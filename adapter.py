@@ -163,6 +163,8 @@ class Made(NamedTuple):
     reason: str = ""
     """Why it failed, or which of its files had changed since it was written."""
     warnings: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Its context files that do not exist; they are neither shown nor scored."""
 
 
 class LoCoBenchAdapter:
@@ -287,7 +289,9 @@ class LoCoBenchAdapter:
         self.output_dir.mkdir(parents=True, exist_ok=True)
         if damage := write_task(folder, files, mapping, self.options, is_current=is_current):
             return Made(task_id, "repaired", first_few(damage))
-        return Made(task_id, "unchanged") if is_current else Made(task_id, "written", warnings=mapping.warnings)
+        if is_current:
+            return Made(task_id, "unchanged")
+        return Made(task_id, "written", warnings=mapping.warnings, missing=mapping.missing)
 
     def _get_project_dir(self, task_id: str) -> Path:
         """Return the task's project folder below generated/."""

@@ -41,7 +41,7 @@ from locobench.shared.terminal import complain, first_few, progress, say
 @option("--strip_code_fences", is_flag=True, help="Take the fence off files that are wrapped in one.")
 @option("--dataset_name", metavar="ORG/NAME", help="Also write the files of a Harbor dataset beside the tasks.")
 @option("--mirror_repos", type=PATH, metavar="DIR", help="Also write the projects as git repositories.")
-@option("--quiet", is_flag=True, help="No progress, no summary, no warnings about missing files.")
+@option("--quiet", is_flag=True, help="No progress, no summary, no warnings about files left out.")
 def main(
     dataset_path: Path,
     output_dir: Path,
@@ -95,10 +95,13 @@ def main(
 
     counts: Counter[str] = Counter()
     whole: list[str] = []
+    missing: Counter[str] = Counter()
     for outcome in progress(adapter.generate(wanted), len(wanted), "Generating", quiet=quiet):
         counts[outcome.status] += 1
         for warning in outcome.warnings if not quiet else ():
             complain(f"{outcome.task_id}: {warning}")
+        counts["lacking"] += bool(outcome.missing)
+        missing.update(outcome.missing)
         if outcome.status == "failed":
             complain(f"{outcome.task_id}: {outcome.reason}; not written")
             continue
@@ -108,6 +111,9 @@ def main(
     repaired = f"{counts['repaired']} repaired, " if counts["repaired"] else ""
     rest = f"{repaired}{counts['unchanged']} unchanged, {counts['failed']} failed"
     tell(f"{counts['written']} tasks written to {output_dir}, {rest}")
+    if missing:
+        names = first_few([name for name, _ in missing.most_common()])
+        tell(f"in {counts['lacking']} of them context files that do not exist are not scored: {names}")
     if others := beside(output_dir, wanted):
         complain(
             f"{output_dir}: {len(others)} other tasks are also in this folder and will run ({first_few(others)}):"

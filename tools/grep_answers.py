@@ -30,6 +30,8 @@ def main(arguments: list[str]) -> int:
     """Print a line a task; 1 where a reward is not the one that the task's key has."""
     wrong = 0
     earned: dict[bool, list[float]] = {True: [], False: []}
+    print("What the answer of a single grep earns:")
+    print("reward  question            task")
     for config in sorted(Path(arguments[0]).glob("*/task.toml")):
         derived = tomllib.loads(config.read_text(encoding="utf-8"))["metadata"].get("derived")
         if derived is None:
@@ -38,7 +40,7 @@ def main(arguments: list[str]) -> int:
         found = reward(config.parent, "```answer\n" + "\n".join(key["grep"]) + "\n```\n")
         wrong += found != key["grep_reward"]
         earned[derived["control_group"]].append(found)
-        print(f"{found:.2f}  {derived['kind']:<18}  {config.parent.name}")
+        print(f"{found:6.2f}  {derived['kind']:<18}  {config.parent.name}")
     for control, rewards in earned.items():
         if rewards:
             what = "of the control group" if control else "questions"

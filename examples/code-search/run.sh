@@ -40,6 +40,7 @@ fi
 
 rm -rf demo/search
 mkdir -p demo/search
+: > demo/search/server.log  # read below, perhaps before the server has opened it
 run python extract_dataset.py --data_dir data/sample --output demo/search/dataset.jsonl
 run python select_tasks.py --dataset_path demo/search/dataset.jsonl --output demo/search/selected.json \
     --min_context_length 5000 --top_n 8
@@ -62,10 +63,12 @@ done
 cat demo/search/server.log
 
 export PYTHONPATH=examples/code-search
-run harbor run -p demo/search/tasks -a scripted_agent:ScriptedAgent -n 4 -y -q -o demo/search/jobs --job-name without \
+# The agent has no model, so no prices need to be fetched.
+export LITELLM_LOCAL_MODEL_COST_MAP=True
+run harbor run -p demo/search/tasks -a scripted_agent:ScriptedAgent -n 4 -y -q -o demo/search/jobs --job-name no-search \
     --extra-docker-compose examples/code-search/host.yaml
-run harbor run -p demo/search/tasks -a scripted_agent:ScriptedAgent -n 4 -y -q -o demo/search/jobs --job-name with \
+run harbor run -p demo/search/tasks -a scripted_agent:ScriptedAgent -n 4 -y -q -o demo/search/jobs --job-name search \
     --extra-docker-compose examples/code-search/host.yaml --mcp-config examples/code-search/mcp.json
 unset PYTHONPATH
-run python -m harness compare demo/search/jobs/without demo/search/jobs/with \
+run python -m harness compare demo/search/jobs/no-search demo/search/jobs/search \
     --html demo/search/report.html --markdown demo/search/report.md

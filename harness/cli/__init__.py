@@ -15,7 +15,7 @@ import click
 
 from harness.errors import InputError
 from locobench.shared.command_line import SETTINGS, OneLineErrors, version_option
-from locobench.shared.terminal import complain
+from locobench.shared.terminal import complain, did_you_mean
 
 
 class Entry(NamedTuple):
@@ -26,6 +26,7 @@ class Entry(NamedTuple):
 
 
 COMMANDS: dict[str, Entry] = {
+    "scaffold": Entry("harness.cli.scaffold", "Make a folder with an evaluation that runs as it is."),
     "run": Entry("harness.cli.run", "Run one task with one config and grade it."),
     "matrix": Entry("harness.cli.run", "Run tasks x configs x models, several times each."),
     "validate": Entry("harness.cli.check", "Check tasks and configs: files, solutions, untouched fixtures; no model."),
@@ -40,6 +41,21 @@ COMMANDS: dict[str, Entry] = {
     "import-config": Entry("harness.cli.snapshot", "Set a configuration up from a snapshot."),
 }
 """All commands by name. The help texts are here so that --help imports nothing."""
+
+RENAMED = {
+    "build-image": "docker build --tag harness-sandbox harness/sandbox",
+    "check-version": "env-status",
+    "diff": "compare --all-tasks",
+    "explain": "analyze -i NUMBER",
+    "image-status": "docker image inspect harness-sandbox",
+    "ls": "validate --static",
+    "power-analysis": "power",
+    "regression": "compare --regression",
+    "self-test": "validate",
+    "validate-config": "validate -c",
+    "validate-task": "validate --static -t",
+}
+"""What does the work of the commands of the agent-eval harness that have another name here."""
 
 ENV_FILES = (Path(".env"), Path("~/.env"), Path(".env.local"))
 """Files that KEYS are taken from; the first that exists is read."""
@@ -63,10 +79,29 @@ class LazyGroup(OneLineErrors, click.Group):
         entry = COMMANDS.get(cmd_name)
         return entry and getattr(importlib.import_module(entry.module), cmd_name.replace("-", "_"))
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; for an unknown name, say what it is called now or which name is close."""
+        name = args[0]
+        if name in RENAMED:
+            raise InputError(f"{name!r} is now called `{RENAMED[name]}`")
+        if name not in COMMANDS:
+            raise InputError(f"unknown command {name!r}; {did_you_mean(name, COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the command table of --help without importing the commands."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
+
+    def explain(self, error: click.UsageError) -> str:
+        """Add the usual reason why a command that takes a glob got more than one name."""
+        text, command = super().explain(error), error.ctx and error.ctx.command
+        takes_glob = command and any((option.name or "").endswith("_glob") for option in command.params)
+        if takes_glob and "unexpected extra argument" in text:
+            text += "; quote a glob, or the shell puts the names of all its files here"
+        return text
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""

@@ -29,8 +29,10 @@ TASKS = "evals/tasks/**/*.task.yaml"
 @click.command()
 @click.option("-t", "--tasks", "task_glob", help=f"Quoted glob of task files.  [default without -c: {TASKS}]")
 @click.option("-c", "--configs", "config_glob", help="Quoted glob of config files.")
-@click.option("--static", is_flag=True, help="Run nothing: look at the files, and for what they need on this machine.")
-@click.option("--nop", "only_nop", is_flag=True, help="Only the untouched fixtures, where tasks have no solution.")
+@click.option("--static", is_flag=True, help="Run nothing: only look at the files and for the programs they need.")
+@click.option(
+    "--nop", "only_nop", is_flag=True, help="Check only the untouched fixtures, for tasks without a solution."
+)
 @click.option(
     "--mcp-config",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -49,14 +51,16 @@ def validate(
 ) -> None:
     """Check tasks and configs without any model.
 
-    Their keys, and that what they name and need is here; then that the reference solution of each task passes and its
-    untouched fixture fails, by the code assertions alone. Warns of commands for which exit code 0 is all that says the
-    work is good. Exit code 1 when a task is not as it should be, 2 when a file cannot be used.
+    Checks that keys are known, and that named files and programs exist. Then runs the code assertions of each task on
+    its reference solution, which must pass, and on its untouched fixture, which must fail. Warns of commands whose exit
+    code is the only evidence. Exit code 1 if a task is wrong, 2 if a file cannot be used.
     """
     if config_glob is not None:
         _validate_configs(config_glob, mcp_config)
         if task_glob is None:
             return
+    if task_glob is None and not Path("evals/tasks").is_dir():
+        raise InputError(f"no suite here ({Path.cwd()} has no evals/tasks); name task files with -t")
     tasks = load_tasks(task_glob or TASKS)
     grader = CompositeGrader()
     _validate_files(tasks, grader, static=static)
@@ -110,7 +114,7 @@ def _all_as_expected(checks: Sequence[Check]) -> bool:
     for check in checks:
         say_lines(f"{'ok' if check.as_expected else 'WRONG'}: {check.kind} {check.task_id}: {check.details}", hang=4)
     wrong = sum(not check.as_expected for check in checks)
-    say(f"{len(checks) - wrong} of {len(checks)} checks are as they should be")
+    say(f"{len(checks) - wrong} of {len(checks)} checks are right")
     return not wrong
 
 

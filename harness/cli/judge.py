@@ -80,15 +80,15 @@ def grade(
     """Grade the answers of a Harbor job by judges, without running the agent.
 
     JOB is a job folder or a folder of jobs. The judges' median is a trial's score, and the verifier's reward stays
-    beside it. Every verdict is in OUTPUT's journal before the next one is asked for; the same command goes on after a
-    stop, and asks again where there was no verdict.
+    beside it. Every verdict is written to OUTPUT's journal before the next request. After a stop the same command
+    continues, and asks again for missing verdicts.
 
     Exit code 0 when everything has a grade, 2 when something has none or the judges were stopped.
     """
     if not source.is_dir():
-        raise InputError(f"{source}: no folder of a Harbor job; runs of this harness are judged by `matrix --resume`")
+        raise InputError(f"{source}: not a Harbor job folder; `matrix --resume` judges runs of this harness")
     if tasks and not tasks.is_dir():
-        raise InputError(f"{tasks}: no folder; --tasks names the one that the job's tasks lie in")
+        raise InputError(f"{tasks}: not a folder; name the folder of the job's tasks with --tasks")
     results = load(source, reward_key, reward_range)
     output = output or Path(f"{source.resolve().name}.graded.json")
     check_output(output, [source])
@@ -100,7 +100,7 @@ def grade(
         _say_estimate(panel_of(read_entries(path, PanelReply), lambda _reply: None), questions)
         return
     if output.expanduser().exists() and not path.exists():
-        raise InputError(f"{output} exists, and no journal of this command beside it; name another with -o")
+        raise InputError(f"{output} exists and was not written by this command; name another with -o")
     stopped = ""
 
     def show(reply: PanelReply, done: int, total: int) -> None:
@@ -119,7 +119,7 @@ def grade(
     save_results(judged, output, stopped)
     if stopped:
         say(f"stopped: {stopped}", err=True)
-        say(f"what was said is in {path}; the same command goes on from there", err=True)
+        say(f"all verdicts so far are in {path}; the same command continues from there", err=True)
     ctx.exit(2 if stopped or any(g.status != "graded" for r in judged for g in r.grades) else 0)
 
 

@@ -42,12 +42,14 @@ class RunOptions:
     sandbox: str
     sandbox_image: str | None
     output: Path | None
+    keep_projects: Path | None
     quiet: bool
 
     def runner(self) -> EvalRunner:
         """Create a runner from the options."""
         place = self._sandbox()
-        return EvalRunner(self._executor(place), CompositeGrader(self.judge_model, sandbox=place))
+        grader = CompositeGrader(self.judge_model, sandbox=place)
+        return EvalRunner(self._executor(place), grader, projects_dir=self.keep_projects)
 
     def agree(self, planned: Sequence[PlannedRun], earlier: Sequence[EvalResult], journal: Path) -> None:
         """Print which runs of a journal have to be repeated and why; on a terminal, ask first if any had finished.
@@ -57,10 +59,10 @@ class RunOptions:
         """
         again = paid_again(planned, earlier)
         for reason, number in again.items():
-            say(f"{counted(number, 'run')} of {journal} made again, and paid again, which {reason}", err=True)
+            say(f"{counted(number, 'run')} of {journal} will run again and be billed again: {reason}", err=True)
         asks = again.keys() - {FAILED} and not self.yes and sys.stdin.isatty()
         if asks and not click.confirm("Pay for them again?", err=True):
-            raise InputError(f"nothing was run; {journal} is as it was")
+            raise InputError(f"nothing was run; {journal} is unchanged")
 
     def _executor(self, place: Sandbox) -> Executor:
         """Create the agent."""
@@ -99,8 +101,8 @@ def _words(command: str) -> list[str]:
 
 run_options = together(
     click.option("-o", "--output", type=PATH, help="Results file to write; its journal lies beside it."),
-    click.option("--resume", is_flag=True, help="Go on with OUTPUT: keep its finished runs, run the others."),
-    click.option("-y", "--yes", is_flag=True, help="Do not ask before runs that had finished are paid for again."),
+    click.option("--resume", is_flag=True, help="Continue OUTPUT: keep its finished runs, make the others."),
+    click.option("-y", "--yes", is_flag=True, help="Do not ask before finished runs are billed again."),
     click.option(
         "--executor",
         default="claude",
@@ -124,5 +126,6 @@ run_options = together(
         help="Where agents and checks run: on this machine as you, or each in a container of its own.",
     ),
     click.option("--sandbox-image", help=f"An image with the claude CLI.  [default: {DEFAULT_IMAGE}]"),
+    click.option("--keep-projects", type=PATH, help="Folder that gets each run's project as the agent left it."),
     click.option("--quiet", is_flag=True, help="Print nothing but errors and the result path."),
 )

@@ -25,9 +25,9 @@ def export_config(output: Path, claude_home: Path | None, project: Path | None) 
     files = len(snapshot.skills) + len(snapshot.skills_binary) + len(snapshot.files) + len(snapshot.files_binary)
     say(f"wrote {output}: {files} files, {len(snapshot.mcp_servers)} MCP servers")
     for place in snapshot.redacted:
-        say(f"  taken out as secret: {place}", err=True)
+        say(f"  removed as a secret: {place}", err=True)
     for link in snapshot.left_out:
-        say(f"  a link, not followed: {link}", err=True)
+        say(f"  link, not followed: {link}", err=True)
 
 
 @click.command()

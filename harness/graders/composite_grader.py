@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -50,13 +50,44 @@ class CompositeGrader:
     def grade(self, task: Task, trace: ExecutionTrace, env_path: Path) -> tuple[list[GradeResult], float, bool]:
         """Grade all assertions; return the grades, the weighted score (0 to 1) and whether the run passed.
 
-        A run that says nothing about the agent (infrastructure or setup error) gets no grades.
+        A run that says nothing about the agent (infrastructure or setup error) gets no grades. A subclass may grade by
+        other rules: what its `grade` returns is what a runner records.
         """
+        return self._complete(task, trace, env_path, ungraded(task))
+
+    def finish(
+        self, task: Task, trace: ExecutionTrace, env_path: Path | None, earlier: Iterable[GradeResult]
+    ) -> tuple[list[GradeResult], float, bool]:
+        """Return what `grade` returns; valid grades of `earlier`, one for each assertion, are kept.
+
+        A subclass's own `grade` is called for the whole run instead. If it raises, or returns anything but grades, a
+        score from 0 to 1 and whether the run passed, the run is not graded. `env_path` is None if the files are gone.
+        """
+        if not self.is_custom:
+            return self._complete(task, trace, env_path, earlier)
+        try:
+            if env_path is None:
+                raise FileNotFoundError("the files of the run are gone")
+            grades, score, passed = self.grade(task, trace, env_path)
+            if not all(isinstance(grade, GradeResult) for grade in grades):
+                raise TypeError("grade() returned grades that are not GradeResult")
+            if not 0 <= score <= 1:
+                raise ValueError(f"grade() returned the score {score}, which is not from 0 to 1")
+            return list(grades), float(score), bool(passed)
+        except Exception as error:  # the run has cost money: grade it later instead of losing it
+            return [not_graded("grade", None, error)], 0.0, False
+
+    def _complete(
+        self, task: Task, trace: ExecutionTrace, env_path: Path | None, earlier: Iterable[GradeResult]
+    ) -> tuple[list[GradeResult], float, bool]:
         if not trace.outcome.measured:
             return [], 0.0, False
-        grades = {}
-        with self.one_copy(task, env_path):
+        grades = {grade.assertion_id: grade for grade in earlier}
+        with self.one_copy(task, env_path) if env_path else nullcontext():
             for name, assertion in zip(assertion_ids(task.assertions), task.assertions, strict=True):
+                is_check = isinstance(assertion, CodeAssertion)
+                if grades[name].status == "graded" or (is_check and env_path is None):
+                    continue
                 try:
                     grades[name] = self.grade_single_assertion(assertion, task, trace, env_path)
                 except Exception as error:  # the run has cost money: grade it later instead of losing it
@@ -75,7 +106,12 @@ class CompositeGrader:
         return grade.model_copy(update={"assertion_name": grade.assertion_name or LLM_WEIGHT_KEY})
 
     def refuse_without_judge(self, tasks: Iterable[Task]) -> None:
-        """Raise InputError if a task needs a judge and there is no API key, before an agent costs money."""
+        """Raise InputError if a task needs a judge and there is no API key, before an agent costs money.
+
+        Whether a subclass's own `grade` asks a judge is not known, so it is not refused.
+        """
+        if self.is_custom:
+            return
         for task in tasks:
             if task.llm_assertions and isinstance(self._judge, LLMGrader) and not self._judge.service.key:
                 raise InputError(f"task {task.id}: {self._judge.service.no_key}")
@@ -103,6 +139,15 @@ class CompositeGrader:
             raise InputError(f"task {task.id}: {error}") from None
 
     @property
+    def is_custom(self) -> bool:
+        """Whether `grade` is not the one of this class."""
+        return getattr(self.grade, "__func__", None) is not CompositeGrader.grade
+
+    def pending(self, task: Task) -> list[GradeResult]:
+        """Return the grades of a run until it is graded; empty if there is nothing to grade."""
+        return [not_graded("grade", None)] if self.is_custom else ungraded(task)
+
+    @property
     def judge_model(self) -> str:
         """The model of the judge."""
         return self._judge.model
@@ -126,16 +171,21 @@ class CompositeGrader:
         return self._code_graders.setdefault(key, made)
 
 
-def not_graded(name: str, assertion: CodeAssertion | LLMAssertion, error: BaseException | None = None) -> GradeResult:
-    """Return the grade of an assertion that is not graded yet, or whose grading failed with `error`."""
-    is_code = isinstance(assertion, CodeAssertion)
+def not_graded(
+    name: str, assertion: CodeAssertion | LLMAssertion | None, error: BaseException | None = None
+) -> GradeResult:
+    """Return the grade of what is not graded yet, or whose grading failed with `error`.
+
+    That is an assertion or, with None, the whole run.
+    """
+    is_judged = isinstance(assertion, LLMAssertion)
     return GradeResult(
         assertion_id=name,
-        assertion_type=assertion.type.value,
-        assertion_name=assertion.check.value if isinstance(assertion, CodeAssertion) else LLM_WEIGHT_KEY,
+        assertion_type=assertion.type.value if assertion else "",
+        assertion_name=assertion.check.value if isinstance(assertion, CodeAssertion) else LLM_WEIGHT_KEY * is_judged,
         passed=False,
         score=0.0,
-        status="grading_error" if is_code else "judge_error",
+        status="judge_error" if is_judged else "grading_error",
         details=f"grading failed: {error or type(error).__name__}" if error else "not graded yet",
         full_output="".join(traceback.format_exception(error)) if error else "",
     )

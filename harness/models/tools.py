@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+
+from locobench.shared.terminal import did_you_mean
 
 BUILT_IN = frozenset((
     "Agent", "AskUserQuestion", "Bash", "CronCreate", "CronDelete", "CronList", "Edit", "EnterPlanMode",
@@ -84,10 +85,3 @@ def tool_rule(text: str) -> ToolRule:
     if not rule.is_mcp and canonical(rule.name) not in BUILT_IN:
         raise ValueError(f"no tool is named {rule.name!r}; {did_you_mean(rule.name, BUILT_IN | ALIASES.keys())}")
     return rule
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Suggest the closest known name; list all of them when none is close."""
-    by_lower = {candidate.lower(): candidate for candidate in sorted(known)}
-    close = difflib.get_close_matches(name.lower(), by_lower, n=1)
-    return f"did you mean {by_lower[close[0]]}?" if close else f"known: {', '.join(sorted(by_lower.values()))}"

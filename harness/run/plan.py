@@ -102,13 +102,13 @@ def refuse_other_experiment(
         if planned.get(name, begun_with) != begun_with:
             raise InputError(
                 f"{journal}: begun with another --mcp-config or snapshot for config {name}; "
-                "give the same files to go on with it, or name another -o"
+                "give the same files to continue it, or name another -o"
             )
     for grade in (grade for result in finished_before(runs, earlier).values() for grade in result.grades):
         if grade.judge is not None and grade.status == "graded" and grade.judge.model != judge:
             raise InputError(
                 f"{journal}: begun with the judge {grade.judge.model}, and not with {judge}; "
-                "give the same --judge-model to go on with it, or name another -o"
+                "give the same --judge-model to continue it, or name another -o"
             )
 
 
@@ -121,14 +121,14 @@ def paid_again(runs: Iterable[PlannedRun], results: Iterable[EvalResult]) -> dic
     return dict(reasons.most_common())
 
 
-FAILED = "did not come to their end"
+FAILED = "not finished"
 
 
 def _why_again(run: PlannedRun, row: EvalResult) -> str:
     if not row.outcome.measured:
         return FAILED
     if row.fingerprints.task != run.fingerprints.task:
-        return "have another task now: its text, checks or files changed, or this harness is another version"
+        return "another task now: its text, checks or files changed, or this harness is another version"
     if row.fingerprints.config != run.fingerprints.config:
-        return "have another config now: its content, agent or place changed, or this harness is another version"
-    return f"wait for checks of files that are gone (kept in {row.kept_project and row.kept_project.parent})"
+        return "another config now: its content, agent or place changed, or this harness is another version"
+    return f"not checked yet, and their files are gone (kept in {row.kept_project and row.kept_project.parent})"

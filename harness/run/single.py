@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import threading
 import traceback
-from contextlib import nullcontext
+import warnings
 from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import quote
 
 from harness.agents.base import Executor
 from harness.config_importer import ConfigImporter
 from harness.errors import InputError, IsolationError, StopMatrix, TaskError
-from harness.graders.composite_grader import CompositeGrader, not_graded, scored, ungraded
+from harness.graders.composite_grader import CompositeGrader
 from harness.host import scratch, trees
 from harness.isolator import EnvironmentIsolator, IsolatedEnv
 from harness.models import (
-    CodeAssertion,
     Conditions,
     ErrorKind,
     EvalResult,
     ExecutionTrace,
     Outcome,
-    assertion_ids,
 )
 from harness.run.plan import PlannedRun
 from harness.suite import fingerprint
@@ -32,8 +33,15 @@ from measure.secrets.redaction import Redactor, server_secrets
 class SingleRun:
     """Makes planned runs, one per call; several threads may call it at a time."""
 
-    def __init__(self, executor: Executor, grader: CompositeGrader, isolator: EnvironmentIsolator) -> None:
-        """Take the agent, what grades its work, and where it works."""
+    def __init__(
+        self,
+        executor: Executor,
+        grader: CompositeGrader,
+        isolator: EnvironmentIsolator,
+        projects_dir: Path | None = None,
+    ) -> None:
+        """Take the agent, what grades its work, and where it works; `projects_dir` gets a copy of every project."""
+        self.projects_dir = projects_dir
         self.executor = executor
         self.grader = grader
         self.isolator = isolator
@@ -70,8 +78,10 @@ class SingleRun:
         kept = False
         try:
             result = self._result(run, started, self._worked(run, env))
-            if result.outcome.measured and task.assertions:
-                result = result.model_copy(update={"grades": ungraded(task), "kept_project": env.path})
+            self._copy_project(run, env)
+            pending = self.grader.pending(task)
+            if result.outcome.measured and pending:
+                result = result.model_copy(update={"grades": pending, "kept_project": env.path})
                 kept = True
             return result
         finally:
@@ -107,6 +117,23 @@ class SingleRun:
             text = f"what the agent left cannot be read: {error or type(error).__name__}"
             return _failed(run, Outcome.INFRA_ERROR, ErrorKind.UNREADABLE, text, trace)
 
+    def _copy_project(self, run: PlannedRun, env: IsolatedEnv) -> None:
+        """Copy what the agent left to `projects_dir`; a failure loses the copy and not the run."""
+        if self.projects_dir is None:
+            return
+        parts = (run.task.id, run.config.name, run.config.model, str(run.run_index + 1))
+        target = self.projects_dir / "--".join(quote(part, safe=" ") for part in parts)
+        try:
+            self.projects_dir.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(
+                prefix=".project-", dir=self.projects_dir, ignore_cleanup_errors=True
+            ) as made:
+                trees.copy(env.path, Path(made) / "project")
+                trees.remove(target)
+                (Path(made) / "project").rename(target)
+        except OSError as error:
+            warnings.warn(f"{target}: the changed project cannot be kept ({error.strerror or error})", stacklevel=2)
+
     def _result(self, run: PlannedRun, started: datetime, trace: ExecutionTrace) -> EvalResult:
         result = EvalResult(
             task_id=run.task.id,
@@ -131,23 +158,15 @@ class SingleRun:
         files of the run were changed since it was planned.
         """
         _refuse_changed(run)
-        task, project = run.task, result.kept_project
-        grades = {grade.assertion_id: grade for grade in result.grades}
-        replaced = result.replaced_judge_cost_usd
-        with self.grader.one_copy(task, project) if project else nullcontext():
-            for name, assertion in zip(assertion_ids(task.assertions), task.assertions, strict=True):
-                old = grades[name]
-                is_check = isinstance(assertion, CodeAssertion)
-                if old.status == "graded" or (is_check and not result.can_be_checked):
-                    continue
-                try:
-                    grades[name] = self.grader.grade_single_assertion(assertion, task, result.trace, project)
-                except Exception as error:  # the run has cost money: grade it later instead of losing it
-                    grades[name] = not_graded(name, assertion, error)
-                replaced += (old.judge.cost_usd or 0.0) if old.judge else 0.0
-        unchecked = any(grade.status == "grading_error" for grade in grades.values())
-        named, score, passed = scored(task, result.trace, grades)
-        changes = {"grades": named, "overall_score": score, "passed": passed, "replaced_judge_cost_usd": replaced}
+        project = result.kept_project
+        there = project if result.can_be_checked else None
+        grades, score, passed = self.grader.finish(run.task, result.trace, there, result.grades)
+        judges = [grade.judge for grade in grades]
+        gone = [old.judge for old in result.grades if old.judge and not any(old.judge is judge for judge in judges)]
+        replaced = result.replaced_judge_cost_usd + sum(judge.cost_usd or 0.0 for judge in gone)
+        errors = {grade.status for grade in grades} - {"graded"}
+        unchecked = "grading_error" in errors or (errors and self.grader.is_custom)
+        changes = {"grades": grades, "overall_score": score, "passed": passed, "replaced_judge_cost_usd": replaced}
         graded = result.model_copy(update={**changes, "kept_project": project if unchecked else None})
         return files.grades_without_secrets(graded, _redactor(run))
 

@@ -21,8 +21,8 @@ from ruamel.yaml.reader import ReaderError
 
 from harness.errors import InputError
 from harness.models import CodeAssertion, Config, LLMAssertion, Task
-from harness.models.tools import did_you_mean
 from locobench.shared.files import read_text
+from locobench.shared.terminal import did_you_mean
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -84,7 +84,7 @@ def expand_glob(pattern: str) -> list[Path]:
     paths = sorted(Path(p) for p in glob.glob(str(Path(pattern).expanduser()), recursive=True))  # noqa: PTH207
     files = [p for p in paths if p.is_file()]
     if not files:
-        raise InputError(f"{pattern}: no file matches; quote the pattern so that the shell does not expand it")
+        raise InputError(f"{pattern}: no file matches in {Path.cwd()}; name task or config files that are there")
     return files
 
 

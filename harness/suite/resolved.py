@@ -14,9 +14,10 @@ from pydantic import Field, ValidationError
 
 from harness.errors import InputError, IsolationError
 from harness.models import ClaudeConfigSnapshot, Config
-from harness.models.tools import did_you_mean, mcp_name
+from harness.models.tools import mcp_name
 from harness.suite import fingerprint
 from harness.suite.skills import Skill, find_skills
+from locobench.shared.terminal import did_you_mean
 from locobench.shared.validation import first_problem
 from measure.secrets.redaction import REDACTED
 

@@ -40,13 +40,17 @@ KINDS = {
     ),
     "all_users": Kind("users in any number of steps", "structure", checked=_in("python typescript")),
     "importers": Kind("modules that import a module, directly or not", "structure", checked=_in("python typescript")),
-    "subtypes": Kind("subtypes of a type", "structure", checked=_in("php")),
-    "overriders": Kind("methods that override a method", "structure"),
-    "non_overriders": Kind("subtypes that do not override a method", "structure"),
+    "subtypes": Kind("subtypes of a type", "structure", checked=_in("php python")),
+    "overriders": Kind("methods that override a method", "structure", checked=_in("python")),
+    "non_overriders": Kind("subtypes that do not override a method", "structure", checked=_in("php python")),
     "same_name_callers": Kind("callers of one of several methods of one name", "structure", needs_scip=True),
     "call_path": Kind("a path of calls from one function to another", "structure", needs_scip=True),
-    "direct_users": Kind("direct users of a function", "structure", control=True, checked=_in("go typescript")),
-    "class_users": Kind("direct users of a class", "structure", control=True, checked=_in("go typescript")),
-    "constant_users": Kind("direct users of a constant", "structure", control=True, checked=_in("go typescript")),
+    "direct_users": Kind("direct users of a function", "structure", control=True, checked=_in("go python typescript")),
+    "class_users": Kind(
+        "direct users of a class", "structure", control=True, checked=_in("go java php python typescript")
+    ),
+    "constant_users": Kind(
+        "direct users of a constant", "structure", control=True, checked=_in("go python typescript")
+    ),
     "changed_functions": Kind("functions that a fix or feature had to change", "history"),
 }

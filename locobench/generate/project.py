@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from locobench.generate.copying import copy_file, open_source
 from locobench.scoring.code_index import LARGEST_FILE, LARGEST_PROJECT, CodeIndex
-from locobench.shared.terminal import first_few
 
 METADATA_FILE = "project_metadata.json"
 # Version control is not part of the code, and the history could contain a task's answer.
@@ -207,13 +206,8 @@ class ProjectMapping:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """One line for each file left out and one for context files that do not exist."""
-        lines = [f"left out {path}: {reason}" for path, reason in self.part.skipped]
-        if self.missing:
-            shown = first_few(self.missing)
-            do, are = ("file does", "is") if len(self.missing) == 1 else ("files do", "are")
-            lines.append(f"{len(self.missing)} context {do} not exist and {are} not scored: {shown}")
-        return tuple(lines)
+        """One line for each file left out."""
+        return tuple(f"left out {path}: {reason}" for path, reason in self.part.skipped)
 
     def index(self) -> CodeIndex:
         """Return the index of the part's files, built once for all tasks that share the part.

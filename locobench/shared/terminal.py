@@ -1,7 +1,8 @@
-"""Print for a person: untrusted text with its control characters escaped, long lists cut, progress."""
+"""Print for a person: control characters of untrusted text escaped, long lists cut, close names, progress."""
 
 from __future__ import annotations
 
+import difflib
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -36,6 +37,13 @@ def _escaped(found: re.Match[str]) -> str:
 def first_few(names: Sequence[str]) -> str:
     """Return the first three names of a list for a message, with an ellipsis if there are more."""
     return ", ".join([*names[:3], *(["…"] if names[3:] else [])])
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Suggest the closest known name; list all of them when none is close."""
+    by_lower = {candidate.lower(): candidate for candidate in sorted(known)}
+    close = difflib.get_close_matches(name.lower(), by_lower, n=1)
+    return f"did you mean {by_lower[close[0]]}?" if close else f"known: {', '.join(sorted(by_lower.values()))}"
 
 
 def say(message: str) -> None:

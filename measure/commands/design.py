@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import math
+import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,14 +12,13 @@ from statistics import fmean
 from typing import Any
 
 import click
-from ruamel.yaml import YAML
 
-from locobench.harbor.mcp import McpServer
 from locobench.harbor.task import TASK_FILE, TaskToml, task_folders
 from locobench.shared.claim import claim_beforehand
 from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole
 from locobench.shared.installation import GENERATE, HARNESS
+from measure.commands.jobs import OVERLAY, as_yaml, run_here, servers_of_jobs
 from measure.commands.options import ARMS_OPTION, MARGIN_OPTION, METRIC, PATH, RESULTS_HELP
 from measure.compare.costs import price
 from measure.compare.decision import fewest_tasks
@@ -141,7 +140,7 @@ def _as_good(noise: Noise, margin: float, tasks: int, runs: int, alpha: float) -
     required=True,
     multiple=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="MCP servers of the job `with`, as a .mcp.json has them; with several, each is a job of its file's name.",
+    help="MCP servers of the job `search`, as a .mcp.json has them; with several, each is a job of its file's name.",
 )
 @click.option(
     "--budget-usd", required=True, type=click.FloatRange(0, min_open=True), help="Dollars for all jobs together."
@@ -149,7 +148,7 @@ def _as_good(noise: Noise, margin: float, tasks: int, runs: int, alpha: float) -
 @MARGIN_OPTION
 @click.option("--from", "source", type=PATH, help=f"Take costs and spread from a {RESULTS_HELP}.")
 @click.option(
-    "-o", "--output-dir", default=".", type=PATH, help="Folder for without.yaml and with.yaml.  [default: this one]"
+    "-o", "--output-dir", default=".", type=PATH, help="Folder for no-search.yaml and search.yaml.  [default: this one]"
 )
 def plan(
     *,
@@ -165,13 +164,15 @@ def plan(
     """Write two Harbor jobs over TASKS, without and with MCP servers, and say what they will cost and find.
 
     They differ in the servers alone, and run each task as often as the budget pays for: at most 10 times, and once if
-    the cost of a run is not known. With several --mcp-config, one job is written for each beside the one without.
-    Nothing is run: the commands to run are printed. What no earlier result tells is said to be not known. The paths
-    in the jobs are meant from the folder that this command is run in.
+    the cost of a run is not known. With several --mcp-config, one job is written for each beside the one without. Where
+    a server runs on this machine (http://host.docker.internal:PORT), all jobs get a Compose overlay through which
+    containers reach it. Nothing is run: the commands to run are printed. Figures that no earlier result gives are shown
+    as not known. Paths in the jobs are relative to the folder of this command.
     """
-    jobs = _servers_of_jobs(mcp_configs)
+    jobs = servers_of_jobs(mcp_configs)
+    overlay = output_dir / "host.yaml" if run_here(server for servers in jobs.values() for server in servers) else None
     files = {name: output_dir / f"{name}.yaml" for name in jobs}
-    for path in files.values():
+    for path in filter(None, (*files.values(), overlay)):
         if path.exists():
             raise InputError(f"{path} exists; name another folder with -o, or remove it")
     folders = _whole_tasks(tasks)
@@ -179,9 +180,18 @@ def plan(
     earlier = _earlier_runs(source, model) if source else []
     usd = _usd_of_all_arms(earlier, arms)
     attempts = _attempts(count, usd, budget_usd)
+    job: dict[str, Any] = {"n_attempts": attempts, "retry": {"max_retries": RETRIES}}
+    if overlay:
+        write_whole(overlay, OVERLAY)
+        job["environment"] = {"extra_docker_compose": [str(overlay)]}
+    job["datasets"] = [{"path": str(tasks)}]
+    given = {"import_path" if ":" in agent else "name": agent} | ({"model_name": model} if model else {})
     for name, path in files.items():
-        write_whole(path, _job(name, attempts, tasks, agent, model, jobs[name]))
-    say(f"wrote {', '.join(map(str, [*files.values()][:-1]))} and {files[[*jobs][-1]]}")
+        served = [server.model_dump(mode="json", exclude_none=True) for server in jobs[name]]
+        agents = [given | ({"mcp_servers": served} if served else {})]
+        write_whole(path, as_yaml({"job_name": name, **job, "agents": agents}))
+    shared = f", which share {overlay}" if overlay else ""
+    say(f"wrote {', '.join(map(str, [*files.values()][:-1]))} and {files[[*jobs][-1]]}{shared}")
     if any(server.headers for servers in jobs.values() for server in servers):
         say("headers need Harbor 0.26 or later, and one of the agents claude-code, codex and opencode-v2")
     basis = f", from {counted(len(earlier), 'earlier run')} in {source}" if earlier else ""
@@ -194,22 +204,11 @@ def plan(
         f"claim:   {_claim_text(folders)}\n"
     )
     say("Run, from this folder:")
+    if ":" in agent and (places := os.environ.get("PYTHONPATH")):
+        say(f"  export PYTHONPATH={shlex.quote(places)}")
     for path in files.values():
         say(f"  harbor run -y -c {shlex.quote(str(path))}")
     say(f"  {HARNESS} compare {' '.join(shlex.quote(f'jobs/{name}') for name in jobs)} --html report.html")
-
-
-def _servers_of_jobs(configs: Sequence[Path]) -> dict[str, Sequence[McpServer]]:
-    """Return the MCP servers of each job by its name: none for the first."""
-    names = ["with"] if len(configs) == 1 else [path.stem.removeprefix(".") for path in configs]
-    if len({"without", *names}) <= len(names):
-        raise InputError(f"--mcp-config: each file names a job, so they need different names, not: {', '.join(names)}")
-    jobs: dict[str, Sequence[McpServer]] = {"without": ()}
-    for name, path in zip(names, configs, strict=True):
-        if not (servers := McpServer.load(path)):
-            raise InputError(f"{path}: holds no server, so the job would be the one without")
-        jobs[name] = servers
-    return jobs
 
 
 def _whole_tasks(path: Path) -> list[Path]:
@@ -270,29 +269,8 @@ def _attempts(tasks: int, usd: float | None, budget: float) -> int:
     once = tasks * usd
     if once > budget:
         fewer = f"{math.floor(budget / usd)} of the {tasks} tasks"
-        raise InputError(f"--budget-usd {budget:g}: it takes about ${once:.2f}; it pays for {fewer}")
+        raise InputError(f"--budget-usd {budget:g}: one attempt costs about ${once:.2f}; the budget pays for {fewer}")
     return min(MOST_ATTEMPTS, math.floor(budget / once)) if once else MOST_ATTEMPTS
-
-
-def _job(name: str, attempts: int, tasks: Path, agent: str, model: str | None, servers: Sequence[McpServer]) -> str:
-    """Return a job for `harbor run -c`; its paths are resolved against the folder that Harbor is started in."""
-    given: dict[str, Any] = {"import_path" if ":" in agent else "name": agent}
-    if model:
-        given["model_name"] = model
-    if servers:
-        given["mcp_servers"] = [server.model_dump(mode="json", exclude_none=True) for server in servers]
-    yaml, text = YAML(), io.StringIO()
-    yaml.dump(
-        {
-            "job_name": name,
-            "n_attempts": attempts,
-            "retry": {"max_retries": RETRIES},
-            "agents": [given],
-            "datasets": [{"path": str(tasks)}],
-        },
-        text,
-    )
-    return text.getvalue()
 
 
 def _power_text(earlier: Sequence[EvalResult], tasks: int, attempts: int, arms: int, margin: float) -> str:

@@ -53,7 +53,7 @@ def results_and_journal(output: Path | None, resume: bool) -> tuple[Path, Path]:
         raise InputError(f"{journal}: no journal to resume; name the same -o as before, or drop --resume")
     for there in (journal, path):
         if not resume and there.exists():
-            raise InputError(f"{there} exists and holds paid runs; go on with it by --resume, or name another with -o")
+            raise InputError(f"{there} exists and holds paid runs; continue it with --resume, or name another with -o")
     return path, journal
 
 
@@ -61,7 +61,7 @@ def say_stopped(done: int, planned: int, reason: str, more: Sequence[str] = ()) 
     """Print on stderr why the runs ended early, and the command that continues them with the options `more` added."""
     resume = [] if "--resume" in sys.argv else ["--resume"]
     say(f"stopped after {done} of {planned} runs: {reason}", err=True)
-    say(f"go on with: {HARNESS} {shlex.join([*sys.argv[1:], *resume, *more])}", err=True)
+    say(f"continue with: {HARNESS} {shlex.join([*sys.argv[1:], *resume, *more])}", err=True)
 
 
 def keep_sources(sources: Iterable[Path], *outputs: Path | None) -> None:

@@ -42,7 +42,7 @@ def report(source: Path, json_path: Path | None, reward_key: str, reward_range: 
 @click.argument("source", type=PATH)
 @click.option("-t", "--task", "task_filter", help="Only tasks whose id contains this.")
 @click.option("-f", "--failed-only", is_flag=True, help="Only runs that did not pass.")
-@click.option("-i", "--index", type=click.IntRange(0), help="Show the run of this number whole instead.")
+@click.option("-i", "--index", type=click.IntRange(0), help="Show everything about the run of this number instead.")
 @reward_options
 def analyze(
     source: Path,
@@ -59,7 +59,7 @@ def analyze(
     results, reporter = load(source, reward_key, reward_range), Reporter()
     if index is None:
         reporter.print_analysis(results, task_filter, failed_only)
-        say(f"one run whole: {HARNESS} analyze {shlex.quote(str(source))} -i #")
+        say(f"everything about one run: {HARNESS} analyze {shlex.quote(str(source))} -i #")
         return
     if index >= len(results):
         raise InputError(f"{source}: there is no run {index}; they go from 0 to {len(results) - 1}")
@@ -89,8 +89,8 @@ def compare(
 
     A and B are results files, journals, Harbor job folders or CSV tables (task,arm,reward); without B, two
     configs or models of A, or both arms of a table. With more paths, each is compared with A and with each other,
-    corrected for the number of pairs. --regression asks as a test of a new version does: are these very tasks worse?
-    Exit code 0 nothing got worse than A, 1 a regression, of the whole or of a single task, 2 the data cannot tell.
+    corrected for the number of pairs. --regression asks a release test's question: did these very tasks get worse?
+    Exit code 0: nothing got worse than A; 1: a regression, overall or of a single task; 2: the data cannot tell.
     """
     arms = ArmOptions(**of_arms)
     sources = [path for path in (arms.a, arms.b, *more) if path is not None]

@@ -120,6 +120,31 @@ def test_a_changed_line_that_looks_like_the_head_of_a_diff_is_a_line(
     assert asked["ground_truth"]["items"] == ["shop/basket.py: read_basket", "shop/more.py: more"]
 
 
+def test_a_function_that_is_added_after_another_does_not_change_that_one(
+    shop: Path, tmp_path: Path, script: Script
+) -> None:
+    fixed = {
+        "shop/amounts.py": CHAIN["shop/amounts.py"] + "\n\ndef added():\n    return 2\n",
+        "shop/basket.py": CHAIN["shop/basket.py"].replace("(text)\n", "(text or '0')\n"),
+        "shop/cli.py": CHAIN["shop/cli.py"].replace("for one in ()", "for one in [None]"),
+        "shop/orders.py": CHAIN["shop/orders.py"].replace("(text)\n\n", "(text)\n\n    def new(self): ...\n\n"),
+    }
+    commit(shop, fixed, FIX)
+    script("derive_scenarios.py", shop, "--output_dir", tmp_path / "data", "--quiet")
+    (asked,) = [one for one in scenarios(tmp_path / "data") if one["derived"]["family"] == "history"]
+    assert asked["ground_truth"]["items"] == ["shop/basket.py: read_basket", "shop/cli.py: run_shop"]
+
+
+@pytest.mark.parametrize("subject", ["Introduce micro-optimizations", "fix invalid links", "Java style followups"])
+def test_a_message_that_names_neither_behaviour_nor_place_is_no_question(
+    subject: str, shop: Path, tmp_path: Path, script: Script
+) -> None:
+    changed = {name: text.replace("(text)", "(text )") for name, text in CHAIN.items()}
+    commit(shop, changed, f"{subject}\n\nSeveral places get a little better by this change.")
+    script("derive_scenarios.py", shop, "--output_dir", tmp_path / "data", "--quiet")
+    assert not [one for one in scenarios(tmp_path / "data") if one["derived"]["family"] == "history"]
+
+
 @pytest.mark.parametrize(("depth", "questions"), [(1, 0), (2, 1)])
 def test_a_shallow_clone_is_looked_at_as_far_as_it_goes(
     depth: int, questions: int, shop: Path, tmp_path: Path, script: Script

@@ -49,7 +49,7 @@ def test_example_task_and_config_are_accepted(tmp_path: Path) -> None:
     (here / "config.yaml").write_text(config)
     (here / "search.mcp.json").write_text('{"mcpServers": {}}')
     assert load_task(here / "a.task.yaml").id == "fix-auth-bypass"
-    assert load_config(here / "config.yaml").name == "with-search"
+    assert load_config(here / "config.yaml").name == "search"
 
 
 def page(name: str) -> str:

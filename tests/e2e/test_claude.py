@@ -287,12 +287,25 @@ def test_nothing_of_a_run_stays_on_disk(tmp_path: Path, claude: Path, api: Calla
     assert list(base.iterdir()) == []
 
 
-def test_every_bundled_config_reaches_the_agent(claude: Path, api: Callable[[Responder], MessagesAPI]) -> None:
+@pytest.mark.parametrize(
+    ("task", "configs", "names"),
+    [
+        (
+            "evals/tasks/coding/ledger-split-cents.task.yaml",
+            "evals/configs/*/config.yaml",
+            ["baseline", "claude-md-only", "full", "skills-only"],
+        ),
+        ("examples/skill/tasks/fix-rounding.task.yaml", "examples/skill/configs/*.yaml", ["no-skill", "skill"]),
+    ],
+    ids=["suite", "example"],
+)
+def test_every_bundled_config_reaches_the_agent(
+    claude: Path, api: Callable[[Responder], MessagesAPI], task: str, configs: str, names: list[str]
+) -> None:
     """A skill, CLAUDE.md or subagent that did not load would make the run a setup error."""
     api(always(Text("I did nothing.")))
     runner = EvalRunner(ClaudeExecutor(str(claude), grace_seconds=2.0))
-    task = runner.load_task(REPOSITORY / "evals/tasks/coding/ledger-split-cents.task.yaml")
-    configs = runner.load_configs_from_glob(str(REPOSITORY / "evals/configs/*/config.yaml"))
-    results = [runner.run_single(task, config) for config in configs]
-    assert [r.config_name for r in results] == ["baseline", "claude-md-only", "full", "skills-only"]
-    assert [(r.outcome, r.passed) for r in results] == [(Outcome.COMPLETED, False)] * 4
+    asked = runner.load_task(REPOSITORY / task)
+    results = [runner.run_single(asked, one) for one in runner.load_configs_from_glob(str(REPOSITORY / configs))]
+    assert [r.config_name for r in results] == names
+    assert [(r.outcome, r.passed) for r in results] == [(Outcome.COMPLETED, False)] * len(names)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-import shutil
+import os
+import subprocess
+import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
-from tests.e2e.conftest import REPOSITORY, script, task_folders
-from tests.e2e.test_harbor import OVERLAY, harbor, harbor_view, rewards
+from tests.e2e.conftest import REPOSITORY, harbor_environment, script, task_folders
+from tests.e2e.test_harbor import harbor, harbor_view
 from tests.support.suite import harness
 
 pytestmark = pytest.mark.e2e
@@ -36,37 +40,48 @@ def test_the_manifest_has_harbors_own_digest_of_every_task(provided: dict[str, s
     assert tomllib.loads((tasks / "dataset.toml").read_text()) == tomllib.loads(before)
 
 
-# Harbor gives no server to its own nop, which says of itself that it cannot use one.
-AGENT = """
-from harbor.agents.nop import NopAgent
-from harbor.agents.capabilities import AgentCapabilities
+@pytest.fixture
+def served(provided: dict[str, str], tmp_path: Path) -> Iterator[None]:
+    """A folder with two tasks and mcp.json, and the example's server over their projects."""
+    sample, dataset, example = REPOSITORY / "data/sample", tmp_path / "d.jsonl", REPOSITORY / "examples/code-search"
+    assert script("extract_dataset.py", "--data_dir", sample, "--output", dataset).returncode == 0
+    made = script(
+        *("run_adapter.py", "--data_dir", sample, "--dataset_path", dataset, "--limit", "2"),
+        *("--output_dir", tmp_path / "tasks", "--mirror_repos", tmp_path / "repos"),
+        *("--base_image", provided["BASE_IMAGE"]),
+    )
+    assert made.returncode == 0, made.stderr
+    shown = subprocess.check_output(["ip", "-4", "-o", "address", "show", "docker0"], text=True)
+    address = shown.partition("inet ")[2].partition("/")[0]
+    command = [sys.executable, str(example / "server.py"), str(tmp_path / "repos"), "--host", address, "--port", "0"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    port = urlsplit(server.stdout.readline().split()[-1]).port
+    servers = (example / "mcp.json").read_text().replace("8765", str(port))
+    (tmp_path / "mcp.json").write_text(servers)
+    yield
+    server.terminate()
+    server.communicate(timeout=20)
 
 
-class ServedNop(NopAgent):
-    capabilities = AgentCapabilities(mcp_servers=True)
-"""
-
-
-def test_both_jobs_of_a_plan_run(
-    provided: dict[str, str], tasks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for folder in task_folders(tasks)[::40][:2]:
-        shutil.copytree(folder, tmp_path / "tasks" / folder.name)
-    (tmp_path / "served_nop.py").write_text(AGENT)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"s": {"type": "http", "url": "http://s:1/mcp"}}}))
-    fixed = ("--mcp-config", "mcp.json", "--budget-usd", "1")
-    planned = harness(tmp_path, "plan", str(tmp_path / "tasks"), "--agent", "served_nop:ServedNop", *fixed)
+@pytest.mark.usefixtures("served")
+def test_what_a_plan_prints_runs_as_it_is(provided: dict[str, str], tmp_path: Path) -> None:
+    fixed = ("--agent", "scripted_agent:ScriptedAgent", "--mcp-config", "mcp.json", "--budget-usd", "1", "-o", "plan")
+    places = f"{REPOSITORY / 'examples/code-search'}:{REPOSITORY}"
+    planned = harness(tmp_path, "plan", "tasks", *fixed, PYTHONPATH=places)
     assert planned.returncode == 0, planned.stderr
-    more = {"jobs_dir": str(tmp_path / "jobs"), "environment": {"extra_docker_compose": [str(OVERLAY)]}}
+    *commands, compare = planned.stdout.partition("Run, from this folder:\n")[2].splitlines()
 
-    for name, servers in (("without", []), ("with", ["s"])):
-        with (tmp_path / f"{name}.yaml").open("a") as job:
-            job.writelines(f"{key}: {json.dumps(value)}\n" for key, value in more.items())
-        done = harbor(provided, "run", "-y", "-q", "-c", tmp_path / f"{name}.yaml")
-        assert done.returncode == 0, done.stdout + done.stderr
-        trials = [json.loads(path.read_text()) for path in (tmp_path / "jobs" / name).glob("*/result.json")]
-        assert rewards({trial["trial_name"]: trial for trial in trials}) == {"{'reward': 0.0}": 2}, trials
-        for trial in trials:
-            given = trial["config"]["agent"].get("mcp_servers", [])
-            assert [server["name"] for server in given] == servers
+    tools = f"{Path(sys.executable).parent}:{Path(provided['HARBOR']).parent}:{os.environ['PATH']}"
+    environment = harbor_environment() | {"PATH": tools}
+    environment.pop("PYTHONPATH", None)
+    for lines, codes in ((commands, {0}), ([commands[0], compare], {0, 2})):  # 2: two tasks are too few for a verdict
+        done = subprocess.run(
+            ["bash", "-e"], input="\n".join(lines), cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
+        assert done.returncode in codes, done.stdout + done.stderr
+    assert "mcp__code-search__search" in done.stdout
+    for arm, earned in (("no-search", False), ("search", True)):
+        trials = [json.loads(path.read_text()) for path in (tmp_path / "jobs" / arm).glob("*/result.json")]
+        assert [trial["exception_info"] for trial in trials] == [None, None]
+        assert [trial["verifier_result"]["rewards"]["reward"] > 0 for trial in trials] == [earned, earned]

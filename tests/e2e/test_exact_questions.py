@@ -51,7 +51,7 @@ def need(language: str) -> None:
 PAIRS = [(name, language) for name, languages in REPOSITORIES.items() for language in languages]
 
 
-@pytest.mark.parametrize(("name", "language"), PAIRS, ids=" ".join)
+@pytest.mark.parametrize(("name", "language"), PAIRS, ids=[f"{name} {language}" for name, language in PAIRS])
 def test_keys_that_count_as_checked_are_those_of_an_independent_resolver(
     name: str, language: str, tmp_path: Path
 ) -> None:

@@ -63,7 +63,7 @@ def reward(trial: Path) -> float:
 
 def test_every_task_earns_more_with_the_server(walked: tuple[Path, str]) -> None:
     folder, _ = walked
-    without, with_ = trials(folder, "without"), trials(folder, "with")
+    without, with_ = trials(folder, "no-search"), trials(folder, "search")
 
     assert without.keys() == with_.keys() == {path.name for path in (folder / "tasks").iterdir() if path.is_dir()}
     assert len(without) == 2
@@ -73,7 +73,7 @@ def test_every_task_earns_more_with_the_server(walked: tuple[Path, str]) -> None
 
 def test_the_jobs_differ_in_the_server_alone(walked: tuple[Path, str]) -> None:
     folder, _ = walked
-    without, with_ = trials(folder, "without"), trials(folder, "with")
+    without, with_ = trials(folder, "no-search"), trials(folder, "search")
 
     for task, trial in without.items():
         bare, treated = read(trial / "result.json"), read(with_[task] / "result.json")
@@ -87,7 +87,7 @@ def test_the_jobs_differ_in_the_server_alone(walked: tuple[Path, str]) -> None:
 
 def test_the_answer_quotes_what_the_search_returned(walked: tuple[Path, str]) -> None:
     folder, _ = walked
-    for task, trial in trials(folder, "with").items():
+    for task, trial in trials(folder, "search").items():
         steps = read(trial / "agent/trajectory.json")["steps"]
         searches = [s for s in steps for call in s.get("tool_calls", []) if call["function_name"] == SEARCH]
         returned = "\n".join(step["observation"]["results"][0]["content"] for step in searches)
@@ -103,7 +103,7 @@ def test_the_answer_quotes_what_the_search_returned(walked: tuple[Path, str]) ->
 def test_the_comparison_sees_the_difference_and_that_the_tool_was_used(walked: tuple[Path, str]) -> None:
     folder, printed = walked
 
-    assert "with against without: " in printed
+    assert "whether search is better or worse than no-search" in printed
     assert re.search(r"score +0\.0\D+[1-9]\d*\.\d", printed)
     assert "never used" not in printed
     assert SEARCH in (folder / "report.html").read_text(encoding="utf-8")
@@ -148,7 +148,7 @@ def test_the_real_claude_searches_and_gets_lines_of_the_project(server: str, mon
         monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-stand-in")
         monkeypatch.setenv("IS_SANDBOX", "1")
         runner = EvalRunner(ClaudeExecutor(str(claude), grace_seconds=2.0))
-        result = runner.run_single(Task.model_validate(task), Config(name="with", mcp_config=servers))
+        result = runner.run_single(Task.model_validate(task), Config(name="search", mcp_config=servers))
 
     assert result.outcome is Outcome.COMPLETED
     # In the first request already: a tool that the model must look up first is another treatment.

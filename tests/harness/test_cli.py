@@ -112,7 +112,7 @@ def test_results_that_exist_are_not_overwritten(tmp_path: Path) -> None:
     matrix(root, "-r", "1", "-o", "out.json")
     shown = matrix(root, "-r", "1", "-o", "out.json")
     assert shown.returncode == 2
-    assert "go on with it by --resume" in shown.stderr
+    assert "continue it with --resume" in shown.stderr
     assert len(calls(root / "bin/claude")) == 1
 
 
@@ -136,7 +136,7 @@ def test_matrix_stopped_by_an_error_tells_how_to_go_on(tmp_path: Path) -> None:
     shown = matrix(root, "-o", "out.json")
     assert shown.returncode == 2
     assert "stopped after 1 of 12 runs: auth: Not logged in" in shown.stderr
-    assert "go on with: python -m harness matrix" in shown.stderr
+    assert "continue with: python -m harness matrix" in shown.stderr
     assert "--resume" in shown.stderr
     saved = load_results_file(root / "out.json")
     assert (saved.complete, saved.num_results) == (False, 1)
@@ -190,14 +190,18 @@ def test_a_killed_matrix_is_resumed_without_losing_or_repeating_a_run(tmp_path: 
     ("arguments", "message"),
     [
         (("validate", "-t", "nothing/*.yaml"), "error: nothing/*.yaml: no file matches"),
-        (("validate",), "error: evals/tasks/**/*.task.yaml: no file matches"),
+        (("validate",), "error: no suite here ("),
+        (("repot",), "error: unknown command 'repot'; did you mean report?"),
+        (("diff", "a", "b"), "error: 'diff' is now called `compare --all-tasks`"),
+        (("report", "--jsn", "r.json", "a"), "error: No such option '--jsn'. Did you mean '--json'? (see `python -m"),
+        (("validate", "-t", "a", "b"), "error: Got unexpected extra argument (b)"),
         (
             ("validate", "-c", "bad.yaml"),
             "error: bad.yaml:2: max_turn: unknown key; did you mean max_turns?",
         ),
         (("-e", "none.env", "env-status"), "error: none.env: no such env file"),
     ],
-    ids=["glob", "no suite", "config", "env"],
+    ids=["glob", "no suite", "command", "old command", "option", "expanded glob", "config", "env"],
 )
 def test_bad_input_is_one_line_and_exit_code_2(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
     (tmp_path / "bad.yaml").write_text("name: x\nmax_turn: 3\n")
@@ -205,6 +209,30 @@ def test_bad_input_is_one_line_and_exit_code_2(tmp_path: Path, arguments: tuple[
     assert shown.returncode == 2
     assert shown.stderr.startswith(message)
     assert shown.stderr.count("\n") == 1
+
+
+def test_a_glob_that_the_shell_expanded_is_recognised(tmp_path: Path) -> None:
+    for command, hinted in ((("validate", "-t", "a", "b"), True), (("env-status", "b"), False)):
+        assert ("; quote a glob, or the shell" in harness(tmp_path, *command).stderr) is hinted
+
+
+def test_a_scaffold_runs_as_it_is(tmp_path: Path) -> None:
+    made = harness(tmp_path, "scaffold", "deep/mine")
+    assert made.stdout == "wrote deep/mine; try it without an agent:\n  OUT=try deep/mine/run.sh --executor echo -r 1\n"
+    tools = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "OUT": "try"}
+    command = [str(tmp_path / "deep/mine/run.sh"), "--executor", "echo", "-r", "1"]
+    shown = subprocess.run(command, env=environment(**tools), capture_output=True, text=True)
+    assert shown.returncode == 2, shown.stderr  # two tasks are too few for a verdict
+    assert "4 of 4 checks are right" in shown.stdout
+    assert "Not enough data to say whether skill is better or worse than no-skill" in shown.stdout
+    assert (tmp_path / "deep/mine/try.html").is_file()
+
+
+def test_a_scaffold_replaces_nothing(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    shown = harness(tmp_path, "scaffold", "mine")
+    assert (shown.returncode, shown.stderr) == (2, "error: mine exists; name another folder\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
 def test_validate_accepts_good_files(tmp_path: Path) -> None:

@@ -256,7 +256,7 @@ def test_the_command_names_links_that_it_did_not_follow(tmp_path: Path) -> None:
     (claude / "skills/s/etc").symlink_to("/etc")
     shown = harness(tmp_path, "export-config", "--claude-home", str(claude), "-o", "snapshot.json")
     assert shown.returncode == 0
-    assert shown.stderr == "  a link, not followed: skills/s/etc -> /etc\n"
+    assert shown.stderr == "  link, not followed: skills/s/etc -> /etc\n"
 
 
 @pytest.mark.parametrize(("name", "why"), [("a.md", r"a\.md lies flat"), ("notes/a.txt", "the folder has none")])

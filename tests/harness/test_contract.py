@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -108,6 +110,14 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def test_the_names_of_the_api_come_from_the_package_and_nothing_else_is_imported() -> None:
+    code = "import sys, harness; assert 'pydantic' not in sys.modules; from harness import *; print(*sorted(vars()))"
+    shown = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    assert {"EvalRunner", "Task", "Config", "EvalResult", "Executor", "CompositeGrader", "Reporter"} <= set(
+        shown.stdout.split()
+    )
 
 
 @pytest.mark.slow

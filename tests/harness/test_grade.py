@@ -247,8 +247,8 @@ def test_without_a_key_the_variable_is_named(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["results.json"], "results.json: no folder of a Harbor job"),
-        (["jobs", "--tasks", "nowhere"], "nowhere: no folder; --tasks"),
+        (["results.json"], "results.json: not a Harbor job folder"),
+        (["jobs", "--tasks", "nowhere"], "nowhere: not a folder"),
     ],
 )
 def test_what_is_no_folder_is_refused_in_one_line(

@@ -113,6 +113,28 @@ def test_changes_of_the_agent_are_in_the_trace(tmp_path: Path) -> None:
     assert [(c.path, c.action) for c in result.trace.file_changes] == [("new.py", "created")]
 
 
+def test_changed_projects_are_kept_on_request(tmp_path: Path) -> None:
+    class Writer(ScriptedExecutor):
+        def run(
+            self, prompt: str, config: Config, working_dir: Path, *args: object, **kwargs: object
+        ) -> ExecutionTrace:
+            (working_dir / "new.py").write_text(f"{config.name} {self.answer(0).cost_usd}")
+            return ExecutionTrace()
+
+    kept, config = tmp_path / "kept", Config(name="a/b", model="m")
+    for _ in range(2):
+        EvalRunner(Writer(good), projects_dir=kept).run_single(TASKS[0], config)
+    assert [path.name for path in kept.iterdir()] == ["a--a%2Fb--m--1"]
+    assert (kept / "a--a%2Fb--m--1/new.py").read_text() == "a/b 0.5"
+
+
+def test_a_project_that_cannot_be_kept_loses_no_run(tmp_path: Path) -> None:
+    (tmp_path / "kept").write_text("a file")
+    with pytest.warns(UserWarning, match="the changed project cannot be kept"):
+        result = EvalRunner(ScriptedExecutor(good), projects_dir=tmp_path / "kept").run_single(TASKS[0], CONFIGS[0])
+    assert result.passed
+
+
 def test_a_missing_fixture_is_a_setup_error_and_costs_nothing(tmp_path: Path) -> None:
     made, executor = runner(tmp_path, good)
     result = made.run_single(task("a", fixture_path=tmp_path / "nowhere"), CONFIGS[0])
@@ -509,6 +531,52 @@ def test_secrets_of_a_config_do_not_get_into_journal_and_results(
     results = made.run_matrix(TASKS[:1], [config], None, 1, journal=journal)
     assert "very-secret-value" not in journal.read_text()
     assert results[0].trace.stderr == "token: [REDACTED]"
+
+
+class Graded(CompositeGrader):
+    """A grader with rules of its own."""
+
+    def __init__(self, *returned: object) -> None:
+        super().__init__()
+        self.returned = list(returned)
+
+    def grade(self, task: Task, trace: ExecutionTrace, env_path: Path) -> Any:
+        assert env_path.is_dir()
+        value = self.returned.pop(0)
+        if isinstance(value, Exception):
+            raise value
+        return value
+
+
+@pytest.mark.parametrize("assertions", [TASKS[0].assertions, []], ids=["with assertions", "without"])
+def test_what_a_grader_of_ones_own_returns_is_recorded(tmp_path: Path, assertions: list[object]) -> None:
+    mine = task("a", assertions=assertions)
+    grades = [GradeResult(assertion_id="mine", passed=True, score=0.5)]
+    made = EvalRunner(ScriptedExecutor(good), Graded((grades, 0.123, True), ([], 0.25, False)))
+    single = made.run_single(mine, CONFIGS[0])
+    (of_matrix,) = made.run_matrix([mine], CONFIGS[:1], None, 1, journal=tmp_path / "j.jsonl")
+    assert (single.grades, single.overall_score, single.passed, single.measured) == (grades, 0.123, True, True)
+    assert (of_matrix.grades, of_matrix.overall_score, of_matrix.passed, of_matrix.measured) == ([], 0.25, False, True)
+    assert read_journal(tmp_path / "j.jsonl") == [of_matrix]
+
+
+@pytest.mark.parametrize(
+    ("returned", "says"),
+    [
+        (RuntimeError("no compiler"), "no compiler"),
+        (([], 1.5, True), "score 1.5"),
+        (([], float("nan"), True), "score nan"),
+        (([{"passed": True}], 1.0, True), "not GradeResult"),
+        (None, "unpack"),
+    ],
+)
+def test_a_grader_of_ones_own_that_fails_loses_no_run(tmp_path: Path, returned: object, says: str) -> None:
+    made, executor = runner(tmp_path, good)
+    made.grader = Graded(returned, ([], 0.25, True))
+    calls = [made.run_matrix(TASKS[:1], CONFIGS[:1], None, 1, journal=tmp_path / "j.jsonl") for _ in range(2)]
+    assert calls[0][0].lost_to == "grading_error"
+    assert says in calls[0][0].grades[0].details
+    assert (calls[1][0].overall_score, calls[1][0].kept_project, len(executor.calls)) == (0.25, None, 1)
 
 
 def test_no_results_folder_appears_before_something_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

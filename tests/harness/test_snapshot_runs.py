@@ -134,7 +134,7 @@ def test_a_journal_is_not_resumed_with_other_files_for_the_user(
     assert shown.returncode == 2
     assert shown.stderr == (
         f"error: {journal}: begun with another --mcp-config or snapshot for config {name}; "
-        "give the same files to go on with it, or name another -o\n"
+        "give the same files to continue it, or name another -o\n"
     )
     write(root, "first")
     assert matrix(root, "-r", "1", "-o", "out.json", *option, "--resume").returncode == 0

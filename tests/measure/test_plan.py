@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from tests.support.results import results_json, run
-from tests.support.suite import harness
+from tests.support.suite import REPOSITORY, harness
 
 SERVERS = {"search": {"type": "http", "url": "http://index:80/mcp"}}
 TASK = "[agent]\ntimeout_sec = 3000\n[verifier]\ntimeout_sec = 100\n[environment]\nbuild_timeout_sec = 500\n"
@@ -66,26 +67,45 @@ def earlier(root: Path, *, cost: float | None = 0.1, served_cost: float | None =
 def test_the_jobs_differ_in_name_and_servers_alone(tmp_path: Path) -> None:
     make_tasks(tmp_path)
     assert plan(tmp_path).returncode == 0
-    without, with_ = job(tmp_path / "without.yaml"), job(tmp_path / "with.yaml")
+    without, with_ = job(tmp_path / "no-search.yaml"), job(tmp_path / "search.yaml")
     assert without == {
-        "job_name": "without",
+        "job_name": "no-search",
         "n_attempts": 1,
         "retry": {"max_retries": 2},
         "agents": [{"name": "claude-code", "model_name": "p/m"}],
         "datasets": [{"path": "tasks"}],
     }
-    assert with_.pop("job_name") == "with"
+    assert with_.pop("job_name") == "search"
     assert with_["agents"][0].pop("mcp_servers") == [
         {"name": "search", "transport": "streamable-http", "args": [], "url": "http://index:80/mcp"}
     ]
     assert with_ == {key: value for key, value in without.items() if key != "job_name"}
 
 
+def test_jobs_with_a_server_of_this_machine_share_a_way_to_it(tmp_path: Path) -> None:
+    make_tasks(tmp_path)
+    shutil.copy(REPOSITORY / "examples/code-search/mcp.json", tmp_path)
+    shown = plan(tmp_path, "-o", "made")
+    assert shown.stdout.startswith("wrote made/no-search.yaml and made/search.yaml, which share made/host.yaml\n")
+    overlays = [job(tmp_path / "made" / f"{arm}.yaml")["environment"] for arm in ("no-search", "search")]
+    assert overlays == [{"extra_docker_compose": ["made/host.yaml"]}] * 2
+    assert job(tmp_path / "made/host.yaml") == job(REPOSITORY / "examples/code-search/host.yaml")
+
+
+def test_a_server_that_a_container_would_seek_in_itself_is_refused(tmp_path: Path) -> None:
+    make_tasks(tmp_path)
+    (tmp_path / "mcp.json").write_text('{"mcpServers": {"s": {"type": "http", "url": "http://localhost:80/mcp"}}}')
+    shown = plan(tmp_path)
+    assert (shown.returncode, shown.stderr.count("\n")) == (2, 1)
+    assert "s: localhost is the container itself there; write host.docker.internal" in shown.stderr
+    assert not list(tmp_path.glob("*.yaml"))
+
+
 def test_an_agent_of_a_module_is_an_import_path(tmp_path: Path) -> None:
     make_tasks(tmp_path)
     fixed = ("--mcp-config", "mcp.json", "--budget-usd", "1")
     assert harness(tmp_path, "plan", "tasks", "--agent", "mine:Agent", *fixed).returncode == 0
-    assert job(tmp_path / "without.yaml")["agents"] == [{"import_path": "mine:Agent"}]
+    assert job(tmp_path / "no-search.yaml")["agents"] == [{"import_path": "mine:Agent"}]
 
 
 def test_what_nothing_tells_is_not_known(tmp_path: Path) -> None:
@@ -99,8 +119,8 @@ def test_what_nothing_tells_is_not_known(tmp_path: Path) -> None:
 def test_the_commands_run_both_jobs_and_compare_them(tmp_path: Path) -> None:
     make_tasks(tmp_path)
     shown = plan(tmp_path, "-o", "my plan")
-    assert "  harbor run -y -c 'my plan/without.yaml'\n  harbor run -y -c 'my plan/with.yaml'\n" in shown.stdout
-    assert "  python -m harness compare jobs/without jobs/with --html" in shown.stdout
+    assert "  harbor run -y -c 'my plan/no-search.yaml'\n  harbor run -y -c 'my plan/search.yaml'\n" in shown.stdout
+    assert "  python -m harness compare jobs/no-search jobs/search --html" in shown.stdout
 
 
 def test_costs_are_those_of_earlier_runs_in_each_arm(tmp_path: Path) -> None:
@@ -115,7 +135,7 @@ def test_the_budget_decides_the_attempts(tmp_path: Path) -> None:
     make_tasks(tmp_path)
     earlier(tmp_path)
     assert "x 3 attempts x" in line(plan(tmp_path, "--from", "earlier.json", budget="5"), "trials")
-    assert job(tmp_path / "with.yaml")["n_attempts"] == 3
+    assert job(tmp_path / "search.yaml")["n_attempts"] == 3
 
 
 def test_a_budget_that_does_not_pay_is_refused_and_nothing_written(tmp_path: Path) -> None:
@@ -123,7 +143,7 @@ def test_a_budget_that_does_not_pay_is_refused_and_nothing_written(tmp_path: Pat
     earlier(tmp_path)
     shown = plan(tmp_path, "--from", "earlier.json", budget="1")
     assert shown.returncode == 2
-    assert "it takes about $1.60; it pays for 2 of the 4 tasks" in shown.stderr
+    assert "one attempt costs about $1.60; the budget pays for 2 of the 4 tasks" in shown.stderr
     assert not list(tmp_path.glob("*.yaml"))
 
 
@@ -152,11 +172,11 @@ def test_each_server_is_a_job_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "index.json").write_text(json.dumps({"mcpServers": SERVERS}))
     earlier(tmp_path)
     shown = plan(tmp_path, "--mcp-config", "index.json", "--from", "earlier.json", budget="3")
-    assert {path.stem for path in tmp_path.glob("*.yaml")} == {"without", "mcp", "index"}
+    assert {path.stem for path in tmp_path.glob("*.yaml")} == {"no-search", "mcp", "index"}
     assert line(shown, "trials") == "trials:  12 = 4 tasks x 1 attempt x 3 jobs"
     # 4 tasks x (0.1 + 2 x 0.3) dollars.
     assert line(shown, "dollars").startswith("dollars: about $2.80")
-    assert "compare jobs/without jobs/mcp jobs/index --html" in shown.stdout
+    assert "compare jobs/no-search jobs/mcp jobs/index --html" in shown.stdout
 
 
 def test_two_servers_of_one_name_are_refused(tmp_path: Path) -> None:
@@ -193,11 +213,11 @@ def test_costs_of_another_model_tell_nothing(tmp_path: Path) -> None:
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     make_tasks(tmp_path)
-    (tmp_path / "with.yaml").touch()
+    (tmp_path / "search.yaml").touch()
     shown = plan(tmp_path)
     assert (shown.returncode, shown.stdout) == (2, "")
-    assert "with.yaml exists" in shown.stderr
-    assert not (tmp_path / "without.yaml").exists()
+    assert "search.yaml exists" in shown.stderr
+    assert not (tmp_path / "no-search.yaml").exists()
 
 
 def test_tasks_with_servers_of_their_own_are_refused(tmp_path: Path) -> None:
@@ -245,6 +265,6 @@ def test_headers_whose_credentials_are_variables_pass_into_the_job(
     (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"s": server}}))
     shown = harness(tmp_path, "plan", "tasks", "--agent", "codex", "--mcp-config", "mcp.json", "--budget-usd", "1")
     assert "headers need Harbor 0.26 or later" in shown.stdout
-    (given,) = YAML(typ="safe").load((tmp_path / "with.yaml").read_text())["agents"][0]["mcp_servers"]
+    (given,) = YAML(typ="safe").load((tmp_path / "search.yaml").read_text())["agents"][0]["mcp_servers"]
     assert given["transport"] == "streamable-http"
     assert given["headers"] == {"Authorization": value, "X-Team": "search"}

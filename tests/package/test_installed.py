@@ -182,3 +182,10 @@ def test_the_harness_validates_a_suite(installed: Installation) -> None:
     shown = installed.run("locobench-harness", "validate", "-t", task)
     assert shown.returncode == 0, shown.stdout + shown.stderr
     assert "ledger-split-cents" in shown.stdout
+
+
+def test_a_scaffold_is_in_the_package(installed: Installation, tmp_path: Path) -> None:
+    assert installed.run("locobench-harness", "scaffold", "mine", cwd=tmp_path).returncode == 0
+    made, example = tmp_path / "mine", REPOSITORY / "examples/skill"
+    assert os.access(made / "run.sh", os.X_OK)
+    assert (made / "skills/changelog/SKILL.md").read_text() == (example / "skills/changelog/SKILL.md").read_text()

@@ -462,7 +462,12 @@ def main() -> int:
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         tables = Tables(pool, range(first, first + arguments.repetitions))
         parts = [tables.unchanged(), tables.found(), tables.as_good(), tables.costs(), tables.as_printed()]
-    text = "\n\n".join([f"{arguments.repetitions} simulated comparisons of 50 x 3 a row, unless said.", *parts])
+    uncertain = 100 * error(FALSE_CALLS, arguments.repetitions)
+    about = (
+        f"{arguments.repetitions} simulated comparisons of 50 x 3 a row, unless said; a share of 5 % is uncertain by "
+        f"{uncertain:.1f} points (two standard errors)."
+    )
+    text = "\n\n".join([about, *parts])
     if arguments.print:
         print(text)
     else:

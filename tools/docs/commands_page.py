@@ -34,7 +34,7 @@ def commands_page() -> str:
         command = cli.get_command(click.Context(cli), name)
         assert command is not None
         parts += _command(name, command)
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _script(installed: str, script: str) -> list[str]:
@@ -70,7 +70,7 @@ def _options(command: click.Command) -> str:
             names = option.envvar if isinstance(option.envvar, str) else ", ".join(option.envvar)
             meaning += f" Environment: `{names}`."
         rows.append(f"| {spellings} | {_click_default(option, context)} | {_cell(meaning)} |")
-    return "\n".join(["| Option | Default | Meaning |", "|---|---|---|", *rows])
+    return "\n".join(["| Option | Default | Meaning |", "|---|---|---|", *rows]) if rows else ""
 
 
 def _click_default(option: click.Option, context: click.Context) -> str:

@@ -8,9 +8,14 @@ from pathlib import Path
 from locobench.shared.files import write_whole
 from tools.docs.commands_page import commands_page
 from tools.docs.formats_page import formats_page
+from tools.docs.results_page import results_page
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = {"docs/CLI_REFERENCE.md": commands_page, "docs/ANSWER_FORMATS.md": formats_page}
+PAGES = {
+    "docs/CLI_REFERENCE.md": commands_page,
+    "docs/RESULTS.md": results_page,
+    "docs/ANSWER_FORMATS.md": formats_page,
+}
 
 
 def outdated() -> dict[str, str]:

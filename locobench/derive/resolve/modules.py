@@ -597,7 +597,8 @@ def _below(module: str, name: str) -> str:
 def _stem(path: str) -> str:
     folder, _, file = path.rpartition("/")
     stem = file.partition(".")[0]
-    return folder.rpartition("/")[2] if stem in ("__init__", "index") else stem
+    face = "__init__" if file.endswith(".py") else "index"
+    return folder.rpartition("/")[2] if stem == face else stem
 
 
 def _folder(path: str) -> str:

@@ -65,16 +65,14 @@ def _unpriced(arms: Arms) -> Iterator[str]:
 
 
 def _mixed_scales(arms: Arms) -> Iterator[str]:
-    """Yield a sentence if one arm has scores of 0 and 1 alone, and most of the other's lie between them."""
-    between = []
-    for _, results in arms:
-        scores = [run.overall_score for run in results if run.measured]
-        between.append(sum(0 < score < 1 for score in scores) / len(scores) if scores else None)
-    for (label, _), (other, _), own, others in zip(arms, reversed(arms), between, reversed(between), strict=True):
-        if own == 0 and others is not None and others >= MOSTLY_BETWEEN:
+    """Yield a sentence if one arm has scores of 0 and 1 alone, some of them 1, and many of the other's lie between."""
+    scores = [[run.overall_score for run in results if run.measured] for _, results in arms]
+    for (label, _), (other, _), own, others in zip(arms, reversed(arms), scores, reversed(scores), strict=True):
+        between = sum(0 < score < 1 for score in others) / max(1, len(others))
+        if set(own) in ({1.0}, {0.0, 1.0}) and between >= MOSTLY_BETWEEN:
             yield (
                 f"The arms are scored on different scales: every run of {label} scored 0 or 1, and "
-                f"{100 * others:.0f} % of {other}'s lie between; score both arms in one way."
+                f"{100 * between:.0f} % of {other}'s lie between; score both arms in one way."
             )
 
 

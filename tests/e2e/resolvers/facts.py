@@ -17,6 +17,10 @@ MODULES = CACHE / "node_modules"
 """Where `npm install` put pyright, typescript and intelephense."""
 
 
+MOST_FOR_PYRIGHT = 300
+"""Files; above that pyright takes seconds for each symbol, and Python's own parser is asked instead."""
+
+
 class Facts:
     """The facts that a resolver printed, one JSON list a line; items are `path: Qualified.name`.
 
@@ -79,8 +83,12 @@ def facts_of(language: str, root: Path) -> AbstractContextManager[Facts]:
     elif language == "java":
         command = ["java", str(HERE / "Uses.java"), str(root)]
     else:
-        from tests.e2e.resolvers.served import Served
+        from tests.e2e.resolvers.python_ast import AstFacts
+        from tests.e2e.resolvers.served import Served, files_of
 
-        return Served(language, root)
+        files = files_of(language, root)
+        if language == "python" and len(files) > MOST_FOR_PYRIGHT:
+            return nullcontext(AstFacts(root, files))
+        return Served(language, root, files)
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | {"GOFLAGS": "-mod=mod"})
     return nullcontext(Facts(done.stdout.splitlines()))

@@ -14,16 +14,16 @@ def named(root: Path, files: Sequence[str]) -> tuple[dict[tuple[str, str], str],
     names: dict[str, tuple[str, str]] = {}
     for file in files:
         parts = list(Path(file).with_suffix("").parts)
-        folder = Path(file).parent
-        # A module's full name begins at the outermost folder that is a package.
-        top = folder
-        while (root / top / "__init__.py").exists() and top != Path():
-            top = top.parent
-        own = parts[len(top.parts) :]
-        if own[-1] == "__init__":
-            own = own[:-1]
-        known[str(top), ".".join(own)] = file
-        names[file] = (str(top), ".".join(own))
+        above = list(Path(file).parents)
+        packages = [folder for folder in above if (root / folder / "__init__.py").exists() and folder != Path()]
+        # A module's full name begins above the outermost package around it, whatever folders are in between.
+        # Without one, its name may begin at each folder above it.
+        for top in [packages[-1].parent] if packages else above:
+            own = parts[len(top.parts) :]
+            if own[-1] == "__init__":
+                own = own[:-1]
+            known.setdefault((str(top), ".".join(own)), file)
+            names.setdefault(file, (str(top), ".".join(own)))
     return known, names, sorted({top for top, _ in known})
 
 

@@ -29,6 +29,18 @@ _IMPORTS = {
 _COMMENTS = re.compile(r"""(?P<no>"(?:[^"\\]|\\.)*"|'(?:[^'\\\n]|\\.)*')|/\*.*?\*/|//[^\n]*""", re.DOTALL)
 
 
+def files_of(language: str, root: Path) -> list[str]:
+    """Return a language's files below a folder, without tests."""
+    paths = (path.relative_to(root) for path in root.rglob("*") if path.is_file() and not path.is_symlink())
+    return sorted(
+        path.as_posix()
+        for path in paths
+        if path.suffix in _SUFFIXES[language]
+        and not {".git", "node_modules"} & {*path.parts}
+        and not _TESTS.search(path.as_posix())
+    )
+
+
 class Span(NamedTuple):
     """An item's place in a file, in lines and columns from 0 (UTF-16)."""
 
@@ -43,16 +55,10 @@ class Span(NamedTuple):
 class Served(Facts):
     """Facts that a language server gives when they are asked for."""
 
-    def __init__(self, language: str, root: Path) -> None:
+    def __init__(self, language: str, root: Path, files: list[str]) -> None:
         super().__init__(())
         self.language, self.root = language, root
-        self.files = sorted(
-            path.relative_to(root).as_posix()
-            for path in root.rglob("*")
-            if path.is_file() and path.suffix in _SUFFIXES[language] and ".git" not in path.parts
-            and "node_modules" not in path.parts and not path.is_symlink()
-            and not _TESTS.search(path.relative_to(root).as_posix())
-        )  # fmt: skip
+        self.files = files
         self.spans: dict[str, list[Span]] = {}
         self.silent: dict[str, list[tuple[tuple[int, int], tuple[int, int]]]] = defaultdict(list)
         """Where a name is no use: imports, strings."""
