@@ -232,6 +232,7 @@ def _conditions(trial: TrialRecord, metrics: VerifierMetrics | None) -> Conditio
         agent_version=agent.version,
         agent_settings=_hash(settings),
         base_image=task.base_image if task else None,
+        closed_book=task.toml.metadata.closed_book if task else None,
         verifier_mode=trial.result.verifier_environment_mode or (task.toml.verifier.environment_mode if task else None),
         scoring=metrics.scoring if metrics else None,
         scoring_version=metrics.scoring_version if metrics else None,
