@@ -13,7 +13,7 @@ KILLS ?= 40
 # Who has nothing left to do takes over from the others; tests/conftest.py says how many there are.
 PARALLEL := -n auto --dist worksteal --quiet
 
-.PHONY: help demo demo-own test quick coverage check docs lock format e2e validity claims-mutants bench bench-images power-table picture fuzz trust clean
+.PHONY: help demo demo-own test quick coverage check docs lock format e2e validity claims-mutants bench bench-images power-table pilot-selection picture fuzz trust clean
 
 help:  ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -98,6 +98,9 @@ bench-images: $(VENV)/installed-dev  ## one image with all toolchains against te
 power-table: $(VENV)/installed-dev  ## simulate the comparison's error rates; rewrites the table in docs/STATISTICS.md
 	$(BIN)/python -m tools.bench.power_table
 	$(BIN)/python -m tools.bench.verdict_table
+
+pilot-selection: $(VENV)/installed-dev  ## simulate comparisons after a selection by a pilot; rewrites the table in docs/TASK_SELECTION_CRITERIA.md
+	$(BIN)/python -m tools.bench.pilot_selection
 
 picture: $(VENV)/installed-dev  ## docs/comparison.png: a comparison page of made data (needs Chromium)
 	$(BIN)/python -m tools.bench.picture

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -181,12 +182,15 @@ class LoCoBenchAdapter:
         options: Options | None = None,
         *,
         overwrite: bool = False,
+        pilot_runs: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:
+        """Take the places and choices; `pilot_runs` are the runs by which each task was selected, by its id."""
         self.loader = loader
         self.output_dir = Path(output_dir)
         self.data_dir = Path(data_dir)
         self.options = options or Options()
         self.overwrite = overwrite
+        self.pilot_runs = pilot_runs or {}
 
     def generate(self, task_ids: Iterable[str], *, jobs: int | None = None) -> Iterator[Made]:
         """Generate tasks and yield each outcome as it is known; a failed task does not stop the others.
@@ -276,7 +280,8 @@ class LoCoBenchAdapter:
             folder = self.output_dir / folder_name(name)
         except ValueError as error:
             raise InputError(f"{name!r}: {error}") from None
-        made_from = (line, self.loader.entry(task_id).language, project.content, self.options)
+        options = replace(self.options, pilot_runs=self.pilot_runs.get(task_id, ()))
+        made_from = (line, self.loader.entry(task_id).language, project.content, options)
         digest = fingerprint(*made_from)
         is_current = stored_fingerprint(folder) == digest and not self.overwrite
         known = project.known.tasks if project.known else {}
@@ -285,9 +290,9 @@ class LoCoBenchAdapter:
 
         task = self.loader.load(task_id)
         mapping = project.mapping(task.context_files)
-        files = make_task(task, mapping, self.options, digest, content_fingerprint(*made_from))
+        files = make_task(task, mapping, options, digest, content_fingerprint(*made_from))
         self.output_dir.mkdir(parents=True, exist_ok=True)
-        if damage := write_task(folder, files, mapping, self.options, is_current=is_current):
+        if damage := write_task(folder, files, mapping, options, is_current=is_current):
             return Made(task_id, "repaired", first_few(damage))
         if is_current:
             return Made(task_id, "unchanged")

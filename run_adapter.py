@@ -83,13 +83,14 @@ def main(
         check_apart(mirror_repos, data_dir, "--mirror_repos")
     loader = LoCoBenchLoader(where_written(dataset_path))
     selection = where_written(selected_tasks) if selected_tasks and not task_ids else None
-    chosen = read_selection(selection) if selection else list(task_ids) or loader.all_ids()
+    pilot_runs = read_selection(selection) if selection else {}
+    chosen = list(pilot_runs if selection else task_ids or loader.all_ids())
     wanted = loader.require(chosen)[:limit]
     if not wanted:
         empty = "--limit is 0" if chosen else f"{selected_tasks or dataset_path} names none"
         complain(f"{output_dir}: no task to generate: {empty}")
         return NOTHING_DONE
-    adapter = LoCoBenchAdapter(loader, output_dir, data_dir, options, overwrite=overwrite)
+    adapter = LoCoBenchAdapter(loader, output_dir, data_dir, options, overwrite=overwrite, pilot_runs=pilot_runs)
     if dataset_name:
         dataset.check(output_dir, dataset_name)
 

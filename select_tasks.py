@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Select the tasks where code search should matter most: thresholds, a weighted score, the top N.
+"""Select tasks: those where code search should matter most, or those on which a pilot showed that it can.
 
 Edit the constants below, set them from Python, or name a file with --criteria. Flags override all three.
 """
@@ -7,14 +7,13 @@ Edit the constants below, set them from Python, or name a file with --criteria. 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from locobench.dataset.catalog import DIFFICULTIES, language_name, load_languages
-from locobench.selection.criteria import SCORE_PARTS, Candidate, Criteria
+from locobench.selection.criteria import SCORE_PARTS, Candidate, Criteria, Pilot
 from locobench.selection.select import SCORE_DIGITS, Selection, select
 from locobench.shared.claim import claim_beforehand
 from locobench.shared.command_line import COUNT, DONE, NOTHING_DONE, PATH, Choice, option, script
@@ -44,6 +43,8 @@ CATEGORY_BONUSES = {
 }
 """Expected gain of each category from code search, 0 to 1, as in the published selection."""
 
+ROW = {False: "{:>4}  {:>6}  {:>10}  {:>5}  {}", True: "{:>4}  {:>5}  {:>7}  {:<16}  {}"}
+"""A line of the summary: ranked by score, or chosen in balance."""
 DIFFICULTY = Choice(DIFFICULTIES, case_sensitive=False)
 
 
@@ -73,12 +74,20 @@ def weight_options(function: Any) -> Any:
 @option("--difficulties", multiple=True, type=DIFFICULTY, help="Difficulties to keep (default: all).")
 @option("--closed_book", type=PATH, metavar="JOB", help=f"Job folder of Harbor, run on {GENERATE} --closed_book tasks.")
 @option("--max_closed", type=float, help="With --closed_book: leave out tasks that earn more than this (0 to 1).")
+@option("--pilot", type=PATH, metavar="JOB", help="Runs of your own agent: tasks at its ceiling or floor come last.")
 @option("--quiet", is_flag=True, help="No summary.")
 def main(
-    dataset_path: Path, output: Path, criteria: Path | None, closed_book: Path | None, quiet: bool, **flags: Any
+    dataset_path: Path,
+    output: Path,
+    criteria: Path | None,
+    closed_book: Path | None,
+    pilot: Path | None,
+    quiet: bool,
+    **flags: Any,
 ) -> int:
     """Run the command; the exit code is 1 if nothing was selected."""
     from locobench.selection.closed_book import with_closed_rewards
+    from locobench.selection.pilot import with_pilot
     from locobench.selection.read import read_candidates
 
     chosen = default_criteria()
@@ -89,6 +98,8 @@ def main(
     tasks = read_candidates(dataset_path)
     if closed_book:
         tasks = with_closed_rewards(tasks, closed_book)
+    if pilot:
+        tasks = with_pilot(tasks, measured_in(pilot), pilot)
     check_filters(chosen, tasks)
     selection = select(tasks, chosen)
     write_whole(output, json.dumps(selection.as_json(), indent=2) + "\n")
@@ -98,10 +109,27 @@ def main(
     unknown = sum(task.closed_reward is None for _, task in selection.selected)
     if chosen.max_closed is not None and unknown:
         complain(f"{closed_book}: says nothing of {unknown} of the selected tasks, which stay")
+    if any(task.pilot and not task.pilot.runs for _, task in selection.selected):
+        complain(
+            f"{pilot}: its runs have no ids, by which `compare` would leave them out; keep them out of it yourself"
+        )
     if not quiet:
         print_summary(selection)
         say(f"{len(selection.selected)} tasks written to {output}")
     return DONE
+
+
+def measured_in(pilot: Path) -> dict[str, Pilot]:
+    """Return what each task's measured runs in a job or results file earned, and the ids of all its runs."""
+    from measure.results.sources import load_source
+    from measure.summary.metrics import by_task, mean_of_known
+
+    found = {}
+    for task, runs in by_task(load_source(pilot)).items():
+        mean = mean_of_known(run.overall_score for run in runs if run.measured)
+        if mean is not None:
+            found[task] = Pilot(mean, tuple(sorted(run.run_id for run in runs if run.run_id)))
+    return found
 
 
 def overridden(criteria: Criteria, flags: dict[str, Any]) -> Criteria:
@@ -140,11 +168,22 @@ def way_out(selection: Selection) -> str:
 def print_summary(selection: Selection) -> None:
     """Print the ranked tasks and their counts."""
     say(f"{selection.total} tasks, {len(selection.passed)} pass, {len(selection.selected)} selected")
-    say(f"{'rank':>4}  {'score':>6}  {'characters':>10}  {'files':>5}  task")
+    balanced = selection.nearly_same is not None
+    say(
+        ROW[balanced].format(
+            "rank", *(("pilot", "control", "kind") if balanced else ("score", "characters", "files")), "task"
+        )
+    )
     for rank, (score, task) in enumerate(selection.selected, 1):
-        say(f"{rank:>4}  {score:.{SCORE_DIGITS}f}  {task.context_length:>10,}  {task.files_count:>5}  {task.id}")
-    for name in ("task_category", "language", "difficulty"):
-        counts = Counter(getattr(task, name) for _, task in selection.selected)
+        if balanced:
+            is_control = "yes" if task.derived and task.derived.control_group else ""
+            facts = (f"{task.pilot.mean:.2f}" if task.pilot else "-", is_control, task.kind)
+        else:
+            facts = (f"{score:.{SCORE_DIGITS}f}", f"{task.context_length:,}", str(task.files_count))
+        say(ROW[balanced].format(rank, *facts, task.id))
+    if balanced:
+        say(f"Control group: {selection.controls}; passed over as nearly the same: {selection.nearly_same}")
+    for name, counts in selection.counts.items():
         say(f"By {name}: " + ", ".join(f"{key} {number}" for key, number in counts.most_common()))
     if repositories := {task.repository for _, task in selection.selected} - {None}:
         say(claim_beforehand(len(repositories)))

@@ -35,6 +35,7 @@ COMMANDS: dict[str, Entry] = {
     "analyze": Entry("measure.commands.report", "List runs with what failed in them, or show one whole."),
     "compare": Entry("measure.commands.report", "Did B do better than A, by how much, how sure, at what cost?"),
     "power": Entry("measure.commands.design", "How many tasks and runs it takes to find an effect."),
+    "headroom": Entry("measure.commands.headroom", "After a pilot: what the tasks can show, and whether to go on."),
     "plan": Entry("measure.commands.design", "Two Harbor jobs, without and with a server, from a budget."),
     "grade": Entry("harness.cli.judge", "Grade the answers of a Harbor job by judges."),
     "export-config": Entry("harness.cli.snapshot", "Snapshot of Claude Code's configuration, without secrets."),

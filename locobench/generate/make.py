@@ -156,6 +156,7 @@ def render_config(
         "oracle_check": not isinstance(options.verifier, CustomVerifier) or options.verifier.oracle_check,
         "oracle_reward": 1.0 if isinstance(options.verifier, CustomVerifier) else oracle_reward,
         "closed_book": options.closed_book,
+        **({"pilot_runs": list(options.pilot_runs)} if options.pilot_runs else {}),
     }
     is_judged = options.verifier == JUDGE
     return (

@@ -52,6 +52,9 @@ class Options:
     storage_mb: int = 10240
     """Limits of the containers; megabytes as Harbor counts them."""
 
+    pilot_runs: tuple[str, ...] = ()
+    """Ids of the runs by which the task was selected, which must not count in a comparison over it."""
+
     def __post_init__(self) -> None:
         if match := _WITHOUT_APT.search(re.sub(r"^[^/]*[.:][^/]*/", "", self.base_image)):
             raise InputError(

@@ -66,6 +66,8 @@ class MetadataSection(HarborFile):
     oracle_reward: float = 1.0
     """What the oracle must earn."""
     closed_book: bool | None = None
+    pilot_runs: tuple[str, ...] = ()
+    """Ids of the runs by which the task was selected."""
     derived: DerivedSection | None = None
 
     @property
@@ -128,7 +130,7 @@ class TaskFolder(HarborFile):
     digest: str
     """The digest in Harbor's registry and in a trial's lock, `sha256:...`."""
     content: str = Field(repr=False)
-    """Hash of everything in the digest except the MCP servers and the generator's notes."""
+    """Hash of everything in the digest except the MCP servers, the pilot's runs and the generator's notes."""
     base_image: str | None
     """The task's prebuilt image, or the one its Dockerfile builds on."""
 
@@ -145,7 +147,7 @@ class TaskFolder(HarborFile):
         digests = file_digests(folder)
         lines = "".join(f"{name}\0{digest}\n" for name, digest in digests.items())
         counted = (
-            _without_servers(raw) if name == TASK_FILE else f"{name}\0{digest}\n"
+            _content_of(raw) if name == TASK_FILE else f"{name}\0{digest}\n"
             for name, digest in digests.items()
             if name != _NOTES
         )
@@ -215,6 +217,8 @@ def _spec(lines: tuple[str, ...]) -> pathspec.PathSpec[Any]:
     return pathspec.PathSpec.from_lines("gitignore", lines)
 
 
-def _without_servers(raw: dict[str, Any]) -> str:
+def _content_of(raw: dict[str, Any]) -> str:
+    """Return task.toml as text, without what leaves the task the same: MCP servers and the pilot's runs."""
     environment = {key: value for key, value in raw.get("environment", {}).items() if key != "mcp_servers"}
-    return json.dumps({**raw, "environment": environment}, sort_keys=True, default=str)
+    metadata = {key: value for key, value in raw.get("metadata", {}).items() if key != "pilot_runs"}
+    return json.dumps({**raw, "metadata": metadata, "environment": environment}, sort_keys=True, default=str)

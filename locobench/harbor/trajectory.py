@@ -149,6 +149,8 @@ class Call:
     seconds: float | None = None
     """From the call to its result; None where the agent does not record both times."""
     arguments: Any = None
+    output: str | None = field(default=None, repr=False)
+    """What the tool returned, failed or not; None where that is not recorded."""
 
 
 @dataclass(frozen=True)
@@ -224,7 +226,8 @@ def _calls_of(step: TrajectoryStep) -> list[Call]:
     for request in step.tool_calls or []:
         result = results.get(request.tool_call_id) or (results.get(None) if alone else None)
         marks = [request.extra, *([step.extra] if alone else []), *([result.extra] if result else [])]
-        text = _content(result.content if result else None)
+        output = _content(result.content if result else None)
+        text = output or ""
         failed = any(map(_says_failed, marks)) or SAYS_FAILED.match(text)
         calls.append(
             Call(
@@ -232,6 +235,7 @@ def _calls_of(step: TrajectoryStep) -> list[Call]:
                 request.tool_call_id or "",
                 error=(text or "failed") if failed else None,
                 arguments=request.arguments,
+                output=output,
             )
         )
     return calls
@@ -249,10 +253,11 @@ def _says_failed(mark: object, levels: int = 4) -> bool:
     return any(_says_failed(inner, levels - 1) for inner in mark.values())
 
 
-def _content(content: object) -> str:
+def _content(content: object) -> str | None:
+    """Return the text of a result; None if it has none."""
     if isinstance(content, list):
         return "\n".join(str(part.get("text") or "") for part in content if isinstance(part, Mapping))
-    return content if isinstance(content, str) else ""
+    return content if isinstance(content, str) else None
 
 
 @dataclass
@@ -295,9 +300,10 @@ def _add_session(begun: dict[str, _Session], event: Mapping[str, Any]) -> None:
             begun[name] = _Session(call, time)
         elif block.get("type") == "tool_result" and of:
             failed = block.get("is_error") is True
-            error = (_content(block.get("content")) or "failed") if failed else None
+            output = _content(block.get("content"))
+            error = (output or "failed") if failed else None
             seconds = max(0.0, (time - of.started).total_seconds()) if time and of.started else None
-            of.call = replace(of.call, error=error, seconds=seconds)
+            of.call = replace(of.call, error=error, seconds=seconds, output=output)
 
 
 def _merged(found: Sequence[Call], sessions: Mapping[str, Call], log: AgentLog) -> list[Call]:
@@ -306,7 +312,8 @@ def _merged(found: Sequence[Call], sessions: Mapping[str, Call], log: AgentLog) 
     for call in found:
         own, failed = sessions.get(call.id), call.error or log.failed.get(call.id)
         if own:
-            call = replace(call, seconds=own.seconds, error=failed or own.error)
+            output = own.output if call.output is None else call.output
+            call = replace(call, seconds=own.seconds, error=failed or own.error, output=output)
         calls.append(call if own or failed == call.error else replace(call, error=failed))
     known = {call.id for call in found}
     calls += [call for name, call in sessions.items() if name not in known]

@@ -17,27 +17,70 @@ from locobench.shared.files import read_toml
 
 
 @dataclass(frozen=True, slots=True)
+class DerivedFacts:
+    """Facts about a question with an exact answer. None of them tells how hard it is for an agent."""
+
+    kind: str = ""
+    control_group: bool = False
+    grep_f1: float | None = None
+    """F1 of a single grep's answer, 0-1."""
+    greps: int | None = None
+    depth: int | None = None
+    items: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pilot:
+    """How the user's own agent did on a task before it was selected."""
+
+    mean: float
+    """Mean reward, 0-1."""
+    runs: tuple[str, ...]
+    """Ids of the runs, which must not count in a comparison over the selected tasks."""
+
+    @property
+    def level(self) -> str:
+        """`ceiling` or `floor` if every run earned 1 or 0, else `between`."""
+        return "ceiling" if self.mean >= 1 else "floor" if self.mean <= 0 else "between"
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """The facts about a task that the selection uses."""
 
     id: str
     task_category: str
     difficulty: str
+    """As published; `unknown` for a question with an exact answer."""
     language: str
     context_length: int
     """Characters."""
     files_count: int
-    grep_f1: float | None = None
-    """For a question with an exact answer: F1 of a single grep's answer, 0-1."""
+    derived: DerivedFacts | None = None
+    """Set for a question with an exact answer."""
     closed_reward: float | None = None
     """Mean reward, 0-1, of agents without the code; None if not measured."""
     repository: str | None = None
     """The code base that it is about; None where none is named."""
+    answer: frozenset[str] = frozenset()
+    """The items of an exact answer."""
+    pilot: Pilot | None = None
+    """None if it was not in the pilot."""
+
+    @property
+    def kind(self) -> str:
+        """What is asked: the kind of an exact question, or the category."""
+        return (self.derived and self.derived.kind) or self.task_category
+
+    @property
+    def measured_difficulty(self) -> str:
+        """What the pilot measured; without one, the record's own difficulty."""
+        return self.pilot.level if self.pilot else self.difficulty
 
 
 def _bonus(task: Candidate, criteria: Criteria) -> float:
-    """Return a task's expected gain from code search, 0-1: its category's bonus, or 1 - grep F1."""
-    return criteria.category_bonuses[task.task_category] if task.grep_f1 is None else 1 - task.grep_f1
+    """Return the expected gain from code search of a task's category, 0-1."""
+    return criteria.category_bonuses[task.task_category]
 
 
 class Part(NamedTuple):

@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic_core import SchemaValidator, ValidationError
 from pydantic_core.core_schema import (
     CoreSchema,
+    bool_schema,
     float_schema,
     int_schema,
     list_schema,
@@ -19,7 +20,7 @@ from pydantic_core.core_schema import (
 
 from locobench.dataset.catalog import DIFFICULTIES
 from locobench.dataset.records import BYTE_ORDER_MARK, DatasetError, RecordError, parse_object, read_lines
-from locobench.selection.criteria import Candidate
+from locobench.selection.criteria import Candidate, DerivedFacts
 from locobench.shared.errors import InputError
 from locobench.shared.installation import EXTRACT, SELECT
 from locobench.shared.validation import LARGEST_COUNT, explain
@@ -38,10 +39,21 @@ def _record(optional: dict[str, CoreSchema] | None = None, **fields: CoreSchema)
     )
 
 
+_DERIVED = _record(
+    {
+        "repository": _TEXT,
+        "kind": _TEXT,
+        "control_group": bool_schema(strict=True),
+        "greps": _COUNT,
+        "depth": _COUNT,
+        "items": _COUNT,
+    },
+    grep_f1=float_schema(ge=0, le=1),
+)
 _CANDIDATE = SchemaValidator(
     _record(
         {
-            "derived": nullable_schema(_record({"repository": _TEXT}, grep_f1=float_schema(ge=0, le=1))),
+            "derived": nullable_schema(_DERIVED),
             "project_id": _TEXT,
         },
         id=_TEXT,
@@ -52,7 +64,9 @@ _CANDIDATE = SchemaValidator(
         files_count=_COUNT,
     )
 )
-_SELECTION = SchemaValidator(_record(tasks=list_schema(_record(id=_TEXT))))
+# Read apart, and of exact questions alone: other truths are long and have no items.
+_ANSWER = SchemaValidator(_record({"ground_truth": _record({"items": list_schema(_TEXT)})}))
+_SELECTION = SchemaValidator(_record(tasks=list_schema(_record({"pilot": _record(runs=list_schema(_TEXT))}, id=_TEXT))))
 
 
 def read_candidates(dataset_path: Path) -> list[Candidate]:
@@ -74,14 +88,15 @@ def read_candidates(dataset_path: Path) -> list[Candidate]:
     return [candidate for _, candidate in candidates.values()]
 
 
-def read_selection(path: Path) -> list[str]:
-    """Return the ids in a selection, in order.
+def read_selection(path: Path) -> dict[str, tuple[str, ...]]:
+    """Return the ids in a selection, in order, each with the pilot's runs by which it was chosen.
 
     Raises:
         InputError: the file cannot be read or was not written by select_tasks.py.
     """
     try:
-        return [task["id"] for task in _SELECTION.validate_json(path.read_bytes())["tasks"]]
+        tasks = _SELECTION.validate_json(path.read_bytes())["tasks"]
+        return {task["id"]: tuple(task.get("pilot", {}).get("runs", ())) for task in tasks}
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}; run {SELECT} first") from None
     except ValidationError as error:
@@ -91,10 +106,13 @@ def read_selection(path: Path) -> list[str]:
 def _read_candidate(line: bytes) -> Candidate:
     try:
         fields = _CANDIDATE.validate_json(line.removeprefix(BYTE_ORDER_MARK))
-        derived, project = fields.pop("derived", None) or {}, fields.pop("project_id", "")
-        return Candidate(
-            **fields, grep_f1=derived.get("grep_f1"), repository=derived.get("repository") or project or None
-        )
+        derived, project = fields.pop("derived", None), fields.pop("project_id", "")
+        if derived is None:
+            return Candidate(**fields, repository=project or None)
+        repository = derived.pop("repository", "") or project or None
+        answer = _ANSWER.validate_json(line.removeprefix(BYTE_ORDER_MARK)).get("ground_truth", {}).get("items", ())
+        fields["difficulty"] = "unknown"  # the record's own follows from grep's F1, which does not tell it
+        return Candidate(**fields, derived=DerivedFacts(**derived), repository=repository, answer=frozenset(answer))
     except ValidationError as error:
         parse_object(line)  # has a better message for a line that is not a JSON object
         raise RecordError(explain(error)) from None

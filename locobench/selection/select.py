@@ -1,7 +1,8 @@
-"""Select tasks: the top N of those that pass the criteria, ranked by a weighted score.
+"""Select tasks: the top N of those that pass the criteria, by a weighted score or by what a pilot measured.
 
 The score is the weighted sum of SCORE_PARTS, each part 0-1; a scaled part is divided by the largest value among the
-tasks that pass. The bonus of a question with an exact answer is 1 - grep F1. context_length counts characters.
+tasks that pass. Questions with an exact answer have no score: they, and tasks of which some were in a pilot, are
+chosen in balance. context_length counts characters.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from locobench.selection.balance import choose
 from locobench.selection.criteria import SCORE_PARTS, Candidate, Criteria
 from locobench.shared.errors import InputError
 
@@ -20,28 +22,38 @@ SCORE_DIGITS = 4
 
 @dataclass(frozen=True)
 class Selection:
-    """A ranking of the tasks that pass, of which the top ones are selected."""
+    """A ranking of the tasks that pass, and those selected."""
 
     criteria: Criteria
     total: int
     largest: dict[str, float]
     """Name in the formula -> what that scaled part was divided by; 0 if nothing passed."""
     passed: list[tuple[float, Candidate]]
-    """All tasks that pass and their scores (0-1, not rounded), best first; ties are ordered by id."""
+    """All tasks that pass and their scores (0-1, not rounded; 0 for exact questions), best first, ties by id."""
+    selected: list[tuple[float, Candidate]]
+    """At most `top_n` of them, in order."""
+    nearly_same: int | None = None
+    """How many were passed over since they ask nearly the same as a selected one; None if selected by score alone."""
 
     @property
-    def selected(self) -> list[tuple[float, Candidate]]:
-        """The first `top_n` tasks of `passed`."""
-        return self.passed[: self.criteria.top_n]
+    def controls(self) -> int:
+        """Number of selected tasks of the control group."""
+        return sum(bool(task.derived and task.derived.control_group) for _, task in self.selected)
+
+    @property
+    def counts(self) -> dict[str, Counter[str]]:
+        """Number of selected tasks of each category, language and so on."""
+        fields = {"task_category": "task_category", "language": "language", "difficulty": "measured_difficulty"}
+        if self.nearly_same is not None:
+            fields |= {"repository": "repository", "kind": "kind"}
+        return {name: Counter(str(getattr(task, field)) for _, task in self.selected) for name, field in fields.items()}
 
     def as_json(self) -> dict[str, Any]:
         """Return the content of selected_tasks.json."""
         criteria = _without_none(asdict(self.criteria))
         del criteria["weights"]
-        tasks = [
-            {**_without_none(asdict(task) | {"repository": None}), "score": round(score, SCORE_DIGITS)}
-            for score, task in self.selected
-        ]
+        tasks = [_task_json(score, task) for score, task in self.selected]
+        balance = {"selected_control_group": self.controls, "left_out_as_nearly_same": self.nearly_same}
         return {
             "selection_criteria": {
                 **criteria,
@@ -57,15 +69,19 @@ class Selection:
                 "filtered_tasks": len(self.passed),
                 "selected_tasks": len(tasks),
                 **{f"max_{words}": largest for words, largest in self.largest.items()},
-                **{
-                    f"selected_by_{name}": dict(
-                        sorted(Counter(getattr(task, name) for _, task in self.selected).items())
-                    )
-                    for name in ("task_category", "language", "difficulty")
-                },
+                **{f"selected_by_{name}": dict(sorted(counts.items())) for name, counts in self.counts.items()},
+                **(balance if self.nearly_same is not None else {}),
             },
             "tasks": tasks,
         }
+
+
+def _task_json(score: float, task: Candidate) -> dict[str, Any]:
+    """Return a selected task as the file has it, with the difficulty that was measured and the facts beside it."""
+    told = asdict(task) | {"difficulty": task.measured_difficulty, "repository": None, "answer": None}
+    if task.derived:
+        told |= {"repository": task.repository, "derived": _without_none(asdict(task.derived))}
+    return _without_none(told | {"score": None if task.derived else round(score, SCORE_DIGITS)})
 
 
 def _without_none(values: dict[str, Any]) -> dict[str, Any]:
@@ -82,7 +98,7 @@ def select(tasks: Iterable[Candidate], criteria: Criteria) -> Selection:
     criteria.check()
     everything = list(tasks)
     passing = [task for task in everything if criteria.pass_task(task)]
-    unknown = {task.task_category for task in passing if task.grep_f1 is None} - criteria.category_bonuses.keys()
+    unknown = {task.task_category for task in passing if task.derived is None} - criteria.category_bonuses.keys()
     if missing := sorted(unknown):
         raise InputError(
             f"no category bonus for {', '.join(missing)}; add one, 0 to 1, to CATEGORY_BONUSES or a criteria file"
@@ -95,6 +111,8 @@ def select(tasks: Iterable[Candidate], criteria: Criteria) -> Selection:
     }
 
     def score(task: Candidate) -> float:
+        if task.derived:
+            return 0.0
         return sum(
             # Where the largest is 0, all are.
             weight * part.value(task, criteria) / (largest.get(part.words, 1) or 1)
@@ -103,4 +121,8 @@ def select(tasks: Iterable[Candidate], criteria: Criteria) -> Selection:
 
     scored = [(score(task), task) for task in passing]
     ranked = sorted(scored, key=lambda pair: (-pair[0], pair[1].id))
-    return Selection(criteria, len(everything), largest, ranked)
+    if not any(task.derived or task.pilot for task in passing):
+        return Selection(criteria, len(everything), largest, ranked, ranked[: criteria.top_n])
+    chosen, nearly_same = choose([task for _, task in ranked], criteria.top_n)
+    selected = [(score(task), task) for task in chosen]
+    return Selection(criteria, len(everything), largest, ranked, selected, nearly_same)

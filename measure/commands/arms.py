@@ -12,6 +12,7 @@ from locobench.harbor.trial import RewardScale
 from locobench.shared.errors import InputError
 from measure.commands.options import MARGIN_OPTION, METRIC, PATH, reward_hint, reward_options, together
 from measure.compare.comparison import compare_arms
+from measure.compare.pairing import without_pilot
 from measure.compare.verdicts import ArmsComparison, Comparison, Verdict
 from measure.records import EvalResult
 from measure.report.console import say
@@ -64,7 +65,7 @@ class ArmOptions:
             treatment=self.treatment,
             fixed_tasks=self.regression,
         )
-        return found, arms
+        return found, [(label, list(runs)) for label, runs in without_pilot(arms)[0]]
 
     @property
     def _scale(self) -> RewardScale:

@@ -218,8 +218,13 @@ def plan(
     say("Run, from this folder:")
     if ":" in agent and (places := os.environ.get("PYTHONPATH")):
         say(f"  export PYTHONPATH={shlex.quote(places)}")
-    for path in files.values():
-        say(f"  harbor run -y -c {shlex.quote(str(path))}")
+    quoted = [shlex.quote(str(path)) for path in files.values()]
+    if source is None:
+        once = f"once each: {counted(count, 'trial')}, cost not known"
+        say(f"  harbor run -y -c {quoted[0]} -k 1 --job-name pilot  # {once}")
+        say(f"  {HARNESS} headroom jobs/pilot --attempts {attempts}  # can these tasks show a difference?")
+    for one in quoted:
+        say(f"  harbor run -y -c {one}")
     say(f"  {HARNESS} compare {' '.join(shlex.quote(f'jobs/{name}') for name in jobs)} --html report.html")
 
 

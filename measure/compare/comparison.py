@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from statistics import fmean
@@ -12,10 +12,11 @@ from locobench.shared.errors import InputError
 from measure.compare.costs import find_costs, price
 from measure.compare.decision import MARGIN, decide
 from measure.compare.differences import METRICS, find_difference, find_headroom, find_slices, task_shares
-from measure.compare.doubts.loss import Arms, find_loss, with_lost_runs, worst_difference
+from measure.compare.doubts.loss import find_loss, with_lost_runs, worst_difference
 from measure.compare.doubts.warnings import find_warnings
 from measure.compare.findings import Loss
-from measure.compare.pairing import Runs, by_unit, pair_units, pairing
+from measure.compare.pairing import Arms, Runs, by_unit, pair_units, pairing, without_pilot
+from measure.compare.reach import find_reach
 from measure.compare.verdicts import ArmPoint, ArmsComparison, Comparison, Decision, UnitComparison, readable
 from measure.records import EvalResult
 from measure.statistics.estimates import ALPHA
@@ -46,7 +47,8 @@ def compare(
 ) -> Comparison:
     """Compare two arms task by task.
 
-    Runs that measured nothing (infrastructure, setup, judge) count in no rate. A verdict has to be the same with them
+    Runs by which the tasks were selected are left out. Runs that measured nothing (infrastructure, setup, judge) count
+    in no rate. A verdict has to be the same with them
     left out and with them at 0, and too many of them rule one out. Tasks of one arm alone are listed separately.
 
     Args:
@@ -63,9 +65,9 @@ def compare(
     Raises:
         InputError: the arms share runs, or have no model in common and one has several.
     """
-    arms = (label_a, results_a), (label_b, results_b)
-    pair = Pair(arms, resolve_metric(metric, [*results_a, *results_b]), Question(threshold, margin, fixed_tasks))
-    return _comparison(pair, treatment)
+    arms, pilot = without_pilot(((label_a, results_a), (label_b, results_b)))
+    chosen = resolve_metric(metric, [result for _, results in arms for result in results])
+    return _comparison(Pair(arms, chosen, Question(threshold, margin, fixed_tasks), pilot), treatment)
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,8 @@ class Pair:
     labelled: Arms
     metric: Metric
     question: Question
+    pilot: Mapping[str, int] = field(default_factory=dict)
+    """Number of runs left out by label, by which the tasks were selected."""
 
     def __post_init__(self) -> None:
         _refuse_shared_runs(self.labelled)
@@ -150,12 +154,15 @@ def _comparison(
         decision=decision,
         metrics=tuple(metrics),
         costs=find_costs(units, *runs, ALPHA / pairs),
+        reach=find_reach(units, *runs, ALPHA / pairs),
         headroom=find_headroom(units, pair.units_as_zero, alpha, max(loss.a.share, loss.b.share)),
         confidence=1 - alpha,
         adjusted_p=decision.p if adjusted_p is None else adjusted_p,
         loss=loss,
         only_a=tuple(names[key] for key in sorted(keys_a - keys_b)),
         only_b=tuple(names[key] for key in sorted(keys_b - keys_a)),
+        pilot_a=pair.pilot.get(label_a, 0),
+        pilot_b=pair.pilot.get(label_b, 0),
         shares=task_shares(units),
         slices=find_slices(units, ALPHA / pairs),
         tools_a=tool_use(results_a),
@@ -207,8 +214,9 @@ def compare_arms(
     labels = [label for label, _ in arms]
     if len(labels) < 2 or len(set(labels)) < len(labels):
         raise InputError(f"a comparison takes two or more arms of different names, not: {', '.join(labels)}")
+    arms, pilot = without_pilot(arms)
     chosen = resolve_metric(metric, [result for _, results in arms for result in results])
-    pairs = [Pair(two, chosen, Question(threshold, margin, fixed_tasks)) for two in combinations(arms, 2)]
+    pairs = [Pair(two, chosen, Question(threshold, margin, fixed_tasks), pilot) for two in combinations(arms, 2)]
     points = tuple(_point(label, results, chosen) for label, results in arms)
     if len(pairs) == 1:
         return ArmsComparison(metric=chosen, arms=points, comparisons=(_comparison(pairs[0], treatment),))

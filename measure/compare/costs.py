@@ -59,12 +59,7 @@ Sample = tuple[list[float], list[str]]
 
 def _of_quantity(name: str, units: Sequence[UnitComparison], a: Runs, b: Runs) -> tuple[CostRatio, Sample]:
     unit_of_value, value = QUANTITIES[name]
-    pairs: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for unit in units:
-        known_a, known_b = ([v for run in runs[unit.key] if (v := value(run)) is not None] for runs in (a, b))
-        if known_a and known_b:
-            pairs[unit.key.task_id].append((fmean(known_a), fmean(known_b)))
-    means = {task: (fmean(x for x, _ in of_task), fmean(y for _, y in of_task)) for task, of_task in pairs.items()}
+    means = task_means(units, a, b, value)
     logs = {task: math.log(y / x) for task, (x, y) in means.items() if x > 0 and y > 0}
     clusters = clusters_of(units)
     cost = CostRatio(
@@ -78,6 +73,18 @@ def _of_quantity(name: str, units: Sequence[UnitComparison], a: Runs, b: Runs) -
         interval=None,
     )
     return cost, (list(logs.values()), [clusters[task] for task in logs])
+
+
+def task_means(
+    units: Sequence[UnitComparison], a: Runs, b: Runs, value: Callable[[EvalResult], float | None]
+) -> dict[str, tuple[float, float]]:
+    """Return the means of A and B for each task of which both have a run with a known value."""
+    pairs: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for unit in units:
+        known_a, known_b = ([v for run in runs[unit.key] if (v := value(run)) is not None] for runs in (a, b))
+        if known_a and known_b:
+            pairs[unit.key.task_id].append((fmean(known_a), fmean(known_b)))
+    return {task: (fmean(x for x, _ in of_task), fmean(y for _, y in of_task)) for task, of_task in pairs.items()}
 
 
 def _ratios(logs: Sequence[float], clusters: Sequence[str], alpha: float) -> Interval | None:

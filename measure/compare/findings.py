@@ -86,6 +86,22 @@ class CostRatio(Frozen):
         return self.interval is not None and not self.interval.low <= 1 <= self.interval.high
 
 
+class ReachDifference(Difference):
+    """How the agent reached the files that the answer names: a mean over tasks whose key names files."""
+
+    name: str
+    unit: str
+    p: float = 1.0
+    """Two-sided p-value of the sign-flip test."""
+    adjusted_p: float = 1.0
+    """After Holm's correction for the rows of the table."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether the interval, at the level of Holm's procedure, excludes 0."""
+        return self.interval is not None and not self.interval.low <= 0 <= self.interval.high
+
+
 class Headroom(Frozen):
     """How much a set of tasks can show, given how the arms did on it."""
 

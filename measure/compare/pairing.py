@@ -17,6 +17,8 @@ from measure.summary.metrics import Metric, metric_value
 QUARTILES_FROM = 8
 """A group with more distinct numbers than this is split into quartiles."""
 
+Arms = Sequence[tuple[str, Sequence[EvalResult]]]
+"""Label and all runs of each arm, lost ones included."""
 Runs = Mapping[UnitKey, Sequence[EvalResult]]
 """The runs of one arm by what they are paired by."""
 
@@ -36,6 +38,18 @@ def pairing(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> Callable[[EvalR
             f"{', '.join(sorted(models_b))}; choose one for each with --model-a and --model-b"
         )
     return lambda run: UnitKey(run.task_id, run.config_name if by_config else "", run.model if by_model else "")
+
+
+def without_pilot(arms: Arms) -> tuple[Arms, dict[str, int]]:
+    """Leave out the runs by which a task of any arm was selected; return the rest, and how many were left out by label.
+
+    Choosing by results flatters the arm that holds them: a task chosen for its low reward does better the next time.
+    """
+    pilot = {name for _, runs in arms for run in runs for name in run.pilot_runs}
+    if not pilot:
+        return arms, {}
+    kept = [(label, [run for run in runs if run.run_id not in pilot]) for label, runs in arms]
+    return kept, {label: len(runs) - len(rest) for (label, runs), (_, rest) in zip(arms, kept, strict=True)}
 
 
 def by_unit(results: Sequence[EvalResult], key_of: Callable[[EvalResult], UnitKey], lost: float | None = None) -> Runs:

@@ -13,6 +13,7 @@ from measure.compare.findings import (
     Headroom,
     Loss,
     MetricDifference,
+    ReachDifference,
     Slice,
     TaskShares,
 )
@@ -164,6 +165,8 @@ class Comparison(Frozen):
     metrics: tuple[MetricDifference, ...]
     costs: tuple[CostRatio, ...]
     """Tokens, dollars, seconds, turns and tool calls, as far as tasks have them in both arms."""
+    reach: tuple[ReachDifference, ...]
+    """How the agents came to the files that the answers name, where keys name files and calls are recorded."""
     headroom: Headroom | None
     """None when no task was measured in both arms."""
     confidence: float
@@ -175,6 +178,9 @@ class Comparison(Frozen):
     only_a: tuple[str, ...]
     """Tasks measured in A alone; they count in no rate."""
     only_b: tuple[str, ...]
+    pilot_a: int = 0
+    """Runs of A that were left out, since tasks were selected by them."""
+    pilot_b: int = 0
     shares: TaskShares = TaskShares()
     slices: tuple[Slice, ...] = ()
     tools_a: ToolUse | None = None

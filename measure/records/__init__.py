@@ -21,6 +21,7 @@ from measure.records.traces import ConfigSnapshot as ConfigSnapshot
 from measure.records.traces import ExecutionTrace as ExecutionTrace
 from measure.records.traces import FileChange as FileChange
 from measure.records.traces import Offered as Offered
+from measure.records.traces import Reach as Reach
 from measure.records.traces import TokenUsage as TokenUsage
 from measure.records.traces import ToolCall as ToolCall
 from measure.records.traces import VerifierMetrics as VerifierMetrics

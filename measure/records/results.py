@@ -158,6 +158,8 @@ class EvalResult(Record):
     """Where the agent's files are kept for checks that could not run yet."""
     run_id: str = Field(default_factory=lambda data: data["trace"].session_id or "")
     """The same in every copy of the run's result; empty without an id."""
+    pilot_runs: tuple[str, ...] = ()
+    """Ids of the runs by which the task was selected; they count in no comparison."""
     source: str = ""
     """Where the result comes from if this harness did not run it, for example a trial directory."""
 

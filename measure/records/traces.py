@@ -37,6 +37,19 @@ class TokenUsage(Record):
         return self.total_tokens + self.cache_read_tokens + self.cache_creation_tokens
 
 
+class Reach(Record):
+    """How an agent came to the files that its answer had to name."""
+
+    calls_to_first: Whole | None = None
+    """Tool calls until the first of these files was seen; None if none was."""
+    recall: float = Field(ge=0, le=1)
+    """Share of these files that the agent saw."""
+    precision: float | None = Field(default=None, ge=0, le=1)
+    """Share of all files it saw that are these; None if it saw none, or the code base is not at hand."""
+    bytes_read: Whole = 0
+    """What its tools returned, in bytes of UTF-8."""
+
+
 class ToolCall(Record):
     """One tool call of the agent or of a subagent."""
 
@@ -120,6 +133,8 @@ class ExecutionTrace(Record):
     usage: TokenUsage | None = Field(default_factory=TokenUsage)
     """None when not recorded, as in some Harbor trials."""
     tool_calls: list[ToolCall] = []
+    reach: Reach | None = None
+    """How the agent came to the files of the task's key; None where the key names none, or no text is recorded."""
     names_servers: bool = True
     """False if the agent records a call of an MCP tool like any other, so that none found does not mean none made."""
     has_transcript: bool = True

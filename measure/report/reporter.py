@@ -34,6 +34,7 @@ from measure.report.tables import (
     metrics_table,
     new_table,
     pairs_table,
+    reach_table,
     slices_table,
     summary_table,
     unit_table,
@@ -126,6 +127,8 @@ class Reporter:
         print_table(self.console, metrics_table(comparison))
         if comparison.costs:
             print_table(self.console, costs_table(comparison))
+        if comparison.reach:
+            print_table(self.console, reach_table(comparison))
         for text in comparison.warnings:
             self.console.print(plain("! ", style="yellow").append_text(plain(text, "default")))
         if comparison.decision.units:

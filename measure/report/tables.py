@@ -18,6 +18,8 @@ from measure.compare.wording import (
     cost_value,
     interval_text,
     ratio_interval,
+    reach_interval,
+    reach_value,
     unit_verdict,
 )
 from measure.records import EvalResult
@@ -104,6 +106,19 @@ def costs_table(comparison: Comparison) -> Table:
         change = (plain(change_text(cost), style), plain(ratio_interval(cost), style), p_text(cost.adjusted_p))
         means = (cost_value(cost, cost.mean_a), cost_value(cost, cost.mean_b))
         table.add_row(cost_name(cost.name), *means, *change, str(cost.tasks))
+    return table
+
+
+def reach_table(comparison: Comparison) -> Table:
+    """Show how both arms reached the files that the answers name, with the difference after Holm's correction."""
+    table = new_table("To the files of the answer", "")
+    for name in (comparison.label_a, comparison.label_b, "difference", f"{LEVEL} of all", "p (Holm)", "tasks"):
+        table.add_column(plain(name), justify="right", no_wrap=True)
+    for row in comparison.reach:
+        style = "bold" if row.changed else ""
+        means = (reach_value(row.name, row.mean_a), reach_value(row.name, row.mean_b))
+        change = (plain(reach_value(row.name, row.difference, signed=True), style), plain(reach_interval(row), style))
+        table.add_row(row.name, *means, *change, p_text(row.adjusted_p), str(row.tasks))
     return table
 
 

@@ -43,6 +43,7 @@ from measure.records import (
 )
 from measure.results.endings import ERROR_CHARS, ending_of
 from measure.results.files import with_run_indices
+from measure.results.reach import reach_in
 from measure.results.reruns import join_jobs
 from measure.secrets.redaction import REDACTED
 from measure.secrets.shapes import replace_shapes
@@ -151,6 +152,7 @@ def _result(trial: TrialRecord, reward: float | None, key: str, config_name: str
             )
             for call in actions.calls
         ],
+        reach=reach_in(trial),
         names_servers=actions.names_servers,
         has_transcript=bool(actions.turns),
         duration_seconds=result.agent_seconds,
@@ -195,6 +197,7 @@ def _result(trial: TrialRecord, reward: float | None, key: str, config_name: str
         | (about.derived.groups if about.derived else {}),
         conditions=_conditions(trial, metrics),
         batch=batch,
+        pilot_runs=about.pilot_runs,
         run_id=str(trial.path.resolve()) if trial.problem else result.run_id,
         source=str(trial.path),
     )
@@ -260,8 +263,7 @@ def _batches(found: Sequence[TrialFolder]) -> dict[Path, Batch]:
 
 
 def _grade(trial: TrialRecord, reward: float, key: str, metrics: VerifierMetrics | None) -> GradeResult:
-    components = metrics.components if metrics else {}
-    rewards = trial.result.rewards
+    components, rewards = metrics.components if metrics else {}, trial.result.rewards
     return GradeResult(
         assertion_id=key,
         assertion_type="code",

@@ -38,8 +38,10 @@ COMMAND = """
 from harness.cli import cli
 names = ("a.task.yaml", "config.yaml", "bin/claude", "out.json")
 task, config, claude, out = (str(root / name) for name in names)
-exit_code = cli([*{arguments}, "--claude", claude, "-o", out, "--quiet"], standalone_mode=False)
-assert exit_code in (0, 1), exit_code
+try:
+    cli([*{arguments}, "--claude", claude, "-o", out, "--quiet"])
+except SystemExit as end:
+    assert end.code in (0, 1), end.code
 """
 
 RUN = COMMAND.format(arguments='["run", "-t", task, "-c", config]')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from statistics import fmean
 
 import pytest
 
@@ -263,10 +264,10 @@ def test_no_evidence_says_between_which_values_an_effect_would_lie() -> None:
 
 @pytest.mark.slow
 def test_a_difference_of_the_size_that_a_design_finds_is_found_in_80_of_100_experiments() -> None:
-    room = made(Experiment(), 0).comparisons[0].headroom
-    assert room is not None
-    assert room.finds_rise is not None
-    found = [decision(Experiment(change=room.finds_rise), seed).verdict is Verdict.IMPROVEMENT for seed in range(100)]
+    # One page estimates the spread from its own runs, so its figure varies by a tenth or so.
+    rooms = [made(Experiment(), seed).comparisons[0].headroom for seed in range(12)]
+    rise = fmean(room.finds_rise for room in rooms if room is not None and room.finds_rise is not None)
+    found = [decision(Experiment(change=rise), seed).verdict is Verdict.IMPROVEMENT for seed in range(100)]
     assert 70 <= sum(found) <= 92
 
 

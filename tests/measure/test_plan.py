@@ -124,6 +124,19 @@ def test_the_commands_run_both_jobs_and_compare_them(tmp_path: Path) -> None:
     assert "  python -m harness compare jobs/no-search jobs/search --html" in shown.stdout
 
 
+def test_a_pilot_comes_first_unless_earlier_runs_are_given(tmp_path: Path) -> None:
+    make_tasks(tmp_path)
+    lines = plan(tmp_path, "-o", "first").stdout.splitlines()
+    pilot = next(n for n, text in enumerate(lines) if "--job-name pilot" in text)
+    assert lines[pilot].startswith(
+        "  harbor run -y -c first/no-search.yaml -k 1 --job-name pilot  # once each: 4 trials"
+    )
+    assert lines[pilot + 1].startswith("  python -m harness headroom jobs/pilot")
+    assert lines[pilot + 2] == "  harbor run -y -c first/no-search.yaml"
+    earlier(tmp_path)
+    assert "pilot" not in plan(tmp_path, "--from", "earlier.json").stdout
+
+
 def test_costs_are_those_of_earlier_runs_in_each_arm(tmp_path: Path) -> None:
     make_tasks(tmp_path)
     earlier(tmp_path)

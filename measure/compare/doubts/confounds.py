@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from measure.compare.doubts.loss import Arms
+from measure.compare.pairing import Arms
 from measure.records import EvalResult
 from measure.summary.wording import some
 

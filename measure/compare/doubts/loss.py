@@ -8,6 +8,7 @@ from statistics import fmean
 
 from measure.compare.decision import clusters_of, per_task
 from measure.compare.findings import ArmLoss, Loss
+from measure.compare.pairing import Arms
 from measure.compare.verdicts import Decision, UnitComparison, Verdict
 from measure.records import ErrorKind, EvalResult, Outcome
 from measure.statistics.estimates import Interval
@@ -43,9 +44,6 @@ CURES: dict[ErrorKind, tuple[str, str]] = {
 
 OTHER = ("the run broke off", "read why with `analyze --failed-only`, and run them again")
 JUDGE = ("the judge gave no verdict", "judge them again (`matrix --resume`, or `grade` of a Harbor job)")
-
-Arms = Sequence[tuple[str, Sequence[EvalResult]]]
-"""Label and all runs of each arm, lost ones included."""
 
 
 def find_loss(arms: Arms) -> Loss:

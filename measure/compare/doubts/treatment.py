@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
-from measure.compare.doubts.loss import Arms
+from measure.compare.pairing import Arms
 from measure.records import EvalResult
 from measure.summary.metrics import with_calls
 from measure.summary.wording import some

@@ -12,9 +12,9 @@ from locobench.shared.claim import REPOSITORIES_FOR_ALL
 from measure.compare.costs import price, unpriced
 from measure.compare.decision import clusters_of, per_task
 from measure.compare.doubts.confounds import confounds
-from measure.compare.doubts.loss import Arms, cut_short, doubtful_zeros, lost_runs
+from measure.compare.doubts.loss import cut_short, doubtful_zeros, lost_runs
 from measure.compare.doubts.treatment import no_way_to_the_code, treatment_in_baseline, unused_treatment
-from measure.compare.pairing import dimensions
+from measure.compare.pairing import Arms, dimensions
 from measure.compare.verdicts import Comparison, UnitComparison
 from measure.compare.wording import group_name
 from measure.statistics.significance import fisher_test, holm, sign_flip_test
@@ -40,6 +40,7 @@ def find_warnings(comparison: Comparison, arms: Arms, treatment: Sequence[str]) 
     """
     units = comparison.decision.units
     return [
+        *_pilot(comparison),
         *lost_runs(arms),
         *doubtful_zeros(arms),
         *cut_short(arms),
@@ -56,6 +57,17 @@ def find_warnings(comparison: Comparison, arms: Arms, treatment: Sequence[str]) 
         *_unmatched(comparison),
         *_unpriced(arms),
     ]
+
+
+def _pilot(comparison: Comparison) -> Iterator[str]:
+    """Say which runs were left out since the tasks were selected by them."""
+    counts = ((comparison.label_a, comparison.pilot_a), (comparison.label_b, comparison.pilot_b))
+    found = [f"{counted(count, 'run')} of {label}" for label, count in counts if count]
+    if found:
+        yield (
+            f"Left out: {some(found)}, by which these tasks were selected; a task selected for its reward does "
+            "otherwise the next time, in any arm."
+        )
 
 
 def _unpriced(arms: Arms) -> Iterator[str]:

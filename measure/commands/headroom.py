@@ -1,0 +1,107 @@
+"""The command after a pilot: headroom says what the tasks can show, and whether to go on."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+
+from locobench.shared.claim import claim_beforehand
+from locobench.shared.installation import SELECT
+from measure.commands.options import METRIC, PATH, load, reward_options
+from measure.report.console import plain, print_table, report_console, say
+from measure.report.tables import new_table
+from measure.summary.headroom import Level, PilotHeadroom, pilot_headroom
+from measure.summary.metrics import MetricChoice
+from measure.summary.wording import UNKNOWN, cost_text, count_text, counted, metric_name
+
+
+@click.command()
+@click.argument("job", type=PATH)
+@click.option("--tasks", type=click.IntRange(1), help="Tasks of the full set.  [default: as many as the pilot has]")
+@click.option("--attempts", default=3, show_default=True, type=click.IntRange(1), help="Runs of each task in each arm.")
+@click.option("--metric", default="auto", show_default=True, type=METRIC, help="As in `compare`.")
+@reward_options
+def headroom(
+    *,
+    job: Path,
+    tasks: int | None,
+    attempts: int,
+    metric: MetricChoice,
+    reward_key: str,
+    reward_range: tuple[float, float],
+) -> None:
+    """Can these tasks show a difference at all? Reads a pilot: some tasks, one arm of your own agent, one run each.
+
+    Shows how near the agent is to the ceiling and the floor, what rise and fall the full set could show and find, and
+    says whether to go on, to take other tasks, or to ask about cost only. A pilot's runs must not count in the
+    comparison: the selection by --pilot sees to that.
+    """
+    found = pilot_headroom(load(job, reward_key, reward_range), metric)
+    whole, console = found.whole, report_console()
+    table = new_table(
+        "", "", "tasks", metric_name(found.metric), "at 1.0", "at 0", "spread", "tokens", "calls", "money"
+    )
+    for name, levels in found.groups.items():
+        table.add_row(plain(name, style="bold"))
+        for value, level in levels.items():
+            table.add_row(plain(f"  {value}"), *_cells(level))
+    table.add_row("all", *_cells(whole))
+    print_table(console, table)
+    count = tasks or whole.tasks
+    console.print(
+        f"The largest rise that such tasks can show is {100 * (1 - whole.mean):.1f} points, the largest fall "
+        f"{100 * whole.mean:.1f}."
+    )
+    console.print(_power_text(found, count, attempts))
+    if whole.cost:
+        price = 2 * count * attempts * whole.cost
+        console.print(f"{counted(count, 'task')} x {attempts} x 2 arms cost about ${price:.2f} at the pilot's price.")
+    if repositories := found.groups.get("repository"):
+        console.print(plain(claim_beforehand(len(repositories))))
+    say(_advice(found, count, attempts, job))
+
+
+def _cells(level: Level) -> tuple[str, ...]:
+    calls = UNKNOWN if level.calls is None else f"{level.calls:.1f}"
+    return (
+        str(level.tasks),
+        f"{level.mean:.2f}",
+        f"{100 * level.ceiling / level.tasks:.0f} %",
+        f"{100 * level.floor / level.tasks:.0f} %",
+        f"{level.spread:.2f}",
+        count_text(None if level.tokens is None else round(level.tokens)),
+        calls,
+        cost_text(level.cost),
+    )
+
+
+def _power_text(found: PilotHeadroom, tasks: int, attempts: int) -> str:
+    """Say which rise and fall the design finds, and how its noise is known."""
+    design = f"{counted(tasks, 'task')} with {counted(attempts, 'run')} in each arm find"
+    sides = [
+        f"{'a rise' if sign > 0 else 'a fall'} of {100 * least:.1f} points"
+        if (least := found.finds(sign, tasks, attempts)) is not None
+        else f"no possible {'rise' if sign > 0 else 'fall'}"
+        for sign in (1, -1)
+    ]
+    basis = " (with one run a task, all differences between tasks count as noise)" if found.noise_is_bound else ""
+    return f"{design} {' and '.join(sides)} in 80 % of cases{basis}."
+
+
+def _advice(found: PilotHeadroom, tasks: int, attempts: int, job: Path) -> str:
+    """Say in one sentence whether to go on, to take other tasks, or to ask about cost only."""
+    whole = found.whole
+    between = whole.tasks - whole.ceiling - whole.floor
+    first = f"`{SELECT} --pilot {shlex.quote(str(job))}` puts those at neither end first ({between} of {whole.tasks})"
+    if whole.floor == whole.tasks:
+        return "Take other tasks: the agent earned nothing on any, so nothing shows that they can be solved."
+    if found.finds(1, tasks, attempts) is not None:
+        return f"Go on: there is room for a rise that this design finds; {first}."
+    if found.typical >= 1:
+        return (
+            f"Ask about cost only: {whole.ceiling} of {counted(whole.tasks, 'task')} are at the ceiling, so a "
+            "comparison can show `as good` and `for less`, but no rise; for a rise, take other tasks."
+        )
+    return f"Take other tasks, or more of them: this design does not find even the largest possible rise; {first}."

@@ -1,0 +1,102 @@
+"""How an answer was reached: which files an agent saw, in which order, and how much text it read for it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from locobench.harbor.code import files_of_code, files_of_key
+from locobench.harbor.record import TrialRecord
+from measure.records import Reach, ToolCall
+
+MENTION = re.compile(r"[\w@+.~-]+(?:[/\\][\w@+.~-]+)*")
+"""A path, or the name of a file, in the text of a tool call."""
+
+WORKING_FOLDER, ANSWER = "/app/project/", "/app/solution.md"
+"""Where the code lies in a task's container, and where the agent writes its answer."""
+
+
+class Files:
+    """The files of a code base, found by any ending of their paths that only one of them has."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        """`paths`: relative to the code base, with forward slashes."""
+        endings: defaultdict[str, list[str]] = defaultdict(list)
+        for path in paths:
+            parts = path.split("/")
+            for start in range(len(parts)):
+                endings["/".join(parts[start:])].append(path)
+        self._by_ending = {ending: found[0] for ending, found in endings.items() if len(found) == 1}
+        self._whole = {path for found in endings.values() for path in found}
+
+    def mentioned_in(self, text: str) -> set[str]:
+        """Return the files that a text names, by path or by an ending of it such as `core/parser.py`."""
+        found = set()
+        for mention in set(MENTION.findall(text.replace(WORKING_FOLDER, ""))):
+            path = mention.replace("\\", "/").removeprefix("./").rstrip(".").lstrip("/")
+            if path in self._whole:
+                found.add(path)
+            elif "." in path and path in self._by_ending:
+                found.add(self._by_ending[path])
+        return found
+
+
+def reach_of(calls: Sequence[ToolCall], key: Iterable[str], files: Iterable[str]) -> Reach | None:
+    """Work out how an agent reached the files of a task's key; None if a call has no recorded text, or the key no file.
+
+    A file is seen once its path stands in what a tool returned, or in a call that did not fail.
+
+    Args:
+        calls: every tool call of the run, those of subagents included, in order.
+        key: the files that the answer names.
+        files: all files of the code base; without them, `precision` is not known.
+    """
+    wanted, all_files = frozenset(key), frozenset(files)
+    if not wanted or (calls and all(call.output is None and call.error is None for call in calls)):
+        return None
+    known = Files(all_files | wanted)
+    seen: set[str] = set()
+    first: int | None = None
+    size = 0
+    for number, call in enumerate(calls, 1):
+        returned = call.output or call.error or ""
+        size += len(returned.encode())
+        asked = "" if call.error else json.dumps(call.input, ensure_ascii=False)
+        if ANSWER in asked:  # to write a path down is not to see the file
+            asked = ""
+        seen |= known.mentioned_in(f"{asked}\n{returned}")
+        if first is None and seen & wanted:
+            first = number
+    return Reach(
+        calls_to_first=first,
+        recall=len(seen & wanted) / len(wanted),
+        precision=len(seen & wanted) / len(seen) if seen and all_files else None,
+        bytes_read=size,
+    )
+
+
+def reach_in(trial: TrialRecord) -> Reach | None:
+    """Work out how a trial's agent reached the files of the key.
+
+    None if the key names no file, the task is not there as it ran, or no text of a call is recorded.
+    """
+    folder, actions = trial.result.task_path, trial.actions
+    if folder is None or trial.task is None or not (actions.turns or actions.calls):
+        return None
+    wanted, code = _files_of(folder)
+    calls = (
+        ToolCall(name=c.name, input={"": c.arguments}, output=None if c.error else c.output, error=c.error)
+        for c in actions.calls
+    )
+    return reach_of(list(calls), wanted, code) if wanted else None
+
+
+@lru_cache(maxsize=8)  # trials of a task lie next to each other
+def _files_of(task: Path) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the files of a task's key and, if there are any, all files of its code base."""
+    wanted = files_of_key(task)
+    return wanted, files_of_code(task) if wanted else frozenset()

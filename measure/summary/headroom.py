@@ -1,0 +1,117 @@
+"""What can a set of tasks show, judged by a pilot: one arm of the user's own agent, once or a few times a task?"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median, pstdev
+
+from locobench.shared.errors import InputError
+from measure.records import EvalResult
+from measure.statistics.estimates import ALPHA, minimal_detectable_effect
+from measure.summary.metrics import Metric, MetricChoice, by_task, mean_of_known, metric_value, resolve_metric
+from measure.summary.noise import Noise, observed_noise
+
+GROUPINGS: dict[str, Callable[[EvalResult], str]] = {
+    "kind": lambda run: run.groups.get("kind") or run.category,
+    "language": lambda run: run.language,
+    "repository": lambda run: run.groups.get("repository") or run.groups.get("project_id", ""),
+}
+"""What a pilot's tasks are grouped by, with a run's value; empty where it has none."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """How the agent did on some tasks."""
+
+    tasks: int
+    mean: float
+    """Of the metric over the tasks, 0 to 1."""
+    ceiling: int
+    """Tasks at 1.0 in every run."""
+    floor: int
+    """Tasks at 0 in every run."""
+    spread: float
+    """Standard deviation of the tasks' means."""
+    tokens: float | None
+    """A run; None where not recorded, as the others."""
+    calls: float | None
+    cost: float | None
+    """US$ a run."""
+
+
+@dataclass(frozen=True)
+class PilotHeadroom:
+    """What a pilot says of the experiment it stands for."""
+
+    metric: Metric
+    whole: Level
+    groups: Mapping[str, Mapping[str, Level]]
+    """Levels by grouping and value."""
+    typical: float
+    """The median task's mean, 0 to 1."""
+    noise: Noise
+    noise_is_bound: bool
+    """Whether no task was run twice, so that all differences between tasks count as noise."""
+
+    def finds(self, sign: int, tasks: int, attempts: int) -> float | None:
+        """Return the rise (1) or fall (-1) that is found in 80 % of experiments; None if that exceeds the room.
+
+        Args:
+            sign: 1 or -1.
+            tasks: of the full set.
+            attempts: runs of each task in each arm.
+        """
+        if 2.0**-tasks > ALPHA / 2:  # no sign-flip test over so few tasks rejects anything
+            return None
+        room = self.whole.mean if sign < 0 else 1 - self.whole.mean
+        effect = min(room, 0.5)
+        for _ in range(50):  # passes vary more, the closer their rate moves to a half
+            sd = self.noise.sd(sign * min(effect, room), attempts)
+            effect = minimal_detectable_effect(sd / math.sqrt(tasks), tasks) or 0.0
+        return effect if effect <= room and room > 0 else None
+
+
+def pilot_headroom(results: Sequence[EvalResult], choice: MetricChoice = "auto") -> PilotHeadroom:
+    """Work out what tasks can show from runs of one arm; InputError if nothing was measured."""
+    runs = [run for run in results if run.measured]
+    if not runs:
+        raise InputError("no run was measured, so nothing tells what the tasks can show; `analyze` says why")
+    metric = resolve_metric(choice, runs)
+    means = [fmean(metric_value(run, metric) for run in of_task) for of_task in by_task(runs).values()]
+    noise = observed_noise(runs, metric)
+    groups = {name: _levels(runs, metric, value_of) for name, value_of in GROUPINGS.items()}
+    return PilotHeadroom(
+        metric=metric,
+        whole=_level(runs, metric),
+        groups={name: levels for name, levels in groups.items() if levels},
+        typical=median(means),
+        # The variance over all runs is that within tasks and that between them (law of total variance). Where that is
+        # 0, runs may vary all the same: at most as passes do (Bhatia & Davis 2000, Am. Math. Monthly 107).
+        noise=noise or Noise(metric, fmean(means), (metric == "score" and pstdev(means)) or None),
+        noise_is_bound=noise is None,
+    )
+
+
+def _levels(runs: Sequence[EvalResult], metric: Metric, value_of: Callable[[EvalResult], str]) -> dict[str, Level]:
+    found: defaultdict[str, list[EvalResult]] = defaultdict(list)
+    for run in runs:
+        if value := value_of(run):
+            found[value].append(run)
+    return {value: _level(of_value, metric) for value, of_value in sorted(found.items())}
+
+
+def _level(runs: Sequence[EvalResult], metric: Metric) -> Level:
+    means = [fmean(metric_value(run, metric) for run in of_task) for of_task in by_task(runs).values()]
+    return Level(
+        tasks=len(means),
+        mean=fmean(means),
+        ceiling=sum(mean >= 1 for mean in means),
+        floor=sum(mean <= 0 for mean in means),
+        spread=pstdev(means),
+        tokens=mean_of_known(run.tokens for run in runs),
+        calls=mean_of_known(run.trace.tool_count for run in runs),
+        cost=mean_of_known(run.cost_usd for run in runs),
+    )
