@@ -184,6 +184,7 @@ def _result(trial: TrialRecord, reward: float | None, key: str, config_name: str
             task=result.task_checksum or "",
             # Without a lock nothing says that the folder still holds what ran.
             task_content=task.content if task and (trial.path / "lock.json").is_file() else "",
+            task_generated=task.toml.metadata.content_fingerprint if task else "",
             config=_agent_hash(trial),
         ),
         category=about.category or about.task_category,

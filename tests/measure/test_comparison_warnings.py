@@ -294,7 +294,7 @@ def test_another_judge_or_prompt_is_a_confound_of_grades_and_of_verifiers(
 def at(*, closed: bool, server: str = "") -> dict[str, Any]:
     """What a run of a task records whose code is in the container, or not."""
     servers = {server: ""} if server else {}
-    prints = {"task": f"{closed}{server}", "task_content": "same"}
+    prints = {"task": f"{closed}{server}", "task_content": f"{closed}", "task_generated": "same"}
     return {"conditions": {"closed_book": closed}, "fingerprints": prints, "trace": {"offered": {"servers": servers}}}
 
 
