@@ -19,6 +19,7 @@ from locobench.shared.terminal import complain, progress, say
 @option("--languages", multiple=True, metavar="NAME ...", help="Languages to look at (default: all that are there).")
 @option("--max_questions", type=COUNT, default=60, help="Hard questions of a language, at most.")
 @option("--history", type=COUNT, default=15, help="Questions from the history of a repository, at most.")
+@option("--together", is_flag=True, help="Lay the repositories side by side and ask across them.")
 @option("--with_tests", is_flag=True, help="Look at tests, too.")
 @option("--quiet", is_flag=True, help="No progress and no summary.")
 def main(

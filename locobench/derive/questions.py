@@ -156,6 +156,13 @@ def asked(finding: Finding, language: Language, *, with_tests: bool) -> Question
             "A type is a subtype where its declaration extends, implements or uses another one.",
             f"A type that only inherits `{member}` is part of the answer.",
         ]
+    if outside := finding.extra.get("outside"):
+        title = f"{title[:-1]} outside `{outside}/`?"
+        first += f" List only what is outside `{outside}/`."
+        more.append(
+            f"Each top folder is a repository of its own. An import of the package that `{outside}/` provides means the"
+            f" code in `{outside}/`. Steps may pass through `{outside}/`."
+        )
     rules = [*more, _scope(language, with_tests=with_tests)]
     only_files = kind == "importers"
     return Question(title, first, "\n\n".join([first, _bullets(rules), _form(language, only_files=only_files)]))

@@ -25,6 +25,8 @@ class Choice:
     with_tests: bool = False
     scip: Path | None = None
     """A SCIP index of the commit, or AUTO to make one for each language."""
+    together: bool = False
+    """Whether to ask across the repositories, side by side, instead of about each."""
 
 
 @dataclass

@@ -12,7 +12,7 @@ from locobench.derive.code.build import build
 from locobench.derive.code.index import Index
 from locobench.derive.code.languages import Language
 from locobench.derive.code.scope import Scope, Source, is_read, scopes, texts
-from locobench.derive.code.tree import MISSING, Repository, Tree
+from locobench.derive.code.tree import MISSING, Family, Repository, Tree
 from locobench.derive.history import Change, Greps, History
 from locobench.derive.kinds import AGREEMENT, CHECKED_BY_INDEX, FEWEST_FILES, HARD, KINDS, STRUCTURE
 from locobench.derive.page import page
@@ -38,7 +38,11 @@ def derive(paths: Sequence[Path], output_dir: Path, choice: Choice, watch: Watch
         InputError: a repository cannot be read, or the folder cannot be written.
     """
     repositories = [Repository(path) for path in paths]
-    if choice.scip not in (None, AUTO) and len(repositories) != 1:
+    if choice.together and choice.scip:
+        raise InputError("--together: answers by an index are of one repository; leave out --scip")
+    if choice.together:
+        repositories = [Family(repositories)]
+    if choice.scip not in (None, AUTO) and len(paths) != 1:
         raise InputError("--scip: an index is of one repository; name one")
     reports = []
     taken: Counter[str] = Counter()
@@ -106,6 +110,9 @@ class _Deriver:
                 raise InputError(f"{repository.folder}: {said}")
             report.notes.append(said)
         wanted = [scope for name, scope in sorted(found.items()) if not choice.languages or name in choice.languages]
+        if choice.together and (others := [one.language.title for one in wanted if not one.language.packaged]):
+            report.notes.append(f"--together cannot tell packages apart in {', '.join(others)}; left out")
+            wanted = [one for one in wanted if one.language.packaged]
         largest = max(wanted, key=lambda scope: sum(blob.size for blob in scope.blobs), default=None)
         for scope in wanted:
             own = LanguageReport(scope.language.name, left_out=scope.left_out)
@@ -115,7 +122,7 @@ class _Deriver:
             else:
                 own.files = len(scope.blobs)
                 own.not_asked["fewer than three files"] += 1
-            if scope is largest and choice.history:
+            if scope is largest and choice.history and not choice.together:
                 self._history(scope, commit, report, own)
         if choice.scip not in (None, AUTO) and report.tier != "scip":
             raise InputError(
@@ -127,7 +134,7 @@ class _Deriver:
         language = scope.language
         label = f"Reading {self.repository.name} ({language.title})"
         files = self.watch(texts(self.repository, scope), len(scope.blobs), label)
-        index = build(language, files, with_tests=self.choice.with_tests)
+        index = build(language, files, with_tests=self.choice.with_tests, together=self.choice.together)
         own.left_out += index.left_out
         own.files, own.lines = len(index.files), _lines(index.texts)
         own.symbols = len(index.symbols)

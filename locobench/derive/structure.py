@@ -332,13 +332,14 @@ class Structure:
             stem = re.sub(r"\.\w+$", "", path.rpartition("/")[2])
             stem = path.split("/")[-2] if stem in ("__init__", "index") and "/" in path else stem
             direct = graph.importers.get(file, ())
-            if not _fits(len(found), len(found)):
+            answer, grep = ([one for one in some if self._counts(file, one)] for some in (found, direct))
+            if not _fits(len(answer), len(answer)):
                 continue
             asked = {stem, *(index.files[one].rpartition("/")[2].partition(".")[0] for one in found)}
             yield Finding(
                 "importers", path, stem, "module", 0,
-                tuple(sorted(index.files[one] for one in found)), tuple(sorted(index.files[one] for one in direct)),
-                tuple(sorted(asked)), "syntax",
+                tuple(sorted(index.files[one] for one in answer)), tuple(sorted(index.files[one] for one in grep)),
+                tuple(sorted(asked)), "syntax", self._outside(file),
             )  # fmt: skip
 
     def _finding(
@@ -346,14 +347,24 @@ class Structure:
         asked: Iterable[str], extra: dict[str, str] | None = None,
     ) -> Finding | None:  # fmt: skip
         """Return a finding, or None if its answer has the wrong size, in which case `grep` is not called."""
+        symbol = self.index.symbols[number]
+        items = [item for item in items if self._counts(symbol.file, item.file)]
         if not _fits(len(items), len({item.file for item in items})):
             return None
-        symbol = self.index.symbols[number]
+        hits = [item for item in grep() if self._counts(symbol.file, item.file)]
         return Finding(
             kind, self.say(self._item(number)), symbol.name, symbol.kind, depth,
-            tuple(sorted(map(self.say, items))), tuple(sorted(map(self.say, grep()))), tuple(sorted(set(asked))),
-            self.resolver.tier, extra or {},
+            tuple(sorted(map(self.say, items))), tuple(sorted(map(self.say, hits))), tuple(sorted(set(asked))),
+            self.resolver.tier, (extra or {}) | self._outside(symbol.file),
         )  # fmt: skip
+
+    def _counts(self, target: int, file: int) -> bool:
+        """Return whether an item in a file is asked for: between repositories, only outside the target's own."""
+        home, files = self.index.home, self.index.files
+        return not self.index.together or home(files[file]) != home(files[target])
+
+    def _outside(self, target: int) -> dict[str, str]:
+        return {"outside": self.index.home(self.index.files[target])} if self.index.together else {}
 
     def read(self, finding: Finding) -> int:
         """Return how many lines the greps that find everything print."""

@@ -54,11 +54,11 @@ def fingerprint(record: bytes, language: str, content: str, options: Options) ->
 
 
 def content_fingerprint(record: bytes, language: str, content: str, options: Options) -> str:
-    """Return the fingerprint that the task would have without MCP servers and without a pilot.
+    """Return the fingerprint that the task would have with its code at hand, without MCP servers and without a pilot.
 
     Tasks that differ only in these share it, so a comparison can recognise them as the same task.
     """
-    return fingerprint(record, language, content, replace(options, mcp_servers=(), pilot_runs=()))
+    return fingerprint(record, language, content, replace(options, mcp_servers=(), closed_book=False, pilot_runs=()))
 
 
 @cache

@@ -195,7 +195,7 @@ def make_task(
     Args:
         mapping: the part of the project that the task gets.
         digest: the task's fingerprint.
-        content_digest: its fingerprint without MCP servers.
+        content_digest: its fingerprint with the code at hand and without MCP servers.
 
     Raises:
         GradingError: answers cannot be scored against the ground truth.

@@ -61,7 +61,7 @@ class MetadataSection(HarborFile):
     project_id: str = ""
     context_length: Whole | None = None
     content_fingerprint: str = ""
-    """The generator's fingerprint of the task without its MCP servers."""
+    """The generator's fingerprint of the task with its code at hand and without MCP servers."""
     oracle_check: bool = True
     oracle_reward: float = 1.0
     """What the oracle must earn."""

@@ -143,6 +143,11 @@ def _as_good(noise: Noise, margin: float, tasks: int, runs: int, alpha: float) -
     help="MCP servers of the job `search`, as a .mcp.json has them; with several, each is a job of its file's name.",
 )
 @click.option(
+    "--remote",
+    type=PATH,
+    help=f"The same tasks by {GENERATE} --closed_book --mcp_config: does the server replace a clone?",
+)
+@click.option(
     "--budget-usd", required=True, type=click.FloatRange(0, min_open=True), help="Dollars for all jobs together."
 )
 @MARGIN_OPTION
@@ -156,6 +161,7 @@ def plan(
     agent: str,
     model: str | None,
     mcp_configs: tuple[Path, ...],
+    remote: Path | None,
     budget_usd: float,
     margin: float,
     source: Path | None,
@@ -168,14 +174,18 @@ def plan(
     a server runs on this machine (http://host.docker.internal:PORT), all jobs get a Compose overlay through which
     containers reach it. Nothing is run: the commands to run are printed. Figures that no earlier result gives are shown
     as not known. Paths in the jobs are relative to the folder of this command.
+
+    With --remote, the job `clone` has the code and no server, and `remote` the servers and no code.
     """
-    jobs = servers_of_jobs(mcp_configs)
+    jobs = servers_of_jobs(mcp_configs, remote=remote is not None)
     overlay = output_dir / "host.yaml" if run_here(server for servers in jobs.values() for server in servers) else None
     files = {name: output_dir / f"{name}.yaml" for name in jobs}
     for path in filter(None, (*files.values(), overlay)):
         if path.exists():
             raise InputError(f"{path} exists; name another folder with -o, or remove it")
     folders = _whole_tasks(tasks)
+    if remote:
+        _check_remote(remote, folders, {server.name for servers in jobs.values() for server in servers})
     count, arms = len(folders), len(jobs)
     earlier = _earlier_runs(source, model) if source else []
     usd = _usd_of_all_arms(earlier, arms)
@@ -184,12 +194,14 @@ def plan(
     if overlay:
         write_whole(overlay, OVERLAY)
         job["environment"] = {"extra_docker_compose": [str(overlay)]}
-    job["datasets"] = [{"path": str(tasks)}]
     given = {"import_path" if ":" in agent else "name": agent} | ({"model_name": model} if model else {})
     for name, path in files.items():
-        served = [server.model_dump(mode="json", exclude_none=True) for server in jobs[name]]
+        # Tasks without the code bring their servers, of which the instruction speaks.
+        elsewhere = remote if jobs[name] else None
+        served = [] if elsewhere else [server.model_dump(mode="json", exclude_none=True) for server in jobs[name]]
         agents = [given | ({"mcp_servers": served} if served else {})]
-        write_whole(path, as_yaml({"job_name": name, **job, "agents": agents}))
+        datasets = [{"path": str(elsewhere or tasks)}]
+        write_whole(path, as_yaml({"job_name": name, **job, "agents": agents, "datasets": datasets}))
     shared = f", which share {overlay}" if overlay else ""
     say(f"wrote {', '.join(map(str, [*files.values()][:-1]))} and {files[[*jobs][-1]]}{shared}")
     if any(server.headers for servers in jobs.values() for server in servers):
@@ -221,18 +233,39 @@ def _whole_tasks(path: Path) -> list[Path]:
 
     InputError if there are none, one cannot be read, or one has its own MCP servers, which both arms would get.
     """
-    folders = task_folders(path)
-    if folders == [path]:
-        raise InputError(f"{path}: a single task; name the folder that holds the tasks")
-    whole = [folder for folder in folders if all((folder / needed).exists() for needed in NEEDED)]
-    if not whole:
-        raise InputError(f"{path}: holds no task; name the folder that {GENERATE} wrote")
+    whole = _folders(path)
     for folder in whole:
         if TaskToml.read(folder).environment.mcp_servers:
             raise InputError(
                 f"{folder}: brings MCP servers of its own, so both jobs would have them;"
                 " generate the tasks without --mcp_config"
             )
+    return whole
+
+
+def _check_remote(path: Path, tasks: Sequence[Path], servers: set[str]) -> None:
+    """Raise InputError unless a folder holds the same tasks, without the code and with exactly these servers."""
+    here, there = ({folder.name: TaskToml.read(folder) for folder in some} for some in (tasks, _folders(path)))
+    cure = f"write it with {GENERATE} --closed_book --mcp_config, from the same tasks"
+    if unlike := sorted(here.keys() ^ there.keys()):
+        raise InputError(f"{path}: --remote: not the same tasks, such as {unlike[0]}; {cure}")
+    for name, toml in there.items():
+        if not toml.metadata.closed_book or here[name].metadata.closed_book:
+            raise InputError(f"{path}: --remote: {name} must be without the code here and with it there; {cure}")
+        if toml.metadata.content_fingerprint != here[name].metadata.content_fingerprint:
+            raise InputError(f"{path}: --remote: {name} differs in more than the way to the code; {cure}")
+        if {server.name for server in toml.environment.mcp_servers} != servers:
+            raise InputError(f"{path}: --remote: {name} has other servers than --mcp-config; {cure}")
+
+
+def _folders(path: Path) -> list[Path]:
+    """Return the folders of the whole tasks; InputError if there is none."""
+    folders = task_folders(path)
+    if folders == [path]:
+        raise InputError(f"{path}: a single task; name the folder that holds the tasks")
+    whole = [folder for folder in folders if all((folder / needed).exists() for needed in NEEDED)]
+    if not whole:
+        raise InputError(f"{path}: holds no task; name the folder that {GENERATE} wrote")
     return whole
 
 

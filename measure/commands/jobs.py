@@ -15,6 +15,8 @@ from locobench.shared.errors import InputError
 
 ARMS = ("no-search", "search")
 """The jobs without and with servers, named so that a sentence about the two reads."""
+REMOTE_ARMS = ("clone", "remote")
+"""The jobs with the code in the container, and with a server instead of it."""
 HOST = "host.docker.internal"
 """The name of this machine inside a container, as Docker Desktop has it."""
 OVERLAY = f"""\
@@ -28,9 +30,11 @@ services:
 """
 
 
-def servers_of_jobs(configs: Sequence[Path]) -> dict[str, Sequence[McpServer]]:
-    """Return the MCP servers of each job by its name: none for the first."""
-    without, with_one = ARMS
+def servers_of_jobs(configs: Sequence[Path], *, remote: bool = False) -> dict[str, Sequence[McpServer]]:
+    """Return the MCP servers of each job by its name: none for the first; `remote` if the others have no code."""
+    if remote and len(configs) > 1:
+        raise InputError("--remote: the tasks name the servers of one --mcp-config")
+    without, with_one = REMOTE_ARMS if remote else ARMS
     names = [with_one] if len(configs) == 1 else [path.stem.removeprefix(".") for path in configs]
     if len({without, *names}) <= len(names):
         raise InputError(f"--mcp-config: each file names a job, so they need different names, not: {', '.join(names)}")

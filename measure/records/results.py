@@ -117,6 +117,8 @@ class Fingerprints(BaseModel):
     """Hash of the task, its fixture and its hidden files."""
     task_content: str = ""
     """The same without the MCP servers that a Harbor task offers; empty when unknown."""
+    task_generated: str = ""
+    """What the generator made it from, whether or not the code is in the container."""
     config: str = ""
     """Hash of the config, its skills, snapshot and MCP servers, and the model."""
     user_level: str = ""

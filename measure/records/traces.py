@@ -203,6 +203,8 @@ class Conditions(Record):
     """Hash of the agent's settings without its model, MCP servers and skills."""
     base_image: str | None = None
     """Base of the task's image, as its Dockerfile names it."""
+    closed_book: bool | None = None
+    """Whether the code is not in the agent's container."""
     verifier_mode: str | None = None
     """`separate` or `shared`: whether the verifier has a container of its own."""
     scoring: str | None = None

@@ -184,6 +184,7 @@ def _result(trial: TrialRecord, reward: float | None, key: str, config_name: str
             task=result.task_checksum or "",
             # Without a lock nothing says that the folder still holds what ran.
             task_content=task.content if task and (trial.path / "lock.json").is_file() else "",
+            task_generated=task.toml.metadata.content_fingerprint if task else "",
             config=_agent_hash(trial),
         ),
         category=about.category or about.task_category,
@@ -235,6 +236,7 @@ def _conditions(trial: TrialRecord, metrics: VerifierMetrics | None) -> Conditio
         agent_version=agent.version,
         agent_settings=_hash(settings),
         base_image=task.base_image if task else None,
+        closed_book=task.toml.metadata.closed_book if task else None,
         verifier_mode=trial.result.verifier_environment_mode or (task.toml.verifier.environment_mode if task else None),
         scoring=metrics.scoring if metrics else None,
         scoring_version=metrics.scoring_version if metrics else None,

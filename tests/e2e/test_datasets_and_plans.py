@@ -64,11 +64,13 @@ def served(provided: dict[str, str], tmp_path: Path) -> Iterator[None]:
     server.communicate(timeout=20)
 
 
-@pytest.mark.usefixtures("served")
-def test_what_a_plan_prints_runs_as_it_is(provided: dict[str, str], tmp_path: Path) -> None:
-    fixed = ("--agent", "scripted_agent:ScriptedAgent", "--mcp-config", "mcp.json", "--budget-usd", "1", "-o", "plan")
+PLANNED = ("--agent", "scripted_agent:ScriptedAgent", "--mcp-config", "mcp.json", "--budget-usd", "1", "-o", "plan")
+
+
+def walk(provided: dict[str, str], folder: Path, *options: str) -> str:
+    """Plan two jobs, run what the plan prints, and return what the comparison says."""
     places = f"{REPOSITORY / 'examples/code-search'}:{REPOSITORY}"
-    planned = harness(tmp_path, "plan", "tasks", *fixed, PYTHONPATH=places)
+    planned = harness(folder, "plan", "tasks", *PLANNED, *options, PYTHONPATH=places)
     assert planned.returncode == 0, planned.stderr
     *commands, compare = planned.stdout.partition("Run, from this folder:\n")[2].splitlines()
 
@@ -77,11 +79,40 @@ def test_what_a_plan_prints_runs_as_it_is(provided: dict[str, str], tmp_path: Pa
     environment.pop("PYTHONPATH", None)
     for lines, codes in ((commands, {0}), ([commands[0], compare], {0, 2})):  # 2: two tasks are too few for a verdict
         done = subprocess.run(
-            ["bash", "-e"], input="\n".join(lines), cwd=tmp_path, env=environment, capture_output=True, text=True
+            ["bash", "-e"], input="\n".join(lines), cwd=folder, env=environment, capture_output=True, text=True
         )
         assert done.returncode in codes, done.stdout + done.stderr
-    assert "mcp__code-search__search" in done.stdout
-    for arm, earned in (("no-search", False), ("search", True)):
-        trials = [json.loads(path.read_text()) for path in (tmp_path / "jobs" / arm).glob("*/result.json")]
+    return " ".join((done.stdout + done.stderr).split())
+
+
+def check_rewards(folder: Path, earned: dict[str, bool]) -> None:
+    """Check that the trials of each arm ended well, and whether they earned anything."""
+    for arm, something in earned.items():
+        trials = [json.loads(path.read_text()) for path in (folder / "jobs" / arm).glob("*/result.json")]
         assert [trial["exception_info"] for trial in trials] == [None, None]
-        assert [trial["verifier_result"]["rewards"]["reward"] > 0 for trial in trials] == [earned, earned]
+        assert [trial["verifier_result"]["rewards"]["reward"] > 0 for trial in trials] == [something, something]
+
+
+@pytest.mark.usefixtures("served")
+def test_what_a_plan_prints_runs_as_it_is(provided: dict[str, str], tmp_path: Path) -> None:
+    assert "mcp__code-search__search" in walk(provided, tmp_path)
+    check_rewards(tmp_path, {"no-search": False, "search": True})
+
+
+@pytest.mark.usefixtures("served")
+def test_a_server_is_compared_with_the_code_at_hand(provided: dict[str, str], tmp_path: Path) -> None:
+    far = script(
+        *("run_adapter.py", "--data_dir", REPOSITORY / "data/sample", "--dataset_path", tmp_path / "d.jsonl"),
+        *("--limit", "2", "--closed_book", "--mcp_config", tmp_path / "mcp.json", "--output_dir", tmp_path / "far"),
+        *("--base_image", provided["BASE_IMAGE"]),
+    )
+    assert far.returncode == 0, far.stderr
+    said = walk(provided, tmp_path, "--remote", "far")
+
+    # The scripted agent reads no code: what it earns comes from the server.
+    check_rewards(tmp_path, {"clone": False, "remote": True})
+    assert "whether remote is better or worse than clone" in said
+    assert "2 better (100 %)" in said
+    assert "mcp__code-search__search" in said
+    assert "differ" not in said.replace("difference", "")
+    assert not list((tmp_path / "far").glob("*/environment/project"))

@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from locobench.derive.kinds import CHECKED_BY_INDEX, KINDS
 from tests.conftest import REPOSITORY, Script
 from tests.derive.repositories import PADDING, commit
 from tests.derive.test_indexers import AMBIGUOUS, USERS
-from tests.e2e.resolvers.check import REPOSITORIES, check
+from tests.e2e.resolvers.check import REPOSITORIES, check, check_together
 from tests.e2e.resolvers.facts import MODULES, tool
 
 pytestmark = pytest.mark.e2e
@@ -48,6 +49,29 @@ def need(language: str) -> None:
         pytest.skip(f"{name} cannot be had here")
     if (MODULES / name).is_dir() and shutil.which("node") is None:
         pytest.skip("node cannot be had here")
+
+
+FAMILY = ("urllib3==2.8.0", "requests==2.34.2", "requests-toolbelt==1.0.0", "twine==7.0.0")
+"""Packages that use one another, as PyPI serves their source."""
+
+
+def test_keys_across_repositories_are_those_of_an_independent_resolver(tmp_path: Path) -> None:
+    need("python")
+    fetch: list[str | Path] = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "-d", tmp_path]
+    (tmp_path / "family").mkdir()
+    for package in FAMILY:
+        name = package.partition("==")[0]
+        if subprocess.run([*fetch, "--no-binary", name, package], capture_output=True).returncode:
+            pytest.skip(f"PyPI does not serve the source of {package} here")
+        (archive,) = tmp_path.glob("*.tar.gz")
+        folder = tmp_path / "family" / name
+        folder.mkdir()
+        subprocess.run(["tar", "-xzf", archive, "-C", folder, "--strip-components", "1"], check=True)
+        archive.unlink()
+        commit(folder, {})
+    scores = check_together(tmp_path / "family", "python")
+    assert scores["users_in_steps"].questions >= 5
+    assert [one for score in scores.values() for one in score.differences] == []
 
 
 PAIRS = [(name, language) for name, languages in REPOSITORIES.items() for language in languages]

@@ -289,3 +289,17 @@ def test_another_judge_or_prompt_is_a_confound_of_grades_and_of_verifiers(
     assert said in text
     assert "`grade --judge`" in text
     assert warnings(made(of_a), made(of_a)) == ""
+
+
+def at(*, closed: bool, server: str = "") -> dict[str, Any]:
+    """What a run of a task records whose code is in the container, or not."""
+    servers = {server: ""} if server else {}
+    prints = {"task": f"{closed}{server}", "task_content": f"{closed}", "task_generated": "same"}
+    return {"conditions": {"closed_book": closed}, "fingerprints": prints, "trace": {"offered": {"servers": servers}}}
+
+
+def test_a_server_instead_of_the_code_is_the_treatment_and_nothing_instead_of_it_is_a_doubt() -> None:
+    clone = arm(same(3), 3, **at(closed=False))
+    assert "code" not in warnings(clone, arm(same(3), 3, **at(closed=True, server="far"))).replace("mcp__", "")
+    text = warnings(clone, arm(same(3), 3, **at(closed=True)))
+    assert "B had neither the code nor a server in 60 of 60 runs, and A had the code" in text

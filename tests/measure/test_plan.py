@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from tests.conftest import Script
 from tests.support.results import results_json, run
 from tests.support.suite import REPOSITORY, harness
 
@@ -281,3 +282,40 @@ def test_headers_whose_credentials_are_variables_pass_into_the_job(
     (given,) = YAML(typ="safe").load((tmp_path / "search.yaml").read_text())["agents"][0]["mcp_servers"]
     assert given["transport"] == "streamable-http"
     assert given["headers"] == {"Authorization": value, "X-Team": "search"}
+
+
+@pytest.fixture
+def remote(tmp_path: Path, script: Script) -> Path:
+    """A folder with the same two tasks at hand (tasks) and without the code (far)."""
+    sample, dataset = REPOSITORY / "data/sample", tmp_path / "dataset.jsonl"
+    (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": SERVERS}))
+    made = ("run_adapter.py", "--data_dir", sample, "--dataset_path", dataset, "--limit", 2, "--quiet")
+    script("extract_dataset.py", "--data_dir", sample, "--output", dataset, "--quiet")
+    assert script(*made, "--output_dir", tmp_path / "tasks").returncode == 0
+    far = ("--output_dir", tmp_path / "far", "--closed_book", "--mcp_config", tmp_path / "mcp.json")
+    assert script(*made, *far).returncode == 0
+    return tmp_path
+
+
+def test_with_remote_one_job_has_the_code_and_the_other_the_server(remote: Path) -> None:
+    shown = plan(remote, "--remote", "far")
+    assert shown.returncode == 0, shown.stderr
+    clone, far = job(remote / "clone.yaml"), job(remote / "remote.yaml")
+    assert (clone.pop("job_name"), clone.pop("datasets")) == ("clone", [{"path": "tasks"}])
+    assert (far.pop("job_name"), far.pop("datasets")) == ("remote", [{"path": "far"}])
+    assert clone == far
+    assert "compare jobs/clone jobs/remote" in shown.stdout
+
+
+def test_with_remote_tasks_that_differ_in_more_than_the_way_to_the_code_are_refused(remote: Path) -> None:
+    swapped = harness(remote, "plan", "far", "--remote", "tasks", "--agent", "a", "--mcp-config", "mcp.json",
+                      "--budget-usd", "1")  # fmt: skip
+    other_server = remote / "mcp.json"
+    other_server.write_text(json.dumps({"mcpServers": {"other": SERVERS["search"]}}))
+    served_otherwise = plan(remote, "--remote", "far")
+    shutil.rmtree(next((remote / "far").glob("*_*")))
+    fewer = plan(remote, "--remote", "far")
+    for shown, words in ((swapped, "brings MCP servers"), (served_otherwise, "other servers"), (fewer, "same tasks")):
+        assert (shown.returncode, shown.stderr.count("\n")) == (2, 1)
+        assert words in shown.stderr
+    assert not [*remote.glob("*.yaml")]

@@ -616,14 +616,14 @@ def test_mcp_servers_are_the_only_difference_between_two_sets_of_tasks(
 
 
 def fingerprints(folder: Path) -> tuple[str, str]:
-    """The task's two fingerprints: whole, and without servers (which task.toml has, too)."""
+    """The task's two fingerprints: whole, and whatever the way to the code (which task.toml has, too)."""
     metadata = json.loads((folder / "tests/task_metadata.json").read_text())
     config = tomllib.loads((folder / "task.toml").read_text())
     assert config["metadata"]["content_fingerprint"] == metadata["content_fingerprint"]
     return metadata["fingerprint"], metadata["content_fingerprint"]
 
 
-def test_content_fingerprint_tells_another_server_from_other_content(
+def test_content_fingerprint_tells_another_way_to_the_code_from_other_content(
     data: Data, tmp_path: Path, script: Script, three: list[str]
 ) -> None:
     (tmp_path / ".mcp.json").write_text('{"mcpServers": {"s": {"command": "x"}}}')
@@ -631,14 +631,15 @@ def test_content_fingerprint_tells_another_server_from_other_content(
     sets: dict[str, list[object]] = {
         "plain": [],
         "served": ["--mcp_config", tmp_path / ".mcp.json"],
+        "far": ["--closed_book", "--mcp_config", tmp_path / ".mcp.json"],
         "hinted": ["--include_hints"],
     }
     for name, flags in sets.items():
         arguments = [*command(data, tmp_path)[:-1], tmp_path / name, *flags]
         assert script("run_adapter.py", *arguments).returncode == 0
         seen[name] = fingerprints(tmp_path / name / three[0])
-    assert len({whole for whole, _ in seen.values()}) == 3
-    assert seen["plain"][1] == seen["served"][1] != seen["hinted"][1]
+    assert len({whole for whole, _ in seen.values()}) == 4
+    assert seen["plain"][1] == seen["served"][1] == seen["far"][1] != seen["hinted"][1]
 
 
 @pytest.mark.parametrize(

@@ -11,15 +11,23 @@ from locobench.derive.code.rows import TYPES, Symbol
 from locobench.derive.code.scope import MANIFESTS, Source
 
 
-def build(language: Language, files: Iterable[Source], *, with_tests: bool = False, mentions: bool = True) -> Index:
+def build(
+    language: Language,
+    files: Iterable[Source],
+    *,
+    with_tests: bool = False,
+    mentions: bool = True,
+    together: bool = False,
+) -> Index:
     """Read a language's files.
 
     Args:
         files: sorted by path, without tests; with those left out, and manifests.
         with_tests: also read tests inside the files (Rust's `#[cfg(test)]`).
         mentions: False to read only definitions.
+        together: whether each top folder is a repository of its own.
     """
-    index = Index(language)
+    index = Index(language, together)
     for path, text, left_out in files:
         if MANIFESTS.search(path):
             index.manifests[path] = text

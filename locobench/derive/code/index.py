@@ -21,6 +21,8 @@ class Index:
     """The definitions and mentions of names in the files of one language."""
 
     language: Language
+    together: bool = False
+    """Whether each top folder is a repository of its own."""
     files: list[str] = field(default_factory=list)
     texts: list[bytes] = field(default_factory=list)
     definitions: list[Definition] = field(default_factory=list)
@@ -47,6 +49,10 @@ class Index:
     """Number of the innermost enclosing definition, or TOP_LEVEL or NOWHERE."""
     rows: dict[int, list[int]] = field(default_factory=dict)
     """Name -> rows of its mentions, for names defined in these files."""
+
+    def home(self, path: str) -> str:
+        """Return the repository that a file belongs to: a top folder, or "" if there is only one repository."""
+        return path.partition("/")[0] if self.together else ""
 
     def name_id(self, name: str) -> int:
         """Return a name's number; a new name gets a new one."""

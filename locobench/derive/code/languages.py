@@ -51,6 +51,8 @@ class Language:
     """Whether types can be targets, because a name identifies a type."""
     subtypes: bool = True
     """Whether a type names its supertypes."""
+    packaged: bool = False
+    """Whether manifests tell which repository an import of a package leads to."""
     blank: str = ""
     """Regular expression for valid code that the grammar cannot parse; it is read as spaces."""
 
@@ -100,7 +102,7 @@ LANGUAGES = {
             "python", "Python", (".py",), {"": ("tree_sitter_python", "language")},
             _FOLDERS + r"|/(test_[^/]*|[^/]*_test|conftest)\.py$",
             frozenset({"self", "cls"}), "import",
-            constructor="__init__", special=r"__\w+__", imports=True,
+            constructor="__init__", special=r"__\w+__", imports=True, packaged=True,
         ),
         Language(
             "javascript", "JavaScript", (".js", ".mjs", ".cjs", ".jsx"),
@@ -118,6 +120,7 @@ LANGUAGES = {
             "go", "Go", (".go",), {"": ("tree_sitter_go", "language")},
             r"_test\.go$|/testdata/", frozenset(), "folder",
             special=r"main|init|String|Error|Write|Read|Close|Len|Less|Swap|ServeHTTP|(Unm|M)arshal\w+", subtypes=False,
+            packaged=True,
         ),
         Language(
             "java", "Java", (".java",), {"": ("tree_sitter_java", "language")},

@@ -188,7 +188,7 @@ class Reader:
         near = self.text[max(0, start - 2) : start].rstrip()
         if near and near[-1] not in _MEMBER_BYTES:
             return Receiver.NONE
-        head = self.text[max(0, start - 120) : start].rstrip()
+        head = _code(self.text[max(0, start - 400) : start])
         if not head or head[-1] not in _MEMBER_BYTES:
             return Receiver.NONE
         if head.endswith(b"..") or (head.endswith(b">") and not head.endswith(b"->")):
@@ -208,10 +208,11 @@ class Reader:
             return Receiver.ITSELF if name == b"super" else Receiver.COMPLEX
         word = name.decode("utf-8", "replace").removeprefix("$")
         # For `a.b.name`, the last name `b` alone could be mistaken for something else.
-        around = head[: -found.end()].rstrip()
+        around = _code(head[: -found.end()])
         if word == "super" or word == _ABOVE.get(self.index.language.name):
             return Receiver.ITSELF
-        if around.endswith((b".", b"->")) and not around.endswith(b".."):
+        arrow = self.index.language.name in ("c", "cpp", "php") and around.endswith(b"->")
+        if arrow or (around.endswith(b".") and not around.endswith(b"..")):
             return Receiver.COMPLEX
         if word in self.index.language.selves or self._is_own_self(word, scope):
             return Receiver.ITSELF
@@ -256,3 +257,11 @@ def _heads(base: Node, name_start: int) -> bool:
         if head is not None and head.start_byte == name_start:
             return True
     return False
+
+
+def _code(head: bytes) -> bytes:
+    """Return text without the blanks and the lines of comment at its end."""
+    head = head.rstrip()
+    while (line := head[head.rfind(b"\n") + 1 :].lstrip()).startswith((b"# ", b"//")):
+        head = head[: -len(line)].rstrip()
+    return head

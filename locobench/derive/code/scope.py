@@ -31,7 +31,10 @@ _BUILD_NAME = re.compile(
     r"_(aix|android|darwin|dragonfly|freebsd|illumos|ios|js|linux|netbsd|openbsd|plan9|solaris|wasip1|windows|386|amd64"
     r"|arm|arm64|loong64|mips\w*|ppc64\w*|riscv64|s390x|wasm)\.go$"
 )
-MANIFESTS = re.compile(r"(^|/)(go\.mod|package\.json|[tj]sconfig[^/]*\.json|Cargo\.toml|pyproject\.toml|setup\.cfg)$")
+MANIFESTS = re.compile(
+    r"(^|/)(go\.mod|package\.json|[tj]sconfig[^/]*\.json|Cargo\.toml|pyproject\.toml|setup\.cfg"
+    r"|requirements[^/]*(/[^/]*)?\.txt)$"
+)
 """The files that say what an import path means."""
 
 

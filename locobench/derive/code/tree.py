@@ -6,8 +6,9 @@ import contextlib
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 
 from locobench.shared import git
@@ -166,6 +167,53 @@ class Repository:
             InputError: git failed; the message ends with its last line.
         """
         return git.run(self.folder, *arguments)
+
+
+class Family(Repository):
+    """Repositories side by side, each in a folder of its name; a commit of it is one commit of each."""
+
+    def __init__(self, members: Sequence[Repository]) -> None:
+        """Lay repositories side by side.
+
+        Raises:
+            InputError: there are fewer than two, or two have one name.
+        """
+        self.members = {member.name: member for member in sorted(members, key=lambda member: member.name)}
+        if len(members) < 2:
+            raise InputError("--together: asks across repositories; name two or more")
+        if len(self.members) < len(members):
+            raise InputError("--together: two repositories have one name; rename a folder")
+        self.folder = Path(" ".join(str(member.folder) for member in self.members.values()))
+
+    @property
+    def name(self) -> str:
+        """The names of the repositories."""
+        return "-".join(self.members)
+
+    def commit(self, revision: str = "HEAD") -> str:
+        """Return the commits, each with its repository's name before it."""
+        return " ".join(f"{name}@{member.commit(revision)}" for name, member in self.members.items())
+
+    @property
+    def completion(self) -> str:
+        """What to run for the content that clones lack."""
+        return "; ".join(dict.fromkeys(member.completion for member in self.members.values()))
+
+    def tree(self, commit: str) -> Tree:
+        """List the files of all commits."""
+        blobs: list[Blob] = []
+        submodules: list[str] = []
+        for one in commit.split():
+            name, _, own = one.rpartition("@")
+            tree = self.members[name].tree(own)
+            blobs += [replace(blob, path=f"{name}/{blob.path}") for blob in tree.blobs]
+            submodules += [f"{name}/{path}" for path in tree.submodules]
+        return Tree(commit, tuple(blobs), tuple(submodules))
+
+    def contents(self, blobs: Iterable[Blob]) -> Iterator[tuple[Blob, bytes]]:
+        """Yield the blobs with their contents, one in memory at a time."""
+        for name, own in groupby(blobs, key=lambda blob: blob.path.partition("/")[0]):
+            yield from self.members[name].contents(own)
 
 
 def write_tree(repository: Repository, tree: Tree, folder: Path) -> None:

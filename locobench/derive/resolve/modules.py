@@ -137,6 +137,21 @@ class FileModules(Modules):
         return found
 
 
+_DISTRIBUTION = re.compile(
+    r"""^[ \t]*name[ \t]*=[ \t]*(?:(["'])([A-Za-z0-9][\w.-]*)\1|([a-z0-9][a-z0-9.-]*)[ \t]*$)""", re.M
+)
+# A line or a quoted string that begins with a name, as PEP 508 and Poetry write it.
+_REQUIREMENT = re.compile(
+    r"""(?:^|["'])[ \t]*([A-Za-z0-9][\w.-]*)[ \t]*(?:\[[\w, -]*\])?[ \t]*(?:[<>=!~;(@][^"'\n]*)?(?=["']|$)""",
+    re.MULTILINE,
+)
+
+
+def _distribution(name: str) -> str:
+    """Return a distribution's name in its normal form (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
 class PythonModules(FileModules):
     """Python: absolute imports begin at a folder above the importing file, or at a package of a project beside it."""
 
@@ -180,9 +195,40 @@ class PythonModules(FileModules):
                 if posixpath.join(root, parts[0]) in self._packages
                 and not self._projects.isdisjoint({root, posixpath.dirname(root)})
             }  # fmt: skip
-        if len(near) == 1:
-            return self._at(posixpath.join(near.pop(), tail))
+        if len(near) == 1 and self._is_meant(folder, root := near.pop()):
+            return self._at(posixpath.join(root, tail))
         return self.UNKNOWN if roots else self.OUTSIDE
+
+    def _is_meant(self, folder: str, root: str) -> bool:
+        """Return whether a folder's repository is that of a package, or requires the distribution it is part of."""
+        home = self.index.home
+        if home(folder + "/") == home(root + "/"):
+            return True
+        own = {name for above in (root, posixpath.dirname(root)) if (name := self._distributions.get(above))}
+        return len(own) == 1 and own <= self._required[home(folder + "/")]
+
+    @cached_property
+    def _manifests(self) -> dict[str, str]:
+        texts = zip(self.index.files, self.index.texts, strict=True)
+        scripts = {path: text for path, text in texts if path.endswith("setup.py")}
+        return {path: text.decode("utf-8", "replace") for path, text in (self.index.manifests | scripts).items()}
+
+    @cached_property
+    def _distributions(self) -> dict[str, str]:
+        """Folder -> the distribution that its pyproject.toml, setup.cfg or setup.py names."""
+        found = {}
+        for path, text in sorted(self._manifests.items(), reverse=True):
+            if path.endswith(("pyproject.toml", "setup.cfg", "setup.py")) and (name := _DISTRIBUTION.search(text)):
+                found[posixpath.dirname(path)] = _distribution(name[2] or name[3])
+        return found
+
+    @cached_property
+    def _required(self) -> dict[str, set[str]]:
+        """Repository -> the distributions that its manifests require."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for path, text in self._manifests.items():
+            found[self.index.home(path)] |= {_distribution(name) for name in _REQUIREMENT.findall(text)}
+        return found
 
     def _at(self, base: str) -> int:
         found = (self.numbers.get(one.removeprefix("/")) for one in (f"{base}.py", f"{base}/__init__.py"))
@@ -193,13 +239,28 @@ class PythonModules(FileModules):
 
     def _roots(self, folder: str) -> set[str]:
         """Return where the absolute imports of a folder's files may begin."""
-        above = list(_upwards(folder))
+        above = [one for one in _upwards(folder) if one or not self.index.together]
         outer = [number for number, one in enumerate(above) if one in self._packages]
         # Without a package around it, a file is a script, or in a namespace package that begins anywhere above.
         return {above[outer[-1] + 1]} if outer and outer[-1] + 1 < len(above) else set(above) if not outer else {""}
 
     def _last_words(self, one: Import) -> set[str]:
         return {one.module.rpartition(".")[2], one.name}
+
+    def provides(self, module: int, number: int, seen: frozenset[int] = frozenset()) -> bool:
+        symbol = self.index.symbols[number]
+        if module < 0 or module in seen or "." in symbol.qualified:
+            return False
+        if module == symbol.file:
+            return True
+        # Repositories may have one name for different things, so it is followed to where it comes from.
+        found = self.local[module, symbol.name] or self.wide[module]
+        known = [
+            one.name in (symbol.name, EVERYTHING)
+            and self.provides(self.find(module, one.module), number, seen | {module})
+            for one in found
+        ]
+        return all(known) if self.local[module, symbol.name] and known else any(known)
 
     def brings(self, one: Import, number: int) -> bool:
         name = self.index.symbols[number].name
@@ -354,15 +415,28 @@ class GoModules(Modules):
         self._packages = {_folder(path): spaces for path, spaces in zip(index.files, index.spaces, strict=True)}
         self._imported: dict[int, list[tuple[str, str]]] = defaultdict(list)
         for one in index.imports:
-            if (folder := self._folder_of(one.module)) is not None and one.name == WHOLE:
+            if (folder := self._folder_of(one.file, one.module)) is not None and one.name == WHOLE:
                 self._imported[one.file].append((folder, one.local))
 
-    def _folder_of(self, path: str) -> str | None:
+    def _folder_of(self, file: int, path: str) -> str | None:
         for root, module in sorted(self._roots.items(), key=lambda item: -len(item[1])):
             if path == module or path.startswith(module + "/"):
+                if not self._is_meant(self.index.files[file], root, module):
+                    return None
                 folder = posixpath.join(root, path[len(module) + 1 :]).rstrip("/")
                 return folder if folder in self._packages else None
         return None
+
+    def _is_meant(self, path: str, root: str, module: str) -> bool:
+        """Return whether a file's repository is that of a module, or its go.mod requires the module unreplaced."""
+        home = self.index.home
+        if home(path) == home(root + "/"):
+            return True
+        own = next((one for one in _upwards(_folder(path)) if one in self._roots), None)
+        text = b"" if own is None else self.index.manifests[posixpath.join(own, "go.mod")]
+        name = re.escape(module.encode())
+        required = re.search(rb"^(?:require\s+|\s+)\"?" + name + rb"\"?\s+v", text, re.MULTILINE)
+        return bool(required) and not re.search(name + rb"\"?(?:\s+v\S+)?\s+=>", text)
 
     def reaches(self, file: int, path: str, number: int) -> bool:
         home = _folder(self.index.files[self.index.symbols[number].file])

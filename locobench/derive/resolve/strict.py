@@ -7,13 +7,15 @@ use that can mean nothing else. A single mention that could mean something else 
 from __future__ import annotations
 
 import re
+import sys
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from typing import NamedTuple, Protocol
 
+from locobench.derive.code.imports import Import
 from locobench.derive.code.index import Index
 from locobench.derive.code.rows import FUNCTIONS, TYPES, Receiver, Role
-from locobench.derive.resolve.modules import modules_of
+from locobench.derive.resolve.modules import FileModules, modules_of
 
 # The path before a name, as Rust and PHP write it.
 _PATH = re.compile(r"(?:::|\\)?(?:[\w$]+(?:::(?:<[^<>]*>::)?|\\))*$")
@@ -61,6 +63,7 @@ class Strict:
                 self._by_base[base].add(number)
         self.modules = modules_of(index)
         self._bound: dict[int, set[int]] = {}
+        self._taking: dict[str, set[int]] = {}
         self._spellings: dict[str, list[str]] = defaultdict(list)
 
     def users(self, symbol: int) -> frozenset[Item]:
@@ -96,7 +99,11 @@ class Strict:
     def _check_name(self, number: int) -> None:
         """Raise Unclear unless the name alone identifies the symbol."""
         index, symbol = self.index, self.index.symbols[number]
-        others = [index.symbols[other] for other in self._by_name[symbol.name] if other != number]
+        others = [
+            index.symbols[other]
+            for other in self._by_name[symbol.name]
+            if other != number and not self._is_apart(number, index.symbols[other].file)
+        ]
         # A type's own constructors may have its name.
         if any(symbol.kind not in TYPES or (one.kind, one.owner) != ("constructor", number) for one in others):
             raise Unclear("defined more than once")
@@ -114,7 +121,10 @@ class Strict:
             raise Unclear("too short a name")
         # A method needs a receiver, so a bare name that is imported cannot mean it.
         if symbol.kind != "method" or index.language.implicit_self:
-            if not all(self.modules.brings(one, number) for one in self.modules.named[symbol.name]):
+            if not all(
+                self.modules.brings(one, number) or self._brings_another(one, number)
+                for one in self.modules.named[symbol.name]
+            ):
                 raise Unclear("imported under another name, or from elsewhere")
             if self.modules.is_renamed(number):
                 raise Unclear("imported under another name, or from elsewhere")
@@ -126,6 +136,8 @@ class Strict:
         index, symbol = self.index, self.index.symbols[number]
         role, receiver, language = index.role[row], index.receiver[row], index.language
         is_method = symbol.kind == "method"
+        if self._is_apart(number, index.file[row]) and self._means_another(number, row):
+            return False
         if role in (Role.IGNORED, Role.DEFINITION, Role.DECLARATION):
             if role == Role.DEFINITION and index.scope[row] >= 0 and self._hides(number, row):
                 raise Unclear("also a local name")
@@ -160,6 +172,54 @@ class Strict:
         if self._qualifies(index.names[receiver - Receiver.FIRST_NAME], number, row):
             return True
         raise Unclear("behind a receiver that nobody knows")
+
+    def _is_apart(self, number: int, file: int) -> bool:
+        """Return whether a file of another repository needs an import to use a symbol."""
+        index, symbol = self.index, self.index.symbols[number]
+        return (
+            index.home(index.files[file]) != index.home(index.files[symbol.file])
+            and isinstance(self.modules, FileModules)
+            and symbol.kind != "method"
+            and "." not in symbol.qualified
+        )
+
+    def _brings_another(self, one: Import, number: int) -> bool:
+        """Return whether an import in another repository takes that repository's own symbol of the same name."""
+        return self._is_apart(number, one.file) and any(
+            self._is_apart(number, self.index.symbols[other].file) and self.modules.brings(one, other)
+            for other in self._by_name[self.index.symbols[number].name]
+        )
+
+    def _means_another(self, number: int, row: int) -> bool:
+        """Return whether a name in another repository cannot mean the symbol, because its file does not import it."""
+        index, modules = self.index, self.modules
+        symbol, file, receiver = index.symbols[number], index.file[row], index.receiver[row]
+        if receiver == Receiver.COMPLEX or modules.wide[file]:
+            return False
+        if receiver in (Receiver.NONE, Receiver.ITSELF):
+            return all(self._brings_another(one, number) for one in modules.local[file, symbol.name])
+        # An object's attribute: the object may be a module only where something of the symbol's repository is imported.
+        word = index.names[receiver - Receiver.FIRST_NAME]
+        if found := modules.local[file, word]:
+            others = [other for other in self._by_name[symbol.name] if other != number]
+            return all(one.module.partition(".")[0] in sys.stdlib_module_names for one in found) or (
+                not modules.reaches(file, word, number) and any(modules.reaches(file, word, other) for other in others)
+            )
+        return file not in self._takers(index.home(index.files[symbol.file]))
+
+    def _takers(self, home: str) -> set[int]:
+        """Return the files with an import that leads into a repository, or nobody knows where."""
+        if home not in self._taking:
+            modules = self.modules
+            assert isinstance(modules, FileModules)
+            self._taking[home] = {
+                one.file
+                for one in self.index.imports
+                if one.module
+                for target in modules.targets(one)
+                if target == modules.UNKNOWN or self.index.home(self.index.files[target]) == home
+            }
+        return self._taking[home]
 
     def _is_method_use(self, number: int, row: int) -> bool:
         index, symbol = self.index, self.index.symbols[number]

@@ -92,10 +92,15 @@ def _changed_tasks(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> list[str
     """Return the tasks whose content differs; the servers that they offer are ignored where possible."""
     whole_a, whole_b = (_by_task(arm, lambda r: r.fingerprints.task) for arm in (a, b))
     content_a, content_b = (_by_task(arm, lambda r: r.fingerprints.task_content) for arm in (a, b))
+    # Without the code in the container the files differ; what the generator made them from does not.
+    made_a, made_b = (_by_task(arm, lambda r: r.fingerprints.task_generated) for arm in (a, b))
+    closed_a, closed_b = ({r.task_id for r in arm if r.conditions.closed_book} for arm in (a, b))
     return [
         task
         for task in sorted(whole_a.keys() & whole_b.keys())
-        if whole_a[task] != whole_b[task] and not (task in content_a and content_a[task] == content_b.get(task))
+        if whole_a[task] != whole_b[task]
+        and not (task in content_a and content_a[task] == content_b.get(task))
+        and not (task in closed_a ^ closed_b and task in made_a and made_a[task] == made_b.get(task))
     ]
 
 

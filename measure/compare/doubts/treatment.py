@@ -102,6 +102,17 @@ def treatment_in_baseline(arms: Arms, treatment: Sequence[str]) -> Iterator[str]
         )
 
 
+def no_way_to_the_code(arms: Arms) -> Iterator[str]:
+    """Yield a sentence for an arm that has neither the code nor a server, while the other has the code."""
+    for (label, arm), (other, at_hand) in (arms, arms[::-1]):
+        cut_off = [run for run in arm if run.conditions.closed_book and run.trace.offered.servers == {}]
+        if cut_off and any(run.conditions.closed_book is False for run in at_hand):
+            yield (
+                f"{label} had neither the code nor a server in {len(cut_off)} of {len(arm)} runs, and {other} had the "
+                "code; give its tasks a server with `run_adapter.py --closed_book --mcp_config`."
+            )
+
+
 def _called_servers(results: Sequence[EvalResult]) -> set[str]:
     """Return patterns for the MCP servers whose tools were called."""
     names = {call.name for run in results if run.measured for call in run.trace.tool_calls}

@@ -13,7 +13,7 @@ from measure.compare.costs import price, unpriced
 from measure.compare.decision import clusters_of, per_task
 from measure.compare.doubts.confounds import confounds
 from measure.compare.doubts.loss import cut_short, doubtful_zeros, lost_runs
-from measure.compare.doubts.treatment import treatment_in_baseline, unused_treatment
+from measure.compare.doubts.treatment import no_way_to_the_code, treatment_in_baseline, unused_treatment
 from measure.compare.pairing import Arms, dimensions
 from measure.compare.verdicts import Comparison, UnitComparison
 from measure.compare.wording import group_name
@@ -49,6 +49,7 @@ def find_warnings(comparison: Comparison, arms: Arms, treatment: Sequence[str]) 
         *zeros_of_groups(units, comparison.label_a, comparison.label_b),
         *treatment_in_baseline(arms, treatment),
         *unused_treatment(arms, treatment),
+        *no_way_to_the_code(arms),
         *confounds(arms),
         *_control_group(units),
         *_unlike_repositories(units),

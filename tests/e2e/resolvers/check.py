@@ -2,6 +2,7 @@
 
 `python -m tests.e2e.resolvers.check [--scip] REPOS [NAME...]` prints a table and each difference: REPOS holds
 checkouts. With --scip the answers are those by an index, as `derive_scenarios.py --scip auto` makes it.
+`python -m tests.e2e.resolvers.check FAMILY --together LANGUAGE` does so across the checkouts in the folder FAMILY.
 The truth comes from `facts.py` alone, which shares nothing with the derivation: items are named by the resolver's own
 positions and syntax trees, files are those that the build system sees. Only the questions themselves are ours.
 """
@@ -19,7 +20,7 @@ from locobench.derive.code.build import build
 from locobench.derive.code.index import Index
 from locobench.derive.code.languages import LANGUAGES
 from locobench.derive.code.scope import scopes, texts
-from locobench.derive.code.tree import Repository
+from locobench.derive.code.tree import Family, Repository
 from locobench.derive.kinds import KINDS
 from locobench.derive.resolve.indexers import Indexes
 from locobench.derive.resolve.scip import read_index
@@ -59,7 +60,12 @@ class Score:
 
 
 def truth(one: Finding, facts: Facts) -> set[str]:
-    """Return the right answer to a question, by the resolver's facts."""
+    """Return the right answer by the resolver's facts; across repositories, what is outside the target's."""
+    outside = one.extra.get("outside")
+    return {item for item in anywhere(one, facts) if not outside or not item.startswith(f"{outside}/")}
+
+
+def anywhere(one: Finding, facts: Facts) -> set[str]:
     if one.kind == "importers":
         return closure(one.target, facts.importers)
     if one.kind == "subtypes":
@@ -136,7 +142,7 @@ def resolver_of(repository: Repository, index: Index, *, by_index: bool) -> Reso
 def findings_of(repository: Repository, language: str, most: int, *, by_index: bool = False) -> list[Finding]:
     """Return the questions that the rule allows, asked or not; of each kind at most so many, drawn by lot."""
     scope = scopes(repository.tree(repository.commit()))[0][language]
-    index = build(scope.language, texts(repository, scope))
+    index = build(scope.language, texts(repository, scope), together=isinstance(repository, Family))
     structure = Structure(index, resolver_of(repository, index, by_index=by_index))
     drawn = sorted(structure.findings(), key=lambda one: hashlib.sha256(f"{one.kind} {one.target}".encode()).digest())
     taken: Counter[str] = Counter()
@@ -173,6 +179,13 @@ def check(root: Path, language: str, most: int = 10_000, *, by_index: bool = Fal
         return compare(findings_of(Repository(root), language, most, by_index=by_index), facts)
 
 
+def check_together(root: Path, language: str, most: int = 10_000) -> dict[str, Score]:
+    """Check the questions across the checkouts in a folder."""
+    family = Family([Repository(path) for path in sorted(root.iterdir()) if (path / ".git").exists()])
+    with facts_of(language, root.resolve()) as facts:
+        return compare(findings_of(family, language, most), facts)
+
+
 def lines(scores: dict[str, Score], name: str, language: str) -> Iterator[str]:
     """Yield the rows of the table."""
     for kind in KINDS:
@@ -187,6 +200,11 @@ def main(arguments: list[str]) -> int:
     by_index = "--scip" in arguments
     repositories, *names = [one for one in arguments if one != "--scip"]
     differences = []
+    if names[:1] == ["--together"]:
+        scores = check_together(Path(repositories), names[1])
+        print(*lines(scores, Path(repositories).name, names[1]), sep="\n")
+        print(*(one for score in scores.values() for one in score.differences), sep="\n")
+        return 1 if any(score.differences for score in scores.values()) else 0
     for name in names or REPOSITORIES:
         for language in REPOSITORIES[name]:
             scores = check(Path(repositories) / name, language, by_index=by_index)

@@ -75,7 +75,12 @@ class Served(Facts):
         }
         if self.language == "python":
             # Code for another system is code, too.
-            (self.root / "pyrightconfig.json").write_text('{"pythonPlatform": "All"}', encoding="utf-8")
+            # Where repositories lie side by side, each is installed: its top and its `src` can be imported from.
+            beside = [path for path in sorted(self.root.iterdir()) if (path / ".git").exists()]
+            extra = [str(one) for path in beside for one in (path, path / "src") if one.is_dir()]
+            # Without extraPaths, pyright looks into `src` by itself.
+            settings = {"pythonPlatform": "All"} | ({"extraPaths": extra} if extra else {})
+            (self.root / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
         if self.language == "c":
             made = [
                 {"directory": str(self.root), "file": path, "arguments": ["cc", "-x", "c", "-I.", "-c", path]}
