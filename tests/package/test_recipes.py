@@ -137,8 +137,9 @@ def test_a_language_of_derive_is_a_row_its_queries_and_its_names(checkout: Check
     for path in ("queries/{}.scm", "names/{}.txt"):
         shutil.copyfile(code / path.format("typescript"), code / path.format("arkts"))
     checkout.insert("locobench/derive/code/imports.py", '"typescript": _script,', ' "arkts": _script,')
-    checkout.insert("locobench/derive/resolve/modules.py", '"typescript": ScriptModules,', ' "arkts": ScriptModules,')
-    checkout.insert("locobench/derive/resolve/modules.py", '_SUFFIXES = (".ts", ', '".ets", ')
+    modules = "locobench/derive/resolve/modules"
+    checkout.insert(f"{modules}/__init__.py", '"typescript": ScriptModules,', ' "arkts": ScriptModules,')
+    checkout.insert(f"{modules}/scripts.py", '_SUFFIXES = (".ts", ', '".ets", ')
     checkout.add(
         "tests/derive/test_strict.py",
         """

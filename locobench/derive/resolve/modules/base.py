@@ -1,0 +1,133 @@
+"""What an import leads to, whatever the language: files, and the names that they provide."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import defaultdict
+from functools import cached_property
+
+from locobench.derive.code.imports import EVERYTHING, Import
+from locobench.derive.code.index import Index
+from locobench.derive.resolve.modules.paths import stem_of
+
+
+class Modules:
+    """Tells what the names that a file imports mean. What cannot be resolved leads to no symbol.
+
+    This class is for languages whose files share one space of names (C, C++).
+    """
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self.named: dict[str, list[Import]] = defaultdict(list)
+        """Name or local name -> imports."""
+        self.local: dict[tuple[int, str], list[Import]] = defaultdict(list)
+        """(file, local name) -> imports."""
+        self.wide: dict[int, list[Import]] = defaultdict(list)
+        """File -> imports of everything in a module."""
+        for one in index.imports:
+            for name in {one.name, one.local}:
+                self.named[name].append(one)
+            if one.local and one.module:
+                self.local[one.file, one.local].append(one)
+            if one.name == EVERYTHING:
+                self.wide[one.file].append(one)
+
+    def brings(self, one: Import, number: int) -> bool:
+        """Return whether an import takes this symbol under its own name."""
+        return False
+
+    def reaches(self, file: int, path: str, number: int) -> bool:
+        """Return whether `path` before a symbol's name, in a file, leads to the symbol."""
+        return path in self.index.namespaces
+
+    def sees(self, file: int, number: int) -> bool:
+        """Return whether a bare name in another file can mean the symbol."""
+        symbol = self.index.symbols[number]
+        one = self.index.definitions[symbol.definitions[0]]
+        head = self.index.texts[symbol.file][one.start : one.name_start]
+        is_header = self.index.files[symbol.file].endswith((".h", ".hh", ".hpp", ".hxx"))
+        return is_header or "." in symbol.qualified or re.search(rb"\bstatic\b", head) is None
+
+    def is_renamed(self, number: int) -> bool:
+        """Return whether other files may use the symbol under a name of their own choice."""
+        return False
+
+
+class FileModules(Modules):
+    """Modules that are files: Python, JavaScript and TypeScript."""
+
+    OUTSIDE, UNKNOWN = -1, -2
+
+    def __init__(self, index: Index) -> None:
+        super().__init__(index)
+        self.numbers = {path: number for number, path in enumerate(index.files)}
+        self._found: dict[tuple[str, str], int] = {}
+        self._names: dict[int, set[str]] = defaultdict(set)
+        for one in index.imports:
+            self._names[one.file] |= {one.name, one.local}
+
+    def find(self, file: int, module: str) -> int:
+        """Return the file that a module is, or OUTSIDE or UNKNOWN."""
+        folder = posixpath.dirname(self.index.files[file])
+        if (folder, module) not in self._found:
+            self._found[folder, module] = self._find(folder, module)
+        return self._found[folder, module]
+
+    def _find(self, folder: str, module: str) -> int:
+        raise NotImplementedError
+
+    def targets(self, one: Import) -> list[int]:
+        """Return the files that an import names, or UNKNOWN among them."""
+        return [found for found in (self.find(one.file, one.module),) if found != self.OUTSIDE]
+
+    def provides(self, module: int, number: int, seen: frozenset[int] = frozenset()) -> bool:
+        """Return whether a file defines a symbol or hands it on under its name."""
+        symbol = self.index.symbols[number]
+        if module < 0 or module in seen or "." in symbol.qualified:
+            return False
+        return (
+            module == symbol.file
+            or symbol.name in self._names[module]
+            or any(self.provides(self.find(module, one.module), number, seen | {module}) for one in self.wide[module])
+        )
+
+    def sees(self, file: int, number: int) -> bool:
+        return bool(self.local[file, self.index.symbols[number].name])
+
+    @cached_property
+    def importers(self) -> dict[int, set[int]]:
+        """File -> the files whose import statements name it."""
+        found: dict[int, set[int]] = defaultdict(set)
+        for one in self.index.imports:
+            for target in self.targets(one) if one.module else ():
+                if target not in (self.UNKNOWN, one.file):
+                    found[target].add(one.file)
+        return found
+
+    @cached_property
+    def unknown(self) -> set[str]:
+        """The names of files that an import may lead to which cannot be resolved; "" if it may lead to any."""
+        found = set()
+        for one in self.index.imports:
+            if one.module and self.UNKNOWN in self.targets(one):
+                found |= self._last_words(one)
+        return found
+
+    def _last_words(self, one: Import) -> set[str]:
+        raise NotImplementedError
+
+    def is_murky(self, file: int) -> bool:
+        """Return whether an import that cannot be read or resolved may name this file."""
+        return not {"", stem_of(self.index.files[file])}.isdisjoint(self.unknown | self.index.murky)
+
+    def all_importers(self, file: int) -> set[int]:
+        """Return the files that import this one, directly or through others."""
+        found: set[int] = set()
+        pending = [file]
+        while pending:
+            for importer in self.importers.get(pending.pop(), set()) - found - {file}:
+                found.add(importer)
+                pending.append(importer)
+        return found

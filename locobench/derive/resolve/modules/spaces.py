@@ -1,0 +1,190 @@
+"""Imports of languages whose files share namespaces: Go, Java, C#, PHP and Rust."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import defaultdict
+
+from locobench.derive.code.imports import EVERYTHING, WHOLE, Import
+from locobench.derive.code.index import Index
+from locobench.derive.resolve.modules.base import Modules
+from locobench.derive.resolve.modules.paths import folder_of, mapping, read_toml, upwards
+
+
+class GoModules(Modules):
+    """Go: a package is a folder; its path is that of the module in go.mod and the folder below it."""
+
+    def __init__(self, index: Index) -> None:
+        super().__init__(index)
+        self._roots = {}
+        for path, text in index.manifests.items():
+            if path.endswith("go.mod") and (found := re.search(rb'^module\s+"?([^\s"]+)', text, re.MULTILINE)):
+                self._roots[posixpath.dirname(path)] = found[1].decode("utf-8", "replace")
+        self._packages = {folder_of(path): spaces for path, spaces in zip(index.files, index.spaces, strict=True)}
+        self._imported: dict[int, list[tuple[str, str]]] = defaultdict(list)
+        for one in index.imports:
+            if (folder := self._folder_of(one.file, one.module)) is not None and one.name == WHOLE:
+                self._imported[one.file].append((folder, one.local))
+
+    def _folder_of(self, file: int, path: str) -> str | None:
+        for root, module in sorted(self._roots.items(), key=lambda item: -len(item[1])):
+            if path == module or path.startswith(module + "/"):
+                if not self._is_meant(self.index.files[file], root, module):
+                    return None
+                folder = posixpath.join(root, path[len(module) + 1 :]).rstrip("/")
+                return folder if folder in self._packages else None
+        return None
+
+    def _is_meant(self, path: str, root: str, module: str) -> bool:
+        """Return whether a file's repository is that of a module, or its go.mod requires the module unreplaced."""
+        home = self.index.home
+        if home(path) == home(root + "/"):
+            return True
+        own = next((one for one in upwards(folder_of(path)) if one in self._roots), None)
+        text = b"" if own is None else self.index.manifests[posixpath.join(own, "go.mod")]
+        name = re.escape(module.encode())
+        required = re.search(rb"^(?:require\s+|\s+)\"?" + name + rb"\"?\s+v", text, re.MULTILINE)
+        return bool(required) and not re.search(name + rb"\"?(?:\s+v\S+)?\s+=>", text)
+
+    def reaches(self, file: int, path: str, number: int) -> bool:
+        home = folder_of(self.index.files[self.index.symbols[number].file])
+        return any(
+            folder == home and (local == path or (not local and self._packages[home] == {path}))
+            for folder, local in self._imported[file]
+        )
+
+    def sees(self, file: int, number: int) -> bool:
+        own = self.index.symbols[number].file
+        return folder_of(self.index.files[file]) == folder_of(self.index.files[own]) and (
+            self.index.spaces[file] == self.index.spaces[own]
+        )
+
+
+class SpaceModules(Modules):
+    """Java, C# and PHP: an import gives a name whole, from the package or namespace that files declare."""
+
+    def __init__(self, index: Index) -> None:
+        super().__init__(index)
+        self._mark = "\\" if index.language.name == "php" else "."
+        self._global = {one.module for one in index.imports if one.name == EVERYTHING and one.local == "global"}
+
+    def _whole(self, number: int) -> set[str]:
+        symbol = self.index.symbols[number]
+        return {self._joined(space, symbol.qualified) for space in self._spaces(symbol.file)}
+
+    def _spaces(self, file: int) -> frozenset[str]:
+        return self.index.spaces[file] or frozenset({""})
+
+    def _joined(self, space: str, name: str) -> str:
+        whole = f"{space}{self._mark}{name}" if space else name
+        return whole.casefold() if self._mark == "\\" else whole
+
+    def brings(self, one: Import, number: int) -> bool:
+        return one.local == one.name and self._joined(one.module, one.name) in self._whole(number)
+
+    def reaches(self, file: int, path: str, number: int) -> bool:
+        name = self.index.symbols[number].name
+        if self._mark == ".":
+            return any(
+                space == path or (self.index.language.name == "csharp" and space.endswith(f".{path}"))
+                for space in self._spaces(self.index.symbols[number].file)
+            )
+        if path.startswith("\\"):
+            starts = {path.strip("\\")}
+        else:
+            first, mark, rest = path.rstrip("\\").partition("\\")
+            if first == "namespace":
+                starts = {self._joined(space, rest).strip("\\") for space in self._spaces(file)}
+            elif found := self.local[file, first]:
+                starts = {one.module + "\\" + one.name + mark + rest for one in found}
+            else:
+                starts = {self._joined(space, first + mark + rest) for space in self._spaces(file)}
+        return {self._joined(start, name) for start in starts} <= self._whole(number)
+
+    def sees(self, file: int, number: int) -> bool:
+        symbol = self.index.symbols[number]
+        if self.local[file, symbol.name]:
+            return True
+        own, theirs = self._spaces(file), self._spaces(symbol.file)
+        above = {whole.rpartition(self._mark)[0] for whole in self._whole(number)}
+        if any(one.module in above for one in self.wide[file]):
+            return True
+        if "." in symbol.qualified:
+            return False
+        if self._mark == "\\" and symbol.kind != "class" and theirs == {""}:
+            return True
+        if self.index.language.name != "csharp":
+            return own == theirs
+        return bool(self._global & theirs) or any(
+            f"{one}.".startswith(f"{space}.") or not space for one in own for space in theirs
+        )
+
+
+class RustModules(Modules):
+    """Rust: a path begins in this crate, in a crate of the workspace, or outside."""
+
+    def __init__(self, index: Index) -> None:
+        super().__init__(index)
+        self._crates: dict[str, str] = {}
+        """Folder of a crate -> its name in paths."""
+        for path, text in index.manifests.items():
+            if path.endswith("Cargo.toml"):
+                content = read_toml(text)
+                name = mapping(content.get("lib")).get("name") or mapping(content.get("package")).get("name")
+                if isinstance(name, str):
+                    self._crates[posixpath.dirname(path)] = name.replace("-", "_")
+
+    def _crate(self, file: int) -> str:
+        return next((one for one in upwards(folder_of(self.index.files[file])) if one in self._crates), "")
+
+    def _places(self, file: int) -> set[str]:
+        """Return the words that a path may have before the names of a file."""
+        parts = self.index.files[file].removesuffix(".rs").split("/")
+        return {
+            *parts,
+            *self.index.spaces[file],
+            self._crates.get(self._crate(file), "crate"),
+            "crate",
+            "self",
+            "super",
+        }
+
+    def _is_inside(self, file: int, path: list[str], depth: int = 0) -> bool:
+        first = path[0]
+        if first in ("crate", "self", "super") or first in self.index.spaces[file]:
+            return True
+        if found := self.local[file, first]:
+            return depth < 5 and all(
+                self._is_inside(file, [*(one.module.split("::") if one.module else ()), one.name], depth + 1)
+                for one in found
+                if one.name != first or one.module
+            )
+        if first in self._crates.values():
+            return True
+        return first in self.index.namespaces and any(
+            one.module and self._is_inside(file, one.module.split("::"), depth + 5) for one in self.wide[file]
+        )
+
+    def _leads(self, file: int, path: list[str], number: int) -> bool:
+        symbol = self.index.symbols[number]
+        if not path or not path[0] or not self._is_inside(file, path):
+            return False
+        others = [one.file for one in self.named[symbol.name] if one.file != file]
+        if path[0] in ("crate", "self", "super") and self._crate(file) != self._crate(symbol.file):
+            return any(self._crate(one) == self._crate(file) for one in others)
+        owner = symbol.qualified.split(".")[-2:-1]
+        return path[-1] in {*self._places(symbol.file), *owner} or any(path[-1] in self._places(one) for one in others)
+
+    def brings(self, one: Import, number: int) -> bool:
+        return one.local == one.name and self._leads(one.file, one.module.split("::"), number)
+
+    def reaches(self, file: int, path: str, number: int) -> bool:
+        return self._leads(file, path.removesuffix("::").split("::"), number)
+
+    def sees(self, file: int, number: int) -> bool:
+        symbol = self.index.symbols[number]
+        one = self.index.definitions[symbol.definitions[0]]
+        if self.local[file, symbol.name] or b"macro_rules" in self.index.texts[symbol.file][one.start : one.name_start]:
+            return True
+        return any(self._leads(file, one.module.split("::"), number) for one in self.wide[file])
