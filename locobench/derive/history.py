@@ -15,9 +15,9 @@ from locobench.derive.code.languages import Language
 from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL
 from locobench.derive.code.scope import Source
 from locobench.derive.code.tree import LARGEST_SOURCE, Blob, Repository
+from locobench.derive.finding import f1
 from locobench.derive.kinds import MOST_ITEMS
 from locobench.derive.messages import cleaned, names_part, searched, unfit
-from locobench.derive.structure import f1
 
 MOST_COMMITS = 3000
 """How far back to look: older trees often need tools that are no longer available."""

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from locobench.derive.code.languages import Language
+from locobench.derive.finding import Finding
 from locobench.derive.history import Change
 from locobench.derive.kinds import HARD, KINDS
-from locobench.derive.structure import Finding
 
 LISTING = 0.3
 """Highest F1 that an answer listing everything may reach."""

@@ -13,13 +13,15 @@ from locobench.derive.code.index import Index
 from locobench.derive.code.languages import Language
 from locobench.derive.code.scope import Scope, Source, is_read, scopes, texts
 from locobench.derive.code.tree import MISSING, Family, Repository, Tree
+from locobench.derive.finding import Finding
 from locobench.derive.history import Change, Greps, History
 from locobench.derive.kinds import AGREEMENT, CHECKED_BY_INDEX, FEWEST_FILES, HARD, KINDS, STRUCTURE
 from locobench.derive.page import page
 from locobench.derive.report import Choice, LanguageReport, Report
 from locobench.derive.resolve.indexers import AUTO, Indexes
-from locobench.derive.resolve.strict import Resolver, Strict
-from locobench.derive.structure import Finding, Structure
+from locobench.derive.resolve.resolver import Resolver
+from locobench.derive.resolve.strict import Strict
+from locobench.derive.structure import Structure
 from locobench.shared.errors import InputError
 
 Watch = Callable[[Iterable[Source], int, str], Iterator[Source]]

@@ -3,66 +3,20 @@
 from __future__ import annotations
 
 import re
-from array import array
-from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field
-from functools import cached_property, partial
-from itertools import accumulate
+from functools import partial
 
 from locobench.derive.code.index import Index
 from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL, Receiver, Role
+from locobench.derive.finding import Finding
+from locobench.derive.grep import Grep
 from locobench.derive.kinds import FEWEST_FILES, FEWEST_ITEMS, KINDS, MOST_ITEMS
 from locobench.derive.resolve.modules import FileModules, modules_of
-from locobench.derive.resolve.strict import Item, Resolver, Unclear
-
-Reasons = Counter[str]
+from locobench.derive.resolve.resolver import Item, Resolver, Unclear
 
 PATH_STEPS, MOST_STEPS = 3, 12
 """Shorter paths are obvious; longer searches end in code that everything depends on."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A question's target and its answer."""
-
-    kind: str
-    target: str
-    """`path: Qualified.name`, or a path."""
-    name: str
-    """The first name to grep for."""
-    target_kind: str
-    """The target's kind, such as `function` or `class`."""
-    depth: int
-    """Steps from the target to the answer; 0 means any number."""
-    answer: tuple[str, ...]
-    """Items of the form `path: Qualified.name`, or paths; sorted, except for a call path."""
-    grep: tuple[str, ...]
-    """The answer of a single grep."""
-    asked: tuple[str, ...]
-    """The names to grep for to find everything."""
-    tier: str
-    extra: dict[str, str] = field(default_factory=dict)
-    """Other facts that the wording needs."""
-    edges: tuple[tuple[str, str], ...] = ()
-    """For a call path: every correct step."""
-
-    @property
-    def files(self) -> int:
-        """Number of files in the answer."""
-        return len({item.partition(": ")[0] for item in self.answer})
-
-    @property
-    def grep_f1(self) -> float:
-        """F1 of a single grep's answer, 0 to 1."""
-        return f1(self.answer, self.grep)
-
-
-def f1(answer: Collection[str], other: Collection[str]) -> float:
-    """Return the F1 of two answers, 0 to 1, to four digits."""
-    common = len(set(answer) & set(other))
-    return round(2 * common / (len(answer) + len(other)), 4) if common else 0.0
 
 
 def _fits(items: int, files: int) -> bool:
@@ -75,15 +29,13 @@ class Structure:
 
     def __init__(self, index: Index, resolver: Resolver) -> None:
         self.index, self.resolver = index, resolver
-        self.reasons: Reasons = Counter()
+        self.reasons: Counter[str] = Counter()
         """Reason -> number of symbols left out."""
-        self._hits: dict[str, list[tuple[int, int]]] = {}
+        self._grep = Grep(index)
         self._methods: dict[str, list[int]] = defaultdict(list)
         for number, symbol in enumerate(index.symbols):
             if symbol.kind == "method":
                 self._methods[symbol.name].append(number)
-        self._text = b"\0".join(index.texts)
-        self._starts = list(accumulate((len(text) + 1 for text in index.texts), initial=0))
 
     def findings(self) -> Iterator[Finding]:
         """Yield every valid question; a target may have several."""
@@ -115,7 +67,7 @@ class Structure:
             and len(self._methods[self.index.symbols[number].name]) > 1
         ):
             control = "same_name_callers"
-        grep = partial(self._enclosing, number)
+        grep = partial(self._grep.items, number)
         name = self.index.symbols[number].name
         yield self._finding(control, number, 1, direct, grep, [name])
         found = set(direct)
@@ -368,7 +320,7 @@ class Structure:
 
     def read(self, finding: Finding) -> int:
         """Return how many lines the greps that find everything print."""
-        return sum(len(self.hits(name)) for name in finding.asked)
+        return sum(len(self._grep.hits(name)) for name in finding.asked)
 
     def _item(self, symbol: int) -> Item:
         return Item(self.index.symbols[symbol].file, symbol)
@@ -377,47 +329,3 @@ class Structure:
         """Return an item in the form used in answers."""
         name = "<top level>" if item.symbol == TOP_LEVEL else self.index.symbols[item.symbol].qualified
         return f"{self.index.files[item.file]}: {name}"
-
-    def hits(self, name: str) -> list[tuple[int, int]]:
-        """Return the hits of `grep -w`: file, and offset of the word, for every line that contains it."""
-        if name not in self._hits:
-            # One pass finds the hits of all names: there may be thousands, and megabytes of text.
-            places: Iterable[int] | None = self._words.get(name.encode())
-            if places is None:
-                word = re.compile(rb"(?<![\w$])%b(?![\w$])" % re.escape(name.encode()))
-                places = [found.start() for found in word.finditer(self._text)]
-            hits: list[tuple[int, int]] = []
-            line_end = -1
-            for at in places:
-                if at > line_end:
-                    file = bisect_right(self._starts, at) - 1
-                    hits.append((file, at - self._starts[file]))
-                    line_end = self._text.find(b"\n", at)
-                    line_end = len(self._text) if line_end < 0 else line_end
-            self._hits[name] = hits
-        return self._hits[name]
-
-    @cached_property
-    def _words(self) -> dict[bytes, array[int]]:
-        """Name of a symbol -> where it stands in the text of all files."""
-        found: dict[bytes, array[int]] = {symbol.name.encode(): array("Q") for symbol in self.index.symbols}
-        for one in re.finditer(rb"[A-Za-z0-9_$]+", self._text):
-            if (places := found.get(one[0])) is not None:
-                places.append(one.start())
-        return found
-
-    def _enclosing(self, number: int) -> set[Item]:
-        """Return the items around a grep's hits, without imports, the definition and the target itself."""
-        index, symbol = self.index, self.index.symbols[number]
-        imports = {
-            (index.file[row], index.start[row]) for row in index.mentions(symbol.name) if index.role[row] == Role.IMPORT
-        }
-        found = set()
-        for file, offset in self.hits(symbol.name):
-            item = index.item_at(file, offset)
-            # Nobody who greps for a name would count its definition as a use.
-            own = {index.definitions[one].name_start for one in symbol.definitions}
-            if (file, offset) in imports or (file == symbol.file and offset in own) or item == number:
-                continue
-            found.add(Item(file, TOP_LEVEL if item is None else item))
-        return found

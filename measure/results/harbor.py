@@ -52,15 +52,8 @@ NOT_A_CONFIG = {"model_name", "n_concurrent", "concurrency_group"}
 """Keys that do not make a config another one: a result names the model separately."""
 
 UNLIKE_SETTINGS = {
-    "name",
-    "import_path",
-    "model_name",
-    "mcp_servers",
-    "skills",
-    "n_concurrent",
-    "concurrency_group",
-    "override_timeout_sec",
-    "max_timeout_sec",
+    *("name", "import_path", "model_name", "mcp_servers", "skills"),
+    *("n_concurrent", "concurrency_group", "override_timeout_sec", "max_timeout_sec"),
 }
 """Keys of an agent's configuration that are compared separately, or that do not affect what it does."""
 

@@ -10,7 +10,8 @@ from locobench.derive.code.build import build
 from locobench.derive.code.index import Index
 from locobench.derive.code.languages import LANGUAGES
 from locobench.derive.code.scope import Source
-from locobench.derive.resolve.strict import Strict, Unclear
+from locobench.derive.resolve.resolver import Unclear
+from locobench.derive.resolve.strict import Strict
 from locobench.derive.structure import Structure
 from tests.derive.repositories import CHAIN
 

@@ -13,8 +13,9 @@ import pytest
 from locobench.derive.code.build import build
 from locobench.derive.code.scope import scopes, texts
 from locobench.derive.code.tree import Family, Repository
+from locobench.derive.finding import Finding
 from locobench.derive.resolve.strict import Strict
-from locobench.derive.structure import Finding, Structure
+from locobench.derive.structure import Structure
 from tests.conftest import Script
 from tests.derive.repositories import PADDING, commit
 

@@ -18,7 +18,7 @@ from google.protobuf.message import DecodeError
 
 from locobench.derive.code.index import Index
 from locobench.derive.code.rows import TYPES, Receiver, Role
-from locobench.derive.resolve.strict import Item, Unclear
+from locobench.derive.resolve.resolver import Item, Unclear
 from locobench.shared.errors import InputError
 
 IS_DEFINITION = 1

@@ -10,39 +10,15 @@ import re
 import sys
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from typing import NamedTuple, Protocol
 
 from locobench.derive.code.imports import Import
 from locobench.derive.code.index import Index
 from locobench.derive.code.rows import FUNCTIONS, TYPES, Receiver, Role
 from locobench.derive.resolve.modules import FileModules, modules_of
+from locobench.derive.resolve.resolver import Item, Unclear
 
 # The path before a name, as Rust and PHP write it.
 _PATH = re.compile(r"(?:::|\\)?(?:[\w$]+(?:::(?:<[^<>]*>::)?|\\))*$")
-
-
-class Item(NamedTuple):
-    """An item in an answer: a symbol, or a file's top level."""
-
-    file: int
-    symbol: int
-    """TOP_LEVEL for code outside all functions and classes."""
-
-
-class Unclear(Exception):
-    """The users of a symbol cannot be determined; the message gives the reason, worded to follow a count."""
-
-
-class Resolver(Protocol):
-    """Finds the users and subtypes of symbols."""
-
-    tier: str
-
-    def users(self, symbol: int) -> frozenset[Item]:
-        """Return the items that use the symbol, except itself; raise Unclear if they cannot be determined."""
-
-    def subtypes(self, symbol: int) -> frozenset[int]:
-        """Return the types that name this one as a supertype; raise Unclear if they cannot be determined."""
 
 
 class Strict:
@@ -87,13 +63,12 @@ class Strict:
         self._check_name(number)
         found = set()
         for row in index.mentions(symbol.name):
-            if not self._is_use(number, row):
-                continue
-            item = index.item_of(index.scope[row])
-            if item is None:
-                raise Unclear("used where no function can be told")
-            if not index.is_inside(item, number):
-                found.add(Item(index.file[row], item))
+            if self._is_use(number, row):
+                item = index.item_of(index.scope[row])
+                if item is None:
+                    raise Unclear("used where no function can be told")
+                if not index.is_inside(item, number):
+                    found.add(Item(index.file[row], item))
         return frozenset(found)
 
     def _check_name(self, number: int) -> None:

@@ -21,11 +21,13 @@ from locobench.derive.code.index import Index
 from locobench.derive.code.languages import LANGUAGES
 from locobench.derive.code.scope import scopes, texts
 from locobench.derive.code.tree import Family, Repository
+from locobench.derive.finding import Finding
 from locobench.derive.kinds import KINDS
 from locobench.derive.resolve.indexers import Indexes
+from locobench.derive.resolve.resolver import Resolver
 from locobench.derive.resolve.scip import read_index
-from locobench.derive.resolve.strict import Resolver, Strict
-from locobench.derive.structure import Finding, Structure
+from locobench.derive.resolve.strict import Strict
+from locobench.derive.structure import Structure
 from tests.e2e.resolvers.facts import Facts, facts_of
 
 FUNCTIONS = ("function", "method", "constructor")

@@ -1,0 +1,48 @@
+"""A question about the structure of the code, with its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A question's target and its answer."""
+
+    kind: str
+    target: str
+    """`path: Qualified.name`, or a path."""
+    name: str
+    """The first name to grep for."""
+    target_kind: str
+    """The target's kind, such as `function` or `class`."""
+    depth: int
+    """Steps from the target to the answer; 0 means any number."""
+    answer: tuple[str, ...]
+    """Items of the form `path: Qualified.name`, or paths; sorted, except for a call path."""
+    grep: tuple[str, ...]
+    """The answer of a single grep."""
+    asked: tuple[str, ...]
+    """The names to grep for to find everything."""
+    tier: str
+    extra: dict[str, str] = field(default_factory=dict)
+    """Other facts that the wording needs."""
+    edges: tuple[tuple[str, str], ...] = ()
+    """For a call path: every correct step."""
+
+    @property
+    def files(self) -> int:
+        """Number of files in the answer."""
+        return len({item.partition(": ")[0] for item in self.answer})
+
+    @property
+    def grep_f1(self) -> float:
+        """F1 of a single grep's answer, 0 to 1."""
+        return f1(self.answer, self.grep)
+
+
+def f1(answer: Collection[str], other: Collection[str]) -> float:
+    """Return the F1 of two answers, 0 to 1, to four digits."""
+    common = len(set(answer) & set(other))
+    return round(2 * common / (len(answer) + len(other)), 4) if common else 0.0

@@ -1,0 +1,29 @@
+"""What finds the users and subtypes of symbols, and what it may say."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+
+class Item(NamedTuple):
+    """An item in an answer: a symbol, or a file's top level."""
+
+    file: int
+    symbol: int
+    """TOP_LEVEL for code outside all functions and classes."""
+
+
+class Unclear(Exception):
+    """The users of a symbol cannot be determined; the message gives the reason, worded to follow a count."""
+
+
+class Resolver(Protocol):
+    """Finds the users and subtypes of symbols."""
+
+    tier: str
+
+    def users(self, symbol: int) -> frozenset[Item]:
+        """Return the items that use the symbol, except itself; raise Unclear if they cannot be determined."""
+
+    def subtypes(self, symbol: int) -> frozenset[int]:
+        """Return the types that name this one as a supertype; raise Unclear if they cannot be determined."""
