@@ -20,7 +20,6 @@ PATH_STEPS, MOST_STEPS = 3, 12
 
 
 def _fits(items: int, files: int) -> bool:
-    """Return whether an answer is neither too small nor too large to ask for."""
     return FEWEST_ITEMS <= items <= MOST_ITEMS and files >= FEWEST_FILES
 
 
