@@ -79,7 +79,7 @@ def test_tests_that_failed_are_a_measured_zero(tmp_path: Path, output: str) -> N
 NEVER_STARTED = [
     "curl: (6) Could not resolve host: astral.sh\n/tests/test.sh: line 20: uvx: command not found\n",
     "/tests/test.sh: 9: uv: not found\n",
-    "Err:1 http://deb.debian.org bookworm InRelease\n  Temporary failure resolving 'deb.debian.org'\n",
+    "Err:1 http://mirror.example bookworm InRelease\n  Temporary failure resolving 'mirror.example'\n",
     "ERROR: No matching distribution found for pytest==8.4.1\n",
     "/usr/bin/python3: No module named pytest\n",
     "npm ERR! network request failed\n",
