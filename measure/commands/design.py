@@ -18,7 +18,7 @@ from locobench.shared.claim import claim_beforehand
 from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole
 from locobench.shared.installation import GENERATE, HARNESS
-from measure.commands.jobs import OVERLAY, as_yaml, run_here, servers_of_jobs
+from measure.commands.jobs import FILES, OVERLAY, as_yaml, run_here, servers_of_jobs
 from measure.commands.options import ARMS_OPTION, MARGIN_OPTION, METRIC, PATH, RESULTS_HELP
 from measure.compare.costs import price
 from measure.compare.decision import fewest_tasks
@@ -153,7 +153,7 @@ def _as_good(noise: Noise, margin: float, tasks: int, runs: int, alpha: float) -
 @MARGIN_OPTION
 @click.option("--from", "source", type=PATH, help=f"Take costs and spread from a {RESULTS_HELP}.")
 @click.option(
-    "-o", "--output-dir", default=".", type=PATH, help="Folder for no-search.yaml and search.yaml.  [default: this one]"
+    "-o", "--output-dir", default=".", type=PATH, help="Folder for without.yaml and with.yaml.  [default: this one]"
 )
 def plan(
     *,
@@ -179,7 +179,8 @@ def plan(
     """
     jobs = servers_of_jobs(mcp_configs, remote=remote is not None)
     overlay = output_dir / "host.yaml" if run_here(server for servers in jobs.values() for server in servers) else None
-    files = {name: output_dir / f"{name}.yaml" for name in jobs}
+    stems = FILES if len(jobs) == len(FILES) else {}
+    files = {name: output_dir / f"{stems.get(name, name)}.yaml" for name in jobs}
     for path in filter(None, (*files.values(), overlay)):
         if path.exists():
             raise InputError(f"{path} exists; name another folder with -o, or remove it")

@@ -15,6 +15,8 @@ from locobench.shared.errors import InputError
 
 ARMS = ("no-search", "search")
 """The jobs without and with servers, named so that a sentence about the two reads."""
+FILES = dict(zip(ARMS, ("without", "with"), strict=True))
+"""Their files when there are two jobs; among several, a file has the name of its job."""
 REMOTE_ARMS = ("clone", "remote")
 """The jobs with the code in the container, and with a server instead of it."""
 HOST = "host.docker.internal"

@@ -68,7 +68,7 @@ def earlier(root: Path, *, cost: float | None = 0.1, served_cost: float | None =
 def test_the_jobs_differ_in_name_and_servers_alone(tmp_path: Path) -> None:
     make_tasks(tmp_path)
     assert plan(tmp_path).returncode == 0
-    without, with_ = job(tmp_path / "no-search.yaml"), job(tmp_path / "search.yaml")
+    without, with_ = job(tmp_path / "without.yaml"), job(tmp_path / "with.yaml")
     assert without == {
         "job_name": "no-search",
         "n_attempts": 1,
@@ -87,8 +87,8 @@ def test_jobs_with_a_server_of_this_machine_share_a_way_to_it(tmp_path: Path) ->
     make_tasks(tmp_path)
     shutil.copy(REPOSITORY / "examples/code-search/mcp.json", tmp_path)
     shown = plan(tmp_path, "-o", "made")
-    assert shown.stdout.startswith("wrote made/no-search.yaml and made/search.yaml, which share made/host.yaml\n")
-    overlays = [job(tmp_path / "made" / f"{arm}.yaml")["environment"] for arm in ("no-search", "search")]
+    assert shown.stdout.startswith("wrote made/without.yaml and made/with.yaml, which share made/host.yaml\n")
+    overlays = [job(tmp_path / "made" / f"{arm}.yaml")["environment"] for arm in ("without", "with")]
     assert overlays == [{"extra_docker_compose": ["made/host.yaml"]}] * 2
     assert job(tmp_path / "made/host.yaml") == job(REPOSITORY / "examples/code-search/host.yaml")
 
@@ -106,7 +106,7 @@ def test_an_agent_of_a_module_is_an_import_path(tmp_path: Path) -> None:
     make_tasks(tmp_path)
     fixed = ("--mcp-config", "mcp.json", "--budget-usd", "1")
     assert harness(tmp_path, "plan", "tasks", "--agent", "mine:Agent", *fixed).returncode == 0
-    assert job(tmp_path / "no-search.yaml")["agents"] == [{"import_path": "mine:Agent"}]
+    assert job(tmp_path / "without.yaml")["agents"] == [{"import_path": "mine:Agent"}]
 
 
 def test_what_nothing_tells_is_not_known(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_what_nothing_tells_is_not_known(tmp_path: Path) -> None:
 def test_the_commands_run_both_jobs_and_compare_them(tmp_path: Path) -> None:
     make_tasks(tmp_path)
     shown = plan(tmp_path, "-o", "my plan")
-    assert "  harbor run -y -c 'my plan/no-search.yaml'\n  harbor run -y -c 'my plan/search.yaml'\n" in shown.stdout
+    assert "  harbor run -y -c 'my plan/without.yaml'\n  harbor run -y -c 'my plan/with.yaml'\n" in shown.stdout
     assert "  python -m harness compare jobs/no-search jobs/search --html" in shown.stdout
 
 
@@ -128,11 +128,9 @@ def test_a_pilot_comes_first_unless_earlier_runs_are_given(tmp_path: Path) -> No
     make_tasks(tmp_path)
     lines = plan(tmp_path, "-o", "first").stdout.splitlines()
     pilot = next(n for n, text in enumerate(lines) if "--job-name pilot" in text)
-    assert lines[pilot].startswith(
-        "  harbor run -y -c first/no-search.yaml -k 1 --job-name pilot  # once each: 4 trials"
-    )
+    assert lines[pilot].startswith("  harbor run -y -c first/without.yaml -k 1 --job-name pilot  # once each: 4 trials")
     assert lines[pilot + 1].startswith("  python -m harness headroom jobs/pilot")
-    assert lines[pilot + 2] == "  harbor run -y -c first/no-search.yaml"
+    assert lines[pilot + 2] == "  harbor run -y -c first/without.yaml"
     earlier(tmp_path)
     assert "pilot" not in plan(tmp_path, "--from", "earlier.json").stdout
 
@@ -149,7 +147,7 @@ def test_the_budget_decides_the_attempts(tmp_path: Path) -> None:
     make_tasks(tmp_path)
     earlier(tmp_path)
     assert "x 3 attempts x" in line(plan(tmp_path, "--from", "earlier.json", budget="5"), "trials")
-    assert job(tmp_path / "search.yaml")["n_attempts"] == 3
+    assert job(tmp_path / "with.yaml")["n_attempts"] == 3
 
 
 def test_a_budget_that_does_not_pay_is_refused_and_nothing_written(tmp_path: Path) -> None:
@@ -227,11 +225,11 @@ def test_costs_of_another_model_tell_nothing(tmp_path: Path) -> None:
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     make_tasks(tmp_path)
-    (tmp_path / "search.yaml").touch()
+    (tmp_path / "with.yaml").touch()
     shown = plan(tmp_path)
     assert (shown.returncode, shown.stdout) == (2, "")
-    assert "search.yaml exists" in shown.stderr
-    assert not (tmp_path / "no-search.yaml").exists()
+    assert "with.yaml exists" in shown.stderr
+    assert not (tmp_path / "without.yaml").exists()
 
 
 def test_tasks_with_servers_of_their_own_are_refused(tmp_path: Path) -> None:
@@ -279,7 +277,7 @@ def test_headers_whose_credentials_are_variables_pass_into_the_job(
     (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"s": server}}))
     shown = harness(tmp_path, "plan", "tasks", "--agent", "codex", "--mcp-config", "mcp.json", "--budget-usd", "1")
     assert "headers need Harbor 0.26 or later" in shown.stdout
-    (given,) = YAML(typ="safe").load((tmp_path / "search.yaml").read_text())["agents"][0]["mcp_servers"]
+    (given,) = YAML(typ="safe").load((tmp_path / "with.yaml").read_text())["agents"][0]["mcp_servers"]
     assert given["transport"] == "streamable-http"
     assert given["headers"] == {"Authorization": value, "X-Team": "search"}
 
