@@ -69,11 +69,11 @@ class Jobs:
         return self.folder / "jobs" / name
 
     def cut(self, name: str, tasks: str) -> None:
-        """Kill a job as soon as its first trial is done, and take away the container that it leaves."""
+        """Kill a job as soon as its first trial is done and the second one begun; take away what it leaves running."""
         process = self.start(name, tasks, *SCRIPTED, "--ak", "deed=dawdle")
         job = self.folder / "jobs" / name
         end = time.monotonic() + 90
-        while not list(job.glob("*/result.json")):
+        while not list(job.glob("*/result.json")) or len(list(job.glob("*/config.json"))) < 2:
             assert process.poll() is None, "Harbor ended before a trial did"
             assert time.monotonic() < end, "no trial came to its end"
             time.sleep(0.2)
@@ -139,9 +139,9 @@ def test_the_oracle_against_itself_gives_neither_evidence_nor_warning(jobs: Jobs
 
 
 def test_a_job_that_was_killed_half_way_is_named_in_either_arm(jobs: Jobs) -> None:
-    said = "cut is not whole, 1 of its 2 runs left a result"
-    assert said in warnings(jobs["plain"], jobs["cut"])
-    assert said in warnings(jobs["cut"], jobs["plain"])
+    for pair in (("plain", "cut"), ("cut", "plain")):
+        said = warnings(*(jobs[name] for name in pair))
+        assert "cut: 1 of 2 runs says nothing about the agent (1 infra_error: the run broke off" in said
 
 
 def test_a_job_against_itself_is_refused(jobs: Jobs) -> None:
@@ -165,12 +165,14 @@ def test_another_model_is_named(jobs: Jobs) -> None:
 
 
 @pytest.mark.parametrize("job", ["offered", "offered-by-task"])
-def test_a_server_that_nobody_called_is_all_that_is_said(jobs: Jobs, job: str) -> None:
-    """Offered by the job or in task.toml, which then is another file: the tasks are the same all the same."""
+def test_a_server_that_an_unknown_agent_did_not_name_is_all_that_is_said(jobs: Jobs, job: str) -> None:
+    """Offered by the job or in task.toml, which then is another file: the tasks are the same all the same.
+
+    How this agent records a call of a server nobody knows, so that none found does not mean none made.
+    """
     said = warnings(jobs["plain"], jobs[job])
 
-    assert "The treatment was never used" in said
-    assert "mcp__search__*" in said
+    assert f"Whether {job} used the tool mcp__search__* is not recorded" in said
     assert "differs" not in said
 
 

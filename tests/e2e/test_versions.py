@@ -61,7 +61,7 @@ def test_a_job_with_headers_is_accepted_by_the_newest_version(
     monkeypatch.setenv("TOKEN", "search-0123456789")
     done = harbor(chosen, "run", "-y", "-q", "-c", job, "-o", tmp_path / "jobs")
     assert done.returncode == 0, done.stdout + done.stderr
-    (run, *_) = load_jobs(tmp_path / "jobs/with")
+    (run, *_) = load_jobs(tmp_path / "jobs/search")
     config = json.loads((Path(run.source) / "config.json").read_text())
     assert config["agent"]["mcp_servers"][0]["headers"] == server["headers"]
     assert "search-0123456789" not in (Path(run.source) / "config.json").read_text()
