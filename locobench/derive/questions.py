@@ -190,7 +190,8 @@ def asked_change(change: Change, language: Language, *, with_tests: bool) -> Que
 
 def _use_rules(name: str, word: str, language: Language) -> list[str]:
     assigned = (
-        " A constant whose value is a function, or a call that is handed one, is a function of its name."
+        " A constant or a property whose value is a function written there, bare or as an argument of a call, is a"
+        " function of its name."
         if language.name in ("javascript", "typescript")
         else ""
     )

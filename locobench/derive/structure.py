@@ -18,6 +18,15 @@ from locobench.derive.resolve.resolver import Item, Resolver, Unclear
 PATH_STEPS, MOST_STEPS = 3, 12
 """Shorter paths are obvious; longer searches end in code that everything depends on."""
 
+VALUE = re.compile(rb"(?:export\s+)?(?:default\b|(?:const|let|var|static|final|val)\s|[\w.$]+\s*(?::[^=\n]+)?=[^=])")
+"""The first line of a statement that gives a value a name, or exports it."""
+
+
+def _statement(text: bytes, offset: int) -> bytes:
+    """Return a text from the last line at or before `offset` that is not indented and closes nothing."""
+    starts = [match.start() for match in re.finditer(rb"^[^\s)\]}]", text[: offset + 1], re.MULTILINE)]
+    return text[starts[-1] :] if starts else b""
+
 
 def _fits(items: int, files: int) -> bool:
     return FEWEST_ITEMS <= items <= MOST_ITEMS and files >= FEWEST_FILES
@@ -73,7 +82,8 @@ class Structure:
         front = self._expandable(direct)
         expanded = [name]
         depth = 1
-        while front:
+        makes_value = self._makes_value(name, direct)
+        while front and not makes_value:
             depth += 1
             try:
                 reached = {item for one in front for item in self.users_of(one)}
@@ -89,14 +99,32 @@ class Structure:
             found |= fresh
             if depth in (2, 3):
                 yield self._finding("users_in_steps", number, depth, found, grep, expanded)
+            makes_value = any(self._makes_value(self._grepped(one), fresh) for one in front)
             front = self._expandable(fresh)
             if len(found) > 4 * MOST_ITEMS:
                 break
         else:
-            if depth > 1:
+            if depth > 1 and not makes_value:
                 yield self._finding("all_users", number, 0, found, grep, expanded)
         if self.resolver.tier == "scip" and kind in FUNCTIONS:
             yield self._path_to(number, direct)
+
+    def _makes_value(self, name: str, users: Iterable[Item]) -> bool:
+        """Return whether a file's top level makes a value with `name`: `const page = wrap(view)`.
+
+        Whoever uses that value uses `name` in a further step, or so most readers say; the rules would not.
+        """
+        index = self.index
+        files = {item.file for item in users if item.symbol == TOP_LEVEL}
+        found = any(
+            index.file[row] in files
+            and index.scope[row] == TOP_LEVEL
+            and index.role[row] == Role.REFERENCE
+            and VALUE.match(_statement(index.texts[index.file[row]], index.start[row]))
+            for row in index.mentions(name)
+        )
+        self.reasons["a value made at the top level of a file, whose uses may count"] += found
+        return found
 
     def _path_to(self, end: int, direct: frozenset[Item]) -> Finding | None:
         """Return the question for a path of at least PATH_STEPS uses to a function, from the farthest start."""
@@ -147,8 +175,20 @@ class Structure:
         if one.kind == "constructor":
             if one.owner < 0:
                 raise Unclear("a constructor of a class in another file")
+            if self._names_itself(one.owner):
+                raise Unclear("a constructor of a class that names itself, in a return type for example")
             return self.resolver.users(one.owner)
         return self.resolver.users(symbol)
+
+    def _names_itself(self, owner: int) -> bool:
+        """Return whether the text of a class mentions its name: whether that uses its constructor, readers differ."""
+        index = self.index
+        return any(
+            index.role[row] not in (Role.DEFINITION, Role.IGNORED)
+            and (item := index.item_of(index.scope[row])) is not None
+            and index.is_inside(item, owner)
+            for row in index.mentions(index.symbols[owner].name)
+        )
 
     def _expandable(self, items: Iterable[Item]) -> list[int]:
         kinds = (*FUNCTIONS, "mixed")

@@ -322,3 +322,16 @@ def test_importers_are_those_whose_paths_lead_to_the_file(what: str, tmp_path: P
     for one in findings(tmp_path / "repository", language, files, stem):
         if one.kind == "importers" and one.target == target:
             assert (other in one.answer) == (what != "python: an outside module")
+
+
+@pytest.mark.parametrize("top", ["export const page = wrap(use1)", "export default wrap(use1)", "use1()"])
+def test_no_steps_are_asked_through_a_value_made_at_a_top_level(top: str, tmp_path: Path) -> None:
+    """Whether a user of the value counts is a matter of taste; a plain call leads nowhere."""
+    files = chain("ts", TS) | {
+        "src/lib.ts": "export function reckon() { return 1 }\n",
+        "src/four.ts": f"import {{ use1 }} from './use1'\n{top}\n",
+        "src/five.ts": "import { use2 } from './use2'\nexport function five() { return use2() }\n",
+    }
+    kinds = {one.kind for one in findings(tmp_path / "repository", "typescript", files, "reckon")}
+    assert "direct_users" in kinds
+    assert ("all_users" in kinds) == (top == "use1()")
