@@ -1,7 +1,7 @@
 """A Harbor agent that is whoever sits at the desk, a person or a program: `-a agent:ByHand --ak desk=FOLDER`.
 
-Each trial lays a folder on the desk with its instruction; desk.py takes it, runs commands in the task's container, calls
-its MCP servers from there, and hands in the answer. The trajectory says what was done.
+Each trial lays a folder with its instruction on the desk; desk.py takes it, runs commands in the task's container,
+calls its MCP servers from there and hands in the answer. The trajectory says what was done.
 """
 
 from __future__ import annotations
@@ -106,7 +106,9 @@ class ByHand(BaseAgent):  # type: ignore[misc]
     def _record(self, source: str, message: str, **more: Any) -> None:
         """Add a step and write the trajectory, so that a trial that is stopped keeps what was done."""
         now = datetime.now(UTC).isoformat()
-        self.steps.append({"step_id": len(self.steps) + 1, "timestamp": now, "source": source, "message": message, **more})
+        self.steps.append(
+            {"step_id": len(self.steps) + 1, "timestamp": now, "source": source, "message": message, **more}
+        )
         agent = {"name": self.name(), "version": self.version()}
         whole = {"schema_version": "ATIF-v1.6", "session_id": self.logs_dir.parent.name, "agent": agent}
         write(self.logs_dir / "trajectory.json", json.dumps(whole | {"steps": self.steps}))
