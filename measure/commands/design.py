@@ -127,7 +127,7 @@ def _as_good(noise: Noise, margin: float, tasks: int, runs: int, alpha: float) -
     """Return the chance to show that arms which do not differ are as good within a margin."""
     if tasks < fewest_tasks(margin):
         return 0.0
-    return equivalence_power(margin, noise.sd(0.0, runs), tasks, runs, alpha)
+    return equivalence_power(margin, noise.sd(0.0, runs), tasks, alpha)
 
 
 @click.command()

@@ -51,8 +51,7 @@ def decide(
     differences, clusters = per_task(judged, clusters_of(judged))
     difference, count = fmean(differences or [0.0]), len(set(clusters))
     shift, these_tasks = significance.sign_flip_test(differences, clusters, 1 - alpha), None
-    runs = fmean(len(scores) for unit in judged for scores in (unit.scores_a, unit.scores_b)) if judged else 1.0
-    equivalence = equivalence_interval(differences, clusters, runs, 1 - 2 * alpha)
+    equivalence = equivalence_interval(differences, clusters, 1 - 2 * alpha)
     if fixed_tasks:
         these_tasks = significance.stratified_test([unit.values for unit in judged])
         moved = [unit.difference for unit in judged if abs(unit.difference) > TIE]

@@ -62,7 +62,7 @@ def test_as_good_for_less_is_one_sentence() -> None:
     a = made(0.1)
     more = [[r.model_copy(update={"task_id": r.task_id + "x"}) for r in results] for results in (a, b)]
     text = answer(compare([*a, *more[0]], [*b, *more[1]], label_a="plain", label_b="search"))
-    assert text.startswith("search is as good as plain, within 5 points (90 % interval -1.9 to +1.9 points), for 28")
+    assert text.startswith("search is as good as plain, within 5 points (90 % interval -2.2 to +2.2 points), for 28")
     assert text.endswith(" % less money (23 to 32 %).")
 
 

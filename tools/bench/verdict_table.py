@@ -318,6 +318,9 @@ APART: dict[str, Experiment] = {
     "one task in 20 broken, 20 x 3": replace(CEILING, tasks=20, broken_share=MARGIN / 0.97),
     "one task in 20 broken": replace(CEILING, broken_share=MARGIN / 0.97),
     "one task in 20 broken, 100 x 3": replace(CEILING, tasks=100, broken_share=MARGIN / 0.97),
+    "one task in 20 broken, all others solved, 100 x 3": Experiment(
+        passes=1.0, alike=True, tasks=100, broken_share=MARGIN
+    ),
 }
 """B differs by exactly the margin: every verdict of as good is false."""
 
@@ -403,7 +406,7 @@ class Tables:
             rate = share([one.verdict is Verdict.AS_GOOD for one in found])
             bar = {"least": EQUAL[name][1]} if name in EQUAL else {"most": FALSE_CALLS}
             cells = [
-                _percent(rate) if APART.get(name, CEILING).broken_share else self.check(name, rate, **bar),
+                self.check(name, rate, **bar),
                 _percent(share([one.t_as_good for one in found])),
                 _percent(share([one.verdict.decided for one in found])),
             ]
