@@ -20,8 +20,8 @@ from locobench.shared.files import write_whole
 from locobench.shared.installation import GENERATE, HARNESS
 from measure.commands.jobs import FILES, OVERLAY, as_yaml, run_here, servers_of_jobs
 from measure.commands.options import ARMS_OPTION, MARGIN_OPTION, METRIC, PATH, RESULTS_HELP
-from measure.compare.costs import price
 from measure.compare.decision import fewest_tasks
+from measure.compare.quantities import price
 from measure.records import EvalResult
 from measure.report.console import print_table, report_console, say, say_lines
 from measure.report.tables import new_table

@@ -1,4 +1,4 @@
-"""What does a comparison hold besides its verdict? Records of loss, differences, cost, headroom and tool use."""
+"""What does a comparison hold besides its verdict? Records of loss, differences and headroom."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Loss(Frozen):
 
 
 class Difference(Frozen):
-    """A quantity in both arms: means over the tasks, and the mean of the per-task differences."""
+    """By how much B differs from A: means over tasks, and the mean of the tasks' differences."""
 
     tasks: int
     mean_a: float
@@ -48,58 +48,29 @@ class Difference(Frozen):
     difference: float
     """B minus A."""
     interval: Interval | None
-
-
-class MetricDifference(Difference):
-    """The pass rate or the score."""
-
-    name: str
-    unit: str
-    p: float
-    """Two-sided p-value of the sign-flip test."""
-
-
-class CostRatio(Frozen):
-    """What B needed as a multiple of what A needed: tokens, dollars, seconds, turns or tool calls."""
-
-    name: str
-    unit: str
-    tasks: int
-    """Tasks whose mean is known and above 0 in both arms; the ratio is about them."""
-    zeros: int
-    """Tasks left out because an arm's mean is 0."""
-    mean_a: float
-    """Mean over all tasks with a known value in both arms, a run."""
-    mean_b: float
-    ratio: float | None
-    """Geometric mean over tasks of B's mean divided by A's; None without tasks."""
-    interval: Interval | None
-    """All ratios that the sign-flip test of the logarithms does not reject, at the level of Holm's procedure."""
+    """All differences that the sign-flip test does not reject; None where nothing moved, and with too few tasks or
+    repositories to reject anything."""
     p: float = 1.0
     """Two-sided p-value of that test."""
     adjusted_p: float = 1.0
-    """After Holm's correction for the quantities of the comparison."""
+    """After Holm's correction for the rows of the same table."""
 
     @property
     def changed(self) -> bool:
-        """Whether the interval excludes 1."""
-        return self.interval is not None and not self.interval.low <= 1 <= self.interval.high
+        """Whether the interval excludes 0."""
+        return self.interval is not None and not self.interval.low <= 0 <= self.interval.high
 
 
-class ReachDifference(Difference):
-    """How the agent reached the files that the answer names: a mean over tasks whose key names files."""
+class Measure(Difference):
+    """The pass rate, the score, what a run needed, or how it reached the files of the answer."""
 
     name: str
     unit: str
-    p: float = 1.0
-    """Two-sided p-value of the sign-flip test."""
-    adjusted_p: float = 1.0
-    """After Holm's correction for the rows of the table."""
-
-    @property
-    def changed(self) -> bool:
-        """Whether the interval, at the level of Holm's procedure, excludes 0."""
-        return self.interval is not None and not self.interval.low <= 0 <= self.interval.high
+    relative: bool = False
+    """Whether `difference` and `interval` are shares of A's value: -0.31 is 31 % less. The difference is then that of
+    the geometric means."""
+    zeros: int = 0
+    """Tasks left out of a relative difference, since an arm's mean is 0."""
 
 
 class Headroom(Frozen):
@@ -121,19 +92,11 @@ class Headroom(Frozen):
 
 
 class Slice(Difference):
-    """The difference of the metric, -1 to 1, within one group of tasks.
-
-    `interval` is what the sign-flip test does not reject at the level that Holm's procedure gives the group; None where
-    nothing moved, and with too few tasks or repositories to reject anything.
-    """
+    """The difference of the metric, -1 to 1, within one group of tasks."""
 
     dimension: str
     """What groups the tasks: category, language, ..."""
     value: str
-    p: float
-    """Two-sided p-value of the sign-flip test."""
-    adjusted_p: float = 1.0
-    """`p` after Holm's correction for all slices of the comparison."""
 
     @property
     def too_few(self) -> bool:

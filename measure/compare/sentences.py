@@ -6,8 +6,9 @@ from math import ceil, log2
 
 from locobench.shared.claim import REPOSITORIES_FOR_ALL, kind_of_claim
 from measure.compare.decision import fewest_tasks
+from measure.compare.quantities import COSTS
 from measure.compare.verdicts import Comparison, Verdict
-from measure.compare.wording import amount, cost_name, interval_text, ratio_interval
+from measure.compare.wording import interval_text, less_or_more, measure_name
 from measure.summary.metrics import ToolCount
 from measure.summary.wording import counted, metric_name, p_text, percent, points, some
 
@@ -70,7 +71,7 @@ def _for_less(comparison: Comparison) -> str:
     """Say what clearly cost less or more: money, or tokens where that is not known, and time."""
     money = comparison.cost_named("cost") or comparison.cost_named("tokens")
     found = [cost for cost in (money, comparison.cost_named("time")) if cost and cost.changed]
-    parts = [f"{amount(cost)} {cost_name(cost.name)} ({ratio_interval(cost, signed=False)})" for cost in found]
+    parts = [less_or_more(cost) for cost in found]
     return f", for {' and '.join(parts)}" if parts else ""
 
 
@@ -86,9 +87,9 @@ def shares_sentence(comparison: Comparison) -> str:
 def costs_sentence(comparison: Comparison) -> str:
     """Say which quantities are not recorded in both arms, and which tasks their ratios leave out; empty if neither."""
     known = {cost.name for cost in comparison.costs}
-    missing = [cost_name(name) for name in ("tokens", "cost", "time", "turns", "calls") if name not in known]
+    missing = [measure_name(name) for name in COSTS if name not in known]
     texts = [f"Not recorded in both arms: {some(missing)}."] if missing and comparison.primary else []
-    zeros = [f"{counted(cost.zeros, 'task')} ({cost_name(cost.name)})" for cost in comparison.costs if cost.zeros]
+    zeros = [f"{counted(cost.zeros, 'task')} ({measure_name(cost.name)})" for cost in comparison.costs if cost.zeros]
     return " ".join([*texts, *([f"Left out of the change, since an arm's mean is 0: {some(zeros)}."] if zeros else [])])
 
 

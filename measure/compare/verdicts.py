@@ -8,15 +8,7 @@ from functools import cached_property
 from statistics import fmean
 from typing import NamedTuple
 
-from measure.compare.findings import (
-    CostRatio,
-    Headroom,
-    Loss,
-    MetricDifference,
-    ReachDifference,
-    Slice,
-    TaskShares,
-)
+from measure.compare.findings import Headroom, Loss, Measure, Slice, TaskShares
 from measure.statistics.estimates import Interval
 from measure.statistics.significance import OneSided
 from measure.summary.metrics import Frozen, Metric, ToolUse
@@ -162,10 +154,10 @@ class Comparison(Frozen):
     decision: Decision
     margin: float
     """Differences up to this, 0 to 1, count as equally good."""
-    metrics: tuple[MetricDifference, ...]
-    costs: tuple[CostRatio, ...]
+    metrics: tuple[Measure, ...]
+    costs: tuple[Measure, ...]
     """Tokens, dollars, seconds, turns and tool calls, as far as tasks have them in both arms."""
-    reach: tuple[ReachDifference, ...]
+    reach: tuple[Measure, ...]
     """How the agents came to the files that the answers name, where keys name files and calls are recorded."""
     headroom: Headroom | None
     """None when no task was measured in both arms."""
@@ -200,22 +192,22 @@ class Comparison(Frozen):
         """Whether the suite as a whole regressed, or any single task did."""
         return self.verdict is Verdict.REGRESSION or bool(self.decision.having(Verdict.REGRESSION))
 
-    def metric_named(self, name: str) -> MetricDifference | None:
+    def metric_named(self, name: str) -> Measure | None:
         """Return the pass rate or the score; None when no task was measured in both arms."""
         return next((m for m in self.metrics if m.name == name), None)
 
-    def cost_named(self, name: str) -> CostRatio | None:
+    def cost_named(self, name: str) -> Measure | None:
         """Return one of tokens, cost, time, turns, calls; None when no task has it in both arms."""
         return next((cost for cost in self.costs if cost.name == name), None)
 
     @property
-    def primary(self) -> MetricDifference | None:
+    def primary(self) -> Measure | None:
         """The metric that the verdict is about; None when no task was measured in both arms."""
         return self.metric_named(self.metric)
 
 
-class ArmPoint(Frozen):
-    """One arm as a point in a plot of the metric against cost."""
+class ArmSummary(Frozen):
+    """One of several arms."""
 
     label: str
     tasks: int
@@ -232,7 +224,7 @@ class ArmsComparison(Frozen):
     """Several arms: each against the first, and each of the others against each other."""
 
     metric: Metric
-    arms: tuple[ArmPoint, ...]
+    arms: tuple[ArmSummary, ...]
     """All arms, the first one included, in order."""
     comparisons: tuple[Comparison, ...]
     """One for each arm but the first, which is their A."""

@@ -49,9 +49,9 @@ class Forest:
         """Return the side of the verdict for all tasks; for a group, the side of 0 that its interval lies on."""
         if not row.dimension:
             return SIDES.get(self.comparison.verdict, "")
-        if row.interval is None or row.interval.low <= 0 <= row.interval.high:
+        if not row.changed:
             return ""
-        return "good" if row.interval.low > 0 else "bad"
+        return "good" if row.difference > 0 else "bad"
 
     def heading(self, dimension: str) -> str:
         """Return a dimension in words; `config_b` becomes `config in <B's name>`."""

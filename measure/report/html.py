@@ -11,16 +11,19 @@ from functools import cache
 from itertools import groupby
 from operator import attrgetter
 
-from jinja2 import Environment
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from locobench.shared.installation import HARNESS
+from measure.compare import sentences, wording
 from measure.compare.verdicts import ArmsComparison, Comparison, UnitComparison, UnitKey
 from measure.records import EvalResult
-from measure.report.exports import template_environment
+from measure.report import grids
 from measure.report.forest import forest
 from measure.secrets.redaction import REDACTED
 from measure.secrets.shapes import replace_shapes
 from measure.statistics.estimates import TIE
+from measure.summary import wording as words
 from measure.summary.metrics import AggregatedMetrics, aggregate
 from measure.summary.wording import total_cost_text
 
@@ -136,8 +139,15 @@ def _groupby_in_order(items: Iterable[object], name: str) -> list[tuple[object, 
 
 @cache
 def _environment() -> Environment:
-    environment = template_environment(is_page=True)
-    environment.filters["groupby_in_order"] = _groupby_in_order
-    environment.filters["breakable"] = _breakable
-    environment.filters["redacted"] = _redacted
+    environment = Environment(
+        loader=PackageLoader("measure.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    names = {"wording": wording, "words": words, "sentences": sentences, "grids": grids, "harness": HARNESS}
+    environment.globals |= names
+    filters = {"groupby_in_order": _groupby_in_order, "breakable": _breakable, "redacted": _redacted}
+    environment.filters |= filters
     return environment

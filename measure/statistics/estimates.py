@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -157,6 +157,24 @@ def minimal_detectable_effect(
     if clusters < 2:
         return None
     return float((scipy.special.stdtrit(clusters - 1, 1 - alpha) + scipy.special.stdtrit(clusters - 1, power)) * error)
+
+
+def effect_found(
+    error_of: Callable[[float], float], clusters: int, room: float, alpha: float = ALPHA / 2
+) -> float | None:
+    """Return the mean difference that a design finds with probability TARGET_POWER; None if it exceeds `room`.
+
+    Args:
+        error_of: standard error of the mean difference, by the true difference: passes vary more, the closer their
+            rate moves to a half. An error of 0 says nothing of what is found.
+        clusters: as in `minimal_detectable_effect`, like alpha.
+        room: the largest difference that is possible.
+        alpha: one-sided level, 0 to 1.
+    """
+    effect = min(room, 0.5)  # from 0, passes that never failed would not vary at all
+    for _ in range(50):
+        effect = minimal_detectable_effect(error_of(min(effect, room)), clusters, alpha) or 0.0
+    return effect if TIE <= effect <= room else None
 
 
 def paired_power(effect: float, sd_of_differences: float, tasks: int, alpha: float = ALPHA / 2) -> float:

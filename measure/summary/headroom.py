@@ -10,7 +10,7 @@ from statistics import fmean, median, pstdev
 
 from locobench.shared.errors import InputError
 from measure.records import EvalResult
-from measure.statistics.estimates import ALPHA, minimal_detectable_effect
+from measure.statistics.estimates import ALPHA, effect_found
 from measure.summary.metrics import Metric, MetricChoice, by_arm, by_task, mean_of_known, metric_value, resolve_metric
 from measure.summary.noise import Noise, observed_noise
 
@@ -67,11 +67,7 @@ class PilotHeadroom:
         if 2.0**-tasks > ALPHA / 2:  # no sign-flip test over so few tasks rejects anything
             return None
         room = self.whole.mean if sign < 0 else 1 - self.whole.mean
-        effect = min(room, 0.5)
-        for _ in range(50):  # passes vary more, the closer their rate moves to a half
-            sd = self.noise.sd(sign * min(effect, room), attempts)
-            effect = minimal_detectable_effect(sd / math.sqrt(tasks), tasks) or 0.0
-        return effect if effect <= room and room > 0 else None
+        return effect_found(lambda change: self.noise.sd(sign * change, attempts) / math.sqrt(tasks), tasks, room)
 
 
 def pilot_headroom(results: Sequence[EvalResult], choice: MetricChoice = "auto") -> PilotHeadroom:

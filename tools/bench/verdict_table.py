@@ -24,7 +24,7 @@ from scipy import stats
 from harness.models import EvalResult, Outcome, TokenUsage
 from measure.compare.comparison import Pair, Question, compare_arms, levels_of
 from measure.compare.decision import MARGIN
-from measure.compare.findings import CostRatio, Slice
+from measure.compare.findings import Measure, Slice
 from measure.compare.verdicts import ArmsComparison, Decision, Verdict
 from measure.statistics.estimates import ALPHA
 from measure.summary.metrics import resolve_metric
@@ -204,7 +204,7 @@ def told(experiment: Experiment, seed: int) -> Drawn:
     arms = arms_of(experiment, seed)
     decisions = decisions_of(experiment, arms)
     first, interval = decisions[0], decisions[0].interval
-    costs: tuple[CostRatio, ...] = ()
+    costs: tuple[Measure, ...] = ()
     groups: tuple[Slice, ...] = ()
     if experiment.costs or experiment.repositories:
         whole = compare_arms(labelled(arms)).comparisons[0]
@@ -221,8 +221,8 @@ def told(experiment: Experiment, seed: int) -> Drawn:
         verdicts=tuple(decision.verdict for decision in decisions),
         difference=first.difference,
         interval=(interval.low, interval.high) if interval else None,
-        group_called=any(part.interval and not part.interval.low <= 0 <= part.interval.high for part in groups),
-        cheaper=bool(cost and cost.changed and cost.ratio and cost.ratio < 1),
+        group_called=any(part.changed for part in groups),
+        cheaper=bool(cost and cost.changed and cost.difference < 0),
         costs_called=any(cost.changed for cost in costs),
         t_called=int(np.sign(t.statistic)) if varied and t.pvalue <= FALSE_CALLS else 0,
         t_as_good=bool(max(sides) <= FALSE_CALLS if varied else abs(differences[0]) < MARGIN),

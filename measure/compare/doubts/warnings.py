@@ -9,12 +9,12 @@ import scipy
 
 from locobench.harbor.task import CONTROL_GROUP
 from locobench.shared.claim import REPOSITORIES_FOR_ALL
-from measure.compare.costs import price, unpriced
 from measure.compare.decision import clusters_of, per_task
 from measure.compare.doubts.confounds import confounds
 from measure.compare.doubts.loss import cut_short, doubtful_zeros, lost_runs
 from measure.compare.doubts.treatment import no_way_to_the_code, treatment_in_baseline, unused_treatment
 from measure.compare.pairing import Arms, dimensions
+from measure.compare.quantities import price, unpriced
 from measure.compare.verdicts import Comparison, UnitComparison
 from measure.compare.wording import group_name
 from measure.statistics.significance import fisher_test, holm, sign_flip_test

@@ -1,0 +1,130 @@
+"""What did a run need in each arm, and how did it reach the files that the answer names?"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from statistics import fmean
+
+from measure.compare.decision import clusters_of
+from measure.compare.findings import Measure
+from measure.compare.pairing import Runs
+from measure.compare.verdicts import UnitComparison
+from measure.records import EvalResult, Reach
+from measure.statistics.estimates import Interval
+from measure.statistics.significance import sign_flip_tests
+
+Value = Callable[[EvalResult], float | None]
+"""What a run has of a quantity; None where that is not recorded, and then the run does not count."""
+
+
+def price(run: EvalResult) -> float | None:
+    """Return a run's dollars; None where they are not recorded, and where 0 stands beside tokens: no price is known."""
+    return None if run.tokens and not run.cost_usd else run.cost_usd
+
+
+def _reach(value: Callable[[Reach], float | None]) -> Value:
+    return lambda run: value(run.trace.reach) if run.trace.reach else None
+
+
+COSTS: dict[str, tuple[str, Value]] = {
+    "tokens": ("tokens a run, cache included", lambda run: run.tokens),
+    "cost": ("US$ a run", price),
+    "time": ("seconds a run", lambda run: run.trace.duration_seconds),
+    "turns": ("turns a run", lambda run: run.trace.num_turns),
+    "calls": ("tool calls a run", lambda run: run.trace.tool_count),
+}
+REACH: dict[str, tuple[str, Value]] = {
+    "calls to the first file": (
+        "tool calls until a file of the key was seen",
+        _reach(lambda reach: reach.calls_to_first),
+    ),
+    "files found": ("share of the key's files that were seen", _reach(lambda reach: reach.recall)),
+    "files on target": ("share of the files seen that are the key's", _reach(lambda reach: reach.precision)),
+    "bytes read": ("bytes that tools returned", _reach(lambda reach: reach.bytes_read)),
+}
+
+
+def find_costs(units: Sequence[UnitComparison], a: Runs, b: Runs, alpha: float) -> tuple[Measure, ...]:
+    """Return the relative difference in each of COSTS that tasks have in both arms.
+
+    It is the geometric mean over tasks of B's mean divided by A's, less 1. Its logarithm is tested as the metric is.
+
+    Args:
+        units: the tasks that both arms measured.
+        a: measured runs of A.
+        b: measured runs of B.
+        alpha: chance that any row is called when nothing changed, 0 to 1; Holm's procedure divides it among them.
+    """
+    return _compare(COSTS, units, a, b, alpha, relative=True)
+
+
+def find_reach(units: Sequence[UnitComparison], a: Runs, b: Runs, alpha: float) -> tuple[Measure, ...]:
+    """Return the difference in each of REACH that tasks have in both arms; arguments as in `find_costs`."""
+    return _compare(REACH, units, a, b, alpha, relative=False)
+
+
+def _compare(
+    quantities: Mapping[str, tuple[str, Value]],
+    units: Sequence[UnitComparison],
+    a: Runs,
+    b: Runs,
+    alpha: float,
+    *,
+    relative: bool,
+) -> tuple[Measure, ...]:
+    clusters, back = clusters_of(units), math.expm1 if relative else float
+    rows, samples = [], []
+    for name, (unit, value) in quantities.items():
+        means = _task_means(units, a, b, value)
+        changes = {
+            task: math.log(y / x) if relative else y - x
+            for task, (x, y) in means.items()
+            if not relative or (x > 0 and y > 0)
+        }
+        if means:
+            samples.append((list(changes.values()), [clusters[task] for task in changes]))
+            row = Measure(
+                name=name,
+                unit=unit,
+                relative=relative,
+                tasks=len(changes),
+                zeros=len(means) - len(changes),
+                mean_a=fmean(x for x, _ in means.values()),
+                mean_b=fmean(y for _, y in means.values()),
+                difference=back(fmean(changes.values() or [0.0])),
+                interval=None,
+            )
+            rows.append(row)
+    return tuple(
+        row.model_copy(
+            update={
+                "p": found.p,
+                "adjusted_p": found.adjusted_p,
+                "interval": found.interval and Interval(back(found.interval.low), back(found.interval.high)),
+            }
+        )
+        for row, found in zip(rows, sign_flip_tests(samples, alpha), strict=True)
+    )
+
+
+def _task_means(units: Sequence[UnitComparison], a: Runs, b: Runs, value: Value) -> dict[str, tuple[float, float]]:
+    """Return the means of A and B for each task of which both have a run with a known value."""
+    pairs: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for unit in units:
+        known_a, known_b = ([v for run in runs[unit.key] if (v := value(run)) is not None] for runs in (a, b))
+        if known_a and known_b:
+            pairs[unit.key.task_id].append((fmean(known_a), fmean(known_b)))
+    return {task: (fmean(x for x, _ in of_task), fmean(y for _, y in of_task)) for task, of_task in pairs.items()}
+
+
+def unpriced(label: str, runs: Sequence[EvalResult]) -> Iterator[str]:
+    """Yield a sentence if runs of an arm lack a price although their tokens are recorded."""
+    known = [run for run in runs if run.measured and run.tokens]
+    without = sum(price(run) is None for run in known)
+    if without:
+        yield (
+            f"{label}: no price is recorded for {without} of the {len(known)} runs with tokens (nothing, or $0); they "
+            "count in no cost: compare the tokens."
+        )
