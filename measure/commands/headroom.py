@@ -15,7 +15,7 @@ from measure.report.console import plain, print_table, report_console, say
 from measure.report.tables import new_table
 from measure.summary.headroom import Level, PilotHeadroom, pilot_headroom
 from measure.summary.metrics import MetricChoice
-from measure.summary.wording import UNKNOWN, cost_text, count_text, counted, metric_name
+from measure.summary.wording import UNKNOWN, cost_text, count_text, counted, metric_name, rise_and_fall
 
 
 @click.command()
@@ -84,15 +84,10 @@ def _cells(level: Level) -> tuple[str, ...]:
 
 def _power_text(found: PilotHeadroom, tasks: int, attempts: int) -> str:
     """Say which rise and fall the design finds, and how its noise is known."""
-    design = f"{counted(tasks, 'task')} with {counted(attempts, 'run')} in each arm find"
-    sides = [
-        f"{'a rise' if sign > 0 else 'a fall'} of {100 * least:.1f} points"
-        if (least := found.finds(sign, tasks, attempts)) is not None
-        else f"no possible {'rise' if sign > 0 else 'fall'}"
-        for sign in (1, -1)
-    ]
+    sides = rise_and_fall(*(found.finds(sign, tasks, attempts) for sign in (1, -1)))
     basis = " (with one run a task, all differences between tasks count as noise)" if found.noise_is_bound else ""
-    return f"{design} {' and '.join(sides)} in 80 % of cases{basis}."
+    design = f"{counted(tasks, 'task')} with {counted(attempts, 'run')} in each arm"
+    return f"{design} find {sides} in 80 % of cases{basis}."
 
 
 def _advice(found: PilotHeadroom, tasks: int, attempts: int, job: Path) -> str:

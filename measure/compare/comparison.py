@@ -16,7 +16,7 @@ from measure.compare.doubts.warnings import find_warnings
 from measure.compare.findings import Loss
 from measure.compare.pairing import Arms, Runs, by_unit, pair_units, pairing, without_pilot
 from measure.compare.quantities import find_costs, find_reach, price
-from measure.compare.verdicts import ArmsComparison, ArmSummary, Comparison, Decision, UnitComparison, readable
+from measure.compare.verdicts import ArmsComparison, ArmSummary, Comparison, Decision, UnitComparison
 from measure.records import EvalResult
 from measure.statistics.estimates import ALPHA
 from measure.statistics.significance import holm, holm_levels
@@ -128,7 +128,6 @@ def _comparison(pair: Pair, treatment: Sequence[str], alpha: float, adjusted_p: 
         worst = pair_units(*pair.runs(1.0, 0.0), pair.metric)
         loss = loss.model_copy(update={"worst": worst_difference(worst, loss)})
     keys_a, keys_b = (arm.keys() for arm in runs)
-    names = readable(keys_a | keys_b)
     comparison = Comparison(
         label_a=label_a,
         label_b=label_b,
@@ -143,8 +142,8 @@ def _comparison(pair: Pair, treatment: Sequence[str], alpha: float, adjusted_p: 
         confidence=1 - alpha,
         adjusted_p=adjusted_p,
         loss=loss,
-        only_a=tuple(names[key] for key in sorted(keys_a - keys_b)),
-        only_b=tuple(names[key] for key in sorted(keys_b - keys_a)),
+        only_a=tuple(map(str, sorted(keys_a - keys_b))),
+        only_b=tuple(map(str, sorted(keys_b - keys_a))),
         pilot_a=pair.pilot.get(label_a, 0),
         pilot_b=pair.pilot.get(label_b, 0),
         shares=task_shares(units),

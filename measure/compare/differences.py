@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from measure.compare.decision import clusters_of, per_task
-from measure.compare.findings import Headroom, Measure, Slice, TaskShares
+from measure.compare.findings import Headroom, Measure, Slice
 from measure.compare.pairing import dimensions
 from measure.compare.verdicts import UnitComparison
 from measure.statistics.estimates import TIE, effect_found, standard_error
@@ -39,11 +39,11 @@ def _means(units: Sequence[UnitComparison]) -> dict[str, Any]:
     return {"tasks": len(tasks), "mean_a": mean_a, "mean_b": mean_b, "difference": mean_b - mean_a}
 
 
-def task_shares(units: Sequence[UnitComparison]) -> TaskShares:
+def task_shares(units: Sequence[UnitComparison]) -> dict[str, int]:
     """Count the tasks that were better, the same and worse in B, averaged over their configs and models."""
     differences, _ = per_task(units, clusters_of(units))
     better, worse = sum(d > TIE for d in differences), sum(d < -TIE for d in differences)
-    return TaskShares(better=better, same=len(differences) - better - worse, worse=worse)
+    return {"better": better, "the same": len(differences) - better - worse, "worse": worse}
 
 
 def find_slices(units: Sequence[UnitComparison], alpha: float) -> tuple[Slice, ...]:

@@ -103,11 +103,3 @@ class Slice(Difference):
         """Whether no outcome of so few tasks could be called, or any value of the scale is possible."""
         interval = self.interval
         return abs(self.difference) > TIE and (interval is None or (interval.low <= -1 and interval.high >= 1))
-
-
-class TaskShares(Frozen):
-    """How many tasks were better, the same or worse in B, by the mean of the metric."""
-
-    better: int = 0
-    same: int = 0
-    worse: int = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
 from measure.compare.decision import clusters_of
@@ -117,14 +117,3 @@ def _task_means(units: Sequence[UnitComparison], a: Runs, b: Runs, value: Value)
         if known_a and known_b:
             pairs[unit.key.task_id].append((fmean(known_a), fmean(known_b)))
     return {task: (fmean(x for x, _ in of_task), fmean(y for _, y in of_task)) for task, of_task in pairs.items()}
-
-
-def unpriced(label: str, runs: Sequence[EvalResult]) -> Iterator[str]:
-    """Yield a sentence if runs of an arm lack a price although their tokens are recorded."""
-    known = [run for run in runs if run.measured and run.tokens]
-    without = sum(price(run) is None for run in known)
-    if without:
-        yield (
-            f"{label}: no price is recorded for {without} of the {len(known)} runs with tokens (nothing, or $0); they "
-            "count in no cost: compare the tokens."
-        )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from enum import StrEnum
-from functools import cached_property
 from statistics import fmean
 from typing import NamedTuple
 
-from measure.compare.findings import Headroom, Loss, Measure, Slice, TaskShares
+from measure.compare.findings import Headroom, Loss, Measure, Slice
 from measure.statistics.estimates import Interval
 from measure.statistics.significance import OneSided
 from measure.summary.metrics import Frozen, Metric, ToolUse
@@ -36,7 +34,7 @@ class Verdict(StrEnum):
 
 
 class UnitKey(NamedTuple):
-    """What is paired across the arms: a task, plus config and model where both arms have the same ones."""
+    """What is paired across the arms: a task, plus config and model where both arms have the same ones of several."""
 
     task_id: str
     config: str = ""
@@ -44,13 +42,6 @@ class UnitKey(NamedTuple):
 
     def __str__(self) -> str:
         return " | ".join(part for part in self if part)
-
-
-def readable(keys: Iterable[UnitKey]) -> dict[UnitKey, str]:
-    """Return a name for each key, leaving out a config or model that all of them share."""
-    listed = list(keys)
-    kept = [0, *(at for at in (1, 2) if len({key[at] for key in listed}) > 1)]
-    return {key: " | ".join(key[at] for at in kept if key[at]) for key in listed}
 
 
 class UnitComparison(Frozen):
@@ -135,14 +126,6 @@ class Decision(Frozen):
         """Return the tasks that have this verdict of their own."""
         return [unit for unit in self.units if unit.verdict is verdict]
 
-    def name(self, unit: UnitComparison) -> str:
-        """Return what a report calls the task."""
-        return self._names[unit.key]
-
-    @cached_property
-    def _names(self) -> dict[UnitKey, str]:
-        return readable(unit.key for unit in self.units)
-
 
 class Comparison(Frozen):
     """Everything `compare` found; see `Verdict` for what the verdict means."""
@@ -173,7 +156,8 @@ class Comparison(Frozen):
     pilot_a: int = 0
     """Runs of A that were left out, since tasks were selected by them."""
     pilot_b: int = 0
-    shares: TaskShares = TaskShares()
+    shares: dict[str, int]
+    """Number of tasks that were better, the same and worse in B."""
     slices: tuple[Slice, ...] = ()
     tools_a: ToolUse | None = None
     """None when no run of A recorded its tool calls."""

@@ -83,20 +83,3 @@ def arm_values(unit: UnitComparison) -> tuple[str, str]:
     if unit.metric == "score":
         return f"{unit.mean_a:.2f}", f"{unit.mean_b:.2f}"
     return f"{unit.passed_a}/{len(unit.scores_a)}", f"{unit.passed_b}/{len(unit.scores_b)}"
-
-
-def runs_text(unit: UnitComparison) -> str:
-    """3/5 to 0/5 passed (-60.0 points), or: score 0.62 to 0.31 (-31.0 points)."""
-    before, after = arm_values(unit)
-    change = f"score {before} to {after}" if unit.metric == "score" else f"{before} to {after} passed"
-    return f"{change} ({points(unit.difference)})"
-
-
-def unit_verdict(unit: UnitComparison) -> str:
-    """Return the task's own verdict; empty if it has none."""
-    return str(unit.verdict) if unit.verdict.decided else ""
-
-
-def group_name(dimension: str, value: str) -> str:
-    """Name a group in a sentence: config_a 'plain', repository name 'r0'."""
-    return f"{metric_name(dimension) if not dimension.endswith(('_a', '_b')) else dimension} {value!r}"

@@ -14,7 +14,6 @@ from measure.compare.wording import (
     change_text,
     interval_text,
     measure_name,
-    unit_verdict,
     value_text,
 )
 from measure.summary.wording import LEVEL, UNKNOWN, cost_text, metric_name, p_text, percent, points
@@ -121,12 +120,12 @@ def tasks_grid(comparison: Comparison, units: Sequence[UnitComparison]) -> Grid:
     rows = [
         Row(
             (
-                comparison.decision.name(u),
+                str(u.key),
                 *arm_values(u),
                 points(u.difference),
                 p_text(u.p.smaller),
                 p_text(u.adjusted.smaller),
-                unit_verdict(u),
+                str(u.verdict) if u.verdict.decided else "",
             ),
             TONES[u.verdict],
         )

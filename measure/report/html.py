@@ -32,7 +32,6 @@ from measure.summary.wording import total_cost_text
 class TaskRow:
     """A task in both arms."""
 
-    name: str
     key: UnitKey
     arms: tuple[AggregatedMetrics, AggregatedMetrics]
     unit: UnitComparison | None
@@ -84,10 +83,9 @@ def task_table(comparison: Comparison, a: Sequence[EvalResult], b: Sequence[Eval
     rows = []
     for key, (of_a, of_b) in runs.items():
         unit = units.get(key)
-        name = comparison.decision.name(unit) if unit else key.task_id
         of_groups = tuple(places[group] for group in unit.groups.items() if group in places) if unit else ()
-        rows.append(TaskRow(name, key, (aggregate(of_a), aggregate(of_b)), unit, of_groups))
-    rows.sort(key=lambda row: (row.unit is None, -row.difference, row.name))
+        rows.append(TaskRow(key, (aggregate(of_a), aggregate(of_b)), unit, of_groups))
+    rows.sort(key=lambda row: (row.unit is None, -row.difference, row.key))
     return TaskTable(tuple(rows), groups, max((abs(row.difference) for row in rows), default=0.0) or 1.0)
 
 

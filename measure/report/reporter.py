@@ -21,7 +21,6 @@ from measure.compare.sentences import (
     verdict_sentence,
 )
 from measure.compare.verdicts import ArmsComparison, Comparison, UnitComparison, Verdict
-from measure.compare.wording import runs_text
 from measure.records import EvalResult, ExecutionTrace, GradeResult
 from measure.report.console import plain, print_table, print_verbatim, report_console
 from measure.report.exports import summary_of
@@ -264,15 +263,14 @@ def regression_evidence(comparison: Comparison) -> dict[str, Any]:
 def _regression_row(unit: UnitComparison) -> dict[str, Any]:
     return {
         "task_id": unit.key.task_id,
-        "config": unit.key.config,
-        "model": unit.key.model,
+        "config": unit.groups.get("config", ""),
+        "model": unit.groups.get("model", ""),
         "baseline_pass_rate": unit.passed_a / len(unit.scores_a),
         "current_pass_rate": unit.passed_b / len(unit.scores_b),
         "delta": unit.difference,
         "p_value": unit.p.less,
         "adjusted_p_value": unit.adjusted.less,
         "verdict": str(unit.verdict),
-        "summary": runs_text(unit),
     }
 
 

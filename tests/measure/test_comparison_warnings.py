@@ -39,7 +39,7 @@ def test_a_verdict_that_rests_on_one_task_names_it() -> None:
 
 
 def test_an_arm_full_of_zeros_is_pointed_out() -> None:
-    assert "B: 100 of 100 measured runs scored 0" in warnings(arm(same(5), 5), arm(same(0), 5))
+    assert "B: 100 of 100 runs scored 0 (A: 0 of 100)" in warnings(arm(same(5), 5), arm(same(0), 5))
 
 
 def test_an_arm_full_of_errors_is_pointed_out() -> None:

@@ -35,15 +35,12 @@ def unused_treatment(arms: Arms, treatment: Sequence[str]) -> Iterator[str]:
         if kind == "tool":
             yield from _failed_calls(label, what, users, names)
         alike = _named_otherwise(recorded, names)
-        if not used and not alike and kind == "tool" and not all(run.trace.names_servers for run in recorded):
+        anonymous = kind == "tool" and not all(run.trace.names_servers for run in recorded)
+        if not recorded or (not used and not alike and anonymous):
+            why = "its agent records such calls like those of its own tools" if recorded else "no run left a trajectory"
             yield (
-                f"Whether {label} used {what} is not recorded: its agent may record such calls like those of its own "
-                "tools, or make them in a shell; read a few trajectories before you call the difference its effect."
-            )
-        elif not recorded:
-            yield (
-                f"Whether {label} used {what} is not recorded: no run left a trajectory; "
-                "use an agent that writes one before you call the difference its effect."
+                f"Whether {label} used {what} is not recorded: {why}; look at what a few runs did before you call the "
+                "difference its effect."
             )
         elif not used and alike:
             yield (
