@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from statistics import fmean
+from typing import Any
 
 from locobench.shared.errors import InputError
-from measure.compare.decision import MARGIN, decide
+from measure.compare.decision import MARGIN, Question, decide
 from measure.compare.differences import METRICS, find_difference, find_headroom, find_slices, task_shares
 from measure.compare.doubts.loss import find_loss, with_lost_runs, worst_difference
 from measure.compare.doubts.warnings import find_warnings
-from measure.compare.findings import Loss
 from measure.compare.pairing import Arms, Runs, by_unit, pair_units, pairing, without_pilot
 from measure.compare.quantities import find_costs, find_reach, price
-from measure.compare.verdicts import ArmsComparison, ArmSummary, Comparison, Decision, UnitComparison
+from measure.compare.verdicts import ArmsComparison, ArmSummary, Comparison, Decision, Loss, UnitComparison
 from measure.records import EvalResult
 from measure.statistics.estimates import ALPHA
 from measure.statistics.significance import holm, holm_levels
@@ -38,31 +38,10 @@ def compare(
     *,
     label_a: str = "A",
     label_b: str = "B",
-    metric: MetricChoice = "auto",
-    threshold: float = 0.0,
-    margin: float = MARGIN,
-    treatment: Sequence[str] = (),
-    fixed_tasks: bool = False,
+    **asked: Any,
 ) -> Comparison:
-    """Compare two arms, B with A, as `compare_arms` does."""
-    found = compare_arms(
-        ((label_a, results_a), (label_b, results_b)),
-        metric=metric,
-        threshold=threshold,
-        margin=margin,
-        treatment=treatment,
-        fixed_tasks=fixed_tasks,
-    )
-    return found.comparisons[0]
-
-
-@dataclass(frozen=True)
-class Question:
-    """What is asked of every pair of arms, as in `compare`."""
-
-    threshold: float = 0.0
-    margin: float = MARGIN
-    fixed_tasks: bool = False
+    """Compare two arms, B with A; `asked` are further arguments of `compare_arms`."""
+    return compare_arms(((label_a, results_a), (label_b, results_b)), **asked).comparisons[0]
 
 
 @dataclass(frozen=True)
@@ -103,22 +82,15 @@ class Pair:
 
     def decide(self, alpha: float, *, alone: bool = True) -> Decision:
         """Decide at a level, with lost runs left out and at 0, and with the caps on loss."""
-        asked = {**vars(self.question), "alpha": alpha}
-        found = decide(self.units, **asked, alone=alone)
-        as_zero = None if self.units_as_zero is self.units else decide(self.units_as_zero, **asked, alone=False)
+        found = decide(self.units, self.question, alpha=alpha, alone=alone)
+        if self.units_as_zero is self.units:
+            return with_lost_runs(found, found, self.loss.cap)
+        as_zero = decide(self.units_as_zero, self.question, alpha=alpha, alone=False)
         return with_lost_runs(found, as_zero, self.loss.cap)
 
 
 def _comparison(pair: Pair, treatment: Sequence[str], alpha: float, adjusted_p: float, pairs: int) -> Comparison:
-    """Return everything about a pair of arms.
-
-    Args:
-        pair: the two arms.
-        treatment: as in `compare_arms`.
-        alpha: level of the verdict, 0 to 1.
-        adjusted_p: p-value of the verdict after correction for all pairs.
-        pairs: number of pairs that are compared, for which groups and costs are corrected.
-    """
+    """Compare a pair of arms at the level `alpha`; groups and costs are corrected for the number of `pairs`."""
     (label_a, results_a), (label_b, results_b) = pair.labelled
     units, runs, loss = pair.units, pair.runs(), pair.loss
     decision = pair.decide(alpha)

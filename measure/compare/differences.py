@@ -9,9 +9,8 @@ from statistics import fmean
 from typing import Any
 
 from measure.compare.decision import clusters_of, per_task
-from measure.compare.findings import Headroom, Measure, Slice
 from measure.compare.pairing import dimensions
-from measure.compare.verdicts import UnitComparison
+from measure.compare.verdicts import Headroom, Measure, Slice, UnitComparison
 from measure.statistics.estimates import TIE, effect_found, standard_error
 from measure.statistics.significance import sign_flip_test, sign_flip_tests
 from measure.summary.metrics import Metric

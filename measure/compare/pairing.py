@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
 import numpy as np
@@ -114,8 +114,8 @@ def by_quartile(units: Sequence[UnitComparison]) -> list[UnitComparison]:
     names: dict[tuple[str, str], str] = {}
     for name in {name for unit in units for name in unit.groups}:
         every = [unit.groups[name] for unit in units if name in unit.groups]
-        numbers = _numbers(every)
-        if len(numbers) > QUARTILES_FROM:
+        numbers = {text: _number(text) for text in every}
+        if len(numbers) > QUARTILES_FROM and all(map(math.isfinite, numbers.values())):
             edges = np.quantile([numbers[value] for value in every], (0.25, 0.5, 0.75))
             quarters: dict[int, list[str]] = defaultdict(list)
             for value in sorted(numbers, key=lambda value: numbers[value]):
@@ -129,13 +129,11 @@ def by_quartile(units: Sequence[UnitComparison]) -> list[UnitComparison]:
     ]
 
 
-def _numbers(texts: Iterable[str]) -> dict[str, float]:
-    """Return what number each text is; nothing if one of them is no finite number."""
+def _number(text: str) -> float:
     try:
-        numbers = {text: float(text) for text in texts}
+        return float(text)
     except ValueError:
-        return {}
-    return numbers if all(map(math.isfinite, numbers.values())) else {}
+        return math.nan
 
 
 def dimensions(units: Sequence[UnitComparison]) -> dict[str, list[str]]:

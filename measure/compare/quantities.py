@@ -8,10 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
 from measure.compare.decision import clusters_of
-from measure.compare.findings import Measure
 from measure.compare.pairing import Runs
-from measure.compare.verdicts import UnitComparison
-from measure.records import EvalResult, Reach
+from measure.compare.verdicts import Measure, UnitComparison
+from measure.records import EvalResult
 from measure.statistics.estimates import Interval
 from measure.statistics.significance import sign_flip_tests
 
@@ -24,8 +23,8 @@ def price(run: EvalResult) -> float | None:
     return None if run.tokens and not run.cost_usd else run.cost_usd
 
 
-def _reach(value: Callable[[Reach], float | None]) -> Value:
-    return lambda run: value(run.trace.reach) if run.trace.reach else None
+def _reach(name: str) -> Value:
+    return lambda run: getattr(run.trace.reach, name) if run.trace.reach else None
 
 
 COSTS: dict[str, tuple[str, Value]] = {
@@ -36,14 +35,12 @@ COSTS: dict[str, tuple[str, Value]] = {
     "calls": ("tool calls a run", lambda run: run.trace.tool_count),
 }
 REACH: dict[str, tuple[str, Value]] = {
-    "calls to the first file": (
-        "tool calls until a file of the key was seen",
-        _reach(lambda reach: reach.calls_to_first),
-    ),
-    "files found": ("share of the key's files that were seen", _reach(lambda reach: reach.recall)),
-    "files on target": ("share of the files seen that are the key's", _reach(lambda reach: reach.precision)),
-    "bytes read": ("bytes that tools returned", _reach(lambda reach: reach.bytes_read)),
+    "calls to the first file": ("tool calls until a file of the key was seen", _reach("calls_to_first")),
+    "files found": ("share of the key's files that were seen", _reach("recall")),
+    "files on target": ("share of the files seen that are the key's", _reach("precision")),
+    "bytes read": ("bytes that tools returned", _reach("bytes_read")),
 }
+"""Name of a quantity to its unit and the value of a run."""
 
 
 def find_costs(units: Sequence[UnitComparison], a: Runs, b: Runs, alpha: float) -> tuple[Measure, ...]:
@@ -75,37 +72,31 @@ def _compare(
     relative: bool,
 ) -> tuple[Measure, ...]:
     clusters, back = clusters_of(units), math.expm1 if relative else float
-    rows, samples = [], []
-    for name, (unit, value) in quantities.items():
-        means = _task_means(units, a, b, value)
-        changes = {
+    known = {name: means for name, (_, value) in quantities.items() if (means := _task_means(units, a, b, value))}
+    changes = {
+        name: {
             task: math.log(y / x) if relative else y - x
             for task, (x, y) in means.items()
             if not relative or (x > 0 and y > 0)
         }
-        if means:
-            samples.append((list(changes.values()), [clusters[task] for task in changes]))
-            row = Measure(
-                name=name,
-                unit=unit,
-                relative=relative,
-                tasks=len(changes),
-                zeros=len(means) - len(changes),
-                mean_a=fmean(x for x, _ in means.values()),
-                mean_b=fmean(y for _, y in means.values()),
-                difference=back(fmean(changes.values() or [0.0])),
-                interval=None,
-            )
-            rows.append(row)
+        for name, means in known.items()
+    }
+    samples = [(list(of_tasks.values()), [clusters[task] for task in of_tasks]) for of_tasks in changes.values()]
     return tuple(
-        row.model_copy(
-            update={
-                "p": found.p,
-                "adjusted_p": found.adjusted_p,
-                "interval": found.interval and Interval(back(found.interval.low), back(found.interval.high)),
-            }
+        Measure(
+            name=name,
+            unit=quantities[name][0],
+            relative=relative,
+            tasks=len(changes[name]),
+            zeros=len(means) - len(changes[name]),
+            mean_a=fmean(x for x, _ in means.values()),
+            mean_b=fmean(y for _, y in means.values()),
+            difference=back(fmean(changes[name].values() or [0.0])),
+            interval=found.interval and Interval(back(found.interval.low), back(found.interval.high)),
+            p=found.p,
+            adjusted_p=found.adjusted_p,
         )
-        for row, found in zip(rows, sign_flip_tests(samples, alpha), strict=True)
+        for (name, means), found in zip(known.items(), sign_flip_tests(samples, alpha), strict=True)
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, log2
 
 from locobench.shared.claim import REPOSITORIES_FOR_ALL, kind_of_claim
-from measure.compare.decision import fewest_tasks
+from measure.compare.decision import no_worse
 from measure.compare.quantities import COSTS
 from measure.compare.verdicts import Comparison, Verdict
 from measure.compare.wording import interval_text, less_or_more, measure_name
@@ -31,7 +31,7 @@ def answer(comparison: Comparison) -> str:
         text = f"No evidence that {b} is better or worse than {a}{where}"
         if primary.interval and not these:
             text += f": if there is an effect, it lies between {between.replace(' to ', ' and ')} points"
-        if _no_worse(comparison):
+        if not these and no_worse(comparison.decision.equivalence, comparison.margin, primary.tasks):
             text += f"; it is not worse by more than {_margin(comparison)}"
     return f"{text}{_for_less(comparison)}."
 
@@ -46,13 +46,6 @@ def _why_not_enough(comparison: Comparison) -> str:
     least = ceil(-log2((1 - comparison.confidence) / 2))
     of = "tasks" if comparison.decision.clusters == comparison.primary.tasks else "repositories"
     return f": it takes {least} {of} or more"
-
-
-def _no_worse(comparison: Comparison) -> bool:
-    """Whether B is shown to be worse by less than the margin, although not as good."""
-    found, primary = comparison.decision.equivalence, comparison.primary
-    enough = primary is not None and primary.tasks >= fewest_tasks(comparison.margin)
-    return enough and found is not None and found.low > -comparison.margin and not comparison.decision.these_tasks
 
 
 def _margin(comparison: Comparison) -> str:
@@ -120,8 +113,6 @@ def reasons(comparison: Comparison) -> list[str]:
     alone = [f"{unit.key} ({unit.verdict})" for unit in decision.units if unit.verdict.decided]
     if alone and not (comparison.verdict.decided and not decision.these_tasks):
         texts.append(f"By themselves, by more than chance explains, changed: {some(alone)}.")
-    if comparison.loss.cap:
-        texts.append("Run the lost ones again, then compare.")
     if comparison.loss.worst is not None:
         texts.append(
             f"Lost runs are left out, and the verdict has to be the same with them at 0; had every one gone against "

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from measure.compare.findings import Measure
-from measure.compare.verdicts import UnitComparison
+from measure.compare.verdicts import Measure, UnitComparison
 from measure.statistics.estimates import Interval
 from measure.summary.wording import UNKNOWN, cost_text, count_text, metric_name, percent, points, seconds_text
 

@@ -6,8 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Literal
 
-from measure.compare.findings import Slice
-from measure.compare.verdicts import Comparison, Verdict
+from measure.compare.verdicts import Comparison, Slice, Verdict
 from measure.statistics.estimates import Interval
 from measure.summary.wording import metric_name
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from measure.compare.findings import Difference, Measure
-from measure.compare.verdicts import ArmsComparison, Comparison, UnitComparison, Verdict
+from measure.compare.verdicts import ArmsComparison, Comparison, Difference, Measure, UnitComparison, Verdict
 from measure.compare.wording import (
     arm_values,
     change_interval,

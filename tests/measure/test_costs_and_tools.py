@@ -8,9 +8,8 @@ from scipy import stats
 
 from harness.models import EvalResult
 from measure.compare.comparison import compare
-from measure.compare.findings import Measure
 from measure.compare.sentences import answer, costs_sentence, tools_sentence
-from measure.compare.verdicts import Comparison
+from measure.compare.verdicts import Comparison, Measure
 from tests.support.results import run
 
 TASKS = 30

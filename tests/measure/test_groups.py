@@ -8,9 +8,8 @@ import pytest
 from harness.models import EvalResult
 from measure.compare.comparison import compare
 from measure.compare.doubts.warnings import many_zeros
-from measure.compare.findings import Slice
 from measure.compare.pairing import by_quartile
-from measure.compare.verdicts import Comparison, UnitComparison, UnitKey
+from measure.compare.verdicts import Comparison, Slice, UnitComparison, UnitKey
 from measure.statistics.significance import mean_permutation_test, sign_flip_test
 from tests.support.results import run
 

@@ -22,10 +22,9 @@ import numpy as np
 from scipy import stats
 
 from harness.models import EvalResult, Outcome, TokenUsage
-from measure.compare.comparison import Pair, Question, compare_arms, levels_of
-from measure.compare.decision import MARGIN
-from measure.compare.findings import Measure, Slice
-from measure.compare.verdicts import ArmsComparison, Decision, Verdict
+from measure.compare.comparison import Pair, compare_arms, levels_of
+from measure.compare.decision import MARGIN, Question
+from measure.compare.verdicts import ArmsComparison, Decision, Measure, Slice, Verdict
 from measure.statistics.estimates import ALPHA
 from measure.summary.metrics import resolve_metric
 from tests.support.results import run

@@ -13,7 +13,6 @@ from measure.summary.wording import some
 
 SELDOM_USED = 0.5
 """If a smaller share of runs used the treatment, the reader is told."""
-SERVER = re.compile(r"mcp__(?P<server>.+?)__")
 
 
 def unused_treatment(arms: Arms, treatment: Sequence[str]) -> Iterator[str]:
@@ -62,11 +61,13 @@ def unused_treatment(arms: Arms, treatment: Sequence[str]) -> Iterator[str]:
 
 def _named_otherwise(runs: Sequence[EvalResult], patterns: Sequence[str]) -> list[str]:
     """Return called tools that have a server of `patterns` in their name: agents name tools differently."""
-    servers = {match["server"] for pattern in patterns if (match := SERVER.match(pattern))}
+    servers = {_letters(pattern.split("__")[1]) for pattern in patterns if pattern.startswith("mcp__")} - {""}
     called = {call.name for run in runs for call in run.trace.tool_calls}
-    plain = {name: re.sub(r"\W|_", "", name).casefold() for name in called}
-    wanted = [re.sub(r"\W|_", "", server).casefold() for server in servers]
-    return sorted(name for name, text in plain.items() if any(server in text for server in wanted if server))
+    return sorted(name for name in called if any(server in _letters(name) for server in servers))
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).casefold()
 
 
 def _failed_calls(label: str, what: str, users: Sequence[EvalResult], names: Sequence[str]) -> Iterator[str]:

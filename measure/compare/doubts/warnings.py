@@ -82,8 +82,8 @@ def _unpriced(arms: Arms) -> Iterator[str]:
 
 def _mixed_scales(arms: Arms) -> Iterator[str]:
     """Yield a sentence if one arm has scores of 0 and 1 alone, some of them 1, and many of the other's lie between."""
-    scores = [[run.overall_score for run in results if run.measured] for _, results in arms]
-    for (label, _), (other, _), own, others in zip(arms, reversed(arms), scores, reversed(scores), strict=True):
+    scores = [(label, [run.overall_score for run in results if run.measured]) for label, results in arms]
+    for (label, own), (other, others) in (scores, scores[::-1]):
         between = sum(0 < score < 1 for score in others) / max(1, len(others))
         if set(own) in ({1.0}, {0.0, 1.0}) and between >= MOSTLY_BETWEEN:
             yield (
