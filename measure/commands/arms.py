@@ -16,7 +16,7 @@ from measure.compare.pairing import without_pilot
 from measure.compare.verdicts import ArmsComparison, Comparison, Verdict
 from measure.records import EvalResult
 from measure.report.console import say
-from measure.results.names import likely_prefix, read_names, same_names
+from measure.results.names import read_names, same_names
 from measure.results.sources import choose, is_table, load_source, load_two_arms
 from measure.summary.metrics import MetricChoice
 
@@ -54,7 +54,9 @@ class ArmOptions:
         with reward_hint():
             arms = self._several(more) if more else self._two()
         arms = same_names(arms, self.strip_prefix, read_names(self.match) if self.match else {})
-        self._say_names(arms)
+        for label, results in arms[1:]:
+            if not {run.task_id for run in arms[0][1]} & {run.task_id for run in results}:
+                say(f"{label} and {arms[0][0]} share no task name; pair them with --match or --strip-prefix", err=True)
         metric: MetricChoice = self.metric or ("pass_rate" if self.regression else "auto")
         threshold = REGRESSION_THRESHOLD if self.regression else 0.0
         found = compare_arms(
@@ -70,19 +72,6 @@ class ArmOptions:
     @property
     def _scale(self) -> RewardScale:
         return RewardScale(self.reward_key, *self.reward_range)
-
-    def _say_names(self, arms: Sequence[tuple[str, Sequence[EvalResult]]]) -> None:
-        """Say which options pair the tasks of arms that have none in common, or differ by a prefix."""
-        (baseline, first), *others = arms
-        for label, results in others:
-            prefix = likely_prefix(first, results) or likely_prefix(results, first)
-            if prefix:
-                say(
-                    f"if {label} names tasks of {baseline} with the prefix {prefix}, add --strip-prefix {prefix}",
-                    err=True,
-                )
-            elif not {run.task_id for run in first} & {run.task_id for run in results}:
-                say(f"{label} and {baseline} share no task name; pair names with --match FILE", err=True)
 
     def _several(self, more: Sequence[Path]) -> list[tuple[str, list[EvalResult]]]:
         """Load A, B and `more`. Each is labelled with the file's name, or with the path if names repeat."""

@@ -21,7 +21,6 @@ from locobench.shared.installation import GENERATE, HARNESS
 from measure.commands.jobs import FILES, OVERLAY, as_yaml, run_here, servers_of_jobs
 from measure.commands.options import ARMS_OPTION, MARGIN_OPTION, METRIC, PATH, RESULTS_HELP
 from measure.compare.decision import fewest_tasks
-from measure.compare.quantities import price
 from measure.records import EvalResult
 from measure.report.console import print_table, report_console, say, say_lines
 from measure.report.tables import new_table
@@ -290,7 +289,7 @@ def _usd_of_all_arms(runs: Sequence[EvalResult], arms: int) -> float | None:
 
     An arm that was not run before costs like the other. None if no cost is known.
     """
-    known = [(bool(run.trace.offered.servers), usd) for run in runs if (usd := price(run)) is not None]
+    known = [(bool(run.trace.offered.servers), usd) for run in runs if (usd := run.cost_usd) is not None]
     without, served = ([usd for with_server, usd in known if with_server is served] for served in (False, True))
     if not known:
         return None

@@ -99,7 +99,7 @@ def _advice(found: PilotHeadroom, tasks: int, attempts: int, job: Path) -> str:
         return "Take other tasks: the agent earned nothing on any, so nothing shows that they can be solved."
     if found.finds(1, tasks, attempts) is not None:
         return f"Go on: there is room for a rise that this design finds; {first}."
-    if found.typical >= 1:
+    if whole.typical >= 1:
         return (
             f"Ask about cost only: {whole.ceiling} of {counted(whole.tasks, 'task')} are at the ceiling, so a "
             "comparison can show `as good` and `for less`, but no rise; for a rise, take other tasks."

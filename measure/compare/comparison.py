@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from statistics import fmean
 from typing import Any
 
 from locobench.shared.errors import InputError
@@ -15,20 +14,13 @@ from measure.compare.differences import METRICS, find_difference, find_headroom,
 from measure.compare.doubts.loss import find_loss, with_lost_runs, worst_difference
 from measure.compare.doubts.warnings import find_warnings
 from measure.compare.pairing import Arms, Runs, by_unit, pair_units, pairing, without_pilot
-from measure.compare.quantities import find_costs, find_reach, price
-from measure.compare.verdicts import ArmsComparison, ArmSummary, Comparison, Decision, Loss, UnitComparison
+from measure.compare.quantities import find_costs, find_reach
+from measure.compare.verdicts import ArmsComparison, Comparison, Decision, Loss, UnitComparison
 from measure.records import EvalResult
 from measure.statistics.estimates import ALPHA
 from measure.statistics.significance import holm, holm_levels
-from measure.summary.metrics import (
-    Metric,
-    MetricChoice,
-    by_task,
-    mean_of_known,
-    metric_value,
-    resolve_metric,
-    tool_use,
-)
+from measure.summary.headroom import level_of
+from measure.summary.metrics import Metric, MetricChoice, resolve_metric, tool_use
 from measure.summary.wording import counted
 
 
@@ -186,7 +178,7 @@ def compare_arms(
     others = len(arms) - 1
     return ArmsComparison(
         metric=chosen,
-        arms=tuple(_summary(label, results, chosen) for label, results in arms),
+        arms={label: level_of(results, chosen) for label, results in arms},
         comparisons=tuple(found[:others]),
         between=tuple(found[others:]),
     )
@@ -198,15 +190,3 @@ def levels_of(pairs: Sequence[Pair]) -> tuple[list[float], list[float]]:
     if pairs[0].question.fixed_tasks:
         return [min(1.0, p * len(pairs)) for p in ps], [ALPHA / len(pairs)] * len(pairs)
     return holm(ps), holm_levels(ps, ALPHA)
-
-
-def _summary(label: str, results: Sequence[EvalResult], metric: Metric) -> ArmSummary:
-    measured = [result for result in results if result.measured]
-    means = [fmean(metric_value(run, metric) for run in runs) for runs in by_task(measured).values()]
-    return ArmSummary(
-        label=label,
-        tasks=len(means),
-        runs=len(measured),
-        mean=fmean(means) if means else None,
-        cost=mean_of_known(map(price, measured)),
-    )

@@ -18,18 +18,13 @@ Value = Callable[[EvalResult], float | None]
 """What a run has of a quantity; None where that is not recorded, and then the run does not count."""
 
 
-def price(run: EvalResult) -> float | None:
-    """Return a run's dollars; None where they are not recorded, and where 0 stands beside tokens: no price is known."""
-    return None if run.tokens and not run.cost_usd else run.cost_usd
-
-
 def _reach(name: str) -> Value:
     return lambda run: getattr(run.trace.reach, name) if run.trace.reach else None
 
 
 COSTS: dict[str, tuple[str, Value]] = {
     "tokens": ("tokens a run, cache included", lambda run: run.tokens),
-    "cost": ("US$ a run", price),
+    "cost": ("US$ a run", lambda run: run.cost_usd),
     "time": ("seconds a run", lambda run: run.trace.duration_seconds),
     "turns": ("turns a run", lambda run: run.trace.num_turns),
     "calls": ("tool calls a run", lambda run: run.trace.tool_count),

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from measure.statistics.estimates import TIE, Interval
 from measure.statistics.significance import OneSided
+from measure.summary.headroom import Level
 from measure.summary.metrics import Frozen, Metric, ToolUse
 
 REPOSITORIES = ("repository", "repo", "project", "project_id")
@@ -284,26 +285,12 @@ class Comparison(Frozen):
         return next((m for m in self.metrics if m.name == self.metric), None)
 
 
-class ArmSummary(Frozen):
-    """One of several arms."""
-
-    label: str
-    tasks: int
-    """Tasks with a measured run."""
-    runs: int
-    """Measured runs."""
-    mean: float | None
-    """Mean of the metric over tasks, 0 to 1; None without a measured run."""
-    cost: float | None
-    """Mean US$ a run, over the runs that recorded it; None when none did."""
-
-
 class ArmsComparison(Frozen):
     """Several arms: each against the first, and each of the others against each other."""
 
     metric: Metric
-    arms: tuple[ArmSummary, ...]
-    """All arms, the first one included, in order."""
+    arms: dict[str, Level | None]
+    """How each arm did by its label, the first one included, in order; None without a measured run."""
     comparisons: tuple[Comparison, ...]
     """One for each arm but the first, which is their A."""
     between: tuple[Comparison, ...] = ()

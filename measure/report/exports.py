@@ -77,7 +77,7 @@ def comparison_json(found: ArmsComparison) -> str:
     several = {
         "schema_version": SCHEMA_VERSION,
         "metric": found.metric,
-        "arms": [arm.model_dump(mode="json") for arm in found.arms],
+        "arms": [{"label": label, **(vars(level) if level else {})} for label, level in found.arms.items()],
         "comparisons": data,
         "between": [_comparison_data(comparison) for comparison in found.between],
     }

@@ -51,7 +51,7 @@ class Grid:
 
     def kind(self, at: int, tone: Tone = "") -> str:
         """Return the CSS classes of a cell: `n` for numbers, `wide` for what a phone does not show, and its tone."""
-        wide = self.columns[at] in ("p (Holm)", "tasks", "runs", "level")
+        wide = self.columns[at] in ("p (Holm)", "tasks", "level")
         return " ".join(filter(None, ("n" if at else "", "wide" if wide else "", tone if at == self.marked else "")))
 
 
@@ -135,20 +135,12 @@ def tasks_grid(comparison: Comparison, units: Sequence[UnitComparison]) -> Grid:
 
 
 def arms_grid(found: ArmsComparison) -> Grid:
-    """Show each arm's metric, cost, tasks and runs."""
-    rows = [
-        Row(
-            (
-                arm.label,
-                UNKNOWN if arm.mean is None else percent(arm.mean),
-                cost_text(arm.cost),
-                str(arm.tasks),
-                str(arm.runs),
-            )
-        )
-        for arm in found.arms
-    ]
-    return Grid("Arms", ("", metric_name(found.metric), "cost/run", "tasks", "runs"), 0, tuple(rows))
+    """Show each arm's metric, cost and number of tasks."""
+    rows = []
+    for label, level in found.arms.items():
+        known = (percent(level.mean), cost_text(level.cost), str(level.tasks)) if level else (UNKNOWN, UNKNOWN, "0")
+        rows.append(Row((label, *known)))
+    return Grid("Arms", ("", metric_name(found.metric), "cost/run", "tasks"), 0, tuple(rows))
 
 
 def pairs_grid(found: ArmsComparison) -> Grid:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from os.path import commonprefix
 from pathlib import Path
 
 from locobench.shared.errors import InputError
@@ -58,16 +57,6 @@ def same_names(arms: Sequence[Arm], prefixes: Sequence[str], names: Mapping[str,
             )
         )
     return found
-
-
-def likely_prefix(a: Iterable[EvalResult], b: Iterable[EvalResult]) -> str:
-    """Return a prefix without which tasks of B alone are tasks of A alone; empty for none."""
-    only_a, only_b = _tasks(a) - (tasks := _tasks(b)), tasks - _tasks(a)
-    prefix = commonprefix(sorted(only_b)) if len(only_b) > 1 else ""  # noqa: RUF071 - of names, not of paths
-    for end in range(len(prefix), 0, -1):
-        if sum(task[end:] in only_a for task in only_b) > len(only_b) / 2:
-            return prefix[:end]
-    return ""
 
 
 def _tasks(runs: Iterable[EvalResult]) -> set[str]:

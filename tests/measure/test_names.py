@@ -47,11 +47,11 @@ def test_a_task_that_ran_from_its_own_folder_has_its_registered_name(tmp_path: P
     assert load_jobs(tmp_path)[0].task_id == "task-a"
 
 
-def test_a_prefix_is_said_and_left_out_by_an_option(tmp_path: Path) -> None:
+def test_a_prefix_is_left_out_by_an_option_that_is_named(tmp_path: Path) -> None:
     arm(tmp_path, "base")
     arm(tmp_path, "with", "only_{}")
     shown = harness(tmp_path, "compare", "base", "with")
-    assert "add --strip-prefix only_" in shown.stderr
+    assert "with and base share no task name; pair them with --match or --strip-prefix" in shown.stderr
     shown = harness(tmp_path, "compare", "base", "with", "--strip-prefix", "only_")
     assert "over 3 tasks" in shown.stdout
     assert shown.stderr == ""

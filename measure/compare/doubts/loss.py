@@ -145,8 +145,8 @@ def cut_short(arms: Arms) -> Iterator[str]:
             if batch.cut_short:
                 left = f"{batch.present} of its {batch.planned} runs left a result"
                 yield (
-                    f"{label}: the job {batch.name} is not whole: {left if batch.planned else 'it has not finished'}, so "
-                    "its tasks may be no fair sample; resume it (`harbor job resume`, or the matrix with the same "
+                    f"{label}: the job {batch.name} is not whole: {left if batch.planned else 'it has not finished'}. "
+                    "Its tasks may be no fair sample, so resume it (`harbor job resume`, or the matrix with the same "
                     "journal), then compare again."
                 )
         retried = [batch.name for batch in batches if batch.retries]

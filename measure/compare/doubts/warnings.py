@@ -14,7 +14,6 @@ from measure.compare.doubts.confounds import confounds
 from measure.compare.doubts.loss import cut_short, doubtful_zeros, lost_runs
 from measure.compare.doubts.treatment import no_way_to_the_code, treatment_in_baseline, unused_treatment
 from measure.compare.pairing import Arms, dimensions
-from measure.compare.quantities import price
 from measure.compare.verdicts import Comparison, UnitComparison
 from measure.statistics.significance import fisher_test, holm, sign_flip_test
 from measure.summary.wording import counted, p_text, points, some
@@ -70,10 +69,10 @@ def _pilot(comparison: Comparison) -> Iterator[str]:
 
 def _unpriced(arms: Arms) -> Iterator[str]:
     """Yield a sentence for each arm in which some runs have no price, unless none has one anywhere."""
-    if any(price(run) is not None for _, results in arms for run in results if run.measured):
+    if any(run.cost_usd is not None for _, results in arms for run in results if run.measured):
         for label, results in arms:
             known = [run for run in results if run.measured and run.tokens]
-            if without := sum(price(run) is None for run in known):
+            if without := sum(run.cost_usd is None for run in known):
                 yield (
                     f"{label}: no price is recorded for {without} of the {len(known)} runs with tokens (nothing, or "
                     "$0); they count in no cost: compare the tokens."
