@@ -80,46 +80,40 @@ def power(
         )
     if baseline is not None:
         noise = replace(noise, mean=baseline)
-    varying = "" if noise.run_sd is None else f", runs of a task varying by {100 * noise.run_sd:.1f} points (one sd)"
-    console = report_console()
-    possible = [sign for sign in (-1, 1) if 0 <= noise.mean + sign * effect <= 1]
-    name = metric_name(noise.metric)
+    name, rooms = metric_name(noise.metric), {"drop": -noise.mean, "rise": 1 - noise.mean}
+    possible = {word: math.copysign(effect, room) for word, room in rooms.items() if effect <= abs(room)}
     if not possible:
         raise InputError(f"--effect {effect}: a {name} of {noise.mean:.2f} cannot drop or rise by that much")
-    words = {-1: "drop", 1: "rise"}
-    for sign in {-1, 1} - set(possible):
-        room = noise.mean if sign < 0 else 1 - noise.mean
-        say(f"A {name} of {100 * noise.mean:.0f} % leaves room for a {words[sign]} of {100 * room:.1f} points at most.")
-    if noise.run_sd is not None and len(possible) == 2:
-        possible, words = [1], {1: "difference, drop or rise,"}  # the noise is the same either way
-    for sign in possible:
-        columns = (*(f"{count} tasks" for count in TASKS), f"tasks for {100 * TARGET_POWER:.0f} %")
-        table = new_table("", "runs per task and arm", *columns)
-        for count in RUNS:
-            sd = noise.sd(sign * effect, count)
-            chances = (f"{100 * paired_power(effect, sd, number, alpha / 2):.0f} %" for number in TASKS)
-            table.add_row(str(count), *chances, str(tasks_needed(effect, sd, alpha / 2) or f"> {MOST_TASKS}"))
-        console.print(
-            f"Chance to find a {words[sign]} of {100 * effect:.3g} points from a {name} of {100 * noise.mean:.0f} %"
-            f"{varying}{_among(arms)}:"
-        )
-        print_table(console, table)
-    table = new_table("", "runs per task and arm", *(f"{count} tasks" for count in TASKS))
-    for count in RUNS:
-        table.add_row(str(count), *(f"{100 * _as_good(noise, margin, n, count, alpha):.0f} %" for n in TASKS))
-    console.print(
-        f"Chance to show that B is as good as A within {100 * margin:g} points, if nothing differs{_among(arms)}:"
-    )
+    for word in rooms.keys() - possible.keys():
+        room = f"a {word} of {100 * abs(rooms[word]):.1f} points at most"
+        say(f"A {name} of {100 * noise.mean:.0f} % leaves room for {room}.")
+    varying = ""
+    if noise.run_sd is not None:
+        varying = f", runs of a task varying by {100 * noise.run_sd:.1f} points (one sd)"
+        if len(possible) == 2:
+            possible = {"drop or rise": effect}  # the noise is the same either way
+    among = "" if arms == 2 else f", between two of {arms} arms"
+    console = report_console()
+    console.print(f"Chance to show a change from a {name} of {100 * noise.mean:.0f} %{varying}{among}:")
+    columns = ("runs per task and arm", *(f"{count} tasks" for count in TASKS), f"tasks for {100 * TARGET_POWER:.0f} %")
+    table = new_table("", "", *columns)
+    for word, change in possible.items():
+        for runs in RUNS:
+            sd = noise.sd(change, runs)
+            label = f"{word} of {100 * effect:.3g} points" if runs == RUNS[0] else ""
+            chances = (f"{100 * paired_power(effect, sd, tasks, alpha / 2):.0f} %" for tasks in TASKS)
+            needed = str(tasks_needed(effect, sd, alpha / 2) or f"> {MOST_TASKS}")
+            table.add_row(label, str(runs), *chances, needed)
+    for runs in RUNS:
+        label = f"none: as good within {100 * margin:g} points" if runs == RUNS[0] else ""
+        chances = (f"{100 * _as_good(noise, margin, tasks, runs, alpha):.0f} %" for tasks in TASKS)
+        table.add_row(label, str(runs), *chances, "")
     print_table(console, table)
 
 
 def _alpha(arms: int) -> float:
     """Return the two-sided level that is left to each pair of arms before any is called."""
     return ALPHA / math.comb(arms, 2)
-
-
-def _among(arms: int) -> str:
-    return "" if arms == 2 else f", between two of {arms} arms"
 
 
 def _as_good(noise: Noise, margin: float, tasks: int, runs: int, alpha: float) -> float:

@@ -61,7 +61,7 @@ def test_a_table_of_names_pairs_what_no_rule_does(tmp_path: Path) -> None:
     arm(tmp_path, "base")
     arm(tmp_path, "with", "case-{}-x")
     shown = harness(tmp_path, "compare", "base", "with")
-    assert "pair names with --match FILE" in shown.stderr
+    assert "pair them with --match or" in shown.stderr
     (tmp_path / "names.csv").write_text("A,B\n" + "".join(f"{task},case-{task}-x\n" for task in TASKS))
     assert "over 3 tasks" in harness(tmp_path, "compare", "base", "with", "--match", "names.csv").stdout
 
