@@ -19,7 +19,7 @@ from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole
 from locobench.shared.installation import GENERATE, HARNESS
 from measure.commands.jobs import FILES, OVERLAY, as_yaml, run_here, servers_of_jobs
-from measure.commands.options import ARMS_OPTION, MARGIN_OPTION, METRIC, PATH, RESULTS_HELP
+from measure.commands.options import ARMS_OPTION, MARGIN_OPTION, PATH, RESULTS_HELP
 from measure.compare.decision import fewest_tasks
 from measure.records import EvalResult
 from measure.report.console import print_table, report_console, say, say_lines
@@ -34,7 +34,6 @@ from measure.statistics.estimates import (
     paired_power,
     tasks_needed,
 )
-from measure.summary.metrics import MetricChoice
 from measure.summary.noise import Noise, observed_noise
 from measure.summary.wording import counted, metric_name
 
@@ -45,7 +44,7 @@ MOST_ATTEMPTS = 10
 RETRIES = 2
 """How often Harbor repeats a trial that failed to start."""
 EFFECT = 0.1
-"""Difference of the mean score, 0 to 1, whose chance to be found is told."""
+"""Difference, 0 to 1, whose chance to be found `plan` prints."""
 NEEDED = (TASK_FILE, "instruction.md", "environment", "tests/test.sh")
 """What a folder must have for Harbor to run it."""
 
@@ -60,22 +59,19 @@ NEEDED = (TASK_FILE, "instruction.md", "environment", "tests/test.sh")
 )
 @click.option("--baseline", type=click.FloatRange(0, 1), help="Mean of A.  [default: 0.8, or that of --from]")
 @click.option("--from", "source", type=PATH, help=f"Take the mean and how much runs vary from a {RESULTS_HELP}.")
-@click.option("--metric", default="auto", show_default=True, type=METRIC, help="As in `compare`, with --from.")
 @ARMS_OPTION
 @MARGIN_OPTION
-def power(
-    *, effect: float, baseline: float | None, source: Path | None, metric: MetricChoice, arms: int, margin: float
-) -> None:
+def power(*, effect: float, baseline: float | None, source: Path | None, arms: int, margin: float) -> None:
     """How many tasks and runs does it take to find a difference of pass rate or score, or to show that there is none?
 
     By the noncentral t of the paired test over tasks, at the level that several arms leave to each pair;
     docs/STATISTICS.md compares it with simulations.
     """
     alpha = _alpha(arms)
-    noise = observed_noise(load_source(source), metric) if source else Noise("pass_rate", 0.8)
+    noise = observed_noise(load_source(source)) if source else Noise("pass_rate", 0.8)
     if noise is None:
         raise InputError(
-            f"{source}: holds one run of each task, which cannot tell how much runs of a task vary; give results with "
+            f"{source}: holds one run of each task, so how much runs vary is not known; give results with "
             "two runs of a task or of two arms"
         )
     if baseline is not None:
@@ -306,17 +302,17 @@ def _attempts(tasks: int, usd: float | None, budget: float) -> int:
 
 
 def _power_text(earlier: Sequence[EvalResult], tasks: int, attempts: int, arms: int, margin: float) -> str:
-    """Say which difference of the mean score the jobs will find, how likely EFFECT, and how likely they show none."""
+    """Say which difference the jobs will find, how likely EFFECT, and how likely they show none."""
     if not earlier:
         return "not known"
-    noise = observed_noise(earlier, "score") if any(run.measured for run in earlier) else None
+    noise = observed_noise(earlier) if any(run.measured for run in earlier) else None
     if noise is None:
         return "not known (the earlier results hold no two measured runs of a task)"
     sd, alpha = noise.sd(EFFECT, attempts), _alpha(arms)
     least = minimal_detectable_effect(sd / math.sqrt(tasks), tasks, alpha / 2)
-    found = "" if least is None or least > 1 else f"; in 80 % of cases one of {100 * least:.1f} points is found"
+    found = "" if least is None or least > 1 else f", and in 80 % of cases one of {100 * least:.1f} points"
     chance, good = paired_power(EFFECT, sd, tasks, alpha / 2), _as_good(noise, margin, tasks, attempts, alpha)
     return (
-        f"{100 * chance:.0f} % to find a difference of {100 * EFFECT:g} points of the mean score{found}; "
+        f"{100 * chance:.0f} % to find a {metric_name(noise.metric)} {100 * EFFECT:g} points higher or lower{found}; "
         f"{100 * good:.0f} % to show that none is larger than {100 * margin:g} points, if so"
     )

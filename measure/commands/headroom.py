@@ -10,11 +10,10 @@ import click
 from locobench.shared.claim import claim_beforehand
 from locobench.shared.errors import InputError
 from locobench.shared.installation import SELECT
-from measure.commands.options import METRIC, PATH, load, reward_options
+from measure.commands.options import PATH, load, reward_options
 from measure.report.console import plain, print_table, report_console, say
 from measure.report.tables import new_table
 from measure.summary.headroom import Level, PilotHeadroom, pilot_headroom
-from measure.summary.metrics import MetricChoice
 from measure.summary.wording import UNKNOWN, cost_text, count_text, counted, metric_name, rise_and_fall
 
 
@@ -22,14 +21,12 @@ from measure.summary.wording import UNKNOWN, cost_text, count_text, counted, met
 @click.argument("job", type=PATH)
 @click.option("--tasks", type=click.IntRange(1), help="Tasks of the full set.  [default: as many as the pilot has]")
 @click.option("--attempts", default=3, show_default=True, type=click.IntRange(1), help="Runs of each task in each arm.")
-@click.option("--metric", default="auto", show_default=True, type=METRIC, help="As in `compare`.")
 @reward_options
 def headroom(
     *,
     job: Path,
     tasks: int | None,
     attempts: int,
-    metric: MetricChoice,
     reward_key: str,
     reward_range: tuple[float, float],
 ) -> None:
@@ -37,11 +34,11 @@ def headroom(
 
     Shows how near the agent is to the ceiling and the floor, what rise and fall the full set could show and find, and
     says whether to go on, to take other tasks, or to ask about cost only. A pilot's runs must not count in the
-    comparison: the selection by --pilot sees to that.
+    comparison: `compare` leaves them out after a selection by --pilot.
     """
     runs = load(job, reward_key, reward_range)
     try:
-        found = pilot_headroom(runs, metric)
+        found = pilot_headroom(runs)
     except InputError as error:
         raise InputError(f"{job}: {error}") from error
     whole, console = found.whole, report_console()

@@ -121,7 +121,7 @@ def _comparison(pair: Pair, treatment: Sequence[str], alpha: float, adjusted_p: 
 
 
 def _refuse_shared_runs(arms: Arms) -> None:
-    """Refuse a run that is in both arms: such a copy adds a difference of 0 that nobody measured."""
+    """Refuse a run that is in both arms: it would add a difference of 0 that was not measured."""
     (label_a, a), (label_b, b) = arms
     ids_a = {run.run_id for run in a if run.run_id}
     shared = [run for run in b if run.run_id in ids_a]

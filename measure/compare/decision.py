@@ -17,7 +17,7 @@ from measure.statistics.significance import OneSided
 MARGIN = 0.05
 """Difference of the metric, 0 to 1, up to which two arms are as good as each other, unless the user names one."""
 UNSEEN = 0.1
-"""No arm is as good where tasks worth the margin could break entirely and none of them be in the set, this often."""
+"""No arm is as good if so few tasks could miss, this often, that a share of all tasks as large as the margin broke."""
 TASK_Q = 0.01
 """False discovery rate over single tasks."""
 WORSE_ALPHA, BETTER_ALPHA = 0.035, 0.01
@@ -105,7 +105,7 @@ def per_task(units: Iterable[UnitComparison], clusters: Mapping[str, str]) -> tu
 
 
 def beyond(interval: Interval | None, difference: float, threshold: float) -> Verdict:
-    """Return the verdict of an interval: the side of 0 it lies on, if the difference is larger than the threshold."""
+    """Return the verdict of an interval: its side of 0, if the difference is larger than the threshold."""
     if interval is not None and interval.high < -TIE and difference < -threshold:
         return Verdict.REGRESSION
     if interval is not None and interval.low > TIE and difference > threshold:

@@ -101,28 +101,28 @@ def _use_text(tool: ToolCount) -> str:
 
 
 def reasons(comparison: Comparison) -> list[str]:
-    """Explain the answer: what it is about, and what lost runs could change about it."""
+    """Explain the answer: what it is about, which tasks changed alone, and what lost runs could change."""
     decision, primary, texts = comparison.decision, comparison.primary, []
     if primary:
         texts.append(_claim(comparison))
     if p := decision.these_tasks:
         texts.append(
-            f"Dealt out anew within their tasks, these runs {'fall' if p.less <= p.greater else 'rise'} as far with "
-            f"p = {p_text(p.smaller)} (one-sided); the interval is about tasks like these."
+            f"Permuting the runs of each task between the arms gives a {'fall' if p.less <= p.greater else 'rise'} as "
+            f"large with p = {p_text(p.smaller)} (one-sided); the interval is about tasks like these."
         )
     alone = [f"{unit.key} ({unit.verdict})" for unit in decision.units if unit.verdict.decided]
     if alone and not (comparison.verdict.decided and not decision.these_tasks):
-        texts.append(f"By themselves, by more than chance explains, changed: {some(alone)}.")
+        texts.append(f"Single tasks that changed by more than chance: {some(alone)}.")
     if comparison.loss.worst is not None:
         texts.append(
-            f"Lost runs are left out, and the verdict has to be the same with them at 0; had every one gone against "
+            f"Lost runs are left out, and the verdict has to hold with them at 0; had every one of them gone against "
             f"{comparison.label_b}, the difference would be {points(comparison.loss.worst)}."
         )
     return texts
 
 
 def _claim(comparison: Comparison) -> str:
-    """Say how many tasks of how many repositories were compared, and whom the answer is about."""
+    """Say how many tasks of how many repositories were compared, and what the answer is about."""
     decision, of, more = comparison.decision, "", ""
     about = "these very tasks" if decision.these_tasks else "tasks like these"
     if decision.repositories and not decision.these_tasks:
@@ -137,7 +137,7 @@ def _claim(comparison: Comparison) -> str:
 def headroom_sentence(comparison: Comparison) -> str:
     """Say how near the arms are to ceiling and floor, what the tasks can show, and what the design finds.
 
-    It stands before an answer that finds no difference; empty where one is found, or nothing was measured.
+    Reports print it before an answer that finds no difference. Empty if one is found, or nothing was measured.
     """
     room = comparison.headroom
     if room is None or comparison.verdict.decided:

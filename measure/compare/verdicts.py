@@ -45,7 +45,7 @@ class UnitKey(NamedTuple):
 
 
 class UnitComparison(Frozen):
-    """One task in both arms."""
+    """One task in both arms, or one config or model of it."""
 
     key: UnitKey
     metric: Metric = "pass_rate"
@@ -206,7 +206,7 @@ class Decision(Frozen):
     interval: Interval | None
     """All differences that the sign-flip test does not reject, with lost runs left out or as 0."""
     equivalence: Interval | None
-    """Where the difference lies by two one-sided tests, each at the comparison's level; likewise."""
+    """The interval of two one-sided tests, each at the comparison's level, with lost runs left out or as 0."""
     these_tasks: OneSided | None
     """P-values of the stratified test, about these very tasks, as in a regression test. If given, they decide the
     verdict."""

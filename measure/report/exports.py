@@ -23,7 +23,7 @@ MARKS = {
 
 
 def summary_of(results: Sequence[EvalResult]) -> dict[str, Any]:
-    """Return the summary that stands in front of a report's results file; what no run recorded is None."""
+    """Return the summary at the head of a report's results file; None for what no run recorded."""
     metrics = aggregate(results)
     return {
         "total_runs": metrics.total_runs,

@@ -11,7 +11,7 @@ from statistics import fmean, median, pstdev
 from locobench.shared.errors import InputError
 from measure.records import EvalResult
 from measure.statistics.estimates import ALPHA, effect_found
-from measure.summary.metrics import Metric, MetricChoice, by_arm, by_task, mean_of_known, metric_value, resolve_metric
+from measure.summary.metrics import Metric, by_arm, by_task, mean_of_known, metric_value, resolve_metric
 from measure.summary.noise import Noise, observed_noise
 
 GROUPINGS: dict[str, Callable[[EvalResult], str]] = {
@@ -46,7 +46,7 @@ class Level:
 
 @dataclass(frozen=True)
 class PilotHeadroom:
-    """What a pilot says of the experiment it stands for."""
+    """What a pilot says about the full experiment."""
 
     metric: Metric
     whole: Level
@@ -70,16 +70,16 @@ class PilotHeadroom:
         return effect_found(lambda change: self.noise.sd(sign * change, attempts) / math.sqrt(tasks), tasks, room)
 
 
-def pilot_headroom(results: Sequence[EvalResult], choice: MetricChoice = "auto") -> PilotHeadroom:
+def pilot_headroom(results: Sequence[EvalResult]) -> PilotHeadroom:
     """Work out what tasks can show from runs of one arm; InputError if there are several, or nothing was measured."""
     if len(arms := by_arm(results)) > 1:
         names = ", ".join(" | ".join(arm) for arm in arms)
         raise InputError(f"holds {len(arms)} arms ({names}), and a pilot has one; name its job alone")
-    metric = resolve_metric(choice, results)
+    metric = resolve_metric("auto", results)
     whole = level_of(results, metric)
     if whole is None:
         raise InputError("no run was measured, so nothing tells what the tasks can show; `analyze` says why")
-    noise = observed_noise(results, metric)
+    noise = observed_noise(results)
     groups: defaultdict[str, defaultdict[str, list[EvalResult]]] = defaultdict(lambda: defaultdict(list))
     for run in results:
         for name, value_of in GROUPINGS.items():

@@ -271,7 +271,7 @@ def test_a_difference_of_the_size_that_a_design_finds_is_found_in_80_of_100_expe
 
 def test_power_from_two_arms_says_what_their_comparison_says() -> None:
     a, b = arms_of(Experiment(tasks=40, change=0.1), 3)
-    noise = observed_noise([*a, *b], "auto")
+    noise = observed_noise([*a, *b])
     assert noise is not None
     expected = estimates.minimal_detectable_effect(noise.sd(0.1, 3) / 40**0.5, 40)
     room = compare(a, b).headroom

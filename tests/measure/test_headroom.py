@@ -79,7 +79,7 @@ def test_more_runs_of_a_task_find_less() -> None:
 
 
 def test_all_runs_alike_do_not_mean_that_runs_do_not_vary() -> None:
-    fall = pilot_headroom([run(f"t{n}", score=1.0) for n in range(30)], "score").finds(-1, 30, 3)
+    fall = pilot_headroom([run(f"t{n}", score=1.0) for n in range(30)]).finds(-1, 30, 3)
     assert fall is not None
     assert fall > 0.02
 

@@ -75,7 +75,7 @@ def test_the_command_compares_the_arms_of_one_table(tmp_path: Path) -> None:
 def test_a_table_whose_rows_all_stand_there_five_times_is_refused(tmp_path: Path) -> None:
     rows = PUBLISHED.splitlines()
     path = table(tmp_path, "\n".join([rows[0], *rows[1:] * 5]))
-    with pytest.raises(InputError, match=r"every row stands there 5 times; .* number them in a column 'run'"):
+    with pytest.raises(InputError, match=r"every row is there 5 times; .* number the runs in a column 'run'"):
         load_table(path)
 
 

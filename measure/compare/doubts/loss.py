@@ -1,4 +1,4 @@
-"""Which runs were lost, and do they leave room for a verdict? Decided first, since runs are rarely lost at random."""
+"""Which runs were lost, and do they rule out a verdict? Runs are rarely lost at random: often the hard ones are."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def _of_arm(results: Sequence[EvalResult]) -> ArmLoss:
 def with_lost_runs(decision: Decision, as_zero: Decision, cap: str) -> Decision:
     """Return the decision that lost runs leave standing.
 
-    A verdict stands if it is the same with the lost runs left out and with them at 0: where they are few and lost
-    alike in both arms, which the caps see to, the truth lies between the two. The intervals span both.
+    A verdict holds if it is the same with the lost runs left out and with them at 0. The caps make sure that lost runs
+    are few and alike in both arms; the truth is then between the two. The intervals span both.
 
     Args:
         decision: the decision with lost runs left out.
@@ -128,7 +128,7 @@ def doubtful_zeros(arms: Arms) -> Iterator[str]:
         runs = [run for run in results if run.measured and run.trace.doubt]
         if runs:
             yield (
-                f"{label} has {counted(len(runs), 'zero')} that may be lost runs, to judge by a text "
+                f"{label} has {counted(len(runs), 'zero')} that may be lost runs, judging by a text "
                 f"({runs[0].trace.doubt}; {_tasks(runs)}); they count, so read what happened."
             )
 
@@ -153,6 +153,6 @@ def cut_short(arms: Arms) -> Iterator[str]:
         if retried:
             yield (
                 f"{label}: {counted(sum(batch.retries or 0 for batch in batches), 'run')} of {some(retried)} failed "
-                "and were made again; only the last try is here, and cost and errors of the others are not: "
-                "compare jobs with the same number of retries."
+                "and were repeated. Costs and errors of the failed tries are missing, so compare jobs with as many "
+                "retries."
             )

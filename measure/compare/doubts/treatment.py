@@ -12,7 +12,7 @@ from measure.summary.metrics import with_calls
 from measure.summary.wording import some
 
 SELDOM_USED = 0.5
-"""If a smaller share of runs used the treatment, the reader is told."""
+"""A smaller share of runs that used the treatment is worth a warning."""
 
 
 def unused_treatment(arms: Arms, treatment: Sequence[str]) -> Iterator[str]:
@@ -50,12 +50,12 @@ def unused_treatment(arms: Arms, treatment: Sequence[str]) -> Iterator[str]:
             whose = f"none of the {len(recorded)} runs with a trajectory" if unknown else "no run"
             yield (
                 f"The treatment was never used: {whose} of {label} called {what}, "
-                f"so the difference cannot be its effect{unknown}; look whether the agent could reach it."
+                f"so the difference cannot be its effect{unknown}; check that the agent could reach it."
             )
         elif used < SELDOM_USED * len(recorded):
             yield (
                 f"Only {used} of {len(recorded)} runs of {label} used {what}{unknown}; "
-                "the difference is that of being offered it, not of using it."
+                "the difference shows what offering it does, not what using it does."
             )
 
 
@@ -78,7 +78,7 @@ def _failed_calls(label: str, what: str, users: Sequence[EvalResult], names: Seq
         share = f"all {len(calls)} calls" if len(failed) == len(calls) else f"{len(failed)} of {len(calls)} calls"
         said = " ".join((failed[0].error or "").split())[:80]
         never = ", so the treatment never worked" if len(failed) == len(calls) else ""
-        yield f"{label}: {share} of {what} failed{never} ({said!r}); look at the server and its login."
+        yield f"{label}: {share} of {what} failed{never} ({said!r}); check the server and its login."
 
 
 def treatment_in_baseline(arms: Arms, treatment: Sequence[str]) -> Iterator[str]:
@@ -87,7 +87,7 @@ def treatment_in_baseline(arms: Arms, treatment: Sequence[str]) -> Iterator[str]
     `treatment` is as in `unused_treatment`; if both arms were offered the same, it is the MCP servers that both called.
     """
     (label_a, a), (label_b, b) = arms
-    tools, advice = _treatment_tools(a, b, treatment), "what is compared is more of it with less;"
+    tools, advice = _treatment_tools(a, b, treatment), "this compares more of it with less;"
     if not tools:
         tools = sorted(_called_servers(a) & _called_servers(b))
         advice = "if that is what B is about, say so with --treatment, and"

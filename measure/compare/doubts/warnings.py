@@ -62,8 +62,8 @@ def _pilot(comparison: Comparison) -> Iterator[str]:
     found = [f"{counted(count, 'run')} of {label}" for label, count in counts if count]
     if found:
         yield (
-            f"Left out: {some(found)}, by which these tasks were selected; a task selected for its reward does "
-            "otherwise the next time, in any arm."
+            f"Left out: {some(found)}, by which these tasks were selected. Tasks selected for a low reward earn "
+            "more the next time, in any arm."
         )
 
 
@@ -87,7 +87,7 @@ def _mixed_scales(arms: Arms) -> Iterator[str]:
         if set(own) in ({1.0}, {0.0, 1.0}) and between >= MOSTLY_BETWEEN:
             yield (
                 f"The arms are scored on different scales: every run of {label} scored 0 or 1, and "
-                f"{100 * between:.0f} % of {other}'s lie between; score both arms in one way."
+                f"{100 * between:.0f} % of {other}'s in between; score both arms in one way."
             )
 
 
@@ -177,8 +177,8 @@ def _control_group(units: Sequence[UnitComparison]) -> Iterator[str]:
     told = f"{points(fmean(differences))} over {counted(len(differences), 'task')} (p = {p_text(p)})"
     if p <= MOVED_P:
         yield (
-            f"The control group moved: {told}. One grep nearly answers these tasks, so something else than the search"
-            " differs between the arms; look for it before you trust the difference."
+            f"The control group moved: {told}. One grep nearly answers these tasks, so something other than search "
+            "differs between the arms; find it before you trust the difference."
         )
     else:
         yield f"The control group, which one grep nearly answers, did not move: {told}."
