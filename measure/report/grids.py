@@ -153,5 +153,5 @@ def pairs_grid(found: ArmsComparison) -> Grid:
         corrected = (f"{100 * pair.confidence:.3g} %", p_text(pair.adjusted_p))
         cells = (f"{pair.label_b} against {pair.label_a}", *difference, str(pair.verdict), money, *corrected)
         rows.append(Row(cells, TONES[pair.verdict]))
-    columns = ("", "difference", "interval", "verdict", "money", "level", "p (Holm)")
-    return Grid("Each against each, corrected by Holm's method for all pairs", columns, 3, tuple(rows))
+    columns = ("", "points", "interval", "verdict", "money", "level", "p (Holm)")
+    return Grid("Each against each", columns, 3, tuple(rows))

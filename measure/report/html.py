@@ -125,9 +125,9 @@ def _redacted(text: str) -> str:
     return replace_shapes(text, REDACTED)
 
 
-def _breakable(name: str) -> Markup:
-    """Let a narrow column break a name between its parts rather than within a word."""
-    return Markup("<wbr>").join(re.split(r"(?<=[_/.+-])", name))
+def _breakable(text: str) -> Markup:
+    """Let a narrow column break names between their parts rather than within a word."""
+    return Markup("<wbr>").join(re.split(r"(?<=\w[_/.+-])(?=\w)", text))
 
 
 def _groupby_in_order(items: Iterable[object], name: str) -> list[tuple[object, list[object]]]:

@@ -47,7 +47,6 @@ from measure.results.reach import reach_in
 from measure.results.reruns import join_jobs
 from measure.secrets.redaction import REDACTED
 from measure.secrets.shapes import replace_shapes
-from measure.summary.wording import counted
 
 NOT_A_CONFIG = {"model_name", "n_concurrent", "concurrency_group"}
 """Keys that do not make a config another one: a result names the model separately."""
@@ -95,7 +94,7 @@ def _without_copies(found: Iterable[TrialFolder]) -> list[TrialFolder]:
             first[key] = trial
     if copies:
         warnings.warn(
-            f"{copies[0].parent}: left out {counted(len(copies), 'copy', 'copies')} of trials, such as {copies[0].name}",
+            f"{copies[0].parent}: left out {len(copies)} copies of trials, such as {copies[0].name}",
             stacklevel=2,
         )
     return list(first.values())
