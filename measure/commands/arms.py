@@ -16,8 +16,9 @@ from measure.compare.pairing import without_pilot
 from measure.compare.verdicts import ArmsComparison, Comparison, Verdict
 from measure.records import EvalResult
 from measure.report.console import say
-from measure.results.names import likely_prefix, read_names, same_names
-from measure.results.sources import choose, is_table, load_source, load_two_arms
+from measure.results.names import same_names
+from measure.results.sources import choose, is_table, load_source
+from measure.results.table import load_table
 from measure.summary.metrics import MetricChoice
 
 REGRESSION_THRESHOLD = 0.05
@@ -41,7 +42,6 @@ class ArmOptions:
     margin: float
     treatment: tuple[str, ...]
     regression: bool
-    match: Path | None
     strip_prefix: tuple[str, ...]
     reward_key: str
     reward_range: tuple[float, float]
@@ -52,9 +52,10 @@ class ArmOptions:
         A regression test has the defaults of `check_regression`.
         """
         with reward_hint():
-            arms = self._several(more) if more else self._two()
-        arms = same_names(arms, self.strip_prefix, read_names(self.match) if self.match else {})
-        self._say_names(arms)
+            arms = same_names(self._arms(more), self.strip_prefix)
+        for label, results in arms[1:]:
+            if not {run.task_id for run in arms[0][1]} & {run.task_id for run in results}:
+                say(f"{label} and {arms[0][0]} share no task name; --strip-prefix can make them alike", err=True)
         metric: MetricChoice = self.metric or ("pass_rate" if self.regression else "auto")
         threshold = REGRESSION_THRESHOLD if self.regression else 0.0
         found = compare_arms(
@@ -67,31 +68,27 @@ class ArmOptions:
         )
         return found, [(label, list(runs)) for label, runs in without_pilot(arms)[0]]
 
-    @property
-    def _scale(self) -> RewardScale:
-        return RewardScale(self.reward_key, *self.reward_range)
-
-    def _say_names(self, arms: Sequence[tuple[str, Sequence[EvalResult]]]) -> None:
-        """Say which options pair the tasks of arms that have none in common, or differ by a prefix."""
-        (baseline, first), *others = arms
-        for label, results in others:
-            prefix = likely_prefix(first, results) or likely_prefix(results, first)
-            if prefix:
-                say(
-                    f"if {label} names tasks of {baseline} with the prefix {prefix}, add --strip-prefix {prefix}",
-                    err=True,
-                )
-            elif not {run.task_id for run in first} & {run.task_id for run in results}:
-                say(f"{label} and {baseline} share no task name; pair names with --match FILE", err=True)
-
-    def _several(self, more: Sequence[Path]) -> list[tuple[str, list[EvalResult]]]:
-        """Load A, B and `more`. Each is labelled with the file's name, or with the path if names repeat."""
-        if any((self.config_a, self.config_b, self.model_a, self.model_b)):
-            raise InputError("with more than two paths, --config-a, --model-a and those of B do not apply")
-        paths = [path for path in (self.a, self.b, *more) if path]
-        names = [path.stem for path in paths]
-        labels = self._labels([path.stem if names.count(path.stem) == 1 else str(path) for path in paths])
-        return [(label, load_source(path, self._scale)) for label, path in zip(labels, paths, strict=True)]
+    def _arms(self, more: Sequence[Path]) -> list[tuple[str, list[EvalResult]]]:
+        """Load all arms by label: as given, else the config, model or name of the file, with a number if it repeats."""
+        scale = RewardScale(self.reward_key, *self.reward_range)
+        paths = [self.a, *([self.b] if self.b else []), *more]
+        chosen = [(self.config_a, self.model_a), (self.config_b, self.model_b), *[(None, None)] * len(more)]
+        if len(paths) == 1 and chosen[0] == chosen[1]:
+            if not is_table(self.a) or any(chosen[0]):
+                raise InputError(f"{self.a}: compare it with a second file, or name --config-a and --config-b")
+            arms = load_table(self.a, scale)
+            return list(zip(self._labels([*arms]), arms.values(), strict=True))
+        if len(paths) == 1:
+            paths *= 2
+        sources = {path: load_source(path, scale) for path in paths}
+        one_model = self.model_a == self.model_b
+        names = [
+            config or (None if one_model else model) or path.stem
+            for path, (config, model) in zip(paths, chosen, strict=True)
+        ]
+        labels = self._labels([f"{n} ({at})" if names.count(n) > 1 else n for at, n in enumerate(names, start=1)])
+        results = [choose(sources[path], *of_arm, path) for path, of_arm in zip(paths, chosen, strict=True)]
+        return list(zip(labels, results, strict=True))
 
     def _labels(self, otherwise: Sequence[str]) -> Sequence[str]:
         """Return the labels given, one for each arm, or those `otherwise`."""
@@ -100,24 +97,6 @@ class ArmOptions:
                 f"--label: {len(self.label)} given for {len(otherwise)} arms; give one for each, in order, or none"
             )
         return self.label or otherwise
-
-    def _two(self) -> list[tuple[str, list[EvalResult]]]:
-        """Load the results of both arms, by label."""
-        a, b = self.a, self.b or self.a
-        chosen_a, chosen_b = (self.config_a, self.model_a), (self.config_b, self.model_b)
-        if self.b is None and is_table(a) and chosen_a == chosen_b == (None, None):
-            found = load_two_arms(a, self._scale)
-            return list(zip(self._labels([*found]), found.values(), strict=True))
-        if self.b is None and chosen_a == chosen_b:
-            raise InputError(f"{a}: compare it with a second file, or name --config-a and --config-b")
-        source = load_source(a, self._scale)
-        other = source if self.b is None else load_source(b, self._scale)
-        results = choose(source, *chosen_a, a), choose(other, *chosen_b, b)
-        one_model = self.model_a == self.model_b
-        name_a = self.config_a or (None if one_model else self.model_a) or a.stem
-        name_b = self.config_b or (None if one_model else self.model_b) or b.stem
-        labels = self._labels((f"{name_a} (A)", f"{name_b} (B)") if name_a == name_b else (name_a, name_b))
-        return list(zip(labels, results, strict=True))
 
 
 arm_options = together(
@@ -141,9 +120,6 @@ arm_options = together(
     ),
     MARGIN_OPTION,
     click.option("--treatment", multiple=True, help="Tools that B is about, as a pattern such as mcp__*."),
-    click.option(
-        "--match", type=PATH, help="CSV table of tasks that the arms name differently: the name in A, the name in B."
-    ),
     click.option("--strip-prefix", multiple=True, help="Leave this out at the start of task names, in every arm."),
     reward_options,
     click.option("--regression", is_flag=True, help="Ask whether B is worse on these very tasks, as a CI job does."),

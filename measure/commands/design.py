@@ -19,8 +19,7 @@ from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole
 from locobench.shared.installation import GENERATE, HARNESS
 from measure.commands.jobs import FILES, OVERLAY, as_yaml, run_here, servers_of_jobs
-from measure.commands.options import ARMS_OPTION, MARGIN_OPTION, METRIC, PATH, RESULTS_HELP
-from measure.compare.costs import price
+from measure.commands.options import ARMS_OPTION, MARGIN_OPTION, PATH, RESULTS_HELP
 from measure.compare.decision import fewest_tasks
 from measure.records import EvalResult
 from measure.report.console import print_table, report_console, say, say_lines
@@ -35,7 +34,6 @@ from measure.statistics.estimates import (
     paired_power,
     tasks_needed,
 )
-from measure.summary.metrics import MetricChoice
 from measure.summary.noise import Noise, observed_noise
 from measure.summary.wording import counted, metric_name
 
@@ -46,7 +44,7 @@ MOST_ATTEMPTS = 10
 RETRIES = 2
 """How often Harbor repeats a trial that failed to start."""
 EFFECT = 0.1
-"""Difference of the mean score, 0 to 1, whose chance to be found is told."""
+"""Difference, 0 to 1, whose chance to be found `plan` prints."""
 NEEDED = (TASK_FILE, "instruction.md", "environment", "tests/test.sh")
 """What a folder must have for Harbor to run it."""
 
@@ -61,56 +59,51 @@ NEEDED = (TASK_FILE, "instruction.md", "environment", "tests/test.sh")
 )
 @click.option("--baseline", type=click.FloatRange(0, 1), help="Mean of A.  [default: 0.8, or that of --from]")
 @click.option("--from", "source", type=PATH, help=f"Take the mean and how much runs vary from a {RESULTS_HELP}.")
-@click.option("--metric", default="auto", show_default=True, type=METRIC, help="As in `compare`, with --from.")
 @ARMS_OPTION
 @MARGIN_OPTION
-def power(
-    *, effect: float, baseline: float | None, source: Path | None, metric: MetricChoice, arms: int, margin: float
-) -> None:
+def power(*, effect: float, baseline: float | None, source: Path | None, arms: int, margin: float) -> None:
     """How many tasks and runs does it take to find a difference of pass rate or score, or to show that there is none?
 
     By the noncentral t of the paired test over tasks, at the level that several arms leave to each pair;
     docs/STATISTICS.md compares it with simulations.
     """
     alpha = _alpha(arms)
-    noise = observed_noise(load_source(source), metric) if source else Noise("pass_rate", 0.8)
+    noise = observed_noise(load_source(source)) if source else Noise("pass_rate", 0.8)
     if noise is None:
         raise InputError(
-            f"{source}: holds one run of each task, which cannot tell how much runs of a task vary; give results with "
+            f"{source}: holds one run of each task, so how much runs vary is not known; give results with "
             "two runs of a task or of two arms"
         )
     if baseline is not None:
         noise = replace(noise, mean=baseline)
-    varying = "" if noise.run_sd is None else f", runs of a task varying by {100 * noise.run_sd:.1f} points (one sd)"
-    console = report_console()
-    possible = [sign for sign in (-1, 1) if 0 <= noise.mean + sign * effect <= 1]
-    name = metric_name(noise.metric)
+    name, rooms = metric_name(noise.metric), {"drop": -noise.mean, "rise": 1 - noise.mean}
+    possible = {word: math.copysign(effect, room) for word, room in rooms.items() if effect <= abs(room)}
     if not possible:
         raise InputError(f"--effect {effect}: a {name} of {noise.mean:.2f} cannot drop or rise by that much")
-    words = {-1: "drop", 1: "rise"}
-    for sign in {-1, 1} - set(possible):
-        room = noise.mean if sign < 0 else 1 - noise.mean
-        say(f"A {name} of {100 * noise.mean:.0f} % leaves room for a {words[sign]} of {100 * room:.1f} points at most.")
-    if noise.run_sd is not None and len(possible) == 2:
-        possible, words = [1], {1: "difference, drop or rise,"}  # the noise is the same either way
-    for sign in possible:
-        columns = (*(f"{count} tasks" for count in TASKS), f"tasks for {100 * TARGET_POWER:.0f} %")
-        table = new_table("", "runs per task and arm", *columns)
-        for count in RUNS:
-            sd = noise.sd(sign * effect, count)
-            chances = (f"{100 * paired_power(effect, sd, number, alpha / 2):.0f} %" for number in TASKS)
-            table.add_row(str(count), *chances, str(tasks_needed(effect, sd, alpha / 2) or f"> {MOST_TASKS}"))
-        console.print(
-            f"Chance to find a {words[sign]} of {100 * effect:.3g} points from a {name} of {100 * noise.mean:.0f} %"
-            f"{varying}{_among(arms)}:"
-        )
-        print_table(console, table)
-    table = new_table("", "runs per task and arm", *(f"{count} tasks" for count in TASKS))
-    for count in RUNS:
-        table.add_row(str(count), *(f"{100 * _as_good(noise, margin, n, count, alpha):.0f} %" for n in TASKS))
-    console.print(
-        f"Chance to show that B is as good as A within {100 * margin:g} points, if nothing differs{_among(arms)}:"
-    )
+    for word in rooms.keys() - possible.keys():
+        room = f"a {word} of {100 * abs(rooms[word]):.1f} points at most"
+        say(f"A {name} of {100 * noise.mean:.0f} % leaves room for {room}.")
+    varying = ""
+    if noise.run_sd is not None:
+        varying = f", runs of a task varying by {100 * noise.run_sd:.1f} points (one sd)"
+        if len(possible) == 2:
+            possible = {"drop or rise": effect}  # the noise is the same either way
+    among = "" if arms == 2 else f", between two of {arms} arms"
+    console = report_console()
+    console.print(f"Chance to show a change from a {name} of {100 * noise.mean:.0f} %{varying}{among}:")
+    columns = ("runs per task and arm", *(f"{count} tasks" for count in TASKS), f"tasks for {100 * TARGET_POWER:.0f} %")
+    table = new_table("", "", *columns)
+    for word, change in possible.items():
+        for runs in RUNS:
+            sd = noise.sd(change, runs)
+            label = f"{word} of {100 * effect:.3g} points" if runs == RUNS[0] else ""
+            chances = (f"{100 * paired_power(effect, sd, tasks, alpha / 2):.0f} %" for tasks in TASKS)
+            needed = str(tasks_needed(effect, sd, alpha / 2) or f"> {MOST_TASKS}")
+            table.add_row(label, str(runs), *chances, needed)
+    for runs in RUNS:
+        label = f"none: as good within {100 * margin:g} points" if runs == RUNS[0] else ""
+        chances = (f"{100 * _as_good(noise, margin, tasks, runs, alpha):.0f} %" for tasks in TASKS)
+        table.add_row(label, str(runs), *chances, "")
     print_table(console, table)
 
 
@@ -119,15 +112,11 @@ def _alpha(arms: int) -> float:
     return ALPHA / math.comb(arms, 2)
 
 
-def _among(arms: int) -> str:
-    return "" if arms == 2 else f", between two of {arms} arms"
-
-
 def _as_good(noise: Noise, margin: float, tasks: int, runs: int, alpha: float) -> float:
     """Return the chance to show that arms which do not differ are as good within a margin."""
     if tasks < fewest_tasks(margin):
         return 0.0
-    return equivalence_power(margin, noise.sd(0.0, runs), tasks, runs, alpha)
+    return equivalence_power(margin, noise.sd(0.0, runs), tasks, alpha)
 
 
 @click.command()
@@ -290,7 +279,7 @@ def _usd_of_all_arms(runs: Sequence[EvalResult], arms: int) -> float | None:
 
     An arm that was not run before costs like the other. None if no cost is known.
     """
-    known = [(bool(run.trace.offered.servers), usd) for run in runs if (usd := price(run)) is not None]
+    known = [(bool(run.trace.offered.servers), usd) for run in runs if (usd := run.cost_usd) is not None]
     without, served = ([usd for with_server, usd in known if with_server is served] for served in (False, True))
     if not known:
         return None
@@ -313,17 +302,17 @@ def _attempts(tasks: int, usd: float | None, budget: float) -> int:
 
 
 def _power_text(earlier: Sequence[EvalResult], tasks: int, attempts: int, arms: int, margin: float) -> str:
-    """Say which difference of the mean score the jobs will find, how likely EFFECT, and how likely they show none."""
+    """Say which difference the jobs will find, how likely EFFECT, and how likely they show none."""
     if not earlier:
         return "not known"
-    noise = observed_noise(earlier, "score") if any(run.measured for run in earlier) else None
+    noise = observed_noise(earlier) if any(run.measured for run in earlier) else None
     if noise is None:
         return "not known (the earlier results hold no two measured runs of a task)"
     sd, alpha = noise.sd(EFFECT, attempts), _alpha(arms)
     least = minimal_detectable_effect(sd / math.sqrt(tasks), tasks, alpha / 2)
-    found = "" if least is None or least > 1 else f"; in 80 % of cases one of {100 * least:.1f} points is found"
+    found = "" if least is None or least > 1 else f", and in 80 % of cases one of {100 * least:.1f} points"
     chance, good = paired_power(EFFECT, sd, tasks, alpha / 2), _as_good(noise, margin, tasks, attempts, alpha)
     return (
-        f"{100 * chance:.0f} % to find a difference of {100 * EFFECT:g} points of the mean score{found}; "
+        f"{100 * chance:.0f} % to find a {metric_name(noise.metric)} {100 * EFFECT:g} points higher or lower{found}; "
         f"{100 * good:.0f} % to show that none is larger than {100 * margin:g} points, if so"
     )

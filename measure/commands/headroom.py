@@ -10,26 +10,23 @@ import click
 from locobench.shared.claim import claim_beforehand
 from locobench.shared.errors import InputError
 from locobench.shared.installation import SELECT
-from measure.commands.options import METRIC, PATH, load, reward_options
+from measure.commands.options import PATH, load, reward_options
 from measure.report.console import plain, print_table, report_console, say
 from measure.report.tables import new_table
 from measure.summary.headroom import Level, PilotHeadroom, pilot_headroom
-from measure.summary.metrics import MetricChoice
-from measure.summary.wording import UNKNOWN, cost_text, count_text, counted, metric_name
+from measure.summary.wording import UNKNOWN, cost_text, count_text, counted, metric_name, rise_and_fall
 
 
 @click.command()
 @click.argument("job", type=PATH)
 @click.option("--tasks", type=click.IntRange(1), help="Tasks of the full set.  [default: as many as the pilot has]")
 @click.option("--attempts", default=3, show_default=True, type=click.IntRange(1), help="Runs of each task in each arm.")
-@click.option("--metric", default="auto", show_default=True, type=METRIC, help="As in `compare`.")
 @reward_options
 def headroom(
     *,
     job: Path,
     tasks: int | None,
     attempts: int,
-    metric: MetricChoice,
     reward_key: str,
     reward_range: tuple[float, float],
 ) -> None:
@@ -37,11 +34,11 @@ def headroom(
 
     Shows how near the agent is to the ceiling and the floor, what rise and fall the full set could show and find, and
     says whether to go on, to take other tasks, or to ask about cost only. A pilot's runs must not count in the
-    comparison: the selection by --pilot sees to that.
+    comparison: `compare` leaves them out after a selection by --pilot.
     """
     runs = load(job, reward_key, reward_range)
     try:
-        found = pilot_headroom(runs, metric)
+        found = pilot_headroom(runs)
     except InputError as error:
         raise InputError(f"{job}: {error}") from error
     whole, console = found.whole, report_console()
@@ -84,15 +81,10 @@ def _cells(level: Level) -> tuple[str, ...]:
 
 def _power_text(found: PilotHeadroom, tasks: int, attempts: int) -> str:
     """Say which rise and fall the design finds, and how its noise is known."""
-    design = f"{counted(tasks, 'task')} with {counted(attempts, 'run')} in each arm find"
-    sides = [
-        f"{'a rise' if sign > 0 else 'a fall'} of {100 * least:.1f} points"
-        if (least := found.finds(sign, tasks, attempts)) is not None
-        else f"no possible {'rise' if sign > 0 else 'fall'}"
-        for sign in (1, -1)
-    ]
+    sides = rise_and_fall(*(found.finds(sign, tasks, attempts) for sign in (1, -1)))
     basis = " (with one run a task, all differences between tasks count as noise)" if found.noise_is_bound else ""
-    return f"{design} {' and '.join(sides)} in 80 % of cases{basis}."
+    design = f"{counted(tasks, 'task')} with {counted(attempts, 'run')} in each arm"
+    return f"{design} find {sides} in 80 % of cases{basis}."
 
 
 def _advice(found: PilotHeadroom, tasks: int, attempts: int, job: Path) -> str:
@@ -104,7 +96,7 @@ def _advice(found: PilotHeadroom, tasks: int, attempts: int, job: Path) -> str:
         return "Take other tasks: the agent earned nothing on any, so nothing shows that they can be solved."
     if found.finds(1, tasks, attempts) is not None:
         return f"Go on: there is room for a rise that this design finds; {first}."
-    if found.typical >= 1:
+    if whole.typical >= 1:
         return (
             f"Ask about cost only: {whole.ceiling} of {counted(whole.tasks, 'task')} are at the ceiling, so a "
             "comparison can show `as good` and `for less`, but no rise; for a rise, take other tasks."

@@ -54,8 +54,8 @@ def run_here(servers: Iterable[McpServer]) -> bool:
     for name, host in hosts.items():
         if host in ("localhost", "127.0.0.1", "::1"):
             raise InputError(
-                f"--mcp-config: {name}: {host} is the container itself there; write {HOST}, and let the server listen "
-                "on an address that containers reach"
+                f"--mcp-config: {name}: inside a container, {host} is the container itself; write {HOST}, and let the "
+                "server listen on an address that containers reach"
             )
     return HOST in hosts.values()
 

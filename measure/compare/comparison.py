@@ -6,30 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from statistics import fmean
+from typing import Any
 
 from locobench.shared.errors import InputError
-from measure.compare.costs import find_costs, price
-from measure.compare.decision import MARGIN, decide
+from measure.compare.decision import MARGIN, Question, decide
 from measure.compare.differences import METRICS, find_difference, find_headroom, find_slices, task_shares
 from measure.compare.doubts.loss import find_loss, with_lost_runs, worst_difference
 from measure.compare.doubts.warnings import find_warnings
-from measure.compare.findings import Loss
 from measure.compare.pairing import Arms, Runs, by_unit, pair_units, pairing, without_pilot
-from measure.compare.reach import find_reach
-from measure.compare.verdicts import ArmPoint, ArmsComparison, Comparison, Decision, UnitComparison, readable
+from measure.compare.quantities import find_costs, find_reach
+from measure.compare.verdicts import ArmsComparison, Comparison, Decision, Loss, UnitComparison
 from measure.records import EvalResult
 from measure.statistics.estimates import ALPHA
 from measure.statistics.significance import holm, holm_levels
-from measure.summary.metrics import (
-    Metric,
-    MetricChoice,
-    by_task,
-    mean_of_known,
-    metric_value,
-    resolve_metric,
-    tool_use,
-)
+from measure.summary.headroom import level_of
+from measure.summary.metrics import Metric, MetricChoice, resolve_metric, tool_use
 from measure.summary.wording import counted
 
 
@@ -39,44 +30,10 @@ def compare(
     *,
     label_a: str = "A",
     label_b: str = "B",
-    metric: MetricChoice = "auto",
-    threshold: float = 0.0,
-    margin: float = MARGIN,
-    treatment: Sequence[str] = (),
-    fixed_tasks: bool = False,
+    **asked: Any,
 ) -> Comparison:
-    """Compare two arms task by task.
-
-    Runs by which the tasks were selected are left out. Runs that measured nothing (infrastructure, setup, judge) count
-    in no rate. A verdict has to be the same with them
-    left out and with them at 0, and too many of them rule one out. Tasks of one arm alone are listed separately.
-
-    Args:
-        results_a: the runs B is compared with.
-        results_b: the runs the verdict is about.
-        label_a: what a report calls A.
-        label_b: what a report calls B.
-        metric: what decides the verdict. `auto` takes the score if any score is neither 0 nor 1, else the pass rate.
-        threshold: changes of the metric below this, 0 to 1, are never called.
-        margin: differences up to this, between 0 and 1, are as good.
-        treatment: the tools that B is about, as glob patterns; by default, those offered to B's runs but not to A's.
-        fixed_tasks: ask about these very tasks, as a regression test does, and not about tasks like these.
-
-    Raises:
-        InputError: the arms share runs, or have no model in common and one has several.
-    """
-    arms, pilot = without_pilot(((label_a, results_a), (label_b, results_b)))
-    chosen = resolve_metric(metric, [result for _, results in arms for result in results])
-    return _comparison(Pair(arms, chosen, Question(threshold, margin, fixed_tasks), pilot), treatment)
-
-
-@dataclass(frozen=True)
-class Question:
-    """What is asked of every pair of arms, as in `compare`."""
-
-    threshold: float = 0.0
-    margin: float = MARGIN
-    fixed_tasks: bool = False
+    """Compare two arms, B with A; `asked` are further arguments of `compare_arms`."""
+    return compare_arms(((label_a, results_a), (label_b, results_b)), **asked).comparisons[0]
 
 
 @dataclass(frozen=True)
@@ -117,24 +74,15 @@ class Pair:
 
     def decide(self, alpha: float, *, alone: bool = True) -> Decision:
         """Decide at a level, with lost runs left out and at 0, and with the caps on loss."""
-        asked = {**vars(self.question), "alpha": alpha}
-        found = decide(self.units, **asked, alone=alone)
-        as_zero = None if self.units_as_zero is self.units else decide(self.units_as_zero, **asked, alone=False)
+        found = decide(self.units, self.question, alpha=alpha, alone=alone)
+        if self.units_as_zero is self.units:
+            return with_lost_runs(found, found, self.loss.cap)
+        as_zero = decide(self.units_as_zero, self.question, alpha=alpha, alone=False)
         return with_lost_runs(found, as_zero, self.loss.cap)
 
 
-def _comparison(
-    pair: Pair, treatment: Sequence[str], *, alpha: float = ALPHA, adjusted_p: float | None = None, pairs: int = 1
-) -> Comparison:
-    """Return everything about a pair of arms.
-
-    Args:
-        pair: the two arms.
-        treatment: as in `compare`.
-        alpha: level of the verdict, 0 to 1.
-        adjusted_p: p-value of the verdict after correction for all pairs; None if there is only this one.
-        pairs: number of pairs that are compared, for which groups and costs are corrected.
-    """
+def _comparison(pair: Pair, treatment: Sequence[str], alpha: float, adjusted_p: float, pairs: int) -> Comparison:
+    """Compare a pair of arms at the level `alpha`; groups and costs are corrected for the number of `pairs`."""
     (label_a, results_a), (label_b, results_b) = pair.labelled
     units, runs, loss = pair.units, pair.runs(), pair.loss
     decision = pair.decide(alpha)
@@ -144,7 +92,6 @@ def _comparison(
         worst = pair_units(*pair.runs(1.0, 0.0), pair.metric)
         loss = loss.model_copy(update={"worst": worst_difference(worst, loss)})
     keys_a, keys_b = (arm.keys() for arm in runs)
-    names = readable(keys_a | keys_b)
     comparison = Comparison(
         label_a=label_a,
         label_b=label_b,
@@ -157,10 +104,10 @@ def _comparison(
         reach=find_reach(units, *runs, ALPHA / pairs),
         headroom=find_headroom(units, pair.units_as_zero, alpha, max(loss.a.share, loss.b.share)),
         confidence=1 - alpha,
-        adjusted_p=decision.p if adjusted_p is None else adjusted_p,
+        adjusted_p=adjusted_p,
         loss=loss,
-        only_a=tuple(names[key] for key in sorted(keys_a - keys_b)),
-        only_b=tuple(names[key] for key in sorted(keys_b - keys_a)),
+        only_a=tuple(map(str, sorted(keys_a - keys_b))),
+        only_b=tuple(map(str, sorted(keys_b - keys_a))),
         pilot_a=pair.pilot.get(label_a, 0),
         pilot_b=pair.pilot.get(label_b, 0),
         shares=task_shares(units),
@@ -174,7 +121,7 @@ def _comparison(
 
 
 def _refuse_shared_runs(arms: Arms) -> None:
-    """Refuse a run that is in both arms: such a copy adds a difference of 0 that nobody measured."""
+    """Refuse a run that is in both arms: it would add a difference of 0 that was not measured."""
     (label_a, a), (label_b, b) = arms
     ids_a = {run.run_id for run in a if run.run_id}
     shared = [run for run in b if run.run_id in ids_a]
@@ -194,7 +141,11 @@ def compare_arms(
     treatment: Sequence[str] = (),
     fixed_tasks: bool = False,
 ) -> ArmsComparison:
-    """Compare every arm with the first, and the others with each other.
+    """Compare every arm with the first, and the others with each other, task by task.
+
+    Runs by which the tasks were selected are left out. Runs that measured nothing (infrastructure, setup, judge) count
+    in no rate. A verdict has to be the same with them left out and with them at 0, and too many of them rule one out.
+    Tasks of one arm alone are listed separately.
 
     Holm's procedure gives each pair its level, over all pairs together: in 5 % of experiments at most any of them is
     called although nothing changed. Groups and costs share the 5 % evenly among the pairs (Bonferroni), as everything
@@ -202,14 +153,16 @@ def compare_arms(
 
     Args:
         arms: label and results of each arm, the baseline first.
-        metric: what decides; `auto` looks at all arms together, so that every comparison uses the same metric.
-        threshold: as in `compare`, like the others.
-        margin: likewise.
-        treatment: likewise.
-        fixed_tasks: likewise.
+        metric: what decides the verdict. `auto` takes the score if any score of any arm is neither 0 nor 1, else the
+            pass rate.
+        threshold: changes of the metric below this, 0 to 1, are never called.
+        margin: differences up to this, between 0 and 1, are as good.
+        treatment: the tools that B is about, as glob patterns; by default, those offered to B's runs but not to A's.
+        fixed_tasks: ask about these very tasks, as a regression test does, and not about tasks like these.
 
     Raises:
-        InputError: there are fewer than two arms, two have the same name, or as in `compare`.
+        InputError: there are fewer than two arms, two have the same name or share runs, or two have no model in common
+            and one of them has several.
     """
     labels = [label for label, _ in arms]
     if len(labels) < 2 or len(set(labels)) < len(labels):
@@ -217,16 +170,18 @@ def compare_arms(
     arms, pilot = without_pilot(arms)
     chosen = resolve_metric(metric, [result for _, results in arms for result in results])
     pairs = [Pair(two, chosen, Question(threshold, margin, fixed_tasks), pilot) for two in combinations(arms, 2)]
-    points = tuple(_point(label, results, chosen) for label, results in arms)
-    if len(pairs) == 1:
-        return ArmsComparison(metric=chosen, arms=points, comparisons=(_comparison(pairs[0], treatment),))
     adjusted, levels = levels_of(pairs)
     found = [
-        _comparison(pair, treatment, alpha=level, adjusted_p=p, pairs=len(pairs))
+        _comparison(pair, treatment, level, p, len(pairs))
         for pair, level, p in zip(pairs, levels, adjusted, strict=True)
     ]
     others = len(arms) - 1
-    return ArmsComparison(metric=chosen, arms=points, comparisons=tuple(found[:others]), between=tuple(found[others:]))
+    return ArmsComparison(
+        metric=chosen,
+        arms={label: level_of(results, chosen) for label, results in arms},
+        comparisons=tuple(found[:others]),
+        between=tuple(found[others:]),
+    )
 
 
 def levels_of(pairs: Sequence[Pair]) -> tuple[list[float], list[float]]:
@@ -235,15 +190,3 @@ def levels_of(pairs: Sequence[Pair]) -> tuple[list[float], list[float]]:
     if pairs[0].question.fixed_tasks:
         return [min(1.0, p * len(pairs)) for p in ps], [ALPHA / len(pairs)] * len(pairs)
     return holm(ps), holm_levels(ps, ALPHA)
-
-
-def _point(label: str, results: Sequence[EvalResult], metric: Metric) -> ArmPoint:
-    measured = [result for result in results if result.measured]
-    means = [fmean(metric_value(run, metric) for run in runs) for runs in by_task(measured).values()]
-    return ArmPoint(
-        label=label,
-        tasks=len(means),
-        runs=len(measured),
-        mean=fmean(means) if means else None,
-        cost=mean_of_known(map(price, measured)),
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import ceil, comb, log, log1p, prod
 from statistics import fmean
 
@@ -16,21 +17,27 @@ from measure.statistics.significance import OneSided
 MARGIN = 0.05
 """Difference of the metric, 0 to 1, up to which two arms are as good as each other, unless the user names one."""
 UNSEEN = 0.1
-"""No arm is as good where tasks worth the margin could break entirely and none of them be in the set, this often."""
+"""No arm is as good if so few tasks could miss, this often, that a share of all tasks as large as the margin broke."""
 TASK_Q = 0.01
 """False discovery rate over single tasks."""
 WORSE_ALPHA, BETTER_ALPHA = 0.035, 0.01
 """Levels of the one-sided tests whether these very tasks got worse or better; with TASK_Q, about 5 % in all."""
 
 
+@dataclass(frozen=True)
+class Question:
+    """What is asked of two arms."""
+
+    threshold: float = 0.0
+    """Mean changes of the metric below this, 0 to 1, are never called."""
+    margin: float = MARGIN
+    """Differences up to this, between 0 and 1, are as good."""
+    fixed_tasks: bool = False
+    """Ask about these very tasks, as a regression test does, and not about tasks like these."""
+
+
 def decide(
-    units: Sequence[UnitComparison],
-    *,
-    threshold: float = 0.0,
-    margin: float = MARGIN,
-    fixed_tasks: bool = False,
-    alpha: float = ALPHA,
-    alone: bool = True,
+    units: Sequence[UnitComparison], asked: Question = Question(), *, alpha: float = ALPHA, alone: bool = True
 ) -> Decision:
     """Decide on all tasks together, and on each task alone.
 
@@ -40,19 +47,17 @@ def decide(
 
     Args:
         units: the tasks that both arms measured.
-        threshold: mean changes of the metric below this, 0 to 1, are never called.
-        margin: differences up to this, 0 to 1, are as good.
-        fixed_tasks: ask about these very tasks.
+        asked: the question.
         alpha: level of the comparison, 0 to 1; all others shrink with it.
         alone: judge each task alone, too.
     """
+    threshold, fixed_tasks = asked.threshold, asked.fixed_tasks
     share = alpha / ALPHA
     judged = tuple(_judge_units(units, threshold, TASK_Q * share) if alone or fixed_tasks else units)
     differences, clusters = per_task(judged, clusters_of(judged))
     difference, count = fmean(differences or [0.0]), len(set(clusters))
     shift, these_tasks = significance.sign_flip_test(differences, clusters, 1 - alpha), None
-    runs = fmean(len(scores) for unit in judged for scores in (unit.scores_a, unit.scores_b)) if judged else 1.0
-    equivalence = equivalence_interval(differences, clusters, runs, 1 - 2 * alpha)
+    equivalence = equivalence_interval(differences, clusters, 1 - 2 * alpha)
     if fixed_tasks:
         these_tasks = significance.stratified_test([unit.values for unit in judged])
         moved = [unit.difference for unit in judged if abs(unit.difference) > TIE]
@@ -64,7 +69,7 @@ def decide(
     else:
         verdict = beyond(shift.interval, difference, threshold)
         enough = 2.0**-count <= alpha / 2
-    if not (verdict.decided or fixed_tasks) and as_good(equivalence, margin, len(differences)):
+    if not (verdict.decided or fixed_tasks) and as_good(equivalence, asked.margin, len(differences)):
         verdict = Verdict.AS_GOOD
     elif not verdict.decided and not (judged and enough):
         verdict = Verdict.NOT_ENOUGH_DATA
@@ -100,7 +105,7 @@ def per_task(units: Iterable[UnitComparison], clusters: Mapping[str, str]) -> tu
 
 
 def beyond(interval: Interval | None, difference: float, threshold: float) -> Verdict:
-    """Return the verdict of an interval: the side of 0 it lies on, if the difference is larger than the threshold."""
+    """Return the verdict of an interval: its side of 0, if the difference is larger than the threshold."""
     if interval is not None and interval.high < -TIE and difference < -threshold:
         return Verdict.REGRESSION
     if interval is not None and interval.low > TIE and difference > threshold:
@@ -116,10 +121,17 @@ def fewest_tasks(margin: float) -> int:
     return ceil(log(UNSEEN) / log1p(-margin))
 
 
+def no_worse(interval: Interval | None, margin: float, tasks: int) -> bool:
+    """Return whether two one-sided tests show that an arm is worse by the margin at most.
+
+    Their interval is compared to a tenth of a point, as a report prints it; the tasks have to suffice as well.
+    """
+    return interval is not None and round(interval.low, 3) >= -margin and tasks >= fewest_tasks(margin)
+
+
 def as_good(interval: Interval | None, margin: float, tasks: int) -> bool:
-    """Return whether the interval of the two one-sided tests lies within the margin, and the tasks suffice for it."""
-    within = interval is not None and -margin < interval.low and interval.high < margin
-    return within and tasks >= fewest_tasks(margin)
+    """Return whether the two tests show that an arm is neither worse nor better by more than the margin."""
+    return no_worse(interval, margin, tasks) and interval is not None and round(interval.high, 3) <= margin
 
 
 def _called(difference: float, p: OneSided, worse: float, better: float, threshold: float) -> Verdict:

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
 from measure.compare.decision import clusters_of, per_task
-from measure.compare.findings import Headroom, MetricDifference, Slice, TaskShares
 from measure.compare.pairing import dimensions
-from measure.compare.verdicts import UnitComparison
-from measure.statistics.estimates import TIE, minimal_detectable_effect, standard_error
-from measure.statistics.significance import holm, holm_levels, sign_flip_test
+from measure.compare.verdicts import Headroom, Measure, Slice, UnitComparison
+from measure.statistics.estimates import TIE, effect_found, standard_error
+from measure.statistics.significance import sign_flip_test, sign_flip_tests
 from measure.summary.metrics import Metric
 
 METRICS: dict[Metric, str] = {"pass_rate": "share of runs", "score": "0 to 1"}
 """The metrics that are compared, with their unit."""
 
 
-def find_difference(metric: Metric, units: Sequence[UnitComparison], confidence: float) -> MetricDifference | None:
+def find_difference(metric: Metric, units: Sequence[UnitComparison], confidence: float) -> Measure | None:
     """Return the difference in a metric, with an interval of that level; None without tasks."""
     if not units:
         return None
     own = [unit.by(metric) for unit in units]
     shift = sign_flip_test(*per_task(own, clusters_of(units)), confidence)
-    return MetricDifference(
-        **_means(own), name=metric, unit=METRICS[metric], interval=shift.interval, p=shift.p.two_sided
-    )
+    return Measure(**_means(own), name=metric, unit=METRICS[metric], interval=shift.interval, p=shift.p.two_sided)
 
 
 def _means(units: Sequence[UnitComparison]) -> dict[str, Any]:
@@ -40,11 +38,11 @@ def _means(units: Sequence[UnitComparison]) -> dict[str, Any]:
     return {"tasks": len(tasks), "mean_a": mean_a, "mean_b": mean_b, "difference": mean_b - mean_a}
 
 
-def task_shares(units: Sequence[UnitComparison]) -> TaskShares:
+def task_shares(units: Sequence[UnitComparison]) -> dict[str, int]:
     """Count the tasks that were better, the same and worse in B, averaged over their configs and models."""
     differences, _ = per_task(units, clusters_of(units))
     better, worse = sum(d > TIE for d in differences), sum(d < -TIE for d in differences)
-    return TaskShares(better=better, same=len(differences) - better - worse, worse=worse)
+    return {"better": better, "the same": len(differences) - better - worse, "worse": worse}
 
 
 def find_slices(units: Sequence[UnitComparison], alpha: float) -> tuple[Slice, ...]:
@@ -60,19 +58,10 @@ def find_slices(units: Sequence[UnitComparison], alpha: float) -> tuple[Slice, .
         for dimension, values in dimensions(units).items()
         for value in values
     ]
-    samples = [per_task(of_group, clusters) for _, _, of_group in found]
-    ps = [sign_flip_test(*sample).p.two_sided for sample in samples]
-    judged = zip(found, samples, ps, holm(ps), holm_levels(ps, alpha), strict=True)
+    tested = sign_flip_tests([per_task(of_group, clusters) for _, _, of_group in found], alpha)
     return tuple(
-        Slice(
-            **_means(of_group),
-            dimension=dimension,
-            value=value,
-            interval=sign_flip_test(*sample, 1 - level).interval,
-            p=p,
-            adjusted_p=adjusted,
-        )
-        for (dimension, value, of_group), sample, p, adjusted, level in judged
+        Slice(**_means(of_group), **vars(corrected), dimension=dimension, value=value)
+        for (dimension, value, of_group), corrected in zip(found, tested, strict=True)
     )
 
 
@@ -95,18 +84,10 @@ def find_headroom(
     is_rate = units[0].metric == "pass_rate"
     runs_b = sum(len(unit.scores_b) for unit in units)
 
-    def finds(sign: int) -> float | None:
-        """Return the effect found with 80 % probability; passes vary more, the closer their rate moves to a half."""
-        effect = 0.0
-        for _ in range(50):
-            shift = sign * min(effect, 1.0) * is_rate
-            more = (shift * (1 - mean_a - mean_b) - shift**2) / runs_b
-            spread = max(error**2 + more, 0.0) ** 0.5
-            found = minimal_detectable_effect(spread, count, alpha / 2)
-            if found is None or found < TIE:
-                return None
-            effect = found / (1 - lost)
-        return effect
+    def error_of(change: float) -> float:
+        """Return the standard error after a change of B's mean; a rate p varies by p (1 - p)."""
+        more = (change * (1 - mean_a - mean_b) - change**2) / runs_b if is_rate else 0.0
+        return math.sqrt(max(error**2 + more, 0.0)) / (1 - lost)
 
     def solved(arm: int) -> tuple[int, int]:
         """Return the number of tasks that an arm solved in every run, and in none."""
@@ -116,7 +97,6 @@ def find_headroom(
         return sum(min(runs) == 1 for runs in tasks.values()), sum(max(runs) == 0 for runs in tasks.values())
 
     (always_a, never_a), (always_b, never_b) = solved(0), solved(1)
-    rise, fall = finds(1), finds(-1)
     return Headroom(
         tasks=whole["tasks"],
         always_a=always_a,
@@ -125,6 +105,6 @@ def find_headroom(
         never_b=never_b,
         rise=1 - mean_a,
         fall=mean_a,
-        finds_rise=rise if rise is not None and rise <= 1 - mean_a else None,
-        finds_fall=fall if fall is not None and fall <= mean_a else None,
+        finds_rise=effect_found(error_of, count, 1 - mean_a, alpha / 2),
+        finds_fall=effect_found(lambda fall: error_of(-fall), count, mean_a, alpha / 2),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
 import numpy as np
@@ -24,20 +24,24 @@ Runs = Mapping[UnitKey, Sequence[EvalResult]]
 
 
 def pairing(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> Callable[[EvalResult], UnitKey]:
-    """Return the key by which runs are paired: always the task; config and model if the arms share any.
+    """Return the key by which runs are paired: always the task; config and model if there are several that both share.
 
     Raises:
         InputError: the arms have no model in common and one has several, so it is unclear which to compare.
     """
     models_a, models_b = {r.model for r in a}, {r.model for r in b}
-    by_config = not (a and b) or bool({r.config_name for r in a} & {r.config_name for r in b})
-    by_model = not (a and b) or bool(models_a & models_b)
-    if not by_model and len(models_a) + len(models_b) > 2:
+    if a and b and not models_a & models_b and len(models_a) + len(models_b) > 2:
         raise InputError(
             f"the arms have no model in common and one has several: {', '.join(sorted(models_a))} against "
             f"{', '.join(sorted(models_b))}; choose one for each with --model-a and --model-b"
         )
+    by_config = _several_shared({r.config_name for r in a}, {r.config_name for r in b})
+    by_model = _several_shared(models_a, models_b)
     return lambda run: UnitKey(run.task_id, run.config_name if by_config else "", run.model if by_model else "")
+
+
+def _several_shared(a: set[str], b: set[str]) -> bool:
+    return len(a | b) > 1 and bool(a & b or not (a and b))
 
 
 def without_pilot(arms: Arms) -> tuple[Arms, dict[str, int]]:
@@ -81,27 +85,25 @@ def _unit(key: UnitKey, a: Sequence[EvalResult], b: Sequence[EvalResult], metric
         passed_a=passed_a,
         passed_b=passed_b,
         difference=fmean(values_b) - fmean(values_a),
-        groups=_groups(key, a, b),
+        groups=_groups(a, b),
     )
 
 
-def _groups(key: UnitKey, a: Sequence[EvalResult], b: Sequence[EvalResult]) -> dict[str, str]:
+def _groups(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> dict[str, str]:
     """Return the groups of one task: those equal in both arms, and those of one arm as NAME_a or NAME_b."""
-    groups = {"config": key.config, "model": key.model}
-    of_a, of_b = _own_groups(key, a, "a"), _own_groups(key, b, "b")
+    groups: dict[str, str] = {}
+    of_a, of_b = _own_groups(a), _own_groups(b)
     for name, value in (of_a | of_b).items():
         other = of_a.get(name, value)
         groups |= {name: value} if value == other else {f"{name}_a": other, f"{name}_b": value}
-    return {name: value for name, value in groups.items() if value}
+    return groups
 
 
-def _own_groups(key: UnitKey, runs: Sequence[EvalResult], arm: str) -> dict[str, str]:
+def _own_groups(runs: Sequence[EvalResult]) -> dict[str, str]:
     found: dict[str, set[str]] = defaultdict(set)
     for run in runs:
         own = {"category": run.category, "language": run.language, "difficulty": run.difficulty}
-        own |= {} if key.config else {f"config_{arm}": run.config_name}
-        own |= {} if key.model else {f"model_{arm}": run.model}
-        for name, value in (own | run.groups).items():
+        for name, value in (own | {"config": run.config_name, "model": run.model} | run.groups).items():
             if value:
                 found[name].add(value)
     return {name: " + ".join(sorted(values)) for name, values in found.items()}
@@ -112,8 +114,8 @@ def by_quartile(units: Sequence[UnitComparison]) -> list[UnitComparison]:
     names: dict[tuple[str, str], str] = {}
     for name in {name for unit in units for name in unit.groups}:
         every = [unit.groups[name] for unit in units if name in unit.groups]
-        numbers = _numbers(every)
-        if len(numbers) > QUARTILES_FROM:
+        numbers = {text: _number(text) for text in every}
+        if len(numbers) > QUARTILES_FROM and all(map(math.isfinite, numbers.values())):
             edges = np.quantile([numbers[value] for value in every], (0.25, 0.5, 0.75))
             quarters: dict[int, list[str]] = defaultdict(list)
             for value in sorted(numbers, key=lambda value: numbers[value]):
@@ -127,13 +129,11 @@ def by_quartile(units: Sequence[UnitComparison]) -> list[UnitComparison]:
     ]
 
 
-def _numbers(texts: Iterable[str]) -> dict[str, float]:
-    """Return what number each text is; nothing if one of them is no finite number."""
+def _number(text: str) -> float:
     try:
-        numbers = {text: float(text) for text in texts}
+        return float(text)
     except ValueError:
-        return {}
-    return numbers if all(map(math.isfinite, numbers.values())) else {}
+        return math.nan
 
 
 def dimensions(units: Sequence[UnitComparison]) -> dict[str, list[str]]:

@@ -5,35 +5,34 @@ from __future__ import annotations
 from math import ceil, log2
 
 from locobench.shared.claim import REPOSITORIES_FOR_ALL, kind_of_claim
-from measure.compare.decision import fewest_tasks
+from measure.compare.decision import no_worse
+from measure.compare.quantities import COSTS
 from measure.compare.verdicts import Comparison, Verdict
-from measure.compare.wording import amount, cost_name, interval_text, ratio_interval
+from measure.compare.wording import interval_text, less_or_more, measure_name
 from measure.summary.metrics import ToolCount
-from measure.summary.wording import counted, metric_name, p_text, percent, points, some
+from measure.summary.wording import counted, metric_name, p_text, percent, points, rise_and_fall, some
 
 
 def answer(comparison: Comparison) -> str:
     """Answer in one sentence: better, worse, as good, or not known, by how much, and for how much less or more."""
-    a, b, verdict = comparison.label_a, comparison.label_b, comparison.verdict
-    where = " on these very tasks" if comparison.decision.these_tasks else ""
-    if verdict is Verdict.NOT_ENOUGH_DATA:
+    a, b, verdict, primary = comparison.label_a, comparison.label_b, comparison.verdict, comparison.primary
+    these = comparison.decision.these_tasks is not None
+    where = " on these very tasks" if these else ""
+    if verdict is Verdict.NOT_ENOUGH_DATA or primary is None:
         return f"Not enough data to say whether {b} is better or worse than {a}{where}{_why_not_enough(comparison)}."
-    primary = comparison.primary
-    level, interval = interval_name(comparison), primary.interval if primary else None
-    if verdict.decided and primary:
+    between = interval_text(primary.interval)
+    if verdict.decided:
         side = "better" if verdict is Verdict.IMPROVEMENT else "worse"
-        between = "" if comparison.decision.these_tasks else f" ({level} {interval_text(interval)})"
-        text = f"{b} is {side} than {a}{where}: {points(primary.difference)}{between}"
+        text = f"{b} is {side} than {a}{where}: {points(primary.difference)}"
+        text += "" if these else f" ({interval_name(comparison)} {between})"
     elif verdict is Verdict.AS_GOOD:
-        text = f"{b} is as good as {a}, within {margin_text(comparison)} ({_equivalence(comparison)})"
+        text = f"{b} is as good as {a}, within {_margin(comparison)}"
     else:
         text = f"No evidence that {b} is better or worse than {a}{where}"
-        if interval and not where:
-            text += (
-                f": if there is an effect, it lies between {interval_text(interval).replace(' to ', ' and ')} points"
-            )
-        if _no_worse(comparison):
-            text += f"; it is not worse by more than {margin_text(comparison)} ({_equivalence(comparison)})"
+        if primary.interval and not these:
+            text += f": if there is an effect, it lies between {between.replace(' to ', ' and ')} points"
+        if not these and no_worse(comparison.decision.equivalence, comparison.margin, primary.tasks):
+            text += f"; it is not worse by more than {_margin(comparison)}"
     return f"{text}{_for_less(comparison)}."
 
 
@@ -49,46 +48,35 @@ def _why_not_enough(comparison: Comparison) -> str:
     return f": it takes {least} {of} or more"
 
 
-def _no_worse(comparison: Comparison) -> bool:
-    """Whether B is shown to be worse by less than the margin, although not as good."""
-    found, primary = comparison.decision.equivalence, comparison.primary
-    enough = primary is not None and primary.tasks >= fewest_tasks(comparison.margin)
-    return enough and found is not None and found.low > -comparison.margin and not comparison.decision.these_tasks
-
-
-def _equivalence(comparison: Comparison) -> str:
-    level = 100 * (2 * comparison.confidence - 1)
-    return f"{level:.3g} % interval {interval_text(comparison.decision.equivalence)} points"
-
-
-def margin_text(comparison: Comparison) -> str:
-    """5 points."""
-    return f"{100 * comparison.margin:g} points"
+def _margin(comparison: Comparison) -> str:
+    """5 points (90 % interval -1.2 to +3.4 points)."""
+    level, between = 2 * comparison.confidence - 1, interval_text(comparison.decision.equivalence)
+    return f"{100 * comparison.margin:g} points ({100 * level:.3g} % interval {between} points)"
 
 
 def _for_less(comparison: Comparison) -> str:
     """Say what clearly cost less or more: money, or tokens where that is not known, and time."""
     money = comparison.cost_named("cost") or comparison.cost_named("tokens")
     found = [cost for cost in (money, comparison.cost_named("time")) if cost and cost.changed]
-    parts = [f"{amount(cost)} {cost_name(cost.name)} ({ratio_interval(cost, signed=False)})" for cost in found]
+    parts = [less_or_more(cost) for cost in found]
     return f", for {' and '.join(parts)}" if parts else ""
 
 
 def shares_sentence(comparison: Comparison) -> str:
     """Say how many tasks were better, the same and worse; empty without tasks."""
-    shares = comparison.shares
-    parts = {"better": shares.better, "the same": shares.same, "worse": shares.worse}
-    total = sum(parts.values())
-    told = ", ".join(f"{count} {name} ({100 * count / total:.0f} %)" for name, count in parts.items() if total)
+    total = sum(comparison.shares.values())
+    told = ", ".join(
+        f"{count} {name} ({100 * count / total:.0f} %)" for name, count in comparison.shares.items() if total
+    )
     return f"Of {counted(total, 'task')} in {comparison.label_b}: {told}." if total else ""
 
 
 def costs_sentence(comparison: Comparison) -> str:
     """Say which quantities are not recorded in both arms, and which tasks their ratios leave out; empty if neither."""
     known = {cost.name for cost in comparison.costs}
-    missing = [cost_name(name) for name in ("tokens", "cost", "time", "turns", "calls") if name not in known]
+    missing = [measure_name(name) for name in COSTS if name not in known]
     texts = [f"Not recorded in both arms: {some(missing)}."] if missing and comparison.primary else []
-    zeros = [f"{counted(cost.zeros, 'task')} ({cost_name(cost.name)})" for cost in comparison.costs if cost.zeros]
+    zeros = [f"{counted(cost.zeros, 'task')} ({measure_name(cost.name)})" for cost in comparison.costs if cost.zeros]
     return " ".join([*texts, *([f"Left out of the change, since an arm's mean is 0: {some(zeros)}."] if zeros else [])])
 
 
@@ -113,67 +101,53 @@ def _use_text(tool: ToolCount) -> str:
 
 
 def reasons(comparison: Comparison) -> list[str]:
-    """Explain the answer: what it is about, and what lost runs could change about it."""
+    """Explain the answer: what it is about, which tasks changed alone, and what lost runs could change."""
     decision, primary, texts = comparison.decision, comparison.primary, []
     if primary:
         texts.append(_claim(comparison))
     if p := decision.these_tasks:
         texts.append(
-            f"Dealt out anew within their tasks, these runs {'fall' if p.less <= p.greater else 'rise'} as far with "
-            f"p = {p_text(p.smaller)} (one-sided); the interval is about tasks like these."
+            f"Permuting the runs of each task between the arms gives a {'fall' if p.less <= p.greater else 'rise'} as "
+            f"large with p = {p_text(p.smaller)} (one-sided); the interval is about tasks like these."
         )
-    alone = [f"{decision.name(unit)} ({unit.verdict})" for unit in decision.units if unit.verdict.decided]
+    alone = [f"{unit.key} ({unit.verdict})" for unit in decision.units if unit.verdict.decided]
     if alone and not (comparison.verdict.decided and not decision.these_tasks):
-        texts.append(f"By themselves, by more than chance explains, changed: {some(alone)}.")
-    if comparison.loss.cap:
-        texts.append("Run the lost ones again, then compare.")
+        texts.append(f"Single tasks that changed by more than chance: {some(alone)}.")
     if comparison.loss.worst is not None:
         texts.append(
-            f"Lost runs are left out, and the verdict has to be the same with them at 0; had every one gone against "
+            f"Lost runs are left out, and the verdict has to hold with them at 0; had every one of them gone against "
             f"{comparison.label_b}, the difference would be {points(comparison.loss.worst)}."
         )
     return texts
 
 
 def _claim(comparison: Comparison) -> str:
-    """Say how many tasks of how many repositories were compared, and whom the answer is about."""
-    decision, primary = comparison.decision, comparison.primary
-    tasks = counted(primary.tasks if primary else 0, "task")
-    if decision.these_tasks:
-        return f"{metric_name(comparison.metric).capitalize()} over {tasks}; the answer is about these very tasks."
-    if not decision.repositories:
-        return f"{metric_name(comparison.metric).capitalize()} over {tasks}; the answer is about tasks like these."
-    about = kind_of_claim(decision.repositories)
-    text = (
-        f"{metric_name(comparison.metric).capitalize()} over {tasks} of "
-        f"{counted(decision.repositories, 'repository', 'repositories')}; the answer is about {about}"
-    )
-    more = f", since it takes {REPOSITORIES_FOR_ALL} to speak for others"
-    return f"{text}{more if decision.repositories < REPOSITORIES_FOR_ALL else ''}."
+    """Say how many tasks of how many repositories were compared, and what the answer is about."""
+    decision, of, more = comparison.decision, "", ""
+    about = "these very tasks" if decision.these_tasks else "tasks like these"
+    if decision.repositories and not decision.these_tasks:
+        of = f" of {counted(decision.repositories, 'repository', 'repositories')}"
+        about = kind_of_claim(decision.repositories)
+        if decision.repositories < REPOSITORIES_FOR_ALL:
+            more = f", since it takes {REPOSITORIES_FOR_ALL} to speak for others"
+    tasks = counted(comparison.primary.tasks if comparison.primary else 0, "task")
+    return f"{metric_name(comparison.metric).capitalize()} over {tasks}{of}; the answer is about {about}{more}."
 
 
 def headroom_sentence(comparison: Comparison) -> str:
     """Say how near the arms are to ceiling and floor, what the tasks can show, and what the design finds.
 
-    It stands before an answer that finds no difference; empty where one is found, or nothing was measured.
+    Reports print it before an answer that finds no difference. Empty if one is found, or nothing was measured.
     """
     room = comparison.headroom
     if room is None or comparison.verdict.decided:
         return ""
-    text = (
+    return (
         f"Of {counted(room.tasks, 'task')}, {comparison.label_a} solved {room.always_a} in every run and "
         f"{room.never_a} in none, {comparison.label_b} {room.always_b} and {room.never_b}; the largest rise that they "
-        f"can show is {100 * room.rise:.1f} points, the largest fall {100 * room.fall:.1f}."
+        f"can show is {100 * room.rise:.1f} points, the largest fall {100 * room.fall:.1f}. "
+        f"This design finds {rise_and_fall(room.finds_rise, room.finds_fall)} in 80 % of cases."
     )
-    rise, fall = (None if size is None else f"{100 * size:.1f} points" for size in (room.finds_rise, room.finds_fall))
-    if rise and rise == fall:
-        return f"{text} This design finds a difference of {rise} in 80 % of cases."
-    found = [f"a rise of {rise}"] if rise else []
-    found += [f"a fall of {fall}"] if fall else []
-    if not found:
-        return f"{text} This design finds no difference in 80 % of cases."
-    lacking = "" if rise and fall else f", and no {'fall' if rise else 'rise'}"
-    return f"{text} This design finds {' or '.join(found)} in 80 % of cases{lacking}."
 
 
 def loss_sentence(comparison: Comparison) -> str:

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from enum import StrEnum
-from functools import cached_property
 from statistics import fmean
 from typing import NamedTuple
 
-from measure.compare.findings import (
-    CostRatio,
-    Headroom,
-    Loss,
-    MetricDifference,
-    ReachDifference,
-    Slice,
-    TaskShares,
-)
-from measure.statistics.estimates import Interval
+from measure.statistics.estimates import TIE, Interval
 from measure.statistics.significance import OneSided
+from measure.summary.headroom import Level
 from measure.summary.metrics import Frozen, Metric, ToolUse
 
 REPOSITORIES = ("repository", "repo", "project", "project_id")
@@ -44,7 +34,7 @@ class Verdict(StrEnum):
 
 
 class UnitKey(NamedTuple):
-    """What is paired across the arms: a task, plus config and model where both arms have the same ones."""
+    """What is paired across the arms: a task, plus config and model where both arms have the same ones of several."""
 
     task_id: str
     config: str = ""
@@ -54,15 +44,8 @@ class UnitKey(NamedTuple):
         return " | ".join(part for part in self if part)
 
 
-def readable(keys: Iterable[UnitKey]) -> dict[UnitKey, str]:
-    """Return a name for each key, leaving out a config or model that all of them share."""
-    listed = list(keys)
-    kept = [0, *(at for at in (1, 2) if len({key[at] for key in listed}) > 1)]
-    return {key: " | ".join(key[at] for at in kept if key[at]) for key in listed}
-
-
 class UnitComparison(Frozen):
-    """One task in both arms."""
+    """One task in both arms, or one config or model of it."""
 
     key: UnitKey
     metric: Metric = "pass_rate"
@@ -113,6 +96,105 @@ class UnitComparison(Frozen):
         return fmean(self.values[1])
 
 
+class ArmLoss(Frozen):
+    """How many runs of one arm were lost or cut short."""
+
+    planned: int
+    """Number of runs planned, if known; else the number that left a result."""
+    lost: int
+    """Runs without a measurement, whatever the cause; includes `missing`."""
+    missing: int
+    """Planned runs of a job that left no result."""
+    ended: int
+    """Measured runs that the agent did not complete: it ran out of time, turns or budget, or gave up."""
+    without_reward: int
+    """How many of `ended` left nothing to score and count as 0."""
+
+    @property
+    def share(self) -> float:
+        """Share of the planned runs that were lost, 0 to 1."""
+        return self.lost / self.planned if self.planned else 0.0
+
+
+class Loss(Frozen):
+    """Whether the runs that were lost leave room for a verdict."""
+
+    a: ArmLoss
+    b: ArmLoss
+    p: float
+    """Two-sided p-value of Fisher's exact test: do the arms lose runs equally often?"""
+    cap: str = ""
+    """Why no verdict can be given, as a clause; empty when one can."""
+    worst: float | None = None
+    """Difference with B's lost runs at 0 and A's at 1; None when none was lost."""
+
+
+class Difference(Frozen):
+    """By how much B differs from A: means over tasks, and the mean of the tasks' differences."""
+
+    tasks: int
+    mean_a: float
+    mean_b: float
+    difference: float
+    """B minus A."""
+    interval: Interval | None
+    """All differences that the sign-flip test does not reject; None where nothing moved, and with too few tasks or
+    repositories to reject anything."""
+    p: float = 1.0
+    """Two-sided p-value of that test."""
+    adjusted_p: float = 1.0
+    """After Holm's correction for the rows of the same table."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether the interval excludes 0."""
+        return self.interval is not None and not self.interval.low <= 0 <= self.interval.high
+
+
+class Measure(Difference):
+    """The pass rate, the score, what a run needed, or how it reached the files of the answer."""
+
+    name: str
+    unit: str
+    relative: bool = False
+    """Whether `difference` and `interval` are shares of A's value: -0.31 is 31 % less. The difference is then that of
+    the geometric means."""
+    zeros: int = 0
+    """Tasks left out of a relative difference, since an arm's mean is 0."""
+
+
+class Headroom(Frozen):
+    """How much a set of tasks can show, given how the arms did on it."""
+
+    tasks: int
+    always_a: int
+    """Tasks that A solved in every run."""
+    never_a: int
+    """Tasks that A solved in none."""
+    always_b: int
+    never_b: int
+    rise: float
+    """The largest rise of the metric that the tasks can show, 0 to 1: from A's mean to 1."""
+    fall: float
+    finds_rise: float | None
+    """The rise that the design finds with 80 % probability; None where no possible rise is found that often."""
+    finds_fall: float | None
+
+
+class Slice(Difference):
+    """The difference of the metric, -1 to 1, within one group of tasks."""
+
+    dimension: str
+    """What groups the tasks: category, language, ..."""
+    value: str
+
+    @property
+    def too_few(self) -> bool:
+        """Whether no outcome of so few tasks could be called, or any value of the scale is possible."""
+        interval = self.interval
+        return abs(self.difference) > TIE and (interval is None or (interval.low <= -1 and interval.high >= 1))
+
+
 class Decision(Frozen):
     """A verdict and what it rests on."""
 
@@ -124,7 +206,7 @@ class Decision(Frozen):
     interval: Interval | None
     """All differences that the sign-flip test does not reject, with lost runs left out or as 0."""
     equivalence: Interval | None
-    """Where the difference lies by two one-sided tests, each at the comparison's level; likewise."""
+    """The interval of two one-sided tests, each at the comparison's level, with lost runs left out or as 0."""
     these_tasks: OneSided | None
     """P-values of the stratified test, about these very tasks, as in a regression test. If given, they decide the
     verdict."""
@@ -143,14 +225,6 @@ class Decision(Frozen):
         """Return the tasks that have this verdict of their own."""
         return [unit for unit in self.units if unit.verdict is verdict]
 
-    def name(self, unit: UnitComparison) -> str:
-        """Return what a report calls the task."""
-        return self._names[unit.key]
-
-    @cached_property
-    def _names(self) -> dict[UnitKey, str]:
-        return readable(unit.key for unit in self.units)
-
 
 class Comparison(Frozen):
     """Everything `compare` found; see `Verdict` for what the verdict means."""
@@ -162,10 +236,10 @@ class Comparison(Frozen):
     decision: Decision
     margin: float
     """Differences up to this, 0 to 1, count as equally good."""
-    metrics: tuple[MetricDifference, ...]
-    costs: tuple[CostRatio, ...]
+    metrics: tuple[Measure, ...]
+    costs: tuple[Measure, ...]
     """Tokens, dollars, seconds, turns and tool calls, as far as tasks have them in both arms."""
-    reach: tuple[ReachDifference, ...]
+    reach: tuple[Measure, ...]
     """How the agents came to the files that the answers name, where keys name files and calls are recorded."""
     headroom: Headroom | None
     """None when no task was measured in both arms."""
@@ -181,7 +255,8 @@ class Comparison(Frozen):
     pilot_a: int = 0
     """Runs of A that were left out, since tasks were selected by them."""
     pilot_b: int = 0
-    shares: TaskShares = TaskShares()
+    shares: dict[str, int]
+    """Number of tasks that were better, the same and worse in B."""
     slices: tuple[Slice, ...] = ()
     tools_a: ToolUse | None = None
     """None when no run of A recorded its tool calls."""
@@ -200,40 +275,22 @@ class Comparison(Frozen):
         """Whether the suite as a whole regressed, or any single task did."""
         return self.verdict is Verdict.REGRESSION or bool(self.decision.having(Verdict.REGRESSION))
 
-    def metric_named(self, name: str) -> MetricDifference | None:
-        """Return the pass rate or the score; None when no task was measured in both arms."""
-        return next((m for m in self.metrics if m.name == name), None)
-
-    def cost_named(self, name: str) -> CostRatio | None:
+    def cost_named(self, name: str) -> Measure | None:
         """Return one of tokens, cost, time, turns, calls; None when no task has it in both arms."""
         return next((cost for cost in self.costs if cost.name == name), None)
 
     @property
-    def primary(self) -> MetricDifference | None:
+    def primary(self) -> Measure | None:
         """The metric that the verdict is about; None when no task was measured in both arms."""
-        return self.metric_named(self.metric)
-
-
-class ArmPoint(Frozen):
-    """One arm as a point in a plot of the metric against cost."""
-
-    label: str
-    tasks: int
-    """Tasks with a measured run."""
-    runs: int
-    """Measured runs."""
-    mean: float | None
-    """Mean of the metric over tasks, 0 to 1; None without a measured run."""
-    cost: float | None
-    """Mean US$ a run, over the runs that recorded it; None when none did."""
+        return next((m for m in self.metrics if m.name == self.metric), None)
 
 
 class ArmsComparison(Frozen):
     """Several arms: each against the first, and each of the others against each other."""
 
     metric: Metric
-    arms: tuple[ArmPoint, ...]
-    """All arms, the first one included, in order."""
+    arms: dict[str, Level | None]
+    """How each arm did by its label, the first one included, in order; None without a measured run."""
     comparisons: tuple[Comparison, ...]
     """One for each arm but the first, which is their A."""
     between: tuple[Comparison, ...] = ()

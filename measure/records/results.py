@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from locobench.shared.validation import Whole
 from measure.records.outcomes import ErrorKind, Outcome
@@ -140,8 +140,8 @@ class EvalResult(Record):
     passed: bool = False
     started_at: datetime | None = None
     outcome: Outcome = Field(default_factory=lambda data: data["trace"].outcome)
-    cost_usd: float | None = Field(default_factory=lambda data: data["trace"].cost_usd)
-    """Cost of the agent, without judges; None when unknown."""
+    cost_usd: float | None = Field(default_factory=lambda data: data["trace"].cost_usd, validate_default=True)
+    """Cost of the agent, without judges; None when unknown, as where 0 stands beside tokens."""
     claude_code_version: str = Field(default_factory=lambda data: data["trace"].claude_code_version)
     fingerprints: Fingerprints = Field(default_factory=Fingerprints)
     category: str = ""
@@ -166,6 +166,12 @@ class EvalResult(Record):
     """Ids of the runs by which the task was selected; they count in no comparison."""
     source: str = ""
     """Where the result comes from if this harness did not run it, for example a trial directory."""
+
+    @field_validator("cost_usd")
+    @classmethod
+    def _no_price_is_not_free(cls, dollars: float | None, info: ValidationInfo) -> float | None:
+        usage = info.data["trace"].usage if "trace" in info.data else None
+        return None if usage and usage.total_tokens_with_cache and not dollars else dollars
 
     @property
     def key(self) -> tuple[str, str, str, int, Fingerprints]:

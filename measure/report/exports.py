@@ -7,13 +7,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
-from locobench.shared.installation import HARNESS
-from measure.compare import sentences, wording
+from measure.compare import sentences
 from measure.compare.verdicts import ArmsComparison, Comparison, Verdict
 from measure.records import SCHEMA_VERSION, EvalResult
-from measure.summary import wording as words
+from measure.report.grids import Grid, costs_grid, groups_grid, metrics_grid, reach_grid, tasks_grid
 from measure.summary.metrics import aggregate
 
 MARKS = {
@@ -26,7 +23,7 @@ MARKS = {
 
 
 def summary_of(results: Sequence[EvalResult]) -> dict[str, Any]:
-    """Return the summary that stands in front of a report's results file; what no run recorded is None."""
+    """Return the summary at the head of a report's results file; None for what no run recorded."""
     metrics = aggregate(results)
     return {
         "total_runs": metrics.total_runs,
@@ -45,11 +42,33 @@ def summary_of(results: Sequence[EvalResult]) -> dict[str, Any]:
 
 def comparison_markdown(comparison: Comparison) -> str:
     """Return a comment for a pull request: verdict, numbers, warnings, and the tasks with a verdict of their own."""
-    moved = [unit for unit in comparison.decision.units if unit.verdict.decided]
-    environment = template_environment(is_page=False)
-    environment.filters["cell"] = _cell
-    template = environment.get_template("comparison.md.j2")
-    return template.render(comparison=comparison, moved=moved, mark=MARKS[comparison.verdict])
+    c, units = comparison, comparison.decision.units
+    told = (sentences.costs_sentence, sentences.loss_sentence, sentences.shares_sentence) if units else ()
+    groups = _table(groups_grid(c))
+    warnings = "\n".join(f"- {_cell(text)}" for text in c.warnings)
+    moved = _table(tasks_grid(c, [unit for unit in units if unit.verdict.decided]))
+    parts = (
+        f"## {MARKS[c.verdict]} {_cell(c.label_b)} against {_cell(c.label_a)}",
+        _cell(sentences.headroom_sentence(c)),
+        f"**{_cell(sentences.answer(c))}**",
+        _cell(" ".join(sentences.reasons(c))),
+        *(_table(grid(c)) for grid in (metrics_grid, costs_grid, reach_grid)),
+        _cell(" ".join(sentence(c) for sentence in told)),
+        groups and f"<details><summary>By group</summary>\n\n{groups}\n\n</details>",
+        warnings and f"### Before you believe it\n\n{warnings}",
+        moved and f"### Tasks that changed by themselves\n\n{moved}",
+    )
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _table(grid: Grid) -> str:
+    """Return a grid in Markdown; empty without rows."""
+    columns = (grid.columns[0] or grid.title, *grid.columns[1:])
+    lines = [columns, ["---", *("---:" for _ in columns[1:])]]
+    for row in grid.rows:
+        first, *others = map(_cell, row.cells)
+        lines.append([f"{first} ({_cell(row.hint)})" if row.hint else first, *others])
+    return "\n".join(f"| {' | '.join(map(str, cells))} |" for cells in lines) if grid.rows else ""
 
 
 def comparison_json(found: ArmsComparison) -> str:
@@ -58,7 +77,7 @@ def comparison_json(found: ArmsComparison) -> str:
     several = {
         "schema_version": SCHEMA_VERSION,
         "metric": found.metric,
-        "arms": [arm.model_dump(mode="json") for arm in found.arms],
+        "arms": [{"label": label, **(vars(level) if level else {})} for label, level in found.arms.items()],
         "comparisons": data,
         "between": [_comparison_data(comparison) for comparison in found.between],
     }
@@ -75,24 +94,6 @@ def _comparison_data(comparison: Comparison) -> dict[str, Any]:
         },
     )
     return {"schema_version": SCHEMA_VERSION, "verdict": str(comparison.verdict), **data}
-
-
-def template_environment(*, is_page: bool) -> Environment:
-    """Return an environment with the templates, `wording` of comparisons, `words` of summaries, and `sentences`.
-
-    Args:
-        is_page: True for HTML; False for Markdown, where names go through the filter `cell`.
-    """
-    environment = Environment(
-        loader=PackageLoader("measure.report"),
-        autoescape=is_page,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=not is_page,
-    )
-    environment.globals |= {"wording": wording, "words": words, "sentences": sentences, "harness": HARNESS}
-    return environment
 
 
 def _cell(text: str) -> str:

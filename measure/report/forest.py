@@ -6,8 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Literal
 
-from measure.compare.findings import Slice
-from measure.compare.verdicts import Comparison, Verdict
+from measure.compare.verdicts import Comparison, Slice, Verdict
 from measure.statistics.estimates import Interval
 from measure.summary.wording import metric_name
 
@@ -38,20 +37,20 @@ class Forest:
     """Number of groups not shown, by dimension."""
 
     def at(self, difference: float) -> float:
-        """Return the position on the axis in percent of its width; what lies outside is put at its end."""
+        """Return the position on the axis in percent of its width; values beyond the axis are at its end."""
         return round(50 + 50 * max(-1.0, min(1.0, difference / self.reach)), 2)
 
-    def cut(self, difference: float) -> bool:
-        """Tell whether a difference lies outside the axis."""
+    def is_beyond(self, difference: float) -> bool:
+        """Return whether a difference is beyond the axis."""
         return abs(difference) > self.reach
 
     def side(self, row: Slice) -> Side:
-        """Return the side of the verdict for all tasks; for a group, the side of 0 that its interval lies on."""
+        """Return the side of the verdict for all tasks; for a group, that of its interval."""
         if not row.dimension:
             return SIDES.get(self.comparison.verdict, "")
-        if row.interval is None or row.interval.low <= 0 <= row.interval.high:
+        if not row.changed:
             return ""
-        return "good" if row.interval.low > 0 else "bad"
+        return "good" if row.difference > 0 else "bad"
 
     def heading(self, dimension: str) -> str:
         """Return a dimension in words; `config_b` becomes `config in <B's name>`."""

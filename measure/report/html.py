@@ -11,16 +11,19 @@ from functools import cache
 from itertools import groupby
 from operator import attrgetter
 
-from jinja2 import Environment
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from locobench.shared.installation import HARNESS
+from measure.compare import sentences, wording
 from measure.compare.verdicts import ArmsComparison, Comparison, UnitComparison, UnitKey
 from measure.records import EvalResult
-from measure.report.exports import template_environment
+from measure.report import grids
 from measure.report.forest import forest
 from measure.secrets.redaction import REDACTED
 from measure.secrets.shapes import replace_shapes
 from measure.statistics.estimates import TIE
+from measure.summary import wording as words
 from measure.summary.metrics import AggregatedMetrics, aggregate
 from measure.summary.wording import total_cost_text
 
@@ -29,7 +32,6 @@ from measure.summary.wording import total_cost_text
 class TaskRow:
     """A task in both arms."""
 
-    name: str
     key: UnitKey
     arms: tuple[AggregatedMetrics, AggregatedMetrics]
     unit: UnitComparison | None
@@ -81,10 +83,9 @@ def task_table(comparison: Comparison, a: Sequence[EvalResult], b: Sequence[Eval
     rows = []
     for key, (of_a, of_b) in runs.items():
         unit = units.get(key)
-        name = comparison.decision.name(unit) if unit else key.task_id
         of_groups = tuple(places[group] for group in unit.groups.items() if group in places) if unit else ()
-        rows.append(TaskRow(name, key, (aggregate(of_a), aggregate(of_b)), unit, of_groups))
-    rows.sort(key=lambda row: (row.unit is None, -row.difference, row.name))
+        rows.append(TaskRow(key, (aggregate(of_a), aggregate(of_b)), unit, of_groups))
+    rows.sort(key=lambda row: (row.unit is None, -row.difference, row.key))
     return TaskTable(tuple(rows), groups, max((abs(row.difference) for row in rows), default=0.0) or 1.0)
 
 
@@ -124,9 +125,9 @@ def _redacted(text: str) -> str:
     return replace_shapes(text, REDACTED)
 
 
-def _breakable(name: str) -> Markup:
-    """Let a narrow column break a name between its parts rather than within a word."""
-    return Markup("<wbr>").join(re.split(r"(?<=[_/.+-])", name))
+def _breakable(text: str) -> Markup:
+    """Let a narrow column break names between their parts rather than within a word."""
+    return Markup("<wbr>").join(re.split(r"(?<=\w[_/.+-])(?=\w)", text))
 
 
 def _groupby_in_order(items: Iterable[object], name: str) -> list[tuple[object, list[object]]]:
@@ -136,8 +137,15 @@ def _groupby_in_order(items: Iterable[object], name: str) -> list[tuple[object, 
 
 @cache
 def _environment() -> Environment:
-    environment = template_environment(is_page=True)
-    environment.filters["groupby_in_order"] = _groupby_in_order
-    environment.filters["breakable"] = _breakable
-    environment.filters["redacted"] = _redacted
+    environment = Environment(
+        loader=PackageLoader("measure.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    names = {"wording": wording, "words": words, "sentences": sentences, "grids": grids, "harness": HARNESS}
+    environment.globals |= names
+    filters = {"groupby_in_order": _groupby_in_order, "breakable": _breakable, "redacted": _redacted}
+    environment.filters |= filters
     return environment

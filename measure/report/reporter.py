@@ -21,23 +21,27 @@ from measure.compare.sentences import (
     verdict_sentence,
 )
 from measure.compare.verdicts import ArmsComparison, Comparison, UnitComparison, Verdict
-from measure.compare.wording import runs_text
 from measure.records import EvalResult, ExecutionTrace, GradeResult
 from measure.report.console import plain, print_table, print_verbatim, report_console
 from measure.report.exports import summary_of
+from measure.report.grids import (
+    TONES,
+    Grid,
+    arms_grid,
+    costs_grid,
+    groups_grid,
+    metrics_grid,
+    pairs_grid,
+    reach_grid,
+    tasks_grid,
+)
 from measure.report.tables import (
-    COLOURS,
-    arms_table,
+    STYLES,
     assertion_table,
-    costs_table,
+    grid_table,
     means_by_task,
-    metrics_table,
     new_table,
-    pairs_table,
-    reach_table,
-    slices_table,
     summary_table,
-    unit_table,
     verdict_text,
 )
 from measure.results.files import save_results
@@ -118,37 +122,34 @@ class Reporter:
 
     def print_comparison(self, comparison: Comparison, all_tasks: bool = False) -> None:
         """Print a comparison: answer, metrics, costs, reasons to doubt it, and the tasks that changed or all tasks."""
-        a, b = comparison.label_a, comparison.label_b
+        style = f"bold {STYLES[TONES[comparison.verdict]]}".strip()
         if room := headroom_sentence(comparison):
             self.console.print(plain(room))
-        self.console.print(plain(answer(comparison), style=f"bold {COLOURS[comparison.verdict]}".strip()))
+        self.console.print(plain(answer(comparison), style=style))
         for text in reasons(comparison):
             self.console.print(plain(text))
-        print_table(self.console, metrics_table(comparison))
-        if comparison.costs:
-            print_table(self.console, costs_table(comparison))
-        if comparison.reach:
-            print_table(self.console, reach_table(comparison))
+        self._print_grids(metrics_grid(comparison), costs_grid(comparison), reach_grid(comparison))
         for text in comparison.warnings:
             self.console.print(plain("! ", style="yellow").append_text(plain(text, "default")))
-        if comparison.decision.units:
+        units = comparison.decision.units
+        if units:
             sentences = (costs_sentence, loss_sentence, shares_sentence, tools_sentence)
             for text in filter(None, (sentence(comparison) for sentence in sentences)):
                 self.console.print(plain(text))
-        if comparison.slices:
-            print_table(self.console, slices_table(comparison.slices))
-        decision = comparison.decision
-        units = {decision.name(u): u for u in decision.units if all_tasks or u.verdict.decided}
-        if units:
-            print_table(self.console, unit_table(units, a, b))
+        shown = [unit for unit in units if all_tasks or unit.verdict.decided]
+        self._print_grids(groups_grid(comparison), tasks_grid(comparison, shown))
 
     def print_arms(self, found: ArmsComparison, all_tasks: bool = False) -> None:
         """Print several arms and every pair of them in tables, then each against the first in full."""
         if found.between:
-            print_table(self.console, arms_table(found))
-            print_table(self.console, pairs_table(found))
+            self._print_grids(arms_grid(found), pairs_grid(found))
         for comparison in found.comparisons:
             self.print_comparison(comparison, all_tasks)
+
+    def _print_grids(self, *grids: Grid) -> None:
+        for grid in grids:
+            if grid.rows:
+                print_table(self.console, grid_table(grid))
 
     def print_explain(self, result: EvalResult) -> None:
         """Print everything about one run: prompt, transcript, changes, grades with the judge's prompt, stderr."""
@@ -262,15 +263,14 @@ def regression_evidence(comparison: Comparison) -> dict[str, Any]:
 def _regression_row(unit: UnitComparison) -> dict[str, Any]:
     return {
         "task_id": unit.key.task_id,
-        "config": unit.key.config,
-        "model": unit.key.model,
+        "config": unit.groups.get("config", ""),
+        "model": unit.groups.get("model", ""),
         "baseline_pass_rate": unit.passed_a / len(unit.scores_a),
         "current_pass_rate": unit.passed_b / len(unit.scores_b),
         "delta": unit.difference,
         "p_value": unit.p.less,
         "adjusted_p_value": unit.adjusted.less,
         "verdict": str(unit.verdict),
-        "summary": runs_text(unit),
     }
 
 

@@ -1,7 +1,7 @@
 """Whether a trial is measured, lost or a zero: decided here alone; docs/HARBOR_JOBS.md shows the table.
 
-What happened may be written with the trial, with a step of it, in the agent's own log, or in what its tests printed.
-What only a text suggests is called a guess in the error or the doubt that a reader gets to see.
+What happened is written in the trial, in one of its steps, in the agent's own log, or in the output of its tests. A
+rule that reads free text is a guess, and the error or doubt that a reader sees says so.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ AGENTS_FAULT = re.compile(
     r"AssertionError\b|(?:ModuleNotFound|Import|Syntax|UnicodeDecode|json\.decoder\.JSONDecode|JSONDecode)Error\b"
     r"|subprocess\.CalledProcessError\b|(?:FileNotFound|NotADirectory|IsADirectory)Error: .*'(?!/tests/)"
 )
-"""An exception in which tests end over what the agent left: a wrong value, or a file that is missing or broken."""
+"""An exception that tests raise because of what the agent left: a wrong value, or a missing or broken file."""
 
 NOT_STARTED = re.compile(
     r"could not resolve host|temporary failure (?:in name resolution|resolving)|unable to resolve host"
@@ -153,9 +153,9 @@ def _reasons(trial: TrialRecord, reward: float | None, *, explained: bool) -> It
     if reward is None and (trial.result.rewards or not exceptions):
         yield Ending(Outcome.INFRA_ERROR, ErrorKind.GRADING, _without_reward(trial))
     if not reward and not explained and (crash := _crash(trial.output)):
-        yield Ending(Outcome.INFRA_ERROR, ErrorKind.GRADING, f"the verifier failed, to judge by its output: {crash}")
+        yield Ending(Outcome.INFRA_ERROR, ErrorKind.GRADING, f"the verifier failed, judging by its output: {crash}")
     if not reward and not explained and (line := _not_started(trial.output)):
-        error = f"the tests never started, to judge by their output: {line}"
+        error = f"the tests never started, judging by their output: {line}"
         yield Ending(Outcome.INFRA_ERROR, ErrorKind.GRADING, error)
 
 

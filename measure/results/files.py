@@ -111,7 +111,7 @@ def save_results(
 ) -> None:
     """Write a results file without secrets, result by result, since all together may not fit into memory once more.
 
-    A `stop_reason` marks the file as incomplete; a `summary` stands in front of the results.
+    A `stop_reason` marks the file as incomplete; a `summary` comes before the results.
     """
     redactor = Redactor(os.environ)
     header = ResultsFile(

@@ -63,7 +63,7 @@ def load_jobs(path: Path, scale: RewardScale = BY_NAME) -> list[EvalResult]:
 
     A config is named after its job, and after its agent too if the job has several. Jobs of a folder that ran one
     config on other tasks, or ran lost trials again, are one config, named after the folder. A trial that is measured
-    passes with a reward of PASS_SCORE. Files that are cut or invalid cost what they say, and are named in a warning.
+    passes with a reward of PASS_SCORE. What a cut or invalid file would say is missing, and a warning names the file.
 
     Raises:
         InputError: there are no trials.
@@ -94,8 +94,7 @@ def _without_copies(found: Iterable[TrialFolder]) -> list[TrialFolder]:
             first[key] = trial
     if copies:
         warnings.warn(
-            f"{copies[0].parent}: copies of trials that lie elsewhere as well, such as {copies[0].name}, count once: "
-            f"{len(copies)} left out",
+            f"{copies[0].parent}: left out {len(copies)} copies of trials, such as {copies[0].name}",
             stacklevel=2,
         )
     return list(first.values())
@@ -140,7 +139,7 @@ def _result(trial: TrialRecord, reward: float | None, key: str, config_name: str
                 name=call.name,
                 id=call.id,
                 input={"skill": call.skill} if call.skill else {},
-                error=call.error and _told(call.error),
+                error=call.error and _excerpt(call.error),
                 duration_seconds=call.seconds,
             )
             for call in actions.calls
@@ -151,9 +150,9 @@ def _result(trial: TrialRecord, reward: float | None, key: str, config_name: str
         duration_seconds=result.agent_seconds,
         num_turns=actions.turns or None,
         outcome=ending.outcome,
-        error=_told(ending.error),
+        error=_excerpt(ending.error),
         error_kind=ending.kind,
-        doubt=_told(ending.doubt),
+        doubt=_excerpt(ending.doubt),
         cost_usd=trial.spent.cost_usd,
         claude_code_version=agent.version or "" if agent.name == "claude-code" else "",
         # Harbor records neither the servers' status nor their tools.
@@ -197,7 +196,7 @@ def _result(trial: TrialRecord, reward: float | None, key: str, config_name: str
     )
 
 
-def _told(text: str) -> str:
+def _excerpt(text: str) -> str:
     """Return the start of what an agent or a tool said, without secrets, since reports quote it."""
     return replace_shapes(text, REDACTED)[:ERROR_CHARS]
 

@@ -57,7 +57,7 @@ class Journal(Generic[Entry]):
         self._close()
 
     def _open(self) -> int:
-        """Open and lock the file, which somebody may replace meanwhile."""
+        """Open and lock the file, which another process may replace meanwhile."""
         while True:
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
             locked = try_lock(descriptor)
@@ -105,7 +105,7 @@ class Journal(Generic[Entry]):
             raise self._unwritable(error) from error
 
     def _unwritable(self, error: OSError) -> InputError:
-        return InputError(f"{self.path}: cannot be written: {error.strerror or error}; free the place, then go on")
+        return InputError(f"{self.path}: cannot be written: {error.strerror or error}; free some space, then continue")
 
 
 def read_journal(path: Path) -> list[EvalResult]:
@@ -132,5 +132,5 @@ def read_entries(path: Path, kind: type[Entry]) -> list[Entry]:
             entries.append(kind.model_validate_json(line))
         except ValidationError as error:
             what = "result" if kind is EvalResult else kind.__name__.lower()
-            raise InputError(f"{path}:{number}: not a {what}; remove the line to go on without it") from error
+            raise InputError(f"{path}:{number}: not a {what}; remove the line to continue without it") from error
     return entries

@@ -17,7 +17,7 @@ MENTION = re.compile(r"[\w@+.~-]+(?:[/\\][\w@+.~-]+)*")
 """A path, or the name of a file, in the text of a tool call."""
 
 WORKING_FOLDER, ANSWER = "/app/project/", "/app/solution.md"
-"""Where the code lies in a task's container, and where the agent writes its answer."""
+"""Where a task's container has the code, and where the agent writes its answer."""
 
 
 class Files:
@@ -48,7 +48,7 @@ class Files:
 def reach_of(calls: Sequence[ToolCall], key: Iterable[str], files: Iterable[str]) -> Reach | None:
     """Work out how an agent reached the files of a task's key; None if a call has no recorded text, or the key no file.
 
-    A file is seen once its path stands in what a tool returned, or in a call that did not fail.
+    A file is seen once its path is in what a tool returned, or in the arguments of a call that did not fail.
 
     Args:
         calls: every tool call of the run, those of subagents included, in order.
@@ -95,7 +95,7 @@ def reach_in(trial: TrialRecord) -> Reach | None:
     return reach_of(list(calls), wanted, code) if wanted else None
 
 
-@lru_cache(maxsize=8)  # trials of a task lie next to each other
+@lru_cache(maxsize=8)  # trials of a task follow each other
 def _files_of(task: Path) -> tuple[frozenset[str], frozenset[str]]:
     """Return the files of a task's key and, if there are any, all files of its code base."""
     wanted = files_of_key(task)

@@ -17,9 +17,9 @@ Job = list[EvalResult]
 def join_jobs(results: Iterable[EvalResult], folder: Path) -> list[EvalResult]:
     """Join the jobs of a folder that ran one agent with the same servers and skills, under the folder's name.
 
-    Each task of a later job must be new, or have as many lost trials in the jobs before as the later one has runs of
-    it. The later run then stands for the lost one, whose cost it keeps. Jobs of which one repeats a measured run are
-    repetitions, or arms whose difference Harbor does not record: they stay apart under their own names.
+    Each task of a later job must be new, or have as many lost trials in earlier jobs as runs in the later one. The
+    later run then replaces the lost one and keeps its cost. If a job repeats a measured run, the jobs are repetitions,
+    or arms whose difference Harbor does not record, and keep their own names.
     """
     jobs: dict[tuple[str, str], Job] = defaultdict(list)
     for result in results:
@@ -27,8 +27,8 @@ def join_jobs(results: Iterable[EvalResult], folder: Path) -> list[EvalResult]:
     alike: dict[tuple[str, ...], list[Job]] = defaultdict(list)
     for runs in jobs.values():
         alike[_setup(runs)].append(runs)
-    groups = [sorted(group, key=_started) for group in alike.values()]
-    joined = [(group, _joined(group, folder)) for group in groups]
+    groups = [sorted(group, key=_start) for group in alike.values()]
+    joined = [(group, _runs_that_count(group, folder)) for group in groups]
     several = sum(runs is not None for _, runs in joined) > 1
     name = folder.resolve().name
     found: list[EvalResult] = []
@@ -41,7 +41,7 @@ def join_jobs(results: Iterable[EvalResult], folder: Path) -> list[EvalResult]:
     return found
 
 
-def _started(runs: Job) -> datetime:
+def _start(runs: Job) -> datetime:
     return min(run.started_at or run.timestamp for run in runs)
 
 
@@ -54,8 +54,8 @@ def _setup(runs: Job) -> tuple[str, ...]:
     return (runs[0].fingerprints.config, *servers, "/", *skills)
 
 
-def _joined(group: Sequence[Job], folder: Path) -> Job | None:
-    """Return the runs that count of jobs that are one config; None if they are not, or there is one."""
+def _runs_that_count(group: Sequence[Job], folder: Path) -> Job | None:
+    """Return the runs that count if the jobs are one config; None if they are not, or there is only one."""
     if len(group) < 2:
         return None
     kept, replaced = list(group[0]), 0
@@ -63,39 +63,39 @@ def _joined(group: Sequence[Job], folder: Path) -> Job | None:
         lost: dict[tuple[str, str], Job] = defaultdict(list)
         for run in kept:
             if not run.measured:
-                lost[_of(run)].append(run)
-        known, again = {_of(run) for run in kept}, Counter(map(_of, runs))
+                lost[_slot(run)].append(run)
+        known, again = {_slot(run) for run in kept}, Counter(map(_slot, runs))
         if any(key in known and count > len(lost[key]) for key, count in again.items()):
             return None
         for run in runs:
-            old = lost[_of(run)].pop() if _of(run) in known else None
+            old = lost[_slot(run)].pop() if _slot(run) in known else None
             if old:
                 kept = [other for other in kept if other is not old]
                 replaced += 1
-            kept.append(_after(old, run) if old else run)
+            kept.append(_with_cost_of(old, run) if old else run)
     if replaced:
         warnings.warn(
-            f"{folder}: trials that were lost and run again in a later job count as the later one: {replaced}",
+            f"{folder}: lost trials that a later job ran again count as the later run: {replaced}",
             stacklevel=3,
         )
     return kept
 
 
-def _of(run: EvalResult) -> tuple[str, str]:
+def _slot(run: EvalResult) -> tuple[str, str]:
     return run.task_id, run.model
 
 
-def _after(old: EvalResult, new: EvalResult) -> EvalResult:
-    """Return a run that was made again, with what the lost one cost."""
+def _with_cost_of(old: EvalResult, new: EvalResult) -> EvalResult:
+    """Return the later run with the cost of the lost one."""
     cost = new.retry_cost_usd + old.retry_cost_usd + (old.cost_usd or 0.0)
     return new.model_copy(update={"attempts": old.attempts + 1, "retry_cost_usd": cost})
 
 
 def _as_one(group: Sequence[Job], runs: Job, name: str) -> Iterable[EvalResult]:
-    """Give all runs one config and one batch; runs that a job never started are not missing if a later job has them."""
+    """Give all runs one config and one batch. Runs that a job never started are not missing if a later job has them."""
     batches = [job[0].batch for job in group if job[0].batch]
     started = sum(max(0, (batch.planned or 0) - (batch.present or 0)) for batch in batches)
-    added = len({_of(run) for run in runs}) - len({_of(run) for run in group[0]})
+    added = len({_slot(run) for run in runs}) - len({_slot(run) for run in group[0]})
     missing = max(0, started - added)
     batch = Batch(
         name=name,

@@ -40,18 +40,6 @@ def is_table(path: Path) -> bool:
     return path.suffix.lower() in (".csv", ".tsv")
 
 
-def load_two_arms(path: Path, scale: RewardScale = BY_NAME) -> dict[str, list[EvalResult]]:
-    """Read both arms of a table by name, the baseline first.
-
-    Raises:
-        InputError: the table cannot be read, or does not have two arms.
-    """
-    arms = load_table(path, scale)
-    if len(arms) != 2:
-        raise InputError(f"{path}: column 'arm' names {len(arms)} arms, not two: {', '.join(arms)}")
-    return arms
-
-
 def choose(results: Sequence[EvalResult], config: str | None, model: str | None, where: Path) -> list[EvalResult]:
     """Select the results of one config and model, where given; InputError when there are none."""
     chosen = [r for r in results if (config is None or r.config_name == config) and (model is None or r.model == model)]

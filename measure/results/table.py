@@ -77,8 +77,7 @@ def load_table(path: Path, scale: RewardScale = BY_NAME) -> dict[str, list[EvalR
     copies = math.gcd(*seen.values())
     if copies > 1:
         raise InputError(
-            f"{path}: every row stands there {copies} times; if these are copies remove them, if they are runs number "
-            "them in a column 'run'"
+            f"{path}: every row is there {copies} times; remove the copies, or number the runs in a column 'run'"
         )
     return {arm: with_run_indices(results) for arm, results in arms.items()}
 

@@ -51,7 +51,7 @@ SHORTEST_CUT = 200
 
 WHITE = r"\s|\\[nrt]"
 DUMPED = r"(?:(?<=\n)|(?<=\\n)|\A)[0-9a-f]{6,8}:?(?=[ \t])|[ \t]{2}[|>]?[^\n\\]{1,17}(?=\n|\\n|\Z)"
-"""What stands around the bytes in a line of od, xxd and hexdump: their place, and the same as text."""
+"""What surrounds the bytes in a line of od, xxd and hexdump: their offset, and the same bytes as text."""
 WRAPPED = re.compile(rf"(?:{WHITE})+")
 HEXADECIMAL = re.compile(rf"(?:{WHITE}|[%,:]|\\x|0x)+", re.IGNORECASE)
 DUMP = re.compile(rf"(?:{DUMPED}|{WHITE})+", re.IGNORECASE)
@@ -168,7 +168,7 @@ def _replaced(
 
 
 def _gaps(text: str, between: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    """Yield where the text stands that a pattern does not match."""
+    """Yield the spans of a text that a pattern does not match."""
     done = 0
     for match in between.finditer(text):
         yield done, match.start()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -82,32 +82,51 @@ def standard_error(values: Sequence[float], clusters: Sequence[Hashable] = ()) -
 
 
 def equivalence_interval(
-    differences: Sequence[float], clusters: Sequence[Hashable], runs: float, confidence: float
+    differences: Sequence[float], clusters: Sequence[Hashable], confidence: float
 ) -> Interval | None:
-    """Return Student's t interval of the mean difference, with one won and one lost run added to the data.
+    """Return an interval of the mean difference that holds Student's t interval and that of the empirical likelihood.
 
-    Two one-sided tests at level a show that the mean lies within a margin exactly when this interval of level 1 - 2a
+    Two one-sided tests at level a show that the mean lies within a margin exactly when an interval of level 1 - 2a
     does: Schuirmann 1987, "A comparison of the two one-sided tests procedure ...", J. Pharmacokinet. Biopharm. 15.
-    The added runs keep its width where few tasks moved: Bonett & Price 2012, "Adjusted Wald Confidence Interval for a
-    Difference of Binomial Proportions Based on Paired Data", J. Educ. Behav. Stat. 37. The sign-flip test is of no use
-    here: it takes differences to be symmetric around the margin, which those at a ceiling are not.
+    Student's interval knows that tasks of a cluster go together. It is too short where a few tasks broke entirely and
+    hold the whole difference; the empirical likelihood allows for broken tasks that are not among those seen.
 
     Args:
-        differences: one for each task.
+        differences: one for each task, -1 to 1.
         clusters: the cluster of each task.
-        runs: mean number of runs of a task in an arm.
         confidence: level, 0 to 1.
 
     Returns:
         None below two clusters.
     """
-    count = len(set(clusters))
-    if count < 2:
+    if len(set(clusters)) < 2:
         return None
-    values = [*differences, 1 / runs, -1 / runs]
-    error, _ = standard_error(values, [*((True, cluster) for cluster in clusters), "won", "lost"])
-    reach, mean = scipy.special.stdtrit(count - 1, 0.5 + confidence / 2) * error, float(np.mean(values))
-    return Interval(float(mean - reach), float(mean + reach))
+    error, count = standard_error(differences, clusters)
+    values, level = np.asarray(differences, dtype=float), 0.5 + confidence / 2
+    mean, reach = float(values.mean()), float(scipy.special.stdtrit(count - 1, level)) * error
+    return Interval(
+        min(mean - reach, lowest_likely_mean(values, level)), max(mean + reach, -lowest_likely_mean(-values, level))
+    )
+
+
+def lowest_likely_mean(values: NDArray[np.float64], level: float) -> float:
+    """Return the lower end of a one-sided interval of the mean of values between -1 and 1.
+
+    Owen 1988, "Empirical likelihood ratio confidence intervals for a single functional", Biometrika 75: the least mean
+    of a distribution over the seen values and -1 that makes them not much less likely than seen.
+    """
+    most, values = NormalDist().inv_cdf(level) ** 2 / 2, np.maximum(values, TIE - 1)
+
+    def weights(tilt: float) -> NDArray[np.float64]:
+        raw = 1 / (1 + tilt * values)
+        return np.asarray(raw / raw.sum())
+
+    def excess(tilt: float) -> float:
+        return float(-np.log(len(values) * weights(tilt)).sum() - most)
+
+    if excess(1.0) < 0:  # the rest of the weight is on -1
+        return float(np.expm1(np.log1p(values).mean() - most / len(values)))
+    return float(weights(float(scipy.optimize.brentq(excess, 0.0, 1.0))) @ values)
 
 
 def cluster_sums(
@@ -140,6 +159,24 @@ def minimal_detectable_effect(
     return float((scipy.special.stdtrit(clusters - 1, 1 - alpha) + scipy.special.stdtrit(clusters - 1, power)) * error)
 
 
+def effect_found(
+    error_of: Callable[[float], float], clusters: int, room: float, alpha: float = ALPHA / 2
+) -> float | None:
+    """Return the mean difference that a design finds with probability TARGET_POWER; None if it exceeds `room`.
+
+    Args:
+        error_of: standard error of the mean difference, by the true difference: passes vary more, the closer their
+            rate moves to a half. An error of 0 says nothing of what is found.
+        clusters: as in `minimal_detectable_effect`, like alpha.
+        room: the largest difference that is possible.
+        alpha: one-sided level, 0 to 1.
+    """
+    effect = min(room, 0.5)  # from 0, passes that never failed would not vary at all
+    for _ in range(50):
+        effect = minimal_detectable_effect(error_of(min(effect, room)), clusters, alpha) or 0.0
+    return effect if TIE <= effect <= room else None
+
+
 def paired_power(effect: float, sd_of_differences: float, tasks: int, alpha: float = ALPHA / 2) -> float:
     """Return the power of a one-sided paired t-test at `alpha` over `tasks` to find a mean difference of `effect`.
 
@@ -154,25 +191,25 @@ def paired_power(effect: float, sd_of_differences: float, tasks: int, alpha: flo
     return 1 - float(scipy.special.nctdtr(tasks - 1, shift, scipy.special.stdtrit(tasks - 1, 1 - alpha)))
 
 
-def equivalence_power(margin: float, sd_of_differences: float, tasks: int, runs: float, alpha: float = ALPHA) -> float:
-    """Return how often `equivalence_interval` lies within the margin when nothing differs, 0 to 1.
+def equivalence_power(margin: float, sd_of_differences: float, tasks: int, alpha: float = ALPHA) -> float:
+    """Return how often `equivalence_interval` lies within the margin when nothing differs, 0 to 1; within a few points.
 
     The mean has to be closer to 0 than the margin by the reach of the interval: Phillips 1990, "Power of the Two
-    One-Sided Tests Procedure in Bioequivalence", J. Pharmacokinet. Biopharm. 18; the standard error is taken as known.
+    One-Sided Tests Procedure in Bioequivalence", J. Pharmacokinet. Biopharm. 18. The reach is that of the empirical
+    likelihood for normal differences, whose tilt `lowest_likely_mean` limits to 1.
 
     Args:
         margin: the largest difference that is as good, above 0.
         sd_of_differences: standard deviation of one task's difference.
         tasks: number of tasks, 2 or more.
-        runs: of each task in each arm.
         alpha: level of each of the two tests.
     """
-    error = math.sqrt(tasks * sd_of_differences**2 + 2 / runs**2) / (tasks + 2)
-    room = margin - float(scipy.special.stdtrit(tasks - 1, 1 - alpha)) * error
-    sd_of_mean = math.sqrt(tasks) * sd_of_differences / (tasks + 2)
+    error, quantile = sd_of_differences / math.sqrt(tasks), float(scipy.special.stdtrit(tasks - 1, 1 - alpha))
+    tilt = 1.0 if error < TIE else min(1.0, quantile / (tasks * error))
+    room = -math.log1p(-margin) - quantile**2 / (2 * tasks * tilt) - tilt * sd_of_differences**2 / 2
     if room <= 0:
         return 0.0
-    return 2 * NormalDist().cdf(room / sd_of_mean) - 1 if sd_of_mean > TIE else 1.0
+    return 2 * NormalDist().cdf(room / error) - 1 if error > TIE else 1.0
 
 
 def tasks_needed(

@@ -11,7 +11,7 @@ from itertools import accumulate, combinations, takewhile
 import numpy as np
 from numpy.typing import NDArray
 
-from measure.statistics.estimates import CHUNK, CONFIDENCE, RESAMPLES, SEED, TIE, Interval, cluster_sums
+from measure.statistics.estimates import ALPHA, CHUNK, CONFIDENCE, RESAMPLES, SEED, TIE, Interval, cluster_sums
 
 EXACT_SIGN_FLIPS = 14
 """Up to this many clusters all 2^n sign patterns are enumerated; beyond it they are sampled."""
@@ -96,6 +96,31 @@ def sign_flip_test(
         return Shift(p, None)
     at = max(0, math.floor(tail * total - unflipped / 2))
     return Shift(p, Interval(float(means[at]), float(means[-1 - at])))
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """One of several tests, corrected for their number by Holm's procedure."""
+
+    p: float
+    """Two-sided, before the correction."""
+    adjusted_p: float
+    interval: Interval | None
+    """At the level of Holm's procedure: it excludes 0 exactly when the procedure rejects."""
+
+
+def sign_flip_tests(
+    samples: Sequence[tuple[Sequence[float], Sequence[Hashable]]], alpha: float = ALPHA
+) -> list[Corrected]:
+    """Return `sign_flip_test` of several samples of differences and clusters, corrected for their number.
+
+    `alpha` is the chance that any is rejected when nothing changed, 0 to 1.
+    """
+    ps = [sign_flip_test(*sample).p.two_sided for sample in samples]
+    return [
+        Corrected(p, adjusted, sign_flip_test(*sample, 1 - level).interval)
+        for sample, p, adjusted, level in zip(samples, ps, holm(ps), holm_levels(ps, alpha), strict=True)
+    ]
 
 
 @lru_cache(maxsize=16)

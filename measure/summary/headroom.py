@@ -10,8 +10,8 @@ from statistics import fmean, median, pstdev
 
 from locobench.shared.errors import InputError
 from measure.records import EvalResult
-from measure.statistics.estimates import ALPHA, minimal_detectable_effect
-from measure.summary.metrics import Metric, MetricChoice, by_arm, by_task, mean_of_known, metric_value, resolve_metric
+from measure.statistics.estimates import ALPHA, effect_found
+from measure.summary.metrics import Metric, by_arm, by_task, mean_of_known, metric_value, resolve_metric
 from measure.summary.noise import Noise, observed_noise
 
 GROUPINGS: dict[str, Callable[[EvalResult], str]] = {
@@ -35,6 +35,8 @@ class Level:
     """Tasks at 0 in every run."""
     spread: float
     """Standard deviation of the tasks' means."""
+    typical: float
+    """The median task's mean."""
     tokens: float | None
     """A run; None where not recorded, as the others."""
     calls: float | None
@@ -44,14 +46,12 @@ class Level:
 
 @dataclass(frozen=True)
 class PilotHeadroom:
-    """What a pilot says of the experiment it stands for."""
+    """What a pilot says about the full experiment."""
 
     metric: Metric
     whole: Level
     groups: Mapping[str, Mapping[str, Level]]
     """Levels by grouping and value."""
-    typical: float
-    """The median task's mean, 0 to 1."""
     noise: Noise
     noise_is_bound: bool
     """Whether no task was run twice, so that all differences between tasks count as noise."""
@@ -67,53 +67,51 @@ class PilotHeadroom:
         if 2.0**-tasks > ALPHA / 2:  # no sign-flip test over so few tasks rejects anything
             return None
         room = self.whole.mean if sign < 0 else 1 - self.whole.mean
-        effect = min(room, 0.5)
-        for _ in range(50):  # passes vary more, the closer their rate moves to a half
-            sd = self.noise.sd(sign * min(effect, room), attempts)
-            effect = minimal_detectable_effect(sd / math.sqrt(tasks), tasks) or 0.0
-        return effect if effect <= room and room > 0 else None
+        return effect_found(lambda change: self.noise.sd(sign * change, attempts) / math.sqrt(tasks), tasks, room)
 
 
-def pilot_headroom(results: Sequence[EvalResult], choice: MetricChoice = "auto") -> PilotHeadroom:
+def pilot_headroom(results: Sequence[EvalResult]) -> PilotHeadroom:
     """Work out what tasks can show from runs of one arm; InputError if there are several, or nothing was measured."""
     if len(arms := by_arm(results)) > 1:
         names = ", ".join(" | ".join(arm) for arm in arms)
         raise InputError(f"holds {len(arms)} arms ({names}), and a pilot has one; name its job alone")
-    runs = [run for run in results if run.measured]
-    if not runs:
+    metric = resolve_metric("auto", results)
+    whole = level_of(results, metric)
+    if whole is None:
         raise InputError("no run was measured, so nothing tells what the tasks can show; `analyze` says why")
-    metric = resolve_metric(choice, runs)
-    means = [fmean(metric_value(run, metric) for run in of_task) for of_task in by_task(runs).values()]
-    noise = observed_noise(runs, metric)
-    groups = {name: _levels(runs, metric, value_of) for name, value_of in GROUPINGS.items()}
+    noise = observed_noise(results)
+    groups: defaultdict[str, defaultdict[str, list[EvalResult]]] = defaultdict(lambda: defaultdict(list))
+    for run in results:
+        for name, value_of in GROUPINGS.items():
+            if value := value_of(run):
+                groups[name][value].append(run)
     return PilotHeadroom(
         metric=metric,
-        whole=_level(runs, metric),
-        groups={name: levels for name, levels in groups.items() if levels},
-        typical=median(means),
+        whole=whole,
+        groups={
+            name: {value: level for value, runs in sorted(values.items()) if (level := level_of(runs, metric))}
+            for name, values in groups.items()
+        },
         # The variance over all runs is that within tasks and that between them (law of total variance). Where that is
         # 0, runs may vary all the same: at most as passes do (Bhatia & Davis 2000, Am. Math. Monthly 107).
-        noise=noise or Noise(metric, fmean(means), (metric == "score" and pstdev(means)) or None),
+        noise=noise or Noise(metric, whole.mean, (metric == "score" and whole.spread) or None),
         noise_is_bound=noise is None,
     )
 
 
-def _levels(runs: Sequence[EvalResult], metric: Metric, value_of: Callable[[EvalResult], str]) -> dict[str, Level]:
-    found: defaultdict[str, list[EvalResult]] = defaultdict(list)
-    for run in runs:
-        if value := value_of(run):
-            found[value].append(run)
-    return {value: _level(of_value, metric) for value, of_value in sorted(found.items())}
-
-
-def _level(runs: Sequence[EvalResult], metric: Metric) -> Level:
-    means = [fmean(metric_value(run, metric) for run in of_task) for of_task in by_task(runs).values()]
+def level_of(runs: Sequence[EvalResult], metric: Metric) -> Level | None:
+    """Return how an arm did on the tasks of its measured runs; None without any."""
+    measured = [run for run in runs if run.measured]
+    means = [fmean(metric_value(run, metric) for run in of_task) for of_task in by_task(measured).values()]
+    if not means:
+        return None
     return Level(
         tasks=len(means),
         mean=fmean(means),
         ceiling=sum(mean >= 1 for mean in means),
         floor=sum(mean <= 0 for mean in means),
         spread=pstdev(means),
+        typical=median(means),
         tokens=mean_of_known(run.tokens for run in runs),
         calls=mean_of_known(run.trace.tool_count for run in runs),
         cost=mean_of_known(run.cost_usd for run in runs),

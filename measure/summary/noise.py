@@ -9,7 +9,7 @@ from statistics import fmean, pvariance, variance
 
 from locobench.shared.errors import InputError
 from measure.records import EvalResult
-from measure.summary.metrics import Metric, MetricChoice, by_arm, by_task, metric_value, resolve_metric
+from measure.summary.metrics import Metric, by_arm, by_task, metric_value, resolve_metric
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,14 @@ class Noise:
         return math.sqrt(self.effect_sd**2 + sum(of_runs) / runs)
 
 
-def observed_noise(results: Sequence[EvalResult], choice: MetricChoice) -> Noise | None:
+def observed_noise(results: Sequence[EvalResult]) -> Noise | None:
     """Estimate the mean over tasks, how much a task's runs vary, and how much the effect varies between tasks.
 
     Results of two arms show the spread of the paired differences, on which `compare` relies; the part that runs do
     not explain is due to the effect. Results of one arm only show how much runs vary; None when none was repeated.
     InputError if nothing was measured.
     """
-    metric = resolve_metric(choice, results)
+    metric = resolve_metric("auto", results)
     arms = [
         {task: [metric_value(run, metric) for run in runs] for task, runs in by_task(arm).items()}
         for arm in by_arm(run for run in results if run.measured).values()

@@ -33,6 +33,14 @@ def points(difference: float) -> str:
     return f"{100 * difference:+.1f} points"
 
 
+def rise_and_fall(rise: float | None, fall: float | None) -> str:
+    """Say which changes a design finds: a rise of 4.0 points and no fall."""
+    sizes = {"rise": rise, "fall": fall}
+    return " and ".join(
+        f"a {name} of {100 * size:.1f} points" if size else f"no {name}" for name, size in sizes.items()
+    )
+
+
 def rate_interval(interval: Interval | None) -> str:
     """Confidence interval of a share, 0 to 1: 19 to 81 %."""
     return UNKNOWN if interval is None else f"{100 * interval.low:.0f} to {100 * interval.high:.0f} %"

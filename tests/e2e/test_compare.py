@@ -141,7 +141,7 @@ def test_the_oracle_against_itself_gives_neither_evidence_nor_warning(jobs: Jobs
 def test_a_job_that_was_killed_half_way_is_named_in_either_arm(jobs: Jobs) -> None:
     for pair in (("plain", "cut"), ("cut", "plain")):
         said = warnings(*(jobs[name] for name in pair))
-        assert "cut: 1 of 2 runs says nothing about the agent (1 infra_error: the run broke off" in said
+        assert "cut lost 1 of 2 runs (1 infra_error; " in said
 
 
 def test_a_job_against_itself_is_refused(jobs: Jobs) -> None:
@@ -151,12 +151,12 @@ def test_a_job_against_itself_is_refused(jobs: Jobs) -> None:
 
 
 def test_a_missing_reward_is_named_and_counts_in_no_rate(jobs: Jobs) -> None:
-    assert "lost: 1 of 1 run says nothing about the agent" in (said := warnings(jobs["plain"], jobs["lost"]))
+    assert "lost lost 1 of 1 run (" in (said := warnings(jobs["plain"], jobs["lost"]))
     assert "there is no reward" in said
 
 
 def test_a_killed_container_is_named_and_counts_in_no_rate(jobs: Jobs) -> None:
-    assert "dead: 1 of 1 run says nothing about the agent" in (said := warnings(jobs["plain"], jobs["dead"]))
+    assert "dead lost 1 of 1 run (" in (said := warnings(jobs["plain"], jobs["dead"]))
     assert "the container was killed" in said
 
 

@@ -77,9 +77,10 @@ def test_two_arms_are_not_corrected() -> None:
 
 def test_each_arm_is_a_point_of_score_and_cost() -> None:
     found = compare_arms([("a", scored(0)), ("b", scored(0.1)), ("c", scored(0.2))])
-    assert [point.label for point in found.arms] == ["a", "b", "c"]
-    assert found.arms[0].mean == pytest.approx(0.495)
-    assert found.arms[0].cost == pytest.approx(0.01)
+    assert [*found.arms] == ["a", "b", "c"]
+    assert found.arms["a"] is not None
+    assert found.arms["a"].mean == pytest.approx(0.495)
+    assert found.arms["a"].cost == pytest.approx(0.01)
 
 
 def test_two_arms_of_one_name_are_refused() -> None:

@@ -32,7 +32,7 @@ def test_a_control_group_that_did_not_move_is_told_in_one_sentence() -> None:
 def test_a_control_group_that_moved_is_a_warning() -> None:
     (line,) = told(arm(0.5, 0.2), arm(0.9, 0.8))
     assert line.startswith("The control group moved: +40.0 points over 8 tasks")
-    assert "look for it before you trust the difference" in line
+    assert "find it before you trust the difference" in line
 
 
 def test_tasks_without_a_control_group_are_not_told_of_one() -> None:

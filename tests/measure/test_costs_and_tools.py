@@ -8,9 +8,8 @@ from scipy import stats
 
 from harness.models import EvalResult
 from measure.compare.comparison import compare
-from measure.compare.findings import CostRatio
 from measure.compare.sentences import answer, costs_sentence, tools_sentence
-from measure.compare.verdicts import Comparison
+from measure.compare.verdicts import Comparison, Measure
 from tests.support.results import run
 
 TASKS = 30
@@ -38,7 +37,7 @@ def made(
     ]
 
 
-def cost_of(comparison: Comparison, name: str) -> CostRatio:
+def cost_of(comparison: Comparison, name: str) -> Measure:
     found = comparison.cost_named(name)
     assert found is not None
     return found
@@ -51,10 +50,10 @@ def test_a_ratio_is_the_geometric_mean_over_tasks_so_that_dear_tasks_do_not_deci
         for t in sorted({r.task_id for r in a})
     ]
     money = cost_of(compare(a, b), "cost")
-    assert money.ratio == pytest.approx(np.exp(np.mean(logs)))
+    assert money.difference == pytest.approx(np.expm1(np.mean(logs)))
     assert money.interval is not None
     student = stats.ttest_1samp(logs, 0).confidence_interval(0.99)  # the smallest p of five: a fifth of 5 %
-    assert np.log([money.interval.low, money.interval.high]) == pytest.approx([student.low, student.high], abs=0.02)
+    assert np.log1p([money.interval.low, money.interval.high]) == pytest.approx([student.low, student.high], abs=0.02)
 
 
 def test_as_good_for_less_is_one_sentence() -> None:
@@ -62,7 +61,7 @@ def test_as_good_for_less_is_one_sentence() -> None:
     a = made(0.1)
     more = [[r.model_copy(update={"task_id": r.task_id + "x"}) for r in results] for results in (a, b)]
     text = answer(compare([*a, *more[0]], [*b, *more[1]], label_a="plain", label_b="search"))
-    assert text.startswith("search is as good as plain, within 5 points (90 % interval -1.9 to +1.9 points), for 28")
+    assert text.startswith("search is as good as plain, within 5 points (90 % interval -2.2 to +2.2 points), for 28")
     assert text.endswith(" % less money (23 to 32 %).")
 
 
@@ -97,7 +96,7 @@ def test_a_task_without_calls_in_an_arm_has_no_ratio_and_is_said() -> None:
     comparison = compare(made(0.1, calls=2), made(0.1, calls=3, seed=2))
     calls = cost_of(comparison, "calls")
     assert (calls.tasks, calls.zeros) == (TASKS - 1, 1)
-    assert calls.ratio == pytest.approx(1.5)
+    assert calls.difference == pytest.approx(0.5)
     assert "Left out of the change, since an arm's mean is 0: 1 task (tool calls)" in costs_sentence(comparison)
 
 

@@ -91,7 +91,7 @@ NEVER_STARTED = [
 def test_tests_that_never_started_lose_the_run_which_is_called_a_guess(tmp_path: Path, output: str) -> None:
     result = zero(tmp_path, output)
     assert (result.measured, result.trace.error_kind) == (False, ErrorKind.GRADING)
-    assert "to judge by their output" in result.trace.error
+    assert "judging by their output" in result.trace.error
 
 
 def test_a_sign_of_it_before_other_output_is_a_doubt_and_the_zero_counts(tmp_path: Path) -> None:

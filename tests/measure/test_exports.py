@@ -26,7 +26,7 @@ def test_markdown_cannot_be_broken_by_names() -> None:
 def test_markdown_of_a_comparison_names_verdict_warnings_and_tasks() -> None:
     b = [*arm(same(8) | {"t03": 0}, 8), run("only-b")]
     text = exports.comparison_markdown(compare(arm(same(8), 8), b))
-    assert "changed: t03 (regression)" in text.replace("\\", "")
+    assert "changed by more than chance: t03 (regression)" in text.replace("\\", "")
     assert "Before you believe it" in text
     assert "| t03 | 8/8 | 0/8 | -100.0 points |" in text
 

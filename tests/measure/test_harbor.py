@@ -197,7 +197,7 @@ def test_a_copied_job_is_no_further_data(tmp_path: Path) -> None:
     for number in range(3):
         write_trial(tmp_path, name=f"task_{number}__x", task=f"task_{number}")
     shutil.copytree(tmp_path / "with-search", tmp_path / "with-search-copy")
-    with pytest.warns(UserWarning, match="with-search-copy: copies of trials .* 3 left out"):
+    with pytest.warns(UserWarning, match="with-search-copy: left out 3 copies of trials"):
         assert len(load_jobs(tmp_path)) == 3
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize_scalar
 
 from measure.compare.comparison import compare
 from measure.compare.decision import as_good
@@ -82,18 +82,39 @@ def test_holm_has_the_values_of_the_definition() -> None:
     assert significance.holm([]) == []
 
 
+@pytest.mark.parametrize("broken", [0.0, 0.1, 1.0])
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_the_equivalence_interval_is_scipys_t_interval_with_a_won_and_a_lost_run(seed: int) -> None:
-    d = np.random.default_rng(seed).integers(-3, 4, 40) / 3
-    more = np.append(d, [1 / 3, -1 / 3])
-    reach = stats.t.ppf(0.95, 39) * stats.sem(more)
-    found = estimates.equivalence_interval(d.tolist(), list(range(40)), 3, 0.9)
+def test_the_equivalence_interval_holds_those_of_student_and_of_the_empirical_likelihood(
+    seed: int, broken: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    d = np.where(rng.random(40) < broken, -1, rng.integers(-1, 2, 40) / 3)
+    found = estimates.equivalence_interval(d.tolist(), list(range(40)), 0.9)
     assert found is not None
-    assert (found.low, found.high) == pytest.approx((more.mean() - reach, more.mean() + reach))
+    student = stats.t.interval(0.9, 39, d.mean(), stats.sem(d)) if np.ptp(d) else (d.mean(), d.mean())
+    low, high = _lowest_by_empirical_likelihood(d), -_lowest_by_empirical_likelihood(-d)
+    assert (found.low, found.high) == pytest.approx((min(student[0], low), max(student[1], high)), abs=1e-5)
+
+
+def _lowest_by_empirical_likelihood(d: NDArray[np.float64]) -> float:
+    """The mean at which the largest likelihood ratio, by its dual, is that of a one-sided test at 5 %."""
+    if np.all(d == -1):
+        return -1.0
+
+    def ratio(mean: float) -> float:
+        def negative(multiplier: float) -> float:
+            return -float(np.log(np.maximum(1 + multiplier * (d - mean), 1e-300)).sum())
+
+        found = minimize_scalar(negative, bounds=(0, 1 / (1 + mean)), method="bounded", options={"xatol": 1e-12})
+        return -2 * float(found.fun)
+
+    return float(brentq(lambda mean: ratio(mean) - stats.norm.ppf(0.95) ** 2, -1 + 1e-9, d.mean(), xtol=1e-9))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("rate", "tasks", "runs"), [(0.97, 50, 3), (0.97, 100, 3), (0.9, 200, 3)])
+@pytest.mark.parametrize(
+    ("rate", "tasks", "runs"), [(0.97, 50, 3), (0.97, 100, 3), (0.95, 75, 5), (0.9, 60, 10), (0.9, 200, 3)]
+)
 def test_power_of_equivalence_by_formula_is_that_of_simulated_draws_within_4_points(
     rate: float, tasks: int, runs: int
 ) -> None:
@@ -101,9 +122,9 @@ def test_power_of_equivalence_by_formula_is_that_of_simulated_draws_within_4_poi
     found = 0
     for _ in range(1000):
         d = (rng.binomial(runs, rate, tasks) - rng.binomial(runs, rate, tasks)) / runs
-        interval = estimates.equivalence_interval(d.tolist(), list(range(tasks)), runs, 0.9)
+        interval = estimates.equivalence_interval(d.tolist(), list(range(tasks)), 0.9)
         found += as_good(interval, 0.05, tasks)
-    formula = estimates.equivalence_power(0.05, Noise("pass_rate", rate).sd(0, runs), tasks, runs)
+    formula = estimates.equivalence_power(0.05, Noise("pass_rate", rate).sd(0, runs), tasks)
     assert found / 1000 == pytest.approx(formula, abs=0.04)
 
 

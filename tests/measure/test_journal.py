@@ -81,6 +81,6 @@ def test_a_reservation_is_not_part_of_the_file_and_ends_with_the_journal(disk: P
     with Journal(disk / "j.jsonl", EvalResult) as opened:
         opened.reserve()
         assert (disk / "j.jsonl").stat().st_size == 0
-        with pytest.raises(InputError, match="free the place, then go on"):
+        with pytest.raises(InputError, match="free some space, then continue"):
             opened.reserve(2)
     assert os.statvfs(disk).f_bavail == before

@@ -47,41 +47,23 @@ def test_a_task_that_ran_from_its_own_folder_has_its_registered_name(tmp_path: P
     assert load_jobs(tmp_path)[0].task_id == "task-a"
 
 
-def test_a_prefix_is_said_and_left_out_by_an_option(tmp_path: Path) -> None:
+def test_a_prefix_is_left_out_by_an_option_that_is_named(tmp_path: Path) -> None:
     arm(tmp_path, "base")
     arm(tmp_path, "with", "only_{}")
     shown = harness(tmp_path, "compare", "base", "with")
-    assert "add --strip-prefix only_" in shown.stderr
+    assert "with and base share no task name; --strip-prefix can make them alike" in shown.stderr
     shown = harness(tmp_path, "compare", "base", "with", "--strip-prefix", "only_")
     assert "over 3 tasks" in shown.stdout
     assert shown.stderr == ""
 
 
-def test_a_table_of_names_pairs_what_no_rule_does(tmp_path: Path) -> None:
-    arm(tmp_path, "base")
-    arm(tmp_path, "with", "case-{}-x")
-    shown = harness(tmp_path, "compare", "base", "with")
-    assert "pair names with --match FILE" in shown.stderr
-    (tmp_path / "names.csv").write_text("A,B\n" + "".join(f"{task},case-{task}-x\n" for task in TASKS))
-    assert "over 3 tasks" in harness(tmp_path, "compare", "base", "with", "--match", "names.csv").stdout
-
-
-@pytest.mark.parametrize(
-    ("table", "said"),
-    [
-        ("t_0\n", "row 1 has no two names"),
-        ("t_0,x\nt_1,x\n", "row 2 repeats x"),
-        ("t_0,x\n", "no arm has a task of the table of names, such as x"),
-        ("t_0,t_1\n", "t_0 and t_1 would both be called t_0"),
-    ],
-)
-def test_a_bad_table_of_names_is_refused_in_one_line(tmp_path: Path, table: str, said: str) -> None:
+def test_a_prefix_that_makes_two_tasks_one_is_refused(tmp_path: Path) -> None:
     arm(tmp_path, "base")
     arm(tmp_path, "with")
-    (tmp_path / "names.csv").write_text(table)
-    shown = harness(tmp_path, "compare", "base", "with", "--match", "names.csv")
+    arm(tmp_path, "with", "only_{}")
+    shown = harness(tmp_path, "compare", "base", "with", "--strip-prefix", "only_")
     assert (shown.returncode, shown.stderr.count("\n")) == (2, 1)
-    assert said in shown.stderr
+    assert "would both be called" in shown.stderr
 
 
 def test_a_reward_of_another_key_is_named_and_read_by_an_option(tmp_path: Path) -> None:

@@ -39,7 +39,8 @@ def test_of_several_arms_each_leaves_out_its_own() -> None:
     arms = [("x", [*arm("a", 0.0), *arm("c", 0.5)]), ("y", arm("b", 0.6, pilot=True)), ("z", arm("d", 0.6))]
     found = compare_arms(arms, metric="score")
     assert [(pair.pilot_a, pair.pilot_b) for pair in (*found.comparisons, *found.between)] == [(8, 0), (8, 0), (0, 0)]
-    assert found.arms[0].mean == 0.5
+    assert found.arms["x"] is not None
+    assert found.arms["x"].mean == 0.5
 
 
 def test_a_harbor_job_takes_the_pilots_runs_from_its_tasks(tmp_path: Path) -> None:

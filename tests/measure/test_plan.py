@@ -98,7 +98,7 @@ def test_a_server_that_a_container_would_seek_in_itself_is_refused(tmp_path: Pat
     (tmp_path / "mcp.json").write_text('{"mcpServers": {"s": {"type": "http", "url": "http://localhost:80/mcp"}}}')
     shown = plan(tmp_path)
     assert (shown.returncode, shown.stderr.count("\n")) == (2, 1)
-    assert "s: localhost is the container itself there; write host.docker.internal" in shown.stderr
+    assert "s: inside a container, localhost is the container itself; write host.docker.internal" in shown.stderr
     assert not list(tmp_path.glob("*.yaml"))
 
 

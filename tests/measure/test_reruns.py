@@ -37,7 +37,7 @@ def read(jobs: Path) -> list[EvalResult]:
 def test_trials_that_were_lost_and_run_again_count_as_the_later_ones(tmp_path: Path) -> None:
     job(tmp_path / "with", "run1", "a", "b", "c", lost="b c")
     job(tmp_path / "with", "run2", "b", "c", day=2)
-    with pytest.warns(UserWarning, match="lost and run again in a later job count as the later one: 2"):
+    with pytest.warns(UserWarning, match="lost trials that a later job ran again count as the later run: 2"):
         results = load_jobs(tmp_path / "with")
     assert [(r.task_id, r.measured, r.config_name, r.attempts) for r in results] == [
         ("a", True, "with", 1),

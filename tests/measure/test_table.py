@@ -9,7 +9,7 @@ import pytest
 from harness.errors import InputError
 from locobench.harbor.trial import RewardScale
 from measure.compare.comparison import compare
-from measure.results.sources import load_source, load_two_arms
+from measure.results.sources import load_source
 from measure.results.table import load_table
 from tests.support.suite import harness
 
@@ -52,7 +52,7 @@ def test_a_line_a_run_names_its_arm(tmp_path: Path) -> None:
 
 
 def test_configs_of_a_published_table_are_pooled_and_kept_as_groups(tmp_path: Path) -> None:
-    a, b = load_two_arms(table(tmp_path, PUBLISHED)).values()
+    a, b = load_table(table(tmp_path, PUBLISHED)).values()
     comparison = compare(a, b)
     assert comparison.decision.difference == pytest.approx(0.42)
     groups = [unit.groups for unit in comparison.decision.units]
@@ -75,7 +75,7 @@ def test_the_command_compares_the_arms_of_one_table(tmp_path: Path) -> None:
 def test_a_table_whose_rows_all_stand_there_five_times_is_refused(tmp_path: Path) -> None:
     rows = PUBLISHED.splitlines()
     path = table(tmp_path, "\n".join([rows[0], *rows[1:] * 5]))
-    with pytest.raises(InputError, match=r"every row stands there 5 times; .* number them in a column 'run'"):
+    with pytest.raises(InputError, match=r"every row is there 5 times; .* number the runs in a column 'run'"):
         load_table(path)
 
 
@@ -114,10 +114,12 @@ def test_a_bad_table_is_named_by_row_and_column(tmp_path: Path, text: str, said:
     assert "\n" not in str(caught.value)
 
 
-def test_a_table_of_three_arms_is_no_comparison_of_two(tmp_path: Path) -> None:
-    path = table(tmp_path, "task,arm,reward\nt1,x,0\nt1,y,1\nt1,z,1\n")
-    with pytest.raises(InputError, match="names 3 arms, not two: x, y, z"):
-        load_two_arms(path)
+def test_all_arms_of_a_table_are_compared(tmp_path: Path) -> None:
+    rows = "".join(f"t{n},{arm},{arm != 'x':d}\n" for n in range(8) for arm in "xyz")
+    table(tmp_path, f"task,arm,reward\n{rows}")
+    shown = harness(tmp_path, "compare", "table.csv")
+    assert "y is better than x" in shown.stdout
+    assert "z against y" in shown.stdout
 
 
 SPREADSHEETS = {

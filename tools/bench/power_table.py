@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from measure.compare.decision import decide
+from measure.compare.decision import Question, decide
 from measure.compare.verdicts import UnitComparison, UnitKey, Verdict
 from measure.statistics import estimates
 from measure.summary.noise import Noise
@@ -60,7 +60,7 @@ def simulate(
         chance_a[:broken], chance_b[:broken] = 1, 0
         counts = zip(rng.binomial(runs, chance_a), rng.binomial(runs, chance_b), strict=True)
         units = [_unit(i, int(a), int(b), runs) for i, (a, b) in enumerate(counts)]
-        decision = decide(units, fixed_tasks=fixed_tasks, alone=bool(broken))
+        decision = decide(units, Question(fixed_tasks=fixed_tasks), alone=bool(broken))
         regressed = {unit.key.task_id for unit in decision.having(Verdict.REGRESSION)}
         named += all(str(i) in regressed for i in range(broken))
         if decision.verdict in found:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from measure.compare.pairing import Arms
-from measure.records import EvalResult
+from measure.records import EvalResult, JudgeRecord
+from measure.records.traces import VerifierJudge
 from measure.summary.wording import some
 
 
@@ -17,22 +18,20 @@ class Condition(NamedTuple):
     name: str
     of: Callable[[EvalResult], object]
     """Its value for a run; None or empty when not recorded."""
-    cure: str
+    cure: str = "run both arms with the same"
     shown: bool = True
     """Whether its values mean something to a reader."""
 
 
+ONE_JUDGE = "two judges are two measures: judge both arms again with one (`grade --judge` for Harbor jobs)"
+
 CONDITIONS = (
-    Condition("agent", lambda r: r.conditions.agent, "run both arms with one agent"),
-    Condition(
-        "agent version",
-        lambda r: r.conditions.agent_version or r.claude_code_version,
-        "run both arms with one version",
-    ),
+    Condition("agent", lambda r: r.conditions.agent),
+    Condition("agent version", lambda r: r.conditions.agent_version or r.claude_code_version),
     Condition(
         "configuration of the agent",
         lambda r: r.conditions.agent_settings,
-        "hold the agents in the jobs' config.json against each other",
+        "compare the agents in the jobs' config.json",
         shown=False,
     ),
     Condition("base image", lambda r: r.conditions.base_image, "generate one task set for both arms"),
@@ -42,10 +41,14 @@ CONDITIONS = (
         lambda r: r.conditions.scoring_version,
         "rewards of two versions cannot be compared: run the older arm again",
     ),
-    Condition("verifier mode", lambda r: r.conditions.verifier_mode, "run both arms with one mode"),
-    Condition("agent's time limit (s)", lambda r: r.conditions.agent_timeout_seconds, "run both arms with one limit"),
-    Condition("number of CPUs", lambda r: r.conditions.cpus, "run both arms with one limit"),
-    Condition("memory limit (MB)", lambda r: r.conditions.memory_mb, "run both arms with one limit"),
+    Condition("judge model", lambda r: " + ".join(sorted(judge.model for judge in _judges(r))), ONE_JUDGE),
+    Condition(
+        "version of the judge's prompt", lambda r: " + ".join(sorted(judge.version for judge in _judges(r))), ONE_JUDGE
+    ),
+    Condition("verifier mode", lambda r: r.conditions.verifier_mode),
+    Condition("agent's time limit (s)", lambda r: r.conditions.agent_timeout_seconds),
+    Condition("number of CPUs", lambda r: r.conditions.cpus),
+    Condition("memory limit (MB)", lambda r: r.conditions.memory_mb),
 )
 """Compared task by task: a limit that differs between tasks is no difference between arms."""
 
@@ -66,13 +69,6 @@ def confounds(arms: Arms) -> Iterator[str]:
             values = f": {_against(*sides)}" if condition.shown else ""
             where = "" if changed == both else f" for {some(changed)}"
             yield f"The {condition.name} differs between the arms{where}{values}; {condition.cure}."
-    for name, at in (("judge model", 0), ("version of the judge's prompt", 1)):
-        judges_a, judges_b = ({judge[at] for run in arm for judge in _judges_of(run) if judge[at]} for arm in (a, b))
-        if judges_a and judges_b and judges_a != judges_b:
-            yield (
-                f"The {name} differs between the arms: {_against(judges_a, judges_b)}; two judges are two measures: "
-                "judge both arms again with one (`grade --judge` for Harbor jobs)."
-            )
     if tasks := _changed_tasks(a, b):
         yield (
             f"The content of these tasks differs between the arms: {some(tasks)}; "
@@ -80,12 +76,10 @@ def confounds(arms: Arms) -> Iterator[str]:
         )
 
 
-def _judges_of(run: EvalResult) -> Iterator[tuple[str, str]]:
-    """Yield the model and prompt version of every judge, a verifier's too, whose grade counts in the run's score."""
-    for grade in run.grades:
-        for judge in (grade.judge, grade.verifier and grade.verifier.judge):
-            if judge and grade.weight != 0:
-                yield judge.model, judge.version
+def _judges(run: EvalResult) -> list[JudgeRecord | VerifierJudge]:
+    """Return every judge, a verifier's too, whose grade counts in the run's score."""
+    counting = [grade for grade in run.grades if grade.weight != 0]
+    return [judge for g in counting for judge in (g.judge, g.verifier and g.verifier.judge) if judge]
 
 
 def _changed_tasks(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> list[str]:

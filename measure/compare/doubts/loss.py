@@ -1,4 +1,4 @@
-"""Which runs were lost, and do they leave room for a verdict? Decided first, since runs are rarely lost at random."""
+"""Which runs were lost, and do they rule out a verdict? Runs are rarely lost at random: often the hard ones are."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from measure.compare.decision import clusters_of, per_task
-from measure.compare.findings import ArmLoss, Loss
 from measure.compare.pairing import Arms
-from measure.compare.verdicts import Decision, UnitComparison, Verdict
+from measure.compare.verdicts import ArmLoss, Decision, Loss, UnitComparison, Verdict
 from measure.records import ErrorKind, EvalResult, Outcome
 from measure.statistics.estimates import Interval
 from measure.statistics.significance import fisher_test
@@ -23,43 +22,34 @@ MOST_APART = 0.1
 APART_P = 0.05
 """A smaller gap counts too if Fisher's test gives a two-sided p-value up to this."""
 
-CURES: dict[ErrorKind, tuple[str, str]] = {
-    ErrorKind.KILLED: (
-        "the container was killed or gone",
-        "look whether memory ran out (then raise memory_mb), and run them again",
-    ),
-    ErrorKind.GRADING: (
-        "there is no reward",
-        "look at what the verifier said (verifier/test-stdout.txt of a trial) and run them again",
-    ),
-    ErrorKind.AUTH: ("the login failed", "check the key and run them again"),
-    ErrorKind.CREDIT: ("the account has no credit", "top it up and run them again"),
-    ErrorKind.MODEL_NOT_FOUND: ("the model was not found", "correct its name and run them again"),
-    ErrorKind.RATE_LIMIT: ("the service limited the rate", "run them again with fewer at a time"),
-    ErrorKind.OVERLOADED: ("the service was overloaded", "run them again later"),
-    ErrorKind.FIXTURE: ("the environment could not be built", "mend it (trial.log of a trial) and run them again"),
-    ErrorKind.NOT_LOADED: ("a skill or server did not load", "mend the config and run them again"),
+CURES = {
+    ErrorKind.KILLED: "the container was killed or gone; if memory ran out, raise memory_mb, then run them again",
+    ErrorKind.GRADING: "there is no reward; read verifier/test-stdout.txt of a trial, then run them again",
+    ErrorKind.AUTH: "the login failed; check the key, then run them again",
+    ErrorKind.CREDIT: "the account has no credit; top it up, then run them again",
+    ErrorKind.MODEL_NOT_FOUND: "the model was not found; correct its name, then run them again",
+    ErrorKind.RATE_LIMIT: "the service limited the rate; run them again with fewer at a time",
+    ErrorKind.OVERLOADED: "the service was overloaded; run them again later",
+    ErrorKind.FIXTURE: "the environment could not be built; fix it (trial.log has the error), then run them again",
+    ErrorKind.NOT_LOADED: "a skill or server did not load; fix the config, then run them again",
 }
-"""What went wrong, in words, and what to do about it."""
-
-OTHER = ("the run broke off", "read why with `analyze --failed-only`, and run them again")
-JUDGE = ("the judge gave no verdict", "judge them again (`matrix --resume`, or `grade` of a Harbor job)")
+"""What went wrong, and what to do about it."""
+OTHER = "the run broke off; read why with `analyze --failed-only`, then run them again"
+JUDGE = "the judge gave no verdict; judge them again (`matrix --resume`, or `grade` of a Harbor job)"
 
 
 def find_loss(arms: Arms) -> Loss:
     """Count what each arm lost, and decide whether that alone rules out a verdict."""
-    (label_a, of_a), (label_b, of_b) = ((label, _of_arm(results)) for label, results in arms)
-    p = fisher_test(of_a.planned - of_a.lost, of_a.planned, of_b.planned - of_b.lost, of_b.planned).two_sided
-    cap = ""
-    for label, arm in ((label_a, of_a), (label_b, of_b)):
-        if arm.share > MOST_LOST:
-            cap = f"{label} lost {arm.lost} of {arm.planned} runs, more than {percent(MOST_LOST)}"
-    if not cap and (abs(of_a.share - of_b.share) > MOST_APART or p <= APART_P):
+    (label_a, a), (label_b, b) = counts = [(label, _of_arm(results)) for label, results in arms]
+    p = fisher_test(a.planned - a.lost, a.planned, b.planned - b.lost, b.planned).two_sided
+    many = (f"{label} lost {arm.lost} of {arm.planned} runs" for label, arm in counts if arm.share > MOST_LOST)
+    cap = next((f"{text}, more than {percent(MOST_LOST)}" for text in many), "")
+    if not cap and (abs(a.share - b.share) > MOST_APART or p <= APART_P):
         cap = (
-            f"the arms lost unlike shares of their runs, {of_a.lost} of {of_a.planned} in {label_a} and "
-            f"{of_b.lost} of {of_b.planned} in {label_b}"
+            f"the arms lost unlike shares of their runs, {a.lost} of {a.planned} in {label_a} and "
+            f"{b.lost} of {b.planned} in {label_b}"
         )
-    return Loss(a=of_a, b=of_b, p=p, cap=cap)
+    return Loss(a=a, b=b, p=p, cap=cap)
 
 
 def _of_arm(results: Sequence[EvalResult]) -> ArmLoss:
@@ -75,18 +65,17 @@ def _of_arm(results: Sequence[EvalResult]) -> ArmLoss:
     )
 
 
-def with_lost_runs(decision: Decision, as_zero: Decision | None, cap: str) -> Decision:
+def with_lost_runs(decision: Decision, as_zero: Decision, cap: str) -> Decision:
     """Return the decision that lost runs leave standing.
 
-    A verdict stands if it is the same with the lost runs left out and with them at 0: where they are few and lost
-    alike in both arms, which the caps see to, the truth lies between the two. The intervals span both.
+    A verdict holds if it is the same with the lost runs left out and with them at 0. The caps make sure that lost runs
+    are few and alike in both arms; the truth is then between the two. The intervals span both.
 
     Args:
         decision: the decision with lost runs left out.
-        as_zero: the decision with lost runs at 0; None if none were lost.
+        as_zero: the decision with lost runs at 0.
         cap: why there can be no verdict; empty if there can.
     """
-    as_zero = as_zero or decision
     both = {decision.verdict, as_zero.verdict}
     verdict = decision.verdict if len(both) == 1 else Verdict.NO_EVIDENCE
     if cap or Verdict.NOT_ENOUGH_DATA in both:
@@ -122,16 +111,14 @@ def worst_difference(units: Sequence[UnitComparison], loss: Loss) -> float:
 def lost_runs(arms: Arms) -> Iterator[str]:
     """Yield a sentence for each arm and cause of runs that count in no rate."""
     for label, results in arms:
-        causes: dict[tuple[str, str], list[EvalResult]] = defaultdict(list)
+        causes: dict[str, list[EvalResult]] = defaultdict(list)
         for run in results:
             if run.lost_to:
                 causes[JUDGE if run.lost_to == "judge_error" else CURES.get(run.trace.error_kind, OTHER)].append(run)
-        for (cause, cure), runs in causes.items():
-            say, are = ("says", "is") if len(runs) == 1 else ("say", "are")
-            tasks = some(sorted({run.task_id for run in runs}))
+        for cause, runs in causes.items():
             yield (
-                f"{label}: {len(runs)} of {counted(len(results), 'run')} {say} nothing about the agent "
-                f"({errors_text(count_errors(runs))}: {cause}; {tasks}) and {are} left out of the rates; {cure}."
+                f"{label} lost {len(runs)} of {counted(len(results), 'run')} ({errors_text(count_errors(runs))}; "
+                f"{_tasks(runs)}), counted in no rate: {cause}."
             )
 
 
@@ -140,11 +127,14 @@ def doubtful_zeros(arms: Arms) -> Iterator[str]:
     for label, results in arms:
         runs = [run for run in results if run.measured and run.trace.doubt]
         if runs:
-            tasks = some(sorted({run.task_id for run in runs}))
             yield (
-                f"{label}: {counted(len(runs), 'zero')} may say nothing about the agent, to judge by a text "
-                f"({runs[0].trace.doubt}; {tasks}); {'it counts' if len(runs) == 1 else 'they count'}, so read them."
+                f"{label} has {counted(len(runs), 'zero')} that may be lost runs, judging by a text "
+                f"({runs[0].trace.doubt}; {_tasks(runs)}); they count, so read what happened."
             )
+
+
+def _tasks(runs: Sequence[EvalResult]) -> str:
+    return some(sorted({run.task_id for run in runs}))
 
 
 def cut_short(arms: Arms) -> Iterator[str]:
@@ -153,17 +143,16 @@ def cut_short(arms: Arms) -> Iterator[str]:
         batches = {run.batch.name: run.batch for run in results if run.batch}.values()
         for batch in batches:
             if batch.cut_short:
-                present = "?" if batch.present is None else batch.present
-                left = f"{present} of its {batch.planned} runs left a result"
+                left = f"{batch.present} of its {batch.planned} runs left a result"
                 yield (
-                    f"{label}: the job {batch.name} is not whole, "
-                    f"{'it has not finished' if batch.planned is None else left}, so its tasks may be no fair sample; "
-                    "resume it (`harbor job resume`, or the matrix with the same journal), then compare again."
+                    f"{label}: the job {batch.name} is not whole: {left if batch.planned else 'it has not finished'}. "
+                    "Its tasks may be no fair sample, so resume it (`harbor job resume`, or the matrix with the same "
+                    "journal), then compare again."
                 )
         retried = [batch.name for batch in batches if batch.retries]
         if retried:
             yield (
                 f"{label}: {counted(sum(batch.retries or 0 for batch in batches), 'run')} of {some(retried)} failed "
-                "and were made again; only the last try is here, and cost and errors of the others are not: "
-                "compare jobs with the same number of retries."
+                "and were repeated. Costs and errors of the failed tries are missing, so compare jobs with as many "
+                "retries."
             )

@@ -12,8 +12,7 @@ from measure.summary.metrics import with_calls
 from measure.summary.wording import some
 
 SELDOM_USED = 0.5
-"""If a smaller share of runs used the treatment, the reader is told."""
-SERVER = re.compile(r"mcp__(?P<server>.+?)__")
+"""A smaller share of runs that used the treatment is worth a warning."""
 
 
 def unused_treatment(arms: Arms, treatment: Sequence[str]) -> Iterator[str]:
@@ -35,15 +34,12 @@ def unused_treatment(arms: Arms, treatment: Sequence[str]) -> Iterator[str]:
         if kind == "tool":
             yield from _failed_calls(label, what, users, names)
         alike = _named_otherwise(recorded, names)
-        if not used and not alike and kind == "tool" and not all(run.trace.names_servers for run in recorded):
+        anonymous = kind == "tool" and not all(run.trace.names_servers for run in recorded)
+        if not recorded or (not used and not alike and anonymous):
+            why = "its agent records such calls like those of its own tools" if recorded else "no run left a trajectory"
             yield (
-                f"Whether {label} used {what} is not recorded: its agent may record such calls like those of its own "
-                "tools, or make them in a shell; read a few trajectories before you call the difference its effect."
-            )
-        elif not recorded:
-            yield (
-                f"Whether {label} used {what} is not recorded: no run left a trajectory; "
-                "use an agent that writes one before you call the difference its effect."
+                f"Whether {label} used {what} is not recorded: {why}; look at what a few runs did before you call the "
+                "difference its effect."
             )
         elif not used and alike:
             yield (
@@ -54,22 +50,24 @@ def unused_treatment(arms: Arms, treatment: Sequence[str]) -> Iterator[str]:
             whose = f"none of the {len(recorded)} runs with a trajectory" if unknown else "no run"
             yield (
                 f"The treatment was never used: {whose} of {label} called {what}, "
-                f"so the difference cannot be its effect{unknown}; look whether the agent could reach it."
+                f"so the difference cannot be its effect{unknown}; check that the agent could reach it."
             )
         elif used < SELDOM_USED * len(recorded):
             yield (
                 f"Only {used} of {len(recorded)} runs of {label} used {what}{unknown}; "
-                "the difference is that of being offered it, not of using it."
+                "the difference shows what offering it does, not what using it does."
             )
 
 
 def _named_otherwise(runs: Sequence[EvalResult], patterns: Sequence[str]) -> list[str]:
     """Return called tools that have a server of `patterns` in their name: agents name tools differently."""
-    servers = {match["server"] for pattern in patterns if (match := SERVER.match(pattern))}
+    servers = {_letters(pattern.split("__")[1]) for pattern in patterns if pattern.startswith("mcp__")} - {""}
     called = {call.name for run in runs for call in run.trace.tool_calls}
-    plain = {name: re.sub(r"\W|_", "", name).casefold() for name in called}
-    wanted = [re.sub(r"\W|_", "", server).casefold() for server in servers]
-    return sorted(name for name, text in plain.items() if any(server in text for server in wanted if server))
+    return sorted(name for name in called if any(server in _letters(name) for server in servers))
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).casefold()
 
 
 def _failed_calls(label: str, what: str, users: Sequence[EvalResult], names: Sequence[str]) -> Iterator[str]:
@@ -80,7 +78,7 @@ def _failed_calls(label: str, what: str, users: Sequence[EvalResult], names: Seq
         share = f"all {len(calls)} calls" if len(failed) == len(calls) else f"{len(failed)} of {len(calls)} calls"
         said = " ".join((failed[0].error or "").split())[:80]
         never = ", so the treatment never worked" if len(failed) == len(calls) else ""
-        yield f"{label}: {share} of {what} failed{never} ({said!r}); look at the server and its login."
+        yield f"{label}: {share} of {what} failed{never} ({said!r}); check the server and its login."
 
 
 def treatment_in_baseline(arms: Arms, treatment: Sequence[str]) -> Iterator[str]:
@@ -89,7 +87,7 @@ def treatment_in_baseline(arms: Arms, treatment: Sequence[str]) -> Iterator[str]
     `treatment` is as in `unused_treatment`; if both arms were offered the same, it is the MCP servers that both called.
     """
     (label_a, a), (label_b, b) = arms
-    tools, advice = _treatment_tools(a, b, treatment), "what is compared is more of it with less;"
+    tools, advice = _treatment_tools(a, b, treatment), "this compares more of it with less;"
     if not tools:
         tools = sorted(_called_servers(a) & _called_servers(b))
         advice = "if that is what B is about, say so with --treatment, and"

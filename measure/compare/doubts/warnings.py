@@ -9,14 +9,12 @@ import scipy
 
 from locobench.harbor.task import CONTROL_GROUP
 from locobench.shared.claim import REPOSITORIES_FOR_ALL
-from measure.compare.costs import price, unpriced
 from measure.compare.decision import clusters_of, per_task
 from measure.compare.doubts.confounds import confounds
 from measure.compare.doubts.loss import cut_short, doubtful_zeros, lost_runs
 from measure.compare.doubts.treatment import no_way_to_the_code, treatment_in_baseline, unused_treatment
 from measure.compare.pairing import Arms, dimensions
 from measure.compare.verdicts import Comparison, UnitComparison
-from measure.compare.wording import group_name
 from measure.statistics.significance import fisher_test, holm, sign_flip_test
 from measure.summary.wording import counted, p_text, points, some
 
@@ -24,7 +22,7 @@ MORE_ZEROS = 0.2
 """An arm, or a group of it, that scored 0 this much more often than the other arm, and than the rest of its own, looks
 broken rather than weak ..."""
 ZEROS_P = 0.01
-"""... if chance explains neither at this level; for groups after Holm's correction."""
+"""... if chance explains neither at this level, after Holm's correction."""
 MOVED_P = 0.05
 """Two-sided p-value at which a control group has moved, since it should move in neither direction."""
 MOSTLY_BETWEEN = 0.2
@@ -45,8 +43,7 @@ def find_warnings(comparison: Comparison, arms: Arms, treatment: Sequence[str]) 
         *doubtful_zeros(arms),
         *cut_short(arms),
         *_mixed_scales(arms),
-        *_zeros_of_arms(arms),
-        *zeros_of_groups(units, comparison.label_a, comparison.label_b),
+        *many_zeros(units, comparison.label_a, comparison.label_b),
         *treatment_in_baseline(arms, treatment),
         *unused_treatment(arms, treatment),
         *no_way_to_the_code(arms),
@@ -65,66 +62,61 @@ def _pilot(comparison: Comparison) -> Iterator[str]:
     found = [f"{counted(count, 'run')} of {label}" for label, count in counts if count]
     if found:
         yield (
-            f"Left out: {some(found)}, by which these tasks were selected; a task selected for its reward does "
-            "otherwise the next time, in any arm."
+            f"Left out: {some(found)}, by which these tasks were selected. Tasks selected for a low reward earn "
+            "more the next time, in any arm."
         )
 
 
 def _unpriced(arms: Arms) -> Iterator[str]:
     """Yield a sentence for each arm in which some runs have no price, unless none has one anywhere."""
-    if any(price(run) is not None for _, results in arms for run in results if run.measured):
+    if any(run.cost_usd is not None for _, results in arms for run in results if run.measured):
         for label, results in arms:
-            yield from unpriced(label, results)
+            known = [run for run in results if run.measured and run.tokens]
+            if without := sum(run.cost_usd is None for run in known):
+                yield (
+                    f"{label}: no price is recorded for {without} of the {len(known)} runs with tokens (nothing, or "
+                    "$0); they count in no cost: compare the tokens."
+                )
 
 
 def _mixed_scales(arms: Arms) -> Iterator[str]:
     """Yield a sentence if one arm has scores of 0 and 1 alone, some of them 1, and many of the other's lie between."""
-    scores = [[run.overall_score for run in results if run.measured] for _, results in arms]
-    for (label, _), (other, _), own, others in zip(arms, reversed(arms), scores, reversed(scores), strict=True):
+    scores = [(label, [run.overall_score for run in results if run.measured]) for label, results in arms]
+    for (label, own), (other, others) in (scores, scores[::-1]):
         between = sum(0 < score < 1 for score in others) / max(1, len(others))
         if set(own) in ({1.0}, {0.0, 1.0}) and between >= MOSTLY_BETWEEN:
             yield (
                 f"The arms are scored on different scales: every run of {label} scored 0 or 1, and "
-                f"{100 * between:.0f} % of {other}'s lie between; score both arms in one way."
+                f"{100 * between:.0f} % of {other}'s in between; score both arms in one way."
             )
 
 
-def _zeros_of_arms(arms: Arms) -> Iterator[str]:
-    """Yield a sentence for an arm that scored 0 far more often than the other."""
-    of_arms = [_zeros([run.overall_score for run in results if run.measured]) for _, results in arms]
-    for (label, _), (zeros, runs), (others, other_runs) in zip(arms, of_arms, reversed(of_arms), strict=True):
-        excess = zeros / max(1, runs) - others / max(1, other_runs)
-        if excess >= MORE_ZEROS and fisher_test(others, other_runs, zeros, runs).greater <= ZEROS_P:
-            yield (
-                f"{label}: {zeros} of {runs} measured runs scored 0 (the other arm: {others} of {other_runs}); "
+def many_zeros(units: Sequence[UnitComparison], label_a: str = "A", label_b: str = "B") -> list[str]:
+    """Return a sentence for an arm, and for each group of one, that scored 0 far more often than it should.
+
+    That is: than the same tasks in the other arm and, for a group, than the rest of its arm. The likely cause: a server
+    never came up, or a verifier found no answer.
+    """
+    groups = [("", "")] + [(name, value) for name, values in dimensions(units).items() for value in values]
+    found = []
+    for name, value in groups:
+        inside = [unit for unit in units if unit.groups.get(name, "") == value]
+        outside = [unit for unit in units if unit.groups.get(name, value) != value]
+        own, rest = _zeros(inside), _zeros(outside)
+        which = f" with {name} {value!r}" if name else ""
+        for label, other, (zeros, runs), there, (more, of) in (
+            (label_a, label_b, own[0], own[1], rest[0]),
+            (label_b, label_a, own[1], own[0], rest[1]),
+        ):
+            against = [there, (more, of)] if name else [there]
+            p = max(fisher_test(*pair, zeros, runs).greater for pair in against)
+            excess = zeros / max(1, runs) - max(count / max(1, total) for count, total in against)
+            beside = f"{other}: {there[0]} of {there[1]}" + (f"; the rest of {label}: {more} of {of}" if name else "")
+            text = (
+                f"{label}: {zeros} of {runs} runs{which} scored 0 ({beside}); "
                 "look at a few of them before you trust the difference."
             )
-
-
-def zeros_of_groups(units: Sequence[UnitComparison], label_a: str = "A", label_b: str = "B") -> list[str]:
-    """Return a sentence for each group that scored 0 in one arm far more often than the rest of it and the other arm.
-
-    The likely cause: a server never came up, or a verifier found no answer.
-    """
-    found = []
-    for dimension, values in dimensions(units).items():
-        for value in values:
-            inside = [unit for unit in units if unit.groups.get(dimension) == value]
-            outside = [unit for unit in units if unit.groups.get(dimension, value) != value]
-            of_arms = (
-                (label_a, [s for u in inside for s in u.scores_a], [s for u in outside for s in u.scores_a]),
-                (label_b, [s for u in inside for s in u.scores_b], [s for u in outside for s in u.scores_b]),
-            )
-            for (arm, own, others), (other, same, _) in (of_arms, of_arms[::-1]):
-                (zeros, runs), in_other, in_rest = _zeros(own), _zeros(same), _zeros(others)
-                p = max(fisher_test(*against, zeros, runs).greater for against in (in_other, in_rest))
-                excess = zeros / max(1, runs) - max(count / max(1, of) for count, of in (in_other, in_rest))
-                text = (
-                    f"{arm}: {zeros} of {runs} runs with {group_name(dimension, value)} scored 0 (the same tasks in "
-                    f"{other}: {in_other[0]} of {in_other[1]}; the rest of {arm}: {in_rest[0]} of {in_rest[1]}); "
-                    "look at a few of these runs before you trust the difference."
-                )
-                found.append((p, excess, text))
+            found.append((p, excess, text))
     adjusted = holm([p for p, _, _ in found])
     named = [
         (p, text) for p, (_, excess, text) in zip(adjusted, found, strict=True) if p <= ZEROS_P and excess >= MORE_ZEROS
@@ -132,16 +124,17 @@ def zeros_of_groups(units: Sequence[UnitComparison], label_a: str = "A", label_b
     return [text for _, text in sorted(named, key=lambda group: group[0])]
 
 
-def _zeros(scores: Sequence[float]) -> tuple[int, int]:
-    return scores.count(0), len(scores)
+def _zeros(units: Sequence[UnitComparison]) -> list[tuple[int, int]]:
+    """Return the number of runs that scored 0, and of all runs, in A and in B."""
+    arms = ([s for u in units for s in u.scores_a], [s for u in units for s in u.scores_b])
+    return [(scores.count(0), len(scores)) for scores in arms]
 
 
 def _unequal_trials(comparison: Comparison) -> Iterator[str]:
     """Yield a sentence if tasks have more runs in one arm, unless lost runs, which have their own, explain it."""
     unequal = [u for u in comparison.decision.units if len(u.scores_a) != len(u.scores_b)]
     if unequal and not (comparison.loss.a.lost or comparison.loss.b.lost):
-        name = comparison.decision.name
-        examples = [f"{name(u)} ({len(u.scores_a)} and {len(u.scores_b)})" for u in unequal]
+        examples = [f"{u.key} ({len(u.scores_a)} and {len(u.scores_b)})" for u in unequal]
         yield (
             f"The arms do not have the same number of measured runs: {some(examples)}; "
             "run the missing ones before you compare single tasks."
@@ -184,8 +177,8 @@ def _control_group(units: Sequence[UnitComparison]) -> Iterator[str]:
     told = f"{points(fmean(differences))} over {counted(len(differences), 'task')} (p = {p_text(p)})"
     if p <= MOVED_P:
         yield (
-            f"The control group moved: {told}. One grep nearly answers these tasks, so something else than the search"
-            " differs between the arms; look for it before you trust the difference."
+            f"The control group moved: {told}. One grep nearly answers these tasks, so something other than search "
+            "differs between the arms; find it before you trust the difference."
         )
     else:
         yield f"The control group, which one grep nearly answers, did not move: {told}."
