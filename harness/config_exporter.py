@@ -11,12 +11,12 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from harness.agents.claude.layout import FOLDERS, installed_version
-from harness.errors import InputError
-from harness.models import ClaudeConfigSnapshot
+from harness.executor.claude.layout import FOLDERS, installed_version
 from harness.suite.load import read_object
 from harness.suite.skills import find_skills
+from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole
+from measure.records import ClaudeConfigSnapshot
 from measure.secrets.redaction import redact, redact_settings
 
 SKIPPED_NAMES = frozenset((".git", ".venv", "__pycache__", "node_modules", ".DS_Store"))

@@ -12,10 +12,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from harness.agents.claude.layout import FOLDERS
-from harness.errors import InputError
-from harness.models import ClaudeConfigSnapshot
+from harness.executor.claude.layout import FOLDERS
 from harness.suite.resolved import load_snapshot
+from locobench.shared.errors import InputError
+from measure.records import ClaudeConfigSnapshot
 
 UNSAFE = re.compile(r"[\x00-\x1f\\:]")
 """Characters that have a special meaning on some file system."""

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from harness.errors import InputError
 from locobench.shared.command_line import SETTINGS, OneLineErrors, version_option
+from locobench.shared.errors import InputError
 from locobench.shared.terminal import complain, did_you_mean
 
 

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import click
 
-from harness.agents.claude.layout import installed_version
-from harness.errors import InputError
 from harness.executor import ClaudeExecutor
+from harness.executor.claude.layout import installed_version
 from harness.graders.code_graders import TIMEOUTS
 from harness.graders.composite_grader import CompositeGrader
 from harness.graders.hand_in import compiled, files_below
-from harness.host.variables import CLOUDS, PASSED_VARIABLES
 from harness.models import Task
-from harness.run.oracle import Check, nop, oracle
+from harness.runner.oracle import Check, nop, oracle
+from harness.sandbox.variables import CLOUDS, PASSED_VARIABLES
 from harness.suite.load import load_configs, load_tasks
+from locobench.shared.errors import InputError
 from measure.report.console import say, say_lines
 from measure.secrets.names import is_secret_name
 from measure.secrets.redaction import redact_text

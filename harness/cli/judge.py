@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
-from harness.errors import InputError
 from harness.graders.service import Question, Service
 from harness.models import EvalResult
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
-from harness.run.panel import EXPECTED_REPLY_TOKENS, Panel, PanelReply, PanelStopped
-from harness.run.regrade import graded, question_of
+from harness.runner.panel import EXPECTED_REPLY_TOKENS, Panel, PanelReply, PanelStopped
+from harness.runner.regrade import graded, question_of
+from locobench.shared.errors import InputError
 from locobench.shared.files import check_output
 from measure.commands.options import PATH, load, reward_options
 from measure.commands.output import journal_of, save_results

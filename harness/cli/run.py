@@ -9,18 +9,18 @@ from typing import Any
 import click
 
 from harness.cli.run_options import RunOptions, run_options
-from harness.errors import InputError
 from harness.models import Config, EvalResult, Task
-from harness.reporter import Reporter
-from harness.run.matrix import MatrixStopped
-from harness.run.plan import PlannedRun, finished_before, plan, refuse_other_experiment
 from harness.runner import EvalRunner
+from harness.runner.matrix import MatrixStopped
+from harness.runner.plan import PlannedRun, finished_before, plan, refuse_other_experiment
 from harness.suite.load import load_configs, load_tasks
 from harness.suite.resolved import ResolvedConfig
 from locobench.shared.command_line import INTERRUPTED
+from locobench.shared.errors import InputError
 from measure.commands.options import PATH
 from measure.commands.output import refuse_unwritable, results_and_journal, save_results, say_stopped
 from measure.report.console import say
+from measure.report.reporter import Reporter
 from measure.results.journal import read_journal
 from measure.summary.metrics import by_arm
 from measure.summary.wording import cost_text, seconds_text

@@ -10,18 +10,18 @@ from pathlib import Path
 
 import click
 
-from harness.agents.base import executor_of
-from harness.agents.codex.executor import CodexExecutor
-from harness.agents.command import CommandExecutor
-from harness.agents.echo import EchoExecutor
-from harness.errors import InputError
 from harness.executor import ClaudeExecutor, Executor
+from harness.executor.base import executor_of
+from harness.executor.codex.executor import CodexExecutor
+from harness.executor.command import CommandExecutor
+from harness.executor.echo import EchoExecutor
 from harness.graders.composite_grader import CompositeGrader
 from harness.models import EvalResult
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
-from harness.run.plan import FAILED, PlannedRun, paid_again
 from harness.runner import EvalRunner
+from harness.runner.plan import FAILED, PlannedRun, paid_again
 from harness.sandbox.place import DEFAULT_IMAGE, Sandbox
+from locobench.shared.errors import InputError
 from measure.commands.options import PATH, together
 from measure.report.console import say
 from measure.summary.wording import counted

@@ -12,12 +12,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.errors import InputError
 from harness.graders.commands import DETAIL_LINES, NOT_FOUND, Commands, SetupError, output_of, some
 from harness.graders.grading_folder import PythonReport
-from harness.host import trees
-from harness.host.processes import Command, Limits, StopCause
 from harness.models import CodeAssertion, CodeCheckType, GradeResult
+from harness.sandbox import trees
+from harness.sandbox.processes import Command, Limits, StopCause
+from locobench.shared.errors import InputError
 from locobench.shared.files import read_below
 
 DEFAULT_TEST_COMMAND = "pytest"

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from harness.graders.grading_folder import GradingFolder, PythonReport, grading_folder
 from harness.graders.hand_in import HandIn, files_below
-from harness.host import scratch, trees
-from harness.host.processes import Command, Finished, Limits, StopCause
+from harness.sandbox import scratch, trees
 from harness.sandbox.place import Sandbox
+from harness.sandbox.processes import Command, Finished, Limits, StopCause
 
 SETUP_SECONDS = 600
 """Time limit for all commands of a task's `setup` together."""

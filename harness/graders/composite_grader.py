@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from harness.errors import InputError, TaskError
 from harness.graders.code_graders import DEFAULT_TEST_COMMAND, CodeGrader
 from harness.graders.commands import SHELL, GraderError
 from harness.graders.llm_graders import LLMGrader
@@ -26,6 +25,11 @@ from harness.models import (
 )
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.sandbox.place import Sandbox, SandboxError
+from locobench.shared.errors import InputError
+
+
+class TaskError(InputError):
+    """A task cannot be checked here, whoever works on it. Others may be."""
 
 
 class CompositeGrader:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from harness.graders import witness
 from harness.graders.hand_in import HandIn
-from harness.host import scratch, trees
+from harness.sandbox import scratch, trees
 from locobench.shared.files import read_below
 
 NAMES = ("python", "python3", "pytest", "py.test")

@@ -13,7 +13,7 @@ from typing import Any
 
 import pathspec
 
-from harness.host import directory, trees
+from harness.sandbox import directory, trees
 from locobench.shared.files import read_below
 
 STEERING = (

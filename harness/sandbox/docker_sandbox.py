@@ -18,15 +18,15 @@ from urllib.parse import urlsplit
 
 from docker.types import Mount
 
-from harness.errors import InputError
-from harness.host import scratch
-from harness.host.processes import Command, Finished, Limits, StopCause
-from harness.host.variables import passed_variables, tool_environment
 from harness.models import Resources
+from harness.sandbox import scratch
 from harness.sandbox.place import DEFAULT_IMAGE, Sandbox, SandboxError
+from harness.sandbox.processes import Command, Finished, Limits, StopCause
+from harness.sandbox.variables import passed_variables, tool_environment
 from locobench.containers.container import Container, EngineError
 from locobench.containers.container import Limits as ContainerLimits
 from locobench.containers.engine import ENGINE_SECONDS, Engine
+from locobench.shared.errors import InputError
 
 OF_THIS_MACHINE = ("PATH", "HOME", "SHELL", "USER", "LOGNAME")
 """Variables that have no meaning in a container."""

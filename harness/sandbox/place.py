@@ -6,9 +6,9 @@ import os
 import sys
 from pathlib import Path
 
-from harness.host.processes import Command, Finished
-from harness.host.variables import passed_variables, tool_environment
 from harness.models import Resources
+from harness.sandbox.processes import Command, Finished
+from harness.sandbox.variables import passed_variables, tool_environment
 
 DEFAULT_IMAGE = "harness-sandbox"
 """The image that the Dockerfile beside this file is for."""

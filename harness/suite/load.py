@@ -19,8 +19,8 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
-from harness.errors import InputError
 from harness.models import CodeAssertion, Config, LLMAssertion, Task
+from locobench.shared.errors import InputError
 from locobench.shared.files import read_text
 from locobench.shared.terminal import did_you_mean
 

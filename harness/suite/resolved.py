@@ -12,11 +12,11 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from harness.errors import InputError, IsolationError
 from harness.models import ClaudeConfigSnapshot, Config
 from harness.models.tools import mcp_name
 from harness.suite import fingerprint
 from harness.suite.skills import Skill, find_skills
+from locobench.shared.errors import InputError
 from locobench.shared.terminal import did_you_mean
 from locobench.shared.validation import first_problem
 from measure.secrets.redaction import REDACTED
@@ -113,7 +113,7 @@ def resolve(config: Config) -> ResolvedConfig:
     skills_path = config.skills_path.expanduser() if config.skills_path is not None else None
     try:
         skills = find_skills(skills_path) if skills_path is not None else ()
-    except IsolationError as error:
+    except InputError as error:
         raise InputError(f"config {config.name}: {error}") from error
     return ResolvedConfig(
         **{

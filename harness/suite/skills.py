@@ -11,7 +11,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from harness.errors import IsolationError
+from locobench.shared.errors import InputError
 
 FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.MULTILINE | re.DOTALL)
 """The YAML at the head of a SKILL.md."""
@@ -31,14 +31,14 @@ class Skill:
 def find_skills(skills_path: Path) -> tuple[Skill, ...]:
     """Find the skills at a path: itself if it has a SKILL.md, else its subfolders that do, sorted by name.
 
-    A folder without skills gets a warning, since nothing in it reaches the agent. IsolationError if there is no such
+    A folder without skills gets a warning, since nothing in it reaches the agent. InputError if there is no such
     folder, or a SKILL.md cannot be read.
     """
     path = skills_path.expanduser()
     if (path / "SKILL.md").is_file():
         return (_skill(path.resolve()),)
     if not path.is_dir():
-        raise IsolationError(f"skills_path {path}: no such folder")
+        raise InputError(f"skills_path {path}: no such folder")
     skills = skills_in(path)
     flat = sorted(file.name for file in path.glob("*.md"))
     if not skills:
@@ -56,7 +56,7 @@ def _skill(folder: Path) -> Skill:
     try:
         text = (folder / "SKILL.md").read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        raise IsolationError(f"{folder / 'SKILL.md'}: cannot be read ({error.strerror})") from error
+        raise InputError(f"{folder / 'SKILL.md'}: cannot be read ({error.strerror})") from error
     about = _front_matter(folder / "SKILL.md", text)
     names = frozenset([folder.name, *([str(about["name"])] if about.get("name") else [])])
     # The CLI does not list a skill that is for the model alone, or for certain files.

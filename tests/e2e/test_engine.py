@@ -15,10 +15,10 @@ from pathlib import Path
 import docker
 import pytest
 
-from harness.host.processes import Command, Finished, Limits, StopCause
 from harness.models import ErrorKind, Outcome, Resources
 from harness.sandbox.docker_sandbox import DockerSandbox, engine_of_user
 from harness.sandbox.place import SandboxError
+from harness.sandbox.processes import Command, Finished, Limits, StopCause
 from locobench.containers.engine import GRACE_SECONDS, LABEL
 from measure.results.files import load_results
 from tests.e2e.proxy import FragileSocket
@@ -103,7 +103,7 @@ def test_memory_and_processes_have_limits(run: Run) -> None:
 ALONE = """
 import sys
 from pathlib import Path
-from harness.host.processes import Command, Limits
+from harness.sandbox.processes import Command, Limits
 from harness.sandbox.docker_sandbox import DockerSandbox, engine_of_user
 sandbox = DockerSandbox()
 sandbox.prepare("bash")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.agents.command import CommandExecutor
-from harness.errors import InputError
+from harness.executor.command import CommandExecutor
 from harness.models import Config, ErrorKind, EvalResult, Outcome
+from locobench.shared.errors import InputError
 from measure.results.files import load_results
 from tests.support.suite import harness, make_suite
 

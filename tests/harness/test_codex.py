@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.agents.codex.events import EventWatch, decide, tool_calls, usage
-from harness.agents.codex.executor import CodexExecutor
-from harness.agents.codex.layout import settings
-from harness.errors import InputError
-from harness.host.processes import Finished, LineVerdict, StopCause
+from harness.executor.codex.events import EventWatch, decide, tool_calls, usage
+from harness.executor.codex.executor import CodexExecutor
+from harness.executor.codex.layout import settings
 from harness.models import Config, ErrorKind, Outcome
+from harness.sandbox.processes import Finished, LineVerdict, StopCause
 from harness.suite.resolved import resolve
+from locobench.shared.errors import InputError
 
 RECORDED = Path(__file__).parents[1] / "fixtures" / "codex_cli"
 

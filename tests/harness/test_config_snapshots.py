@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from harness.config_exporter import ConfigExporter
 from harness.config_importer import ConfigImporter
-from harness.errors import InputError
 from harness.models import ClaudeConfigSnapshot
+from locobench.shared.errors import InputError
 from measure.secrets.names import is_secret_name
 from measure.secrets.redaction import REDACTED, redact_settings
 from tests.support.suite import harness

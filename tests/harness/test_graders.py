@@ -11,14 +11,14 @@ from typing import Any, cast
 import psutil
 import pytest
 
-from harness.errors import InputError
 from harness.graders import code_graders
 from harness.graders.code_graders import CodeGrader
 from harness.graders.composite_grader import CompositeGrader
-from harness.host import directory, trees
-from harness.host.processes import KEPT_BYTES
 from harness.models import CodeAssertion, ExecutionTrace, GradeResult, LLMAssertion, Outcome, Task
+from harness.sandbox import directory, trees
 from harness.sandbox.place import Sandbox
+from harness.sandbox.processes import KEPT_BYTES
+from locobench.shared.errors import InputError
 
 COMPLETED = ExecutionTrace()
 

@@ -11,8 +11,8 @@ import pytest
 
 from harness.graders import service
 from harness.graders.service import Service
-from harness.run.judged_task import JudgedTask
-from harness.run.regrade import answer_question
+from harness.runner.judged_task import JudgedTask
+from harness.runner.regrade import answer_question
 from locobench.scoring.judge import judging
 from locobench.scoring.judge.code_base import Code
 from locobench.scoring.judge.evidence import evidence

@@ -15,10 +15,10 @@ from urllib.parse import quote
 import pytest
 
 from harness.graders.code_graders import CodeGrader
-from harness.host import directory, trees
-from harness.host.variables import passed_variables
 from harness.isolator import EnvironmentIsolator
 from harness.models import ExecutionTrace, FileChange, ToolCall
+from harness.sandbox import directory, trees
+from harness.sandbox.variables import passed_variables
 from measure.results.files import load_results_file, without_secrets
 from measure.results.harbor import load_jobs
 from measure.secrets.redaction import REDACTED, Redactor

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import InputError
 from harness.models import CodeAssertion, CodeCheckType, LLMAssertion, Task, TaskCategory
 from harness.runner import EvalRunner
 from harness.suite.resolved import resolve
 from harness.suite.skills import find_skills
+from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole
 
 TASK = """\

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from harness.errors import InputError
 from harness.executor import Executor
 from harness.graders.composite_grader import CompositeGrader
 from harness.isolator import EnvironmentIsolator
@@ -28,10 +27,10 @@ from harness.models import (
     Outcome,
     Task,
 )
-from harness.run import matrix
-from harness.run.matrix import spent_usd
-from harness.run.plan import plan
-from harness.runner import EvalRunner, MatrixStopped
+from harness.runner import EvalRunner, MatrixStopped, matrix
+from harness.runner.matrix import spent_usd
+from harness.runner.plan import plan
+from locobench.shared.errors import InputError
 from measure.results.journal import Journal, read_journal
 from measure.summary.metrics import total_cost
 from tests.support.results import run
@@ -588,7 +587,7 @@ def test_no_results_folder_appears_before_something_is_saved(tmp_path: Path, mon
 
 @pytest.mark.slow
 def test_the_bundled_suite_has_solutions_that_pass_and_fixtures_that_fail() -> None:
-    from harness.run.oracle import nop, oracle
+    from harness.runner.oracle import nop, oracle
     from tests.support.suite import REPOSITORY
 
     tasks = EvalRunner.load_tasks_from_glob(str(REPOSITORY / "evals/tasks/**/*.task.yaml"))

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from harness.errors import InputError
 from harness.executor import ClaudeExecutor
 from harness.models import ClaudeConfigSnapshot, Config
 from harness.runner import EvalRunner
 from harness.suite.resolved import resolve
+from locobench.shared.errors import InputError
 from measure.results.files import load_results
 from measure.secrets.redaction import REDACTED
 from tests.support.fake_claude import FakeClaude, calls
