@@ -46,9 +46,9 @@ class Commands:
     def __init__(
         self,
         hidden_path: Path | str | None = None,
-        *,
         fixture_path: Path | str | None = None,
         solution_path: Path | str | None = None,
+        *,
         sources: Sequence[str] = (),
         setup: Sequence[str] = (),
         sandbox: Sandbox | None = None,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field, InstanceOf, TypeAdapter
 
 from harness.graders.code_graders import DEFAULT_TEST_COMMAND, CodeGrader
 from harness.graders.commands import SHELL, GraderError
@@ -26,6 +28,11 @@ from harness.models import (
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.sandbox.place import Sandbox, SandboxError
 from locobench.shared.errors import InputError
+
+RETURNED = TypeAdapter(
+    tuple[list[InstanceOf[GradeResult]], Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)], bool]
+)
+"""What `grade` returns."""
 
 
 class TaskError(InputError):
@@ -72,12 +79,7 @@ class CompositeGrader:
         try:
             if env_path is None:
                 raise FileNotFoundError("the run's files were deleted")
-            grades, score, passed = self.grade(task, trace, env_path)
-            if not all(isinstance(grade, GradeResult) for grade in grades):
-                raise TypeError("grade() returned grades that are not GradeResult")
-            if not 0 <= score <= 1:
-                raise ValueError(f"grade() returned the score {score}, which is not from 0 to 1")
-            return list(grades), float(score), bool(passed)
+            return RETURNED.validate_python(self.grade(task, trace, env_path))
         except Exception as error:  # the run has cost money: grade it later instead of losing it
             return [not_graded("grade", None, error)], 0.0, False
 
@@ -87,7 +89,7 @@ class CompositeGrader:
         if not trace.outcome.measured:
             return [], 0.0, False
         grades = {grade.assertion_id: grade for grade in earlier}
-        with self.one_copy(task, env_path) if env_path else nullcontext():
+        with self._code_grader(task).one_copy(env_path) if env_path else nullcontext():
             for name, assertion in zip(assertion_ids(task.assertions), task.assertions, strict=True):
                 is_check = isinstance(assertion, CodeAssertion)
                 if grades[name].status == "graded" or (is_check and env_path is None):
@@ -96,7 +98,10 @@ class CompositeGrader:
                     grades[name] = self.grade_single_assertion(assertion, task, trace, env_path)
                 except Exception as error:  # the run has cost money: grade it later instead of losing it
                     grades[name] = not_graded(name, assertion, error)
-        return scored(task, trace, grades)
+        named = [grade.model_copy(update={"assertion_id": name}) for name, grade in grades.items()]
+        named = [grade.model_copy(update={"weight": grade.resolve_weight(task.scoring)}) for grade in named]
+        score = weighted_score(named, task.scoring)
+        return named, score, has_passed(trace, named, score)
 
     def grade_single_assertion(
         self, assertion: CodeAssertion | LLMAssertion, task: Task, trace: ExecutionTrace, env_path: Path | None
@@ -156,22 +161,12 @@ class CompositeGrader:
         """The model of the judge."""
         return self._judge.model
 
-    def one_copy(self, task: Task, env_path: Path) -> AbstractContextManager[None]:
-        """See `Commands.one_copy`."""
-        return self._code_grader(task).one_copy(env_path)
-
     def _code_grader(self, task: Task) -> CodeGrader:
         """Return the grader shared by all runs of a task; it remembers what the reference solution passes."""
-        made = CodeGrader(
-            task.hidden_path,
-            fixture_path=task.fixture_path,
-            solution_path=task.solution_path,
-            sources=task.sources,
-            setup=task.setup,
-            sandbox=self.sandbox and self.sandbox.within(task.resources),
-        )
-        globs = tuple(task.sources)
-        key = (task.hidden_path, task.fixture_path, task.solution_path, globs, tuple(task.setup), task.resources)
+        paths = (task.hidden_path, task.fixture_path, task.solution_path)
+        key = (*paths, *task.sources, "setup", *task.setup, task.resources)
+        place = self.sandbox and self.sandbox.within(task.resources)
+        made = CodeGrader(*paths, sources=task.sources, setup=task.setup, sandbox=place)
         return self._code_graders.setdefault(key, made)
 
 
@@ -199,16 +194,6 @@ def ungraded(task: Task) -> list[GradeResult]:
     """Return `not_graded` for every assertion of a task."""
     named = zip(assertion_ids(task.assertions), task.assertions, strict=True)
     return [not_graded(name, assertion) for name, assertion in named]
-
-
-def scored(
-    task: Task, trace: ExecutionTrace, grades: Mapping[str, GradeResult]
-) -> tuple[list[GradeResult], float, bool]:
-    """Return grades, which come by assertion id, with id and weight; then the score and whether the run passed."""
-    named = [grade.model_copy(update={"assertion_id": name}) for name, grade in grades.items()]
-    named = [grade.model_copy(update={"weight": grade.resolve_weight(task.scoring)}) for grade in named]
-    score = weighted_score(named, task.scoring)
-    return named, score, has_passed(trace, named, score)
 
 
 def has_passed(trace: ExecutionTrace, grades: list[GradeResult], score: float) -> bool:

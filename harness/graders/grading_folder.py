@@ -28,7 +28,7 @@ GIVEN_PYTHONPATH="${{PYTHONPATH-}}"
 export PATH GIVEN_PYTHONPATH
 unset PYTHONPATH
 command -v {python} > /dev/null || {{ echo "{name}: {python} not found" >&2; echo {python} >> {missing}; exit 127; }}
-exec {python} -s {program} {settings} {name} "$@"
+exec {python} -s "$bin/witness.py" {name} "$@"
 """
 
 SCRIPT = """\
@@ -42,7 +42,6 @@ STEADY_VARIABLES = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "TZ":
 
 WRITTEN = ("project", "home", "tmp", "told")
 READ = ("bin", "pytest.ini")
-PLACES = {"bin": "bin", "missing": "told/missing"}
 
 MOST_TOLD_BYTES = 8_000_000
 """Limit of a report by the witness or a shell; enough for a hundred thousand tests."""
@@ -82,8 +81,7 @@ class GradingFolder:
 
     def script(self, command: str) -> str:
         """Return the bash script of a command, with our interpreters first on its PATH."""
-        quoted = {name: shlex.quote(str(self.root / path)) for name, path in PLACES.items()}
-        return SCRIPT.format(**quoted, command=command)
+        return SCRIPT.format(**_places(self.root), command=command)
 
     def forget(self) -> None:
         """Delete the reports of earlier commands."""
@@ -138,20 +136,16 @@ def grading_folder(work: Path, hand_in: HandIn | None) -> Iterator[GradingFolder
             created = hand_in.assemble(work, project)
             hand_in.lay_hidden(project)
         (root / "pytest.ini").touch()  # else pytest would look for one further up, where others can write
-        settings = {
-            "bin": str(root / "bin"),
-            "project": str(project),
-            "told": str(root / "told"),
-            "created": [str(project / path) for path in created],
-        }
-        (root / "bin/settings.json").write_text(json.dumps(settings))
-        program = shutil.copy(witness.__file__, root / "bin/witness.py")
+        (root / "bin/created.json").write_text(json.dumps(created))
+        shutil.copy(witness.__file__, root / "bin/witness.py")
         for name in NAMES:
             python = name if name.startswith("python") else "python3"
             shim = root / "bin" / name
-            values = {"program": program, "settings": root / "bin/settings.json"}
-            values |= {key: root / place for key, place in PLACES.items()}
-            quoted = {key: shlex.quote(str(value)) for key, value in values.items()}
-            shim.write_text(SHIM.format(**quoted, python=python, name=name), encoding="utf-8")
+            shim.write_text(SHIM.format(**_places(root), python=python, name=name), encoding="utf-8")
             shim.chmod(0o755)
         yield GradingFolder(root, project)
+
+
+def _places(root: Path) -> dict[str, str]:
+    """Return the places that our scripts name, quoted for a shell."""
+    return {"bin": shlex.quote(str(root / "bin")), "missing": shlex.quote(str(root / "told/missing"))}

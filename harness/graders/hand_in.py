@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import configparser
 import re
 import sys
 import tomllib
@@ -17,7 +16,7 @@ from harness.sandbox import directory, trees
 from locobench.shared.files import read_below
 
 STEERING = (
-    *("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", ".coveragerc"),
+    *("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg", ".coveragerc"),
     *("sitecustomize.py", "usercustomize.py", "*.pth", "*.pyc", "*.pyo"),
     *("*.egg-link", "*.egg-info", "*.dist-info"),  # pytest loads the plugins of distributions beside the tests
 )
@@ -25,8 +24,6 @@ STEERING = (
 _STEERING = re.compile("|".join(map(translate, STEERING)), re.IGNORECASE)
 
 MAX_SETTINGS_BYTES = 1_000_000
-SHARED = {"pyproject.toml": ("tool.pytest", "build-system"), "setup.cfg": ("tool:pytest", "pytest")}
-"""Files with settings of a test runner or build among others, and the names of those sections."""
 
 PYTHON = re.compile(r"\.(?:py|pyc|pyo|so)\Z")
 IMPORT = re.compile(rb"^\s*(?:import|from)\s+(\w+)", re.MULTILINE)
@@ -85,8 +82,8 @@ class HandIn:
             return "a link"
         if any(map(_STEERING.match, (*folders, name))):
             return "steers an interpreter or a test runner"
-        if name in SHARED and _settings(self._fixture, path, SHARED[name]) != _settings(work, path, SHARED[name]):
-            return f"changes its section {' or '.join(SHARED[name])}"
+        if name == "pyproject.toml" and _settings(self._fixture, path) != _settings(work, path):
+            return "changes its section tool.pytest or build-system"
         shadowed = self.shadowed(path)
         return shadowed and f"in the place of {shadowed}"
 
@@ -189,21 +186,16 @@ def _imported(root: Path | None, files: Iterable[str]) -> set[str]:
     return {name.decode(errors="replace") for source in sources for name in IMPORT.findall(source)}
 
 
-def _settings(root: Path | None, path: str, sections: tuple[str, ...]) -> Any:
-    """Return some sections of a file; None if there are none, the whole text if it cannot be parsed."""
+def _settings(root: Path | None, path: str) -> Any:
+    """Return what a pyproject.toml says about tests and the build; its whole text if it is not valid TOML."""
     try:
         text = read_below(root, path, MAX_SETTINGS_BYTES).decode("utf-8", errors="replace") if root else ""
     except FileNotFoundError:
-        return None
+        text = ""
     except OSError:  # a link, or too large
         return object()  # unlike any other settings
     try:
-        if path.endswith(".toml"):
-            data = tomllib.loads(text)
-            data |= {f"tool.{name}": value for name, value in data.get("tool", {}).items()}
-            return [data[name] for name in sections if name in data] or None
-        parser = configparser.RawConfigParser(strict=False)
-        parser.read_string(text)
-    except (ValueError, RecursionError, configparser.Error, AttributeError, TypeError):
+        data = tomllib.loads(text)
+        return [data.get("build-system"), data.get("tool", {}).get("pytest")]
+    except (ValueError, RecursionError, AttributeError):
         return text
-    return [parser.items(name) for name in sections if parser.has_section(name)] or None

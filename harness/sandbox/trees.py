@@ -38,7 +38,7 @@ def copy(source: Path, target: Path, wanted: Callable[[str], bool] = lambda _: T
         The relative paths of the files.
 
     Raises:
-        TooLarge: it has more than MAX_COPIED_BYTES on disk, MAX_COPIED_FILES entries or MAX_DEPTH nested folders.
+        TooLarge: it has more than MAX_COPIED_BYTES, MAX_COPIED_FILES entries or MAX_DEPTH nested folders.
         OSError: it cannot be copied, or `target` is no folder.
     """
     if target.is_symlink():
@@ -49,15 +49,15 @@ def copy(source: Path, target: Path, wanted: Callable[[str], bool] = lambda _: T
     for folder, names, files, at in walk(source, strict=True):
         names[:] = [name for name in names if wanted(f"{folder}{name}/")]
         entries += len(names) + len(files)
+        if entries > MAX_COPIED_FILES:
+            raise TooLarge(f"more than {MAX_COPIED_FILES} files")
         for name in names:
             _clear(f"{target}/{folder}{name}", but_folder=True)
             with contextlib.suppress(FileExistsError):
                 os.mkdir(f"{target}/{folder}{name}")
         for path in filter(wanted, [f"{folder}{name}" for name in files]):
-            size += _copy_file(at, path.rpartition("/")[2], f"{target}/{path}")
+            size += _copy_file(at, path.rpartition("/")[2], f"{target}/{path}", MAX_COPIED_BYTES - size)
             copied.append(path)
-            if size > MAX_COPIED_BYTES or entries > MAX_COPIED_FILES:
-                raise TooLarge(f"more than {MAX_COPIED_FILES} files or {MAX_COPIED_BYTES} bytes")
     return copied
 
 
@@ -70,10 +70,10 @@ def _clear(path: str, *, but_folder: bool = False) -> None:
         os.unlink(path)
 
 
-def _copy_file(folder: int, name: str, target: str) -> int:
-    """Copy a file or link from an open folder, with mode and times; holes stay holes. Return its bytes on disk.
+def _copy_file(folder: int, name: str, target: str, most: int) -> int:
+    """Copy a file or link from an open folder, with mode and times; anything else (a pipe, a device) is skipped.
 
-    Anything else (a pipe, a socket, a device) is skipped.
+    Return its bytes; TooLarge, before anything is written, if it has more than `most`.
     """
     status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     _clear(target)
@@ -81,34 +81,13 @@ def _copy_file(folder: int, name: str, target: str) -> int:
         os.symlink(os.readlink(name, dir_fd=folder), target)
     if not stat.S_ISREG(status.st_mode):
         return 0
-    old = os.open(name, FILE, dir_fd=folder)
-    new = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    try:
-        _copy_content(old, new, status.st_size)
-        os.fchmod(new, stat.S_IMODE(status.st_mode))
-        os.utime(new, ns=(status.st_atime_ns, status.st_mtime_ns))
-    finally:
-        os.close(old)
-        os.close(new)
-    return status.st_blocks * 512
-
-
-def _copy_content(old: int, new: int, size: int) -> None:
-    position = 0
-    while position < size:
-        try:
-            start = os.lseek(old, position, os.SEEK_DATA)
-            end = os.lseek(old, start, os.SEEK_HOLE)
-        except OSError as error:
-            if error.errno == errno.ENXIO:  # only a hole follows
-                break
-            start, end = position, size
-        os.lseek(old, start, os.SEEK_SET)
-        os.lseek(new, start, os.SEEK_SET)
-        while start < end and (chunk := os.read(old, min(1 << 20, end - start))):
-            start += os.write(new, chunk)
-        position = end
-    os.ftruncate(new, size)
+    if status.st_size > most:
+        raise TooLarge(f"more than {MAX_COPIED_BYTES} bytes")
+    with open(os.open(name, FILE, dir_fd=folder), "rb") as old, open(target, "xb") as new:
+        shutil.copyfileobj(old, new)
+        os.fchmod(new.fileno(), stat.S_IMODE(status.st_mode))
+    os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
+    return status.st_size
 
 
 def remove(root: Path) -> None:

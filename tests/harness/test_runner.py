@@ -563,10 +563,10 @@ def test_what_a_grader_of_ones_own_returns_is_recorded(tmp_path: Path, assertion
     ("returned", "says"),
     [
         (RuntimeError("no compiler"), "no compiler"),
-        (([], 1.5, True), "score 1.5"),
-        (([], float("nan"), True), "score nan"),
-        (([{"passed": True}], 1.0, True), "not GradeResult"),
-        (None, "unpack"),
+        (([], 1.5, True), "should be less than or equal to 1"),
+        (([], float("nan"), True), "should be a finite number"),
+        (([{"passed": True}], 1.0, True), "should be an instance of GradeResult"),
+        (None, "should be a valid tuple"),
     ],
 )
 def test_a_grader_of_ones_own_that_fails_loses_no_run(tmp_path: Path, returned: object, says: str) -> None:

@@ -86,7 +86,7 @@ sleep 0.1"""
         """cat > money.py <<'END'
 import json, os
 for told in ("../told", "../bin"):
-    for name, text in (("missing", "pytest"), ("report.jsonl", "{"), ("settings.json", "{}"), ("python3", "")):
+    for name, text in (("missing", "pytest"), ("report.jsonl", "{"), ("created.json", "{}"), ("python3", "")):
         try:
             open(told + "/" + name, "a").write(text + "\\n")
         except OSError:
