@@ -8,19 +8,19 @@ import json
 import sys
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from harness.executor.claude.layout import ClaudeLayout
 from harness.executor.layout import Layout
 from harness.models import Config, ErrorKind, ExecutionTrace, Outcome, Resources
 from harness.sandbox import scratch
 from harness.sandbox.place import Sandbox, SandboxError
-from harness.sandbox.processes import Command, Finished
+from harness.sandbox.processes import Command, Finished, StopCause
 from harness.suite.resolved import ResolvedConfig, read_servers, resolve
 from locobench.shared.errors import InputError
 
@@ -35,10 +35,36 @@ class Ending:
     status: int | None = None
     retry_after_seconds: float | None = None
 
+    @property
+    def recorded(self) -> dict[str, Any]:
+        """The fields of a trace that say how the run ended."""
+        return {
+            "is_error": self.outcome is not Outcome.COMPLETED,
+            "outcome": self.outcome,
+            "error": self.error,
+            "error_kind": self.kind,
+            "error_status": self.status,
+            "retry_after_seconds": self.retry_after_seconds,
+        }
 
-OVER_STORAGE = Ending(
-    Outcome.AGENT_ERROR, ErrorKind.STORAGE, "it wrote more files than the task's resources.storage_mb allows"
-)
+
+STOPPED = {
+    StopCause.CANCELLED: Ending(Outcome.INFRA_ERROR, ErrorKind.INTERRUPTED, "interrupted"),
+    StopCause.TIMEOUT: Ending(Outcome.TIMEOUT, ErrorKind.TIME_LIMIT, "the task's time limit was reached"),
+    StopCause.STORAGE: Ending(
+        Outcome.AGENT_ERROR, ErrorKind.STORAGE, "it wrote more files than the task's resources.storage_mb allows"
+    ),
+}
+"""How a run ended that the harness stopped."""
+
+
+class Run(NamedTuple):
+    """How a program's run ended, and what it printed."""
+
+    end: Ending
+    stdout: str = ""
+    stderr: str = ""
+    seconds: float = 0.0
 
 
 class Executor(ABC):
@@ -130,15 +156,18 @@ class ProcessExecutor(Executor):
         """End all runs in progress; they return with error kind `interrupted`."""
         self._cancelled.set()
 
-    def _finish(self, command: Command) -> Finished | Ending:
-        """Run the program to its end; if it cannot be run, return how that counts."""
+    def _finish(self, command: Command, decide: Callable[[Finished, str], Ending]) -> Run:
+        """Run the program to its end; `decide` gets how it finished and its stderr, and returns how that counts."""
         try:
-            return self.sandbox.run(command)
+            finished = self.sandbox.run(command)
         except SandboxError as error:
-            return Ending(Outcome.INFRA_ERROR, ErrorKind.NO_RESULT, f"the sandbox failed: {error}")
+            end = Ending(Outcome.INFRA_ERROR, ErrorKind.NO_RESULT, f"the sandbox failed: {error}")
+            return Run(end, stderr=end.error)
         except OSError as error:
             text = f"{self.program} cannot be started ({error.strerror}); install it or name its path"
-            return Ending(Outcome.INFRA_ERROR, ErrorKind.CLI_REFUSED, text)
+            return Run(Ending(Outcome.INFRA_ERROR, ErrorKind.CLI_REFUSED, text), stderr=text)
+        stdout, stderr = (output.decode("utf-8", "replace") for output in (finished.stdout, finished.stderr))
+        return Run(decide(finished, stderr), stdout, stderr, finished.duration_seconds)
 
     @cached_property
     def _shared_servers(self) -> dict[str, Any]:

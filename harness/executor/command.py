@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from harness.executor.base import OVER_STORAGE, Ending, ProcessExecutor, folders_of, mcp_file_of
+from harness.executor.base import STOPPED, Ending, ProcessExecutor, folders_of, mcp_file_of
 from harness.models import Config, ErrorKind, ExecutionTrace, Offered, Outcome
 from harness.sandbox.place import Sandbox
-from harness.sandbox.processes import Command, Finished, Limits, StopCause
+from harness.sandbox.processes import Command, Finished, Limits
 
 MODEL_VARIABLE = "HARNESS_MODEL"
 """Holds the model of the config."""
@@ -75,23 +75,15 @@ class CommandExecutor(ProcessExecutor):
                 writes=folders_of(isolated),
                 reads=[servers] if servers else [],
             )
-            finished = self._finish(command)
-        if isinstance(finished, Finished):
-            said, stderr = (output.decode("utf-8", "replace") for output in (finished.stdout, finished.stderr))
-            seconds, end = finished.duration_seconds, self._ending(finished, stderr)
-        else:
-            said, stderr, seconds, end = "", finished.error, 0.0, finished
+            run = self._finish(command, self._ending)
         return ExecutionTrace(
-            result=said.strip(),
-            is_error=end.outcome is not Outcome.COMPLETED,
+            **run.end.recorded,
+            result=run.stdout.strip(),
             claude_prompt=prompt,
-            claude_response=said,
+            claude_response=run.stdout,
             config_snapshot=config.recorded(),
-            duration_seconds=seconds,
-            stderr=stderr,
-            outcome=end.outcome,
-            error=end.error,
-            error_kind=end.kind,
+            duration_seconds=run.seconds,
+            stderr=run.stderr,
             usage=None,
             has_transcript=False,
             num_turns=None,
@@ -99,12 +91,8 @@ class CommandExecutor(ProcessExecutor):
         )
 
     def _ending(self, finished: Finished, stderr: str) -> Ending:
-        if finished.cause is StopCause.CANCELLED:
-            return Ending(Outcome.INFRA_ERROR, ErrorKind.INTERRUPTED, "interrupted")
-        if finished.cause is StopCause.TIMEOUT:
-            return Ending(Outcome.TIMEOUT, ErrorKind.TIME_LIMIT, "the task's time was up")
-        if finished.cause is StopCause.STORAGE:
-            return OVER_STORAGE
+        if finished.cause in STOPPED:
+            return STOPPED[finished.cause]
         if not finished.returncode:
             return Ending(Outcome.COMPLETED)
         text = f"{self.agent} ended with exit code {finished.returncode}; {stderr.strip()[-ERROR_CHARS:]}"

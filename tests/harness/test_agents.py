@@ -68,7 +68,7 @@ def test_any_program_gets_prompt_model_servers_and_folder(tmp_path: Path) -> Non
     ("text", "outcome", "kind", "error"),
     [
         ("import sys; sys.exit('no key')", Outcome.INFRA_ERROR, ErrorKind.EXECUTOR, "ended with exit code 1; no key"),
-        ("import time; time.sleep(60)", Outcome.TIMEOUT, ErrorKind.TIME_LIMIT, "the task's time was up"),
+        ("import time; time.sleep(60)", Outcome.TIMEOUT, ErrorKind.TIME_LIMIT, "the task's time limit was reached"),
     ],
 )
 def test_a_program_that_cannot_work_is_a_lost_run_and_one_without_end_is_out_of_time(

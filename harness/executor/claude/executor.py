@@ -17,7 +17,7 @@ from harness.executor.claude.trace import tool_calls, trace_of
 from harness.models import Config, ErrorKind, ExecutionTrace, Outcome, ToolCall
 from harness.models.tools import mcp_name
 from harness.sandbox.place import Sandbox
-from harness.sandbox.processes import Command, Finished, Limits, LineVerdict, StopCause
+from harness.sandbox.processes import Command, Limits, LineVerdict
 from harness.suite.resolved import resolve
 
 SILENCE_SECONDS = 660.0
@@ -93,20 +93,22 @@ class ClaudeExecutor(ProcessExecutor):
                 writes=[*folders_of(isolated), *([log.parent] if log else [])],
                 reads=[mcp_file] if mcp_file else [],
             )
-            finished = self._finish(command)
-        if not isinstance(finished, Finished):
-            return trace_of([], finished, prompt, config, stderr=finished.error)
-        stderr = finished.stderr.decode("utf-8", errors="replace")
-        end = watch.ending or decide(
-            watch.messages,
-            cause=finished.cause,
-            returncode=finished.returncode,
-            stderr=stderr,
-            unanswered=finished.silent_seconds > min(UNANSWERED_SECONDS, timeout / 2),
-        )
-        if log is not None and watch.started and watch.ending is None and finished.cause is not StopCause.CANCELLED:
+            end, _, stderr, seconds = self._finish(
+                command,
+                lambda finished, stderr: (
+                    watch.ending
+                    or decide(
+                        watch.messages,
+                        cause=finished.cause,
+                        returncode=finished.returncode,
+                        stderr=stderr,
+                        unanswered=finished.silent_seconds > min(UNANSWERED_SECONDS, timeout / 2),
+                    )
+                ),
+            )
+        if log is not None and watch.started and watch.ending is None and end.kind is not ErrorKind.INTERRUPTED:
             end = _not_loaded(expected.missing_memory(log)) or end
-        return trace_of(watch.messages, end, prompt, config, stderr=stderr, seconds=finished.duration_seconds)
+        return trace_of(watch.messages, end, prompt, config, stderr=stderr, seconds=seconds)
 
     def _build_command(
         self,

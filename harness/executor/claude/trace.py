@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from harness.executor.base import Ending
 from harness.executor.claude.messages import Block, Init, Message, Result, Turn, Usage
-from harness.models import Config, ConfigSnapshot, ErrorKind, ExecutionTrace, Outcome, TokenUsage, ToolCall
+from harness.models import Config, ConfigSnapshot, ErrorKind, ExecutionTrace, TokenUsage, ToolCall
 
 
 def trace_of(
@@ -21,9 +21,9 @@ def trace_of(
     others = [m.raw for m in messages if m is not init and m is not result]
     raw = {"init": init.raw, "result": result.raw, "messages": others}
     return ExecutionTrace(
+        **end.recorded,
         session_id=result.session_id or init.session_id,
         result=result.result,
-        is_error=end.outcome is not Outcome.COMPLETED,
         usage=_usage(messages, result),
         tool_calls=tool_calls(messages),
         duration_seconds=seconds or result.duration_ms / 1000,
@@ -36,13 +36,8 @@ def trace_of(
         max_turns=config.max_turns if config else 0,
         hit_turn_limit=end.kind is ErrorKind.MAX_TURNS,
         stderr=stderr,
-        outcome=end.outcome,
-        error=end.error,
-        error_kind=end.kind,
-        error_status=end.status,
         cost_usd=result.total_cost_usd,
         claude_code_version=init.claude_code_version,
-        retry_after_seconds=end.retry_after_seconds,
         permission_denials=[str(denial.get("tool_name", "")) for denial in result.permission_denials],
     )
 

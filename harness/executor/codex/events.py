@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from harness.executor.base import OVER_STORAGE, Ending
+from harness.executor.base import STOPPED, Ending
 from harness.models import ErrorKind, Outcome, TokenUsage, ToolCall
 from harness.models.tools import mcp_name
 from harness.sandbox.processes import Finished, LineVerdict, StopCause
@@ -114,7 +114,7 @@ def usage(events: Iterable[Event]) -> TokenUsage | None:
 def decide(events: Sequence[Event], finished: Finished, stderr: str) -> Ending:
     """Decide how a run ended, from the last events, the exit code and who ended the process."""
     if finished.cause is StopCause.CANCELLED:
-        return Ending(Outcome.INFRA_ERROR, ErrorKind.INTERRUPTED, "interrupted")
+        return STOPPED[finished.cause]
     last = events[-1] if events else {}
     if last.get("type") == "turn.completed" and finished.cause is StopCause.EXITED and not finished.returncode:
         return Ending(Outcome.COMPLETED)
@@ -122,10 +122,8 @@ def decide(events: Sequence[Event], finished: Finished, stderr: str) -> Ending:
         error = f"ended after {MOST_EVENTS:,} events, which is more than is kept of a run"
         return Ending(Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED, error)
     error = _error(last)
-    if finished.cause is StopCause.STORAGE:
-        return OVER_STORAGE
-    if finished.cause is StopCause.TIMEOUT and not error:
-        return Ending(Outcome.TIMEOUT, ErrorKind.TIME_LIMIT, "the task's time limit was reached")
+    if finished.cause is StopCause.STORAGE or (finished.cause is StopCause.TIMEOUT and not error):
+        return STOPPED[finished.cause]
     if error:
         status = STATUS.search(error)
         number = int(status[1]) if status else None

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from harness.executor.base import Ending, ProcessExecutor, folders_of
+from harness.executor.base import ProcessExecutor, folders_of
 from harness.executor.codex.events import EventWatch, decide, items, tool_calls, usage
 from harness.executor.codex.layout import HOME_VARIABLE, CodexLayout, settings
 from harness.executor.layout import Layout
-from harness.models import Config, ExecutionTrace, Offered, Outcome
+from harness.models import Config, ExecutionTrace, Offered
 from harness.sandbox.place import Sandbox
 from harness.sandbox.processes import Command, Limits
 from harness.suite.resolved import ResolvedConfig
@@ -101,32 +101,23 @@ class CodexExecutor(ProcessExecutor):
             cancelled=self._cancelled,
             writes=folders_of(isolated),
         )
-        finished = self._finish(command)
         events = watch.events
-        if isinstance(finished, Ending):
-            stderr, seconds, end = finished.error, 0.0, finished
-        else:
-            stderr, seconds = finished.stderr.decode("utf-8", "replace"), finished.duration_seconds
-            end = decide(events, finished, stderr)
+        run = self._finish(command, lambda finished, stderr: decide(events, finished, stderr))
         texts = [str(item.get("text", "")) for item in items(events, "agent_message")]
         counted = usage(events)
         return ExecutionTrace(
+            **run.end.recorded,
             session_id=str(events[0].get("thread_id", "")) if events else "",
             result=texts[-1] if texts else "",
-            is_error=end.outcome is not Outcome.COMPLETED,
             usage=counted,
             tool_calls=tool_calls(events),
-            duration_seconds=seconds,
+            duration_seconds=run.seconds,
             num_turns=None,
             raw_output={"messages": events} if events else {},
             claude_prompt=prompt,
             claude_response="\n\n".join(texts),
             config_snapshot=config.recorded(),
             offered=Offered(servers=dict.fromkeys(config.servers, "connected" if events else "")),
-            stderr=stderr,
-            outcome=end.outcome,
-            error=end.error,
-            error_kind=end.kind,
-            error_status=end.status,
+            stderr=run.stderr,
             cost_usd=config.token_prices.cost_usd(counted) if config.token_prices and counted else None,
         )
