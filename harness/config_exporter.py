@@ -95,18 +95,18 @@ class ConfigExporter:
             for path in self._below(self.claude_home / folder, left_out):
                 name = path.relative_to(self.claude_home).as_posix()
                 content = _bytes(path)
-                is_text = _is_text(content)
-                text = content.decode("utf-8" if is_text else "latin-1")
-                clean = redact_settings(text)
+                text = _text(content)
+                shown = content.decode("latin-1") if text is None else text
+                clean = redact_settings(shown)
                 is_secret = any(fnmatch(path.name.lower(), pattern) for pattern in SECRET_FILES)
-                found += [name] if is_secret or clean != text else []
-                if is_secret or (clean != text and not is_text):
+                found += [name] if is_secret or clean != shown else []
+                if is_secret or (clean != shown and text is None):
                     continue
                 field, key = ("skills", name.removeprefix("skills/")) if folder == "skills" else ("files", name)
-                if is_text:
-                    fields[field][key] = clean
-                else:
+                if text is None:
                     fields[f"{field}_binary"][key] = base64.b64encode(content).decode()
+                else:
+                    fields[field][key] = clean
                 if os.access(path, os.X_OK):
                     fields["executable"].append(name)
         return fields
@@ -135,12 +135,12 @@ def _object(data: dict[str, Any], key: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _is_text(content: bytes) -> bool:
+def _text(content: bytes) -> str | None:
+    """Return the text of a file; None for a binary one."""
     try:
-        content.decode("utf-8")
+        return None if b"\0" in content else content.decode("utf-8")
     except UnicodeDecodeError:
-        return False
-    return b"\0" not in content
+        return None
 
 
 def _bytes(path: Path) -> bytes:

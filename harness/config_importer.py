@@ -7,7 +7,6 @@ import binascii
 import json
 import posixpath
 import re
-import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -53,19 +52,18 @@ class ConfigImporter:
         if target.exists() or target.is_symlink():
             raise InputError(f"{target}: exists already; remove it or choose another folder")
         temp_dir.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=".claude-import-", dir=temp_dir))
         try:
-            for name, content in contents.items():
-                path = staging / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(content)
-                path.chmod(0o755 if name in snapshot.executable else 0o644)
-            staging.chmod(0o700)
-            staging.rename(target)
+            with tempfile.TemporaryDirectory(prefix=".claude-import-", dir=temp_dir) as folder:
+                made = Path(folder) / ".claude"
+                made.mkdir(mode=0o700)
+                for name, content in contents.items():
+                    path = made / name
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_bytes(content)
+                    path.chmod(0o755 if name in snapshot.executable else 0o644)
+                made.rename(target)
         except OSError as error:
             raise InputError(f"{target}: cannot be written ({error})") from error
-        finally:
-            shutil.rmtree(staging, ignore_errors=True)
         home = str(target.parent)
         return {"HOME": home, "CLAUDE_CONFIG_DIR": str(target), "CLAUDE_HOME": str(target), **TELEMETRY_OFF}
 

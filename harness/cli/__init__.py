@@ -43,21 +43,6 @@ COMMANDS: dict[str, Entry] = {
 }
 """All commands by name. The help texts are here so that --help imports nothing."""
 
-RENAMED = {
-    "build-image": "docker build --tag harness-sandbox harness/sandbox",
-    "check-version": "env-status",
-    "diff": "compare --all-tasks",
-    "explain": "analyze -i NUMBER",
-    "image-status": "docker image inspect harness-sandbox",
-    "ls": "validate --static",
-    "power-analysis": "power",
-    "regression": "compare --regression",
-    "self-test": "validate",
-    "validate-config": "validate -c",
-    "validate-task": "validate --static -t",
-}
-"""What does the work of the commands of the agent-eval harness that have another name here."""
-
 ENV_FILES = (Path(".env"), Path("~/.env"), Path(".env.local"))
 """Files that KEYS are taken from; the first that exists is read."""
 KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "JUDGE_API_KEY", "OPENAI_API_KEY")
@@ -83,12 +68,9 @@ class LazyGroup(OneLineErrors, click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; for an unknown name, say what it is called now or which name is close."""
-        name = args[0]
-        if name in RENAMED:
-            raise InputError(f"{name!r} is now called `{RENAMED[name]}`")
-        if name not in COMMANDS:
-            raise InputError(f"unknown command {name!r}; {did_you_mean(name, COMMANDS)}")
+        """Find the command; for an unknown name, say which one is close."""
+        if args[0] not in COMMANDS:
+            raise InputError(f"unknown command {args[0]!r}; {did_you_mean(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -32,8 +32,6 @@ class RunOptions:
     """How agents are run and judged, and whether a journal is continued."""
 
     resume: bool
-    yes: bool
-    """Whether the user already agreed to the cost of repeated runs."""
     executor: str
     command: str | None
     claude_path: str
@@ -60,7 +58,7 @@ class RunOptions:
         again = paid_again(planned, earlier)
         for reason, number in again.items():
             say(f"{counted(number, 'run')} of {journal} will run again and be billed again: {reason}", err=True)
-        asks = again.keys() - {FAILED} and not self.yes and sys.stdin.isatty()
+        asks = again.keys() - {FAILED} and sys.stdin.isatty()
         if asks and not click.confirm("Pay for them again?", err=True):
             raise InputError(f"nothing was run; {journal} is unchanged")
 
@@ -102,7 +100,6 @@ def _words(command: str) -> list[str]:
 run_options = together(
     click.option("-o", "--output", type=PATH, help="Results file to write; its journal is beside it."),
     click.option("--resume", is_flag=True, help="Continue OUTPUT: keep its finished runs and make the others."),
-    click.option("-y", "--yes", is_flag=True, help="Repeat and pay for finished runs without asking."),
     click.option(
         "--executor",
         default="claude",
