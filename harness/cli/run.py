@@ -108,7 +108,6 @@ def _run_matrix(
 ) -> list[EvalResult]:
     """Make the runs and save them. Exits the command if they stop early, or after a dry run."""
     runner = options.runner()
-    configs = [runner.executor.resolve(config) for config in configs]
     planned = plan(tasks, configs, models, runs, runner.executor)
     path, journal = results_and_journal(options.output, options.resume)
     earlier = read_journal(journal)
@@ -128,9 +127,7 @@ def _run_matrix(
             say(f"[{done}/{total}] {_line_of(result)}")
 
     try:
-        results = runner.run_matrix(
-            tasks, configs, models, runs, show_run, workers=workers, journal=journal, max_cost_usd=max_cost_usd
-        )
+        results = runner.run_plan(planned, journal, show_run, workers=workers, max_cost_usd=max_cost_usd)
     except MatrixStopped as early:
         stopped, results = early, early.results
     reason = stopped.reason if stopped else ""

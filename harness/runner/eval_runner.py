@@ -11,7 +11,7 @@ from harness.graders.composite_grader import CompositeGrader
 from harness.isolator import EnvironmentIsolator
 from harness.models import Config, EvalResult, Task
 from harness.runner.matrix import Callback, Matrix, MatrixStopped
-from harness.runner.plan import finished_before, plan, refuse_other_experiment
+from harness.runner.plan import PlannedRun, finished_before, plan, refuse_other_experiment
 from harness.runner.single import SingleRun, keep, release
 from harness.suite import load
 from locobench.scoring.judge.prices import price_of
@@ -84,36 +84,41 @@ class EvalRunner:
         """
         runs = plan(tasks, configs, models, runs_per_combo, self.executor)
         path = Path(journal) if journal else files.unused(self.results_dir, "matrix", ".journal.jsonl")
-        earlier = read_journal(path)
+        return self.run_plan(runs, path, callback, workers=workers, max_cost_usd=max_cost_usd)
+
+    def run_plan(
+        self,
+        runs: list[PlannedRun],
+        journal: Path,
+        callback: Callback | None = None,
+        *,
+        workers: int = 1,
+        max_cost_usd: float | None = None,
+    ) -> list[EvalResult]:
+        """Make the runs of a plan, as `run_matrix` does."""
+        earlier = read_journal(journal)
         for result in earlier:
             keep(result)  # before the first new folder removes what killed processes left
-        refuse_other_experiment(path, earlier, runs, self.grader.judge_model)
+        refuse_other_experiment(journal, earlier, runs, self.grader.judge_model)
         done = finished_before(runs, earlier)
         left = {run.task.id: run.task for run in runs if run.key not in done or done[run.key].is_ungraded}
-        if max_cost_usd is not None and any(task.llm_assertions for task in left.values()):
-            judge = self.grader.judge_model
-            if price_of(judge) is None:
-                raise InputError(f"the price of the judge {judge} is not known, so --max-cost-usd cannot be enforced")
+        judge = self.grader.judge_model
+        if max_cost_usd is not None and any(t.llm_assertions for t in left.values()) and price_of(judge) is None:
+            raise InputError(f"the price of the judge {judge} is not known, so a cost limit cannot be enforced")
         if left:
             self._prepare(left.values())
-        with Journal(path, EvalResult) as open_journal:
-            matrix = Matrix(self._single(), open_journal, workers, max_cost_usd)
-            return matrix.run(runs, callback)
+        with Journal(journal, EvalResult) as open_journal:
+            return Matrix(self._single(), open_journal, workers, max_cost_usd).run(runs, callback)
 
     def save_results(
-        self,
-        results: list[EvalResult],
-        filename: Path | str | None = None,
-        save_debug: bool = False,
-        *,
-        stop_reason: str = "",
+        self, results: list[EvalResult], filename: Path | str | None = None, save_debug: bool = False
     ) -> Path:
         """Write a results file and return its path; a relative `filename` is relative to results_dir.
 
-        `save_debug` writes <name>.debug.json next to it. A `stop_reason` marks the file as incomplete.
+        `save_debug` writes <name>.debug.json next to it.
         """
         path = self.results_dir / filename if filename else files.unused(self.results_dir, "results", ".json")
-        files.save_results(results, path, stop_reason=stop_reason)
+        files.save_results(results, path)
         if save_debug:
             write_whole(path.with_suffix(".debug.json"), files.debug_json(results))
         return path

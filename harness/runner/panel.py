@@ -74,7 +74,7 @@ class Panel:
         """The known cost of all replies in the journal in US$, including those without a verdict."""
         unknown = [judge for judge in self.judges if price_of(judge) is None]
         if self.max_cost_usd is not None and unknown:
-            raise InputError(f"the price of {unknown[0]} is not known, so --max-cost-usd cannot be enforced")
+            raise InputError(f"the price of {unknown[0]} is not known, so a cost limit cannot be enforced")
 
     def asks(self, questions: Iterable[Question]) -> list[tuple[Question, str, int]]:
         """Return each question with each judge and repeat; equal answers to a task are judged once."""
