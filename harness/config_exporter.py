@@ -11,7 +11,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from harness.executor.claude.layout import FOLDERS, installed_version
+from harness.executor.claude.layout import FOLDERS, find_version
 from harness.suite.load import read_object
 from harness.suite.skills import find_skills
 from locobench.shared.errors import InputError
@@ -57,7 +57,7 @@ class ConfigExporter:
         left_out: list[str] = []
         files = self._files(found, left_out)
         return ClaudeConfigSnapshot(
-            claude_version=installed_version(),
+            claude_version=find_version(),
             snapshot_timestamp=datetime.now(UTC),
             global_claude_md=clean,
             settings=settings,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.executor.claude.layout import FOLDERS
-from harness.suite.resolved import load_snapshot
+from harness.suite.resolve import load_snapshot
 from locobench.shared.errors import InputError
 from measure.records import ClaudeConfigSnapshot
 
@@ -71,9 +71,9 @@ class ConfigImporter:
 def _contents(snapshot: ClaudeConfigSnapshot, disable_mcp: bool) -> dict[str, bytes]:
     """Map the path of each file that an import writes, relative to .claude/, to its content."""
     contents = {f"skills/{path}": text.encode() for path, text in snapshot.skills.items()}
-    contents |= {f"skills/{path}": _decoded(path, text) for path, text in snapshot.skills_binary.items()}
+    contents |= {f"skills/{path}": _decode(path, text) for path, text in snapshot.skills_binary.items()}
     contents |= {path: text.encode() for path, text in snapshot.files.items()}
-    contents |= {path: _decoded(path, text) for path, text in snapshot.files_binary.items()}
+    contents |= {path: _decode(path, text) for path, text in snapshot.files_binary.items()}
     for path in contents:
         parts = path.split("/")
         inside = parts[0] in ("skills", *FOLDERS) and len(parts) > 1 and posixpath.normpath(path) == path
@@ -96,7 +96,7 @@ def _contents(snapshot: ClaudeConfigSnapshot, disable_mcp: bool) -> dict[str, by
     return contents
 
 
-def _decoded(path: str, text: str) -> bytes:
+def _decode(path: str, text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except binascii.Error as error:

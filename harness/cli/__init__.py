@@ -88,12 +88,12 @@ class LazyGroup(OneLineErrors, click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        with _ending_like_ctrl_c(), _warnings_as_lines():
+        with _end_like_ctrl_c(), _warnings_as_lines():
             return super().invoke(ctx)
 
 
 @contextlib.contextmanager
-def _ending_like_ctrl_c() -> Iterator[None]:
+def _end_like_ctrl_c() -> Iterator[None]:
     """Let SIGTERM and SIGHUP end a command and its agents as Ctrl-C does; nohup still works."""
     numbers = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) is not signal.SIG_IGN]
     before = {number: signal.signal(number, signal.default_int_handler) for number in numbers}

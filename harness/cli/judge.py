@@ -12,7 +12,7 @@ from harness.graders.service import Question, Service
 from harness.models import EvalResult
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.runner.panel import EXPECTED_REPLY_TOKENS, Panel, PanelReply, PanelStopped
-from harness.runner.regrade import graded, question_of
+from harness.runner.regrade import add_grade, build_question
 from locobench.shared.errors import InputError
 from locobench.shared.files import check_output
 from measure.commands.options import PATH, load, reward_options
@@ -92,7 +92,7 @@ def grade(
     results = load(source, reward_key, reward_range)
     output = output or Path(f"{source.resolve().name}.graded.json")
     check_output(output, [source])
-    asked = [question_of(result, tasks) for result in results]
+    asked = [build_question(result, tasks) for result in results]
     questions = [question for question in asked if question]
     panel_of = partial(Panel, Service.of_environment(api, base_url), judges, repeats, max_cost_usd=max_cost_usd)
     path = journal_of(output)
@@ -113,7 +113,7 @@ def grade(
             panel.ask(questions, show)
         except PanelStopped as early:
             stopped = str(early)
-    judged = [graded(result, question, panel) for result, question in zip(results, asked, strict=True)]
+    judged = [add_grade(result, question, panel) for result, question in zip(results, asked, strict=True)]
     _say_verdicts(panel, questions)
     _say_changes(results, judged)
     save_results(judged, output, stopped)

@@ -11,7 +11,7 @@ import click
 from harness.cli.run_options import RunOptions, run_options
 from harness.models import Config, EvalResult, Task
 from harness.runner.matrix import MatrixStopped
-from harness.runner.plan import PlannedRun, finished_before, plan, refuse_other_experiment
+from harness.runner.plan import PlannedRun, find_finished, plan, refuse_other_experiment
 from harness.suite.load import load_config, load_configs, load_task, load_tasks
 from locobench.shared.command_line import INTERRUPTED
 from measure.commands.options import PATH
@@ -112,7 +112,7 @@ def _run_matrix(
     path, journal = results_and_journal(options.output, options.resume)
     earlier = read_journal(journal)
     refuse_other_experiment(journal, earlier, planned, runner.grader.judge_model)
-    kept = finished_before(planned, earlier)
+    kept = find_finished(planned, earlier)
     if dry_run:
         _print_plan(planned, len(kept))
         ctx.exit(0)
@@ -124,7 +124,7 @@ def _run_matrix(
 
     def show_run(result: EvalResult, done: int, total: int) -> None:
         if not options.quiet:
-            say(f"[{done}/{total}] {_line_of(result)}")
+            say(f"[{done}/{total}] {_describe(result)}")
 
     try:
         results = runner.run_plan(planned, journal, show_run, workers=workers, max_cost_usd=max_cost_usd)
@@ -133,7 +133,7 @@ def _run_matrix(
     reason = stopped.reason if stopped else ""
     if not options.quiet and len(planned) > 1:
         for (name, model), group in by_arm(results).items():
-            say(f"{name} ({model}): {_counts_of(group)}")
+            say(f"{name} ({model}): {_count(group)}")
     save_results(results, path, reason)
     if stopped is not None:
         say_stopped(len(results), len(planned), reason, [] if options.output else ["-o", str(path)])
@@ -154,7 +154,7 @@ def _print_plan(runs: list[PlannedRun], kept: int) -> None:
         say(f"{kept} of them are done, {len(runs) - kept} are left")
 
 
-def _counts_of(results: Sequence[EvalResult]) -> str:
+def _count(results: Sequence[EvalResult]) -> str:
     """Return passed of measured runs, runs not measured, and the cost."""
     measured = [r for r in results if r.measured]
     known = [r.cost_usd for r in results if r.cost_usd is not None]
@@ -165,7 +165,7 @@ def _counts_of(results: Sequence[EvalResult]) -> str:
     return text + (f" and {len(results) - len(known)} unknown" if len(known) < len(results) else "")
 
 
-def _line_of(result: EvalResult) -> str:
+def _describe(result: EvalResult) -> str:
     """Sum up a run in one line."""
     parts = [
         result.task_id,

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from harness.executor import ClaudeExecutor, Executor
-from harness.executor.base import executor_of
+from harness.executor.base import load_executor
 from harness.executor.codex.executor import CodexExecutor
 from harness.executor.command import CommandExecutor
 from harness.executor.echo import EchoExecutor
@@ -19,7 +19,7 @@ from harness.graders.composite_grader import CompositeGrader
 from harness.models import EvalResult
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.runner import EvalRunner
-from harness.runner.plan import FAILED, PlannedRun, paid_again
+from harness.runner.plan import UNFINISHED, PlannedRun, count_repeats
 from harness.sandbox.place import DEFAULT_IMAGE, Sandbox
 from locobench.shared.errors import InputError
 from measure.commands.options import PATH, together
@@ -55,10 +55,10 @@ class RunOptions:
         Raises:
             InputError: the user says no.
         """
-        again = paid_again(planned, earlier)
+        again = count_repeats(planned, earlier)
         for reason, number in again.items():
             say(f"{counted(number, 'run')} of {journal} will run again and be billed again: {reason}", err=True)
-        asks = again.keys() - {FAILED} and sys.stdin.isatty()
+        asks = again.keys() - {UNFINISHED} and sys.stdin.isatty()
         if asks and not click.confirm("Pay for them again?", err=True):
             raise InputError(f"nothing was run; {journal} is unchanged")
 
@@ -74,7 +74,7 @@ class RunOptions:
             return CodexExecutor(mcp_config_path=self.mcp_config, sandbox=place)
         if self.executor == "echo":
             return EchoExecutor()
-        return executor_of(self.executor)
+        return load_executor(self.executor)
 
     def _sandbox(self) -> Sandbox:
         """Return the sandbox that agents and checks run in."""

@@ -20,8 +20,8 @@ from harness.executor.layout import Layout
 from harness.models import Config, ErrorKind, ExecutionTrace, Outcome, Resources
 from harness.sandbox import scratch
 from harness.sandbox.place import Sandbox, SandboxError
-from harness.sandbox.processes import Command, Finished, StopCause
-from harness.suite.resolved import ResolvedConfig, read_servers, resolve
+from harness.sandbox.processes import Command, ProcessResult, StopCause
+from harness.suite.resolve import ResolvedConfig, read_servers, resolve
 from locobench.shared.errors import InputError
 
 
@@ -36,7 +36,7 @@ class Ending:
     retry_after_seconds: float | None = None
 
     @property
-    def recorded(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, Any]:
         """The fields of a trace that say how the run ended."""
         return {
             "is_error": self.outcome is not Outcome.COMPLETED,
@@ -48,7 +48,7 @@ class Ending:
         }
 
 
-STOPPED = {
+STOP_ENDINGS = {
     StopCause.CANCELLED: Ending(Outcome.INFRA_ERROR, ErrorKind.INTERRUPTED, "interrupted"),
     StopCause.TIMEOUT: Ending(Outcome.TIMEOUT, ErrorKind.TIME_LIMIT, "the task's time limit was reached"),
     StopCause.STORAGE: Ending(
@@ -156,7 +156,7 @@ class ProcessExecutor(Executor):
         """End all runs in progress; they return with error kind `interrupted`."""
         self._cancelled.set()
 
-    def _finish(self, command: Command, decide: Callable[[Finished, str], Ending]) -> Run:
+    def _finish(self, command: Command, decide: Callable[[ProcessResult, str], Ending]) -> Run:
         """Run the program to its end; `decide` gets how it finished and its stderr, and returns how that counts."""
         try:
             finished = self.sandbox.run(command)
@@ -180,7 +180,7 @@ class ProcessExecutor(Executor):
 
 
 @contextmanager
-def mcp_file_of(servers: Mapping[str, Any]) -> Iterator[Path | None]:
+def write_mcp_file(servers: Mapping[str, Any]) -> Iterator[Path | None]:
     """Yield a temporary file with the servers, in the format of .mcp.json and readable only by the user.
 
     None if there are no servers.
@@ -194,12 +194,12 @@ def mcp_file_of(servers: Mapping[str, Any]) -> Iterator[Path | None]:
         yield path
 
 
-def folders_of(isolated: Mapping[str, str]) -> list[Path]:
+def find_folders(isolated: Mapping[str, str]) -> list[Path]:
     """Return the folders that an isolated run's variables name."""
     return [path for value in isolated.values() if (path := Path(value)).is_absolute() and path.is_dir()]
 
 
-def executor_of(name: str) -> Executor:
+def load_executor(name: str) -> Executor:
     """Import the class `module:Class` and call it without arguments; the module may be in the current folder.
 
     InputError if there is no such class, it is not an Executor, or it cannot be instantiated.

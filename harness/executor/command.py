@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from harness.executor.base import STOPPED, Ending, ProcessExecutor, folders_of, mcp_file_of
+from harness.executor.base import STOP_ENDINGS, Ending, ProcessExecutor, find_folders, write_mcp_file
 from harness.models import Config, ErrorKind, ExecutionTrace, Offered, Outcome
 from harness.sandbox.place import Sandbox
-from harness.sandbox.processes import Command, Finished, Limits
+from harness.sandbox.processes import Command, Limits, ProcessResult
 
 MODEL_VARIABLE = "HARNESS_MODEL"
 """Holds the model of the config."""
@@ -64,7 +64,7 @@ class CommandExecutor(ProcessExecutor):
         """Run the program once, for up to `timeout` seconds; there is no limit on silence."""
         config, isolated = self.resolve(config), env_override or {}
         env = {**self.sandbox.agent_variables(), **isolated, **config.env, MODEL_VARIABLE: config.model}
-        with mcp_file_of(config.servers) as servers:
+        with write_mcp_file(config.servers) as servers:
             command = Command(
                 [self.program, *self.arguments],
                 cwd=Path(working_dir).absolute(),
@@ -72,16 +72,16 @@ class CommandExecutor(ProcessExecutor):
                 limits=Limits(wall=timeout, grace=self.grace_seconds),
                 stdin=prompt.encode("utf-8", errors="replace"),
                 cancelled=self._cancelled,
-                writes=folders_of(isolated),
+                writes=find_folders(isolated),
                 reads=[servers] if servers else [],
             )
             run = self._finish(command, self._ending)
         return ExecutionTrace(
-            **run.end.recorded,
+            **run.end.fields,
             result=run.stdout.strip(),
             claude_prompt=prompt,
             claude_response=run.stdout,
-            config_snapshot=config.recorded(),
+            config_snapshot=config.to_snapshot(),
             duration_seconds=run.seconds,
             stderr=run.stderr,
             usage=None,
@@ -90,9 +90,9 @@ class CommandExecutor(ProcessExecutor):
             offered=Offered(servers=dict.fromkeys(config.servers, "")),
         )
 
-    def _ending(self, finished: Finished, stderr: str) -> Ending:
-        if finished.cause in STOPPED:
-            return STOPPED[finished.cause]
+    def _ending(self, finished: ProcessResult, stderr: str) -> Ending:
+        if finished.cause in STOP_ENDINGS:
+            return STOP_ENDINGS[finished.cause]
         if not finished.returncode:
             return Ending(Outcome.COMPLETED)
         text = f"{self.agent} ended with exit code {finished.returncode}; {stderr.strip()[-ERROR_CHARS:]}"

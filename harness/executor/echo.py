@@ -29,7 +29,7 @@ class EchoExecutor(Executor):
             result=prompt,
             claude_prompt=prompt,
             claude_response=prompt,
-            config_snapshot=config.recorded(),
+            config_snapshot=config.to_snapshot(),
             cost_usd=0.0,
             usage=None,
         )

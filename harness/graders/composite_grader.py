@@ -29,7 +29,7 @@ from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.sandbox.place import Sandbox, SandboxError
 from locobench.shared.errors import InputError
 
-RETURNED = TypeAdapter(
+GRADE_RETURN = TypeAdapter(
     tuple[list[InstanceOf[GradeResult]], Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)], bool]
 )
 """What `grade` returns."""
@@ -64,7 +64,7 @@ class CompositeGrader:
         A run that says nothing about the agent (infrastructure or setup error) gets no grades. A subclass may grade by
         other rules: what its `grade` returns is what a runner records.
         """
-        return self._complete(task, trace, env_path, ungraded(task))
+        return self._complete(task, trace, env_path, missing_grades(task))
 
     def finish(
         self, task: Task, trace: ExecutionTrace, env_path: Path | None, earlier: Iterable[GradeResult]
@@ -79,9 +79,9 @@ class CompositeGrader:
         try:
             if env_path is None:
                 raise FileNotFoundError("the run's files were deleted")
-            return RETURNED.validate_python(self.grade(task, trace, env_path))
+            return GRADE_RETURN.validate_python(self.grade(task, trace, env_path))
         except Exception as error:  # the run has cost money: grade it later instead of losing it
-            return [not_graded("grade", None, error)], 0.0, False
+            return [missing_grade("grade", None, error)], 0.0, False
 
     def _complete(
         self, task: Task, trace: ExecutionTrace, env_path: Path | None, earlier: Iterable[GradeResult]
@@ -97,7 +97,7 @@ class CompositeGrader:
                 try:
                     grades[name] = self.grade_single_assertion(assertion, task, trace, env_path)
                 except Exception as error:  # the run has cost money: grade it later instead of losing it
-                    grades[name] = not_graded(name, assertion, error)
+                    grades[name] = missing_grade(name, assertion, error)
         named = [grade.model_copy(update={"assertion_id": name}) for name, grade in grades.items()]
         named = [grade.model_copy(update={"weight": grade.resolve_weight(task.scoring)}) for grade in named]
         score = weighted_score(named, task.scoring)
@@ -154,7 +154,7 @@ class CompositeGrader:
 
     def pending(self, task: Task) -> list[GradeResult]:
         """Return the grades of a run until it is graded; empty if there is nothing to grade."""
-        return [not_graded("grade", None)] if self.is_custom else ungraded(task)
+        return [missing_grade("grade", None)] if self.is_custom else missing_grades(task)
 
     @property
     def judge_model(self) -> str:
@@ -170,7 +170,7 @@ class CompositeGrader:
         return self._code_graders.setdefault(key, made)
 
 
-def not_graded(
+def missing_grade(
     name: str, assertion: CodeAssertion | LLMAssertion | None, error: BaseException | None = None
 ) -> GradeResult:
     """Return the grade of what is not graded yet, or whose grading failed with `error`.
@@ -190,10 +190,10 @@ def not_graded(
     )
 
 
-def ungraded(task: Task) -> list[GradeResult]:
-    """Return `not_graded` for every assertion of a task."""
+def missing_grades(task: Task) -> list[GradeResult]:
+    """Return `missing_grade` for every assertion of a task."""
     named = zip(assertion_ids(task.assertions), task.assertions, strict=True)
-    return [not_graded(name, assertion) for name, assertion in named]
+    return [missing_grade(name, assertion) for name, assertion in named]
 
 
 def has_passed(trace: ExecutionTrace, grades: list[GradeResult], score: float) -> bool:

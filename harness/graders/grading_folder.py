@@ -40,10 +40,10 @@ PATH={bin}:"$PATH"
 STEADY_VARIABLES = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "TZ": "UTC", "CI": "1", "LC_ALL": "C.UTF-8"}
 """Variables that, left unset, could make a project pass on one machine and fail on another."""
 
-WRITTEN = ("project", "home", "tmp", "told")
-READ = ("bin", "pytest.ini")
+WRITABLE = ("project", "home", "tmp", "reports")
+READ_ONLY = ("bin", "pytest.ini")
 
-MOST_TOLD_BYTES = 8_000_000
+MOST_REPORT_BYTES = 8_000_000
 """Limit of a report by the witness or a shell; enough for a hundred thousand tests."""
 
 
@@ -77,7 +77,7 @@ class GradingFolder:
     @property
     def parts(self) -> tuple[list[Path], list[Path]]:
         """The folders that a command may write to, and the paths that it may only read."""
-        return [self.root / name for name in WRITTEN], [self.root / name for name in READ]
+        return [self.root / name for name in WRITABLE], [self.root / name for name in READ_ONLY]
 
     def script(self, command: str) -> str:
         """Return the bash script of a command, with our interpreters first on its PATH."""
@@ -85,8 +85,8 @@ class GradingFolder:
 
     def forget(self) -> None:
         """Delete the reports of earlier commands."""
-        trees.remove(self.root / "told")
-        (self.root / "told").mkdir()
+        trees.remove(self.root / "reports")
+        (self.root / "reports").mkdir()
 
     @property
     def report(self) -> PythonReport:
@@ -96,7 +96,7 @@ class GradingFolder:
             ValueError, OSError: the graded code corrupted the report.
         """
         try:
-            content = read_below(self.root, "told/report.jsonl", MOST_TOLD_BYTES)
+            content = read_below(self.root, "reports/report.jsonl", MOST_REPORT_BYTES)
         except FileNotFoundError:
             return PythonReport()
         lines = [json.loads(line) for line in content.splitlines()]
@@ -111,9 +111,10 @@ class GradingFolder:
     def missing(self) -> str:
         """The programs that a trusted command called but that are not installed; empty if all are."""
         try:
-            return ", ".join(read_below(self.root, "told/missing", MOST_TOLD_BYTES).decode(errors="replace").split())
+            names = read_below(self.root, "reports/missing", MOST_REPORT_BYTES)
         except FileNotFoundError:
             return ""
+        return ", ".join(names.decode(errors="replace").split())
 
 
 @contextmanager
@@ -126,7 +127,7 @@ def grading_folder(work: Path, hand_in: HandIn | None) -> Iterator[GradingFolder
     """
     with scratch.folder("grade_") as root:
         project = root / "project"
-        for name in (*WRITTEN[1:], "bin"):
+        for name in (*WRITABLE[1:], "bin"):
             (root / name).mkdir()
         created: tuple[str, ...] = ()
         if hand_in is None:
@@ -148,4 +149,4 @@ def grading_folder(work: Path, hand_in: HandIn | None) -> Iterator[GradingFolder
 
 def _places(root: Path) -> dict[str, str]:
     """Return the places that our scripts name, quoted for a shell."""
-    return {"bin": shlex.quote(str(root / "bin")), "missing": shlex.quote(str(root / "told/missing"))}
+    return {"bin": shlex.quote(str(root / "bin")), "missing": shlex.quote(str(root / "reports/missing"))}

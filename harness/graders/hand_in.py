@@ -45,10 +45,10 @@ class HandIn:
     ) -> None:
         """`sources` are globs; without any, everything is handed in that the fixture's .gitignore does not name."""
         self._globs = frozenset(sources)
-        self._sources = compiled(sources) if sources else None
+        self._sources = compile_globs(sources) if sources else None
         self._fixture, self._hidden = fixture, hidden
         self._ignored = _ignore_files(fixture)
-        own, hidden_files, self._solved = map(files_below, (fixture, hidden, solution))
+        own, hidden_files, self._solved = map(list_files, (fixture, hidden, solution))
         known = own | hidden_files | self._solved
         self._hidden_files, self._tasks = hidden_files, own | hidden_files
         self._hidden_stems = {path.removesuffix(Path(path).suffix) for path in hidden_files}
@@ -61,7 +61,7 @@ class HandIn:
         self._libraries = {*sys.stdlib_module_names}
         if self._solved:  # else the agent may have to write what they import
             provided = {part.partition(".")[0] for path in known for part in path.split("/")}
-            self._libraries |= _imported(hidden, hidden_files) - provided
+            self._libraries |= _find_imports(hidden, hidden_files) - provided
 
     def refusal(self, path: str, work: Path) -> str | None:
         """Return why a file is not taken from an agent's tree; None if it is.
@@ -84,10 +84,10 @@ class HandIn:
             return "steers an interpreter or a test runner"
         if name == "pyproject.toml" and _settings(self._fixture, path) != _settings(work, path):
             return "changes its section tool.pytest or build-system"
-        shadowed = self.shadowed(path)
+        shadowed = self.find_shadowed(path)
         return shadowed and f"in the place of {shadowed}"
 
-    def shadowed(self, path: str) -> str | None:
+    def find_shadowed(self, path: str) -> str | None:
         """Return what a file would be loaded in the place of, or along with: hidden tests or a library."""
         if path in self._hidden_files or path in self._solved:
             return None
@@ -142,15 +142,15 @@ class HandIn:
         for folder, names, files, _ in trees.walk(project):
             names[:] = [name for name in names if name not in directory.IGNORED_DIRS]
             for path in [f"{folder}{name}" for name in files]:
-                if path not in self._tasks and self.shadowed(path) not in (None, NEIGHBOURS):
+                if path not in self._tasks and self.find_shadowed(path) not in (None, NEIGHBOURS):
                     (project / path).unlink()
         if self._fixture is not None:
-            trees.copy(self._fixture, project, lambda path: path[-1] == "/" or self.shadowed(path) is not None)
+            trees.copy(self._fixture, project, lambda path: path[-1] == "/" or self.find_shadowed(path) is not None)
         if self._hidden is not None:
             trees.copy(self._hidden, project)
 
 
-def compiled(sources: Iterable[str]) -> re.Pattern[str]:
+def compile_globs(sources: Iterable[str]) -> re.Pattern[str]:
     """Compile the globs of `sources`, for whole paths; a folder stands for all that is in it."""
     return re.compile("|".join(f"(?:{directory.regex(glob.rstrip('/'))})(?:/.*)?" for glob in sources))
 
@@ -161,7 +161,7 @@ def _folders(path: str) -> list[str]:
     return ["/".join(parts[:end]) for end in range(len(parts), 0, -1)]
 
 
-def files_below(root: Path | None) -> frozenset[str]:
+def list_files(root: Path | None) -> frozenset[str]:
     """Return the relative paths of all files below a folder but those of tools."""
     found: set[str] = set()
     for folder, names, files, _ in trees.walk(root) if root is not None else ():
@@ -180,7 +180,7 @@ def _ignore_files(fixture: Path | None) -> list[tuple[str, pathspec.GitIgnoreSpe
     return found
 
 
-def _imported(root: Path | None, files: Iterable[str]) -> set[str]:
+def _find_imports(root: Path | None, files: Iterable[str]) -> set[str]:
     """Return the names that Python files import from."""
     sources = [(root / path).read_bytes() for path in files if root is not None and path.endswith(".py")]
     return {name.decode(errors="replace") for source in sources for name in IMPORT.findall(source)}

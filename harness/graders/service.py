@@ -122,7 +122,7 @@ def _kind(failure: judging.JudgeError) -> ErrorKind:
     return KIND_OF_STATUS.get(failure.status, ErrorKind.API_ERROR)
 
 
-def judged_grade(
+def grade_by_verdicts(
     question: Question,
     judges: Sequence[str],
     replies: Sequence[Reply],

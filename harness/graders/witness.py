@@ -1,7 +1,7 @@
 """Runs Python for a grader and reports what happened. A separate program, for any Python 3.9+.
 
 `python -s witness.py NAME ARGUMENTS...` does what the command NAME (python, python3, pytest) would do with the
-arguments. It lies in the folder of the shims that call it; beside that folder are the project and `told`, for reports.
+arguments. It lies in the folder of the shims that call it; beside that folder are the project and `reports`.
 PYTHONPATH arrives as GIVEN_PYTHONPATH, since we would import from it otherwise.
 
 It notices accidents and simple tricks; code that runs in the process of its tests can still cheat it. The program runs
@@ -28,7 +28,7 @@ from typing import IO, Any, NoReturn
 
 BIN = os.path.dirname(os.path.abspath(__file__))
 PROJECT = os.path.realpath(os.path.join(BIN, "..", "project"))
-TOLD = os.path.realpath(os.path.join(BIN, "..", "told"))
+REPORTS = os.path.realpath(os.path.join(BIN, "..", "reports"))
 CREATED = os.path.join(BIN, "created.json")
 """Files that the agent created; their tests do not decide if the task has tests of its own."""
 
@@ -60,21 +60,21 @@ def main() -> None:
     module = arguments[1].split(".")[0] if arguments[:1] == ["-m"] and len(arguments) > 1 else ""
     runner = module if module in ("unittest", "pytest") else ""
     if runner and importlib.util.find_spec(runner) is None:
-        _tell("missing", runner)
+        _report("missing", runner)
         print(f"{sys.executable}: No module named {runner}", file=sys.stderr)
         sys.exit(NOT_INSTALLED)
     _prctl(PR_SET_DUMPABLE, 0)
-    with tempfile.TemporaryFile(dir=TOLD) as account:
+    with tempfile.TemporaryFile(dir=REPORTS) as account:
         child = os.fork()
         if child == 0:
             _be_the_command(runner, arguments, in_path, account)
         os.waitpid(child, 0)
         account.seek(0)
-        told = _account(account.read())
+        told = _read_account(account.read())
     if told is None:
         print(f"{name}: ended before its program did", file=sys.stderr)
         sys.exit(1)
-    _tell("report.jsonl", json.dumps({"tests": told["tests"], "left": told["left"]}))
+    _report("report.jsonl", json.dumps({"tests": told["tests"], "left": told["left"]}))
     sys.exit(told["code"])
 
 
@@ -131,7 +131,7 @@ def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
     return options, left
 
 
-def _account(content: bytes) -> Any:
+def _read_account(content: bytes) -> Any:
     """Return what the child reported in its last line; None if it reported nothing."""
     try:
         return json.loads(content.splitlines()[-1])
@@ -160,7 +160,7 @@ def _be_the_command(runner: str, arguments: list[str], in_path: bool, account: I
         traceback.print_exc()
     if os.getpid() == me:
         code = 0 if code is None else int(code) if isinstance(code, int) else 1
-        code = _decided(code, runner, tests)
+        code = _correct_code(code, runner, tests)
         places = [[os.path.relpath(os.path.realpath(file), PROJECT) if file else "", *test] for file, *test in tests]
         account.write(b"\n" + json.dumps({"code": code, "tests": places, "left": left}).encode())
         account.flush()
@@ -176,7 +176,7 @@ def _is_left(error: SystemExit, arguments: list[str]) -> bool:
     return any(file != program for file in files)
 
 
-def _decided(code: int, runner: str, tests: list[list[str]]) -> int:
+def _correct_code(code: int, runner: str, tests: list[list[str]]) -> int:
     """Return the exit code, corrected if no test passed, some did not run, or only the agent's own tests failed."""
     if not runner:
         return code
@@ -292,10 +292,10 @@ def _pytest(arguments: list[str], tests: list[list[str]]) -> int:
     )
 
 
-def _tell(name: str, line: str) -> None:
+def _report(name: str, line: str) -> None:
     # The project may have put a link or a pipe there.
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
-    with open(os.open(os.path.join(TOLD, name), flags, 0o600), "a", encoding="utf-8") as file:
+    with open(os.open(os.path.join(REPORTS, name), flags, 0o600), "a", encoding="utf-8") as file:
         file.write(line + "\n")
 
 

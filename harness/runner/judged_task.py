@@ -66,7 +66,7 @@ class JudgedTask:
         return _pack(project.resolve(), judging.cut(text, judging.MOST_ANSWER))
 
 
-def task_of(result: EvalResult, tasks_dir: Path | None = None) -> JudgedTask:
+def find_task(result: EvalResult, tasks_dir: Path | None = None) -> JudgedTask:
     """Read the task of a Harbor trial from `tasks_dir`, else from where the trial says it was.
 
     Raises:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from harness.models import ErrorKind, EvalResult
-from harness.runner.plan import Key, PlannedRun, finished_before
+from harness.runner.plan import Key, PlannedRun, find_finished
 from harness.runner.single import SingleRun, StopMatrix, keep, release
 from locobench.shared.errors import InputError
 from measure.results.journal import Journal
@@ -42,7 +42,7 @@ class MatrixStopped(Exception):
         self.interrupted = interrupted
 
 
-def spent_usd(results: Iterable[EvalResult]) -> float:
+def sum_costs(results: Iterable[EvalResult]) -> float:
     """Return the known cost of a journal in US$; the last result of a run includes the cost of its earlier ones."""
     return sum(result.spent_usd for result in {result.key: result for result in results}.values())
 
@@ -84,11 +84,11 @@ class Matrix:
         MatrixStopped if the matrix was interrupted, is out of budget, or met an error that would hit every run.
         """
         entries = self.journal.entries
-        done = finished_before(runs, entries)
+        done = find_finished(runs, entries)
         for result in entries:  # a kill may have come between the grades of a run and the end of its files
             if result.kept_project is not None and result.key in done and done[result.key].kept_project is None:
                 release(result)
-        self._spent = spent_usd(entries)
+        self._spent = sum_costs(entries)
         self._lost = {r.key: r.spent_usd for r in entries if r.key not in done}
         left = deque(run for run in runs if run.key not in done or done[run.key].is_ungraded)
         self._known, self._number = dict(done), len(runs) - len(left)

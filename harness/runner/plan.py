@@ -11,7 +11,7 @@ from harness.executor.base import Executor
 from harness.models import Config, EvalResult, Fingerprints, Task
 from harness.sandbox import scratch
 from harness.suite import fingerprint
-from harness.suite.resolved import ResolvedConfig, resolve
+from harness.suite.resolve import ResolvedConfig, resolve
 from locobench.shared.errors import InputError
 
 Key = tuple[str, str, str, int, Fingerprints]
@@ -68,7 +68,7 @@ def plan(
     ]
 
 
-def finished_before(runs: Iterable[PlannedRun], results: Iterable[EvalResult]) -> dict[Key, EvalResult]:
+def find_finished(runs: Iterable[PlannedRun], results: Iterable[EvalResult]) -> dict[Key, EvalResult]:
     """Return the earlier results that count as planned runs: same content, no infrastructure or setup error.
 
     A run whose files were deleted before every check was run does not count: the agent has to run again. So it
@@ -78,7 +78,7 @@ def finished_before(runs: Iterable[PlannedRun], results: Iterable[EvalResult]) -
     kept = {}
     for result in results:
         key = result.key
-        if result.kept_project is not None and scratch.root_of(result.kept_project) is None:
+        if result.kept_project is not None and scratch.find_root(result.kept_project) is None:
             result = result.model_copy(update={"kept_project": None})
         if key not in planned or not result.outcome.measured:
             continue
@@ -104,7 +104,7 @@ def refuse_other_experiment(
                 f"{journal}: started with another --mcp-config or snapshot for config {name}; "
                 "give the same files to continue it, or name another -o"
             )
-    for grade in (grade for result in finished_before(runs, earlier).values() for grade in result.grades):
+    for grade in (grade for result in find_finished(runs, earlier).values() for grade in result.grades):
         if grade.judge is not None and grade.status == "graded" and grade.judge.model != judge:
             raise InputError(
                 f"{journal}: started with the judge {grade.judge.model}, not with {judge}; "
@@ -112,21 +112,21 @@ def refuse_other_experiment(
             )
 
 
-def paid_again(runs: Iterable[PlannedRun], results: Iterable[EvalResult]) -> dict[str, int]:
+def count_repeats(runs: Iterable[PlannedRun], results: Iterable[EvalResult]) -> dict[str, int]:
     """Count the runs in a journal that have to be repeated, by reason."""
     rows = list(results)
-    done = finished_before(runs, rows)
+    done = find_finished(runs, rows)
     last = {row.key[:4]: row for row in rows}
     reasons = Counter(_why_again(run, last[run.key[:4]]) for run in runs if run.key not in done if run.key[:4] in last)
     return dict(reasons.most_common())
 
 
-FAILED = "not finished"
+UNFINISHED = "not finished"
 
 
 def _why_again(run: PlannedRun, row: EvalResult) -> str:
     if not row.outcome.measured:
-        return FAILED
+        return UNFINISHED
     if row.fingerprints.task != run.fingerprints.task:
         return "another task now: its text, checks or files changed, or this harness is another version"
     if row.fingerprints.config != run.fingerprints.config:

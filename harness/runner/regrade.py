@@ -9,9 +9,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from harness.graders.service import Question, judged_grade
+from harness.graders.service import Question, grade_by_verdicts
 from harness.models import PASS_SCORE, AssertionType, CriterionScore, ErrorKind, EvalResult, GradeResult, Outcome
-from harness.runner.judged_task import JudgedTask, task_of
+from harness.runner.judged_task import JudgedTask, find_task
 from harness.runner.panel import Panel
 from locobench.harbor.record import answer_of
 from locobench.scoring.judge import judging
@@ -21,7 +21,7 @@ JUDGE_ID = "judge"
 VERSION = f"answer-{judging.VERSION}"
 
 
-def question_of(result: EvalResult, tasks_dir: Path | None) -> Question | None:
+def build_question(result: EvalResult, tasks_dir: Path | None) -> Question | None:
     """Return what judges are asked about a Harbor trial; None if it was lost, or has no answer.
 
     A trial whose verifier failed still has an answer. InputError if the trial's task cannot be read.
@@ -29,11 +29,11 @@ def question_of(result: EvalResult, tasks_dir: Path | None) -> Question | None:
     answer = (answer_of(Path(result.source)) or "") if result.has_answer else ""
     if not answer.strip():
         return None
-    task = task_of(result, tasks_dir)
-    return answer_question(task, answer, lambda: task.pack(answer))
+    task = find_task(result, tasks_dir)
+    return build_answer_question(task, answer, lambda: task.pack(answer))
 
 
-def answer_question(task: JudgedTask, answer: str, pack: Callable[[], str]) -> Question:
+def build_answer_question(task: JudgedTask, answer: str, pack: Callable[[], str]) -> Question:
     """Build the judges' question about an answer; `pack` builds the evidence pack on demand."""
     shown = (task.instruction, task.criteria, task.reference, answer)
     return Question(
@@ -47,7 +47,7 @@ def answer_question(task: JudgedTask, answer: str, pack: Callable[[], str]) -> Q
     )
 
 
-def graded(result: EvalResult, question: Question | None, panel: Panel) -> EvalResult:
+def add_grade(result: EvalResult, question: Question | None, panel: Panel) -> EvalResult:
     """Return the trial with the judges' median as its score; earlier grades are kept with weight 0.
 
     A trial that was lost because its verifier failed counts again once it has a grade.
@@ -84,7 +84,7 @@ def _grade(question: Question | None, panel: Panel) -> GradeResult:
             weight=1.0,
             details="no answer: 0 without asking",
         )
-    grade = judged_grade(
+    grade = grade_by_verdicts(
         question, panel.judges, panel.replies(question), _criteria, assertion_id=JUDGE_ID, name=VERSION
     )
     return grade.model_copy(update={"weight": 1.0})

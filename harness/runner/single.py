@@ -63,7 +63,7 @@ class SingleRun:
         try:
             self.grader.prepare(run.task)
         except TaskError as error:  # other tasks can go on
-            trace = _failed(run, Outcome.SETUP_ERROR, ErrorKind.FIXTURE, str(error).splitlines()[0])
+            trace = _lost_trace(run, Outcome.SETUP_ERROR, ErrorKind.FIXTURE, str(error).splitlines()[0])
             return self._result(run, started, trace)
         except InputError as error:
             raise StopMatrix(str(error)) from None
@@ -77,11 +77,11 @@ class SingleRun:
                     layout=self.executor.layout,
                 )
         except (InputError, OSError) as error:
-            trace = _failed(run, Outcome.SETUP_ERROR, ErrorKind.FIXTURE, str(error))
+            trace = _lost_trace(run, Outcome.SETUP_ERROR, ErrorKind.FIXTURE, str(error))
             return self._result(run, started, trace)
         kept = False
         try:
-            result = self._result(run, started, self._worked(run, env))
+            result = self._result(run, started, self._work(run, env))
             self._copy_project(run, env)
             pending = self.grader.pending(task)
             if result.outcome.measured and pending:
@@ -91,7 +91,7 @@ class SingleRun:
         finally:
             env.keep_project() if kept else env.cleanup()
 
-    def _worked(self, run: PlannedRun, env: IsolatedEnv) -> ExecutionTrace:
+    def _work(self, run: PlannedRun, env: IsolatedEnv) -> ExecutionTrace:
         """Let the agent work in an environment, and find out what it changed."""
         task, config = run.task, run.config
         variables = dict(env.variables)
@@ -111,7 +111,7 @@ class SingleRun:
             except Exception as error:  # a user's executor may raise anything; that loses only this run
                 traceback.print_exc()
                 text = f"the executor raised {type(error).__name__}: {error}"
-                return _failed(run, Outcome.INFRA_ERROR, ErrorKind.EXECUTOR, text)
+                return _lost_trace(run, Outcome.INFRA_ERROR, ErrorKind.EXECUTOR, text)
             with self._turn:
                 trees.restore(env.path)
                 changes = self.isolator.diff_files(before, env.path)
@@ -119,7 +119,7 @@ class SingleRun:
                 return trace.model_copy(update={"file_changes": changes, "file_changes_left_out": left_out})
         except (OSError, MemoryError) as error:
             text = f"what the agent left cannot be read: {error or type(error).__name__}"
-            return _failed(run, Outcome.INFRA_ERROR, ErrorKind.UNREADABLE, text, trace)
+            return _lost_trace(run, Outcome.INFRA_ERROR, ErrorKind.UNREADABLE, text, trace)
 
     def _copy_project(self, run: PlannedRun, env: IsolatedEnv) -> None:
         """Copy what the agent left to `projects_dir`; a failure loses the copy and not the run."""
@@ -177,13 +177,13 @@ class SingleRun:
 
 def keep(result: EvalResult) -> None:
     """Leave the files that the checks of a run need, if there are any, to later commands."""
-    if result.kept_project is not None and (root := scratch.root_of(result.kept_project)):
+    if result.kept_project is not None and (root := scratch.find_root(result.kept_project)):
         scratch.keep(root)
 
 
 def release(result: EvalResult) -> None:
     """Remove the files that were kept for the checks of a run."""
-    if result.kept_project is not None and (root := scratch.root_of(result.kept_project)):
+    if result.kept_project is not None and (root := scratch.find_root(result.kept_project)):
         scratch.remove(root)
 
 
@@ -200,9 +200,9 @@ def _redactor(run: PlannedRun) -> Redactor:
     return Redactor(os.environ, run.config.env, values=server_secrets(run.config.servers))
 
 
-def _failed(
+def _lost_trace(
     run: PlannedRun, outcome: Outcome, kind: ErrorKind, error: str, trace: ExecutionTrace | None = None
 ) -> ExecutionTrace:
     """Return the trace of a run that says nothing about its agent, with what is known of it."""
-    known = trace or ExecutionTrace(config_snapshot=run.config.recorded())
+    known = trace or ExecutionTrace(config_snapshot=run.config.to_snapshot())
     return known.model_copy(update={"is_error": True, "outcome": outcome, "error_kind": kind, "error": error})

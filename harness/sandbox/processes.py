@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import IO, Protocol
 
-from harness.sandbox.guarded import Guarded
+from harness.sandbox.guarded_process import GuardedProcess
 
 POLL_SECONDS = 0.1
 """Longest delay in seconds until a limit, a cancellation or the end of the process is noticed."""
@@ -77,7 +77,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Finished:
+class ProcessResult:
     """The result of a process."""
 
     returncode: int | None
@@ -108,12 +108,12 @@ class Command:
     reads: Sequence[Path] = ()
     """Files and folders that it needs to read."""
 
-    def run(self, start: Callable[[], Process] | None = None) -> Finished:
+    def run(self, start: Callable[[], Process] | None = None) -> ProcessResult:
         """Run the command to its end or a limit, and end every process it started; OSError if it cannot be started.
 
         `start` starts it elsewhere than on this machine.
         """
-        process = start() if start else Guarded(self.argv, cwd=self.cwd, env=self.env)
+        process = start() if start else GuardedProcess(self.argv, cwd=self.cwd, env=self.env)
         started = time.monotonic()
         pump = None
         grace = 0.0
@@ -129,7 +129,7 @@ class Command:
             process.end(grace)
             if pump is not None:
                 pump.close()
-        return Finished(returncode, pump.out.content, pump.err.content, cause, duration, silent)
+        return ProcessResult(returncode, pump.out.content, pump.err.content, cause, duration, silent)
 
 
 def _wait(pump: _Pump, limits: Limits, cancelled: threading.Event | None, started: float) -> StopCause:

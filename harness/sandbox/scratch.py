@@ -60,7 +60,7 @@ def keep(root: Path) -> None:
     _release(root)
 
 
-def root_of(path: Path) -> Path | None:
+def find_root(path: Path) -> Path | None:
     """Return the folder made by `new`, by this process or one before, that a path lies in; None if there is none."""
     root = path.parent
     places = {Path(tempfile.gettempdir()).resolve(), *other_places}

@@ -148,7 +148,7 @@ def _names(folder: int) -> tuple[list[str], list[str]]:
     return sorted(names), sorted(files)
 
 
-def resolved(root: Path, path: str) -> str:
+def resolve(root: Path, path: str) -> str:
     """Return a path below a tree with its links resolved, without leaving the tree.
 
     OSError if nothing is there, or a link leads out of the tree or in circles.
@@ -165,7 +165,7 @@ def leads_out(root: Path, path: str) -> bool:
     if not os.path.islink(root / path):
         return False
     try:
-        resolved(root, path)
+        resolve(root, path)
     except OSError:
         return True
     return os.readlink(root / path).startswith("/")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-PASSED_VARIABLES: dict[str, tuple[str, ...]] = {
+AGENT_VARIABLES: dict[str, tuple[str, ...]] = {
     "where tools are": ("PATH", "HOME", "SHELL", "USER", "LOGNAME", "TERM"),
     "language and time": ("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ"),
     "the way out": (
@@ -34,11 +34,11 @@ CLOUDS: dict[str, tuple[str, ...]] = {
 OFF = ("", "0", "false", "no", "off")
 
 
-def passed_variables() -> dict[str, str]:
+def agent_environment() -> dict[str, str]:
     """Return the variables of this process that an agent gets."""
     clouds = [names for switch, names in CLOUDS.items() if os.environ.get(switch, "").lower() not in OFF]
     cloud = {name: os.environ[name] for names in clouds for name in names if name in os.environ}
-    return _of_groups(tuple(PASSED_VARIABLES)) | cloud
+    return _of_groups(tuple(AGENT_VARIABLES)) | cloud
 
 
 def tool_environment() -> dict[str, str]:
@@ -47,4 +47,4 @@ def tool_environment() -> dict[str, str]:
 
 
 def _of_groups(groups: tuple[str, ...]) -> dict[str, str]:
-    return {n: os.environ[n] for group in groups for n in PASSED_VARIABLES[group] if n in os.environ}
+    return {n: os.environ[n] for group in groups for n in AGENT_VARIABLES[group] if n in os.environ}

@@ -10,7 +10,7 @@ import pytest
 
 from harness.models import CodeAssertion, CodeCheckType, LLMAssertion, Task, TaskCategory
 from harness.runner import EvalRunner
-from harness.suite.resolved import resolve
+from harness.suite.resolve import resolve
 from harness.suite.skills import find_skills
 from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole

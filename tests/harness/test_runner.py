@@ -28,7 +28,7 @@ from harness.models import (
     Task,
 )
 from harness.runner import EvalRunner, MatrixStopped, matrix
-from harness.runner.matrix import spent_usd
+from harness.runner.matrix import sum_costs
 from harness.runner.plan import plan
 from locobench.shared.errors import InputError
 from measure.results.journal import Journal, read_journal
@@ -215,7 +215,7 @@ def test_resuming_grades_what_could_not_be_graded_and_pays_no_agent_again(tmp_pa
     assert (graded.passed, graded.measured, len(executor.calls)) == (True, True, 1)
     assert graded.kept_project is None
     assert not lost.kept_project.exists()
-    assert spent_usd(read_journal(journal)) == 0.5
+    assert sum_costs(read_journal(journal)) == 0.5
 
 
 def test_a_run_that_is_graded_after_the_end_of_its_matrix_keeps_its_files_for_the_next(
@@ -331,7 +331,7 @@ def test_a_refused_judge_stops_the_matrix_as_a_refused_agent_does(tmp_path: Path
     made.grader = Judged()
     results = made.run_matrix(JUDGED, CONFIGS, None, 1, journal=journal)
     assert (len(executor.calls), all(r.passed for r in results)) == (4, True)
-    assert sum(total_cost(r) or 0 for r in results) == spent_usd(read_journal(journal)) == 4 * 1.5 + 1.0
+    assert sum(total_cost(r) or 0 for r in results) == sum_costs(read_journal(journal)) == 4 * 1.5 + 1.0
 
 
 def test_what_this_installation_cannot_grade_is_refused_before_the_first_run(

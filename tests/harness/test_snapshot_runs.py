@@ -12,7 +12,7 @@ import pytest
 from harness.executor import ClaudeExecutor
 from harness.models import ClaudeConfigSnapshot, Config
 from harness.runner import EvalRunner
-from harness.suite.resolved import resolve
+from harness.suite.resolve import resolve
 from locobench.shared.errors import InputError
 from measure.results.files import load_results
 from measure.secrets.redaction import REDACTED

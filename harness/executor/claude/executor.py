@@ -8,17 +8,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.executor.base import Ending, ProcessExecutor, folders_of, mcp_file_of
+from harness.executor.base import Ending, ProcessExecutor, find_folders, write_mcp_file
 from harness.executor.claude.layout import CLI_VARIABLES, INSTRUCTIONS_LOG_VARIABLE, ambient_memory
 from harness.executor.claude.messages import Init, Message, Result, Turn, message_of, messages_in
 from harness.executor.claude.outcome import decide
-from harness.executor.claude.startup import Expected, with_config_folder
+from harness.executor.claude.startup import ExpectedStart, with_config_folder
 from harness.executor.claude.trace import tool_calls, trace_of
 from harness.models import Config, ErrorKind, ExecutionTrace, Outcome, ToolCall
 from harness.models.tools import mcp_name
 from harness.sandbox.place import Sandbox
 from harness.sandbox.processes import Command, Limits, LineVerdict
-from harness.suite.resolved import resolve
+from harness.suite.resolve import resolve
 
 SILENCE_SECONDS = 660.0
 """The CLI prints nothing while a tool runs, and its shell tool may run for 600 s."""
@@ -78,10 +78,10 @@ class ClaudeExecutor(ProcessExecutor):
         isolated = with_config_folder(env_override or {})
         env = {**self.sandbox.agent_variables(), **CLI_VARIABLES, **isolated, **config.env}
         log = Path(env[INSTRUCTIONS_LOG_VARIABLE]) if INSTRUCTIONS_LOG_VARIABLE in env else None
-        expected = Expected(config, isolated, working_dir)
+        expected = ExpectedStart(config, isolated, working_dir)
         config.refuse_unknown_servers(expected.servers)
         watch = _StreamWatch(expected)
-        with mcp_file_of(expected.servers) as mcp_file:
+        with write_mcp_file(expected.servers) as mcp_file:
             command = Command(
                 self._build_command(config, expected.servers, mcp_file, expected.has_user_files, log),
                 cwd=working_dir,
@@ -90,7 +90,7 @@ class ClaudeExecutor(ProcessExecutor):
                 stdin=prompt.encode("utf-8", errors="replace"),
                 on_line=watch,
                 cancelled=self._cancelled,
-                writes=[*folders_of(isolated), *([log.parent] if log else [])],
+                writes=[*find_folders(isolated), *([log.parent] if log else [])],
                 reads=[mcp_file] if mcp_file else [],
             )
             end, _, stderr, seconds = self._finish(
@@ -186,7 +186,7 @@ class _StreamWatch:
     Memory is bounded even for endless output, since many runs are in progress at a time.
     """
 
-    def __init__(self, expected: Expected) -> None:
+    def __init__(self, expected: ExpectedStart) -> None:
         self.messages: list[Message] = []
         self.started = False
         """Whether the CLI said what it loaded."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.executor.layout import Layout, copy_skills
-from harness.suite.resolved import agent_name
+from harness.suite.resolve import agent_name
 from harness.suite.skills import Skill
 
 FOLDERS = ("agents", "commands", "hooks", "output-styles", "rules")
@@ -79,7 +79,7 @@ def ambient_memory(root: Path) -> list[Path]:
     return files + [path for folder in found if folder.is_dir() for path in sorted(folder.rglob("*.md"))]
 
 
-def installed_version(claude_path: str = "claude") -> str:
+def find_version(claude_path: str = "claude") -> str:
     """Return the CLI's version, for example 2.1.330; empty if it is not installed or does not answer."""
     try:
         said = subprocess.run(

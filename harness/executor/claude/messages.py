@@ -44,7 +44,7 @@ class CliOutput(BaseModel):
             return cls.model_fields[info.field_name].get_default(call_default_factory=True)
 
 
-def _named(*names: str) -> Any:
+def _count_field(*names: str) -> Any:
     return Field(default=0, validation_alias=AliasChoices(*names))
 
 
@@ -54,10 +54,10 @@ class Usage(BaseModel):
     A single malformed count invalidates all of them.
     """
 
-    input_tokens: Count = _named("input_tokens", "inputTokens")
-    output_tokens: Count = _named("output_tokens", "outputTokens")
-    cache_read_tokens: Count = _named("cache_read_input_tokens", "cacheReadInputTokens")
-    cache_creation_tokens: Count = _named("cache_creation_input_tokens", "cacheCreationInputTokens")
+    input_tokens: Count = _count_field("input_tokens", "inputTokens")
+    output_tokens: Count = _count_field("output_tokens", "outputTokens")
+    cache_read_tokens: Count = _count_field("cache_read_input_tokens", "cacheReadInputTokens")
+    cache_creation_tokens: Count = _count_field("cache_creation_input_tokens", "cacheCreationInputTokens")
 
 
 class Block(CliOutput):
@@ -177,7 +177,7 @@ def message_of(line: dict[str, Any], longest: int | None = None) -> Message:
     """
     name, subtype = str(line.get("type")), str(line.get("subtype"))
     kind = KINDS.get(name) or KINDS.get((name, subtype), Message)
-    raw = _bounded(line, DEEPEST, longest)
+    raw = _bound(line, DEEPEST, longest)
     return kind.model_validate({**raw, "raw": raw})
 
 
@@ -191,7 +191,7 @@ def messages_in(output: str | bytes) -> list[Message]:
     found = []
     for line in text.split("\n"):
         try:
-            value = json.loads(line, parse_constant=lambda _: None, parse_float=_finite)
+            value = json.loads(line, parse_constant=lambda _: None, parse_float=_parse_finite)
         except (ValueError, RecursionError):
             continue
         items = value if isinstance(value, list) else [value]
@@ -199,26 +199,26 @@ def messages_in(output: str | bytes) -> list[Message]:
     return found
 
 
-def _finite(text: str) -> float | None:
+def _parse_finite(text: str) -> float | None:
     """Return a number; JSON has no infinities and no NaN, but `1e999` would become one."""
     number = float(text)
     return number if math.isfinite(number) else None
 
 
-def _bounded(value: Any, levels: int, longest: int | None) -> Any:
+def _bound(value: Any, levels: int, longest: int | None) -> Any:
     if isinstance(value, dict | list) and not levels:
         return "[nested too deeply]"
     if isinstance(value, dict):
-        return {_whole(key): _bounded(item, levels - 1, longest) for key, item in value.items()}
+        return {_clean_text(key): _bound(item, levels - 1, longest) for key, item in value.items()}
     if isinstance(value, list):
-        return [_bounded(item, levels - 1, longest) for item in value]
+        return [_bound(item, levels - 1, longest) for item in value]
     if not isinstance(value, str):
         return value
     if longest is not None and len(value) > longest:
         value = f"{value[:longest]}[{len(value) - longest} characters left out]"
-    return _whole(value)
+    return _clean_text(value)
 
 
-def _whole(text: str) -> str:
+def _clean_text(text: str) -> str:
     """Replace halves of surrogate pairs, which no file could hold."""
     return text.encode("utf-8", errors="replace").decode()

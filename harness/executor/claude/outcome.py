@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from harness.executor.base import STOPPED, Ending
+from harness.executor.base import STOP_ENDINGS, Ending
 from harness.executor.claude.messages import Message, RateLimitEvent, Result, Turn
 from harness.models import ErrorKind, Outcome
 from harness.sandbox.processes import StopCause
@@ -37,7 +37,7 @@ def decide(
     """
     infra = Outcome.INFRA_ERROR
     if cause is StopCause.CANCELLED:
-        return STOPPED[cause]
+        return STOP_ENDINGS[cause]
     for message in reversed(messages):
         if isinstance(message, Result):
             return _ending_of_result(message, messages, returncode if cause is StopCause.EXITED else 0)
@@ -48,8 +48,8 @@ def decide(
         return Ending(infra, kind, error, last.error_status, _retry_after(messages))
     if cause is StopCause.TIMEOUT and (unanswered or last is None) and not _tool_runs(messages):
         return Ending(infra, ErrorKind.SILENT, "the service had not answered for too long when the task's time was up")
-    if cause in STOPPED:
-        return STOPPED[cause]
+    if cause in STOP_ENDINGS:
+        return STOP_ENDINGS[cause]
     if cause is StopCause.SILENT:
         return Ending(infra, ErrorKind.SILENT, "the CLI printed nothing for too long")
     if returncode is not None and (returncode < 0 or returncode > LAST_EXIT_CODE):

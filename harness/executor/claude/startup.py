@@ -11,7 +11,7 @@ from harness.executor.claude.layout import AGENTS_MD_RULE, ambient_memory
 from harness.executor.claude.messages import Init
 from harness.models.tools import canonical
 from harness.suite.load import read_object
-from harness.suite.resolved import ResolvedConfig, agent_name
+from harness.suite.resolve import ResolvedConfig, agent_name
 from harness.suite.skills import Skill, skills_in
 from locobench.shared.errors import InputError
 from locobench.shared.files import read_below
@@ -32,7 +32,7 @@ def with_config_folder(variables: Mapping[str, str]) -> dict[str, str]:
     return {**named, **variables}
 
 
-class Expected:
+class ExpectedStart:
     """What a run must start with: what its config and its user's configuration folder provide."""
 
     def __init__(self, config: ResolvedConfig, variables: Mapping[str, str], project: Path) -> None:

@@ -21,7 +21,7 @@ def trace_of(
     others = [m.raw for m in messages if m is not init and m is not result]
     raw = {"init": init.raw, "result": result.raw, "messages": others}
     return ExecutionTrace(
-        **end.recorded,
+        **end.fields,
         session_id=result.session_id or init.session_id,
         result=result.result,
         usage=_usage(messages, result),
@@ -32,7 +32,7 @@ def trace_of(
         offered=init.offered,
         claude_prompt=prompt,
         claude_response="\n\n".join(texts) or result.result,
-        config_snapshot=config.recorded() if config else ConfigSnapshot(),
+        config_snapshot=config.to_snapshot() if config else ConfigSnapshot(),
         max_turns=config.max_turns if config else 0,
         hit_turn_limit=end.kind is ErrorKind.MAX_TURNS,
         stderr=stderr,

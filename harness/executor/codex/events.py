@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from harness.executor.base import STOPPED, Ending
+from harness.executor.base import STOP_ENDINGS, Ending
 from harness.models import ErrorKind, Outcome, TokenUsage, ToolCall
 from harness.models.tools import mcp_name
-from harness.sandbox.processes import Finished, LineVerdict, StopCause
+from harness.sandbox.processes import LineVerdict, ProcessResult, StopCause
 from measure.records.outcomes import KIND_OF_STATUS
 
 Event = dict[str, Any]
@@ -111,10 +111,10 @@ def usage(events: Iterable[Event]) -> TokenUsage | None:
     )
 
 
-def decide(events: Sequence[Event], finished: Finished, stderr: str) -> Ending:
+def decide(events: Sequence[Event], finished: ProcessResult, stderr: str) -> Ending:
     """Decide how a run ended, from the last events, the exit code and who ended the process."""
     if finished.cause is StopCause.CANCELLED:
-        return STOPPED[finished.cause]
+        return STOP_ENDINGS[finished.cause]
     last = events[-1] if events else {}
     if last.get("type") == "turn.completed" and finished.cause is StopCause.EXITED and not finished.returncode:
         return Ending(Outcome.COMPLETED)
@@ -123,7 +123,7 @@ def decide(events: Sequence[Event], finished: Finished, stderr: str) -> Ending:
         return Ending(Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED, error)
     error = _error(last)
     if finished.cause is StopCause.STORAGE or (finished.cause is StopCause.TIMEOUT and not error):
-        return STOPPED[finished.cause]
+        return STOP_ENDINGS[finished.cause]
     if error:
         status = STATUS.search(error)
         number = int(status[1]) if status else None

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from harness.executor.base import ProcessExecutor, folders_of
+from harness.executor.base import ProcessExecutor, find_folders
 from harness.executor.codex.events import EventWatch, decide, items, tool_calls, usage
 from harness.executor.codex.layout import HOME_VARIABLE, CodexLayout, settings
 from harness.executor.layout import Layout
 from harness.models import Config, ExecutionTrace, Offered
 from harness.sandbox.place import Sandbox
 from harness.sandbox.processes import Command, Limits
-from harness.suite.resolved import ResolvedConfig
+from harness.suite.resolve import ResolvedConfig
 from locobench.shared.errors import InputError
 
 KEYS = ("CODEX_API_KEY", "OPENAI_API_KEY")
@@ -99,14 +99,14 @@ class CodexExecutor(ProcessExecutor):
             stdin=prompt.encode("utf-8", errors="replace"),
             on_line=watch,
             cancelled=self._cancelled,
-            writes=folders_of(isolated),
+            writes=find_folders(isolated),
         )
         events = watch.events
         run = self._finish(command, lambda finished, stderr: decide(events, finished, stderr))
         texts = [str(item.get("text", "")) for item in items(events, "agent_message")]
         counted = usage(events)
         return ExecutionTrace(
-            **run.end.recorded,
+            **run.end.fields,
             session_id=str(events[0].get("thread_id", "")) if events else "",
             result=texts[-1] if texts else "",
             usage=counted,
@@ -116,7 +116,7 @@ class CodexExecutor(ProcessExecutor):
             raw_output={"messages": events} if events else {},
             claude_prompt=prompt,
             claude_response="\n\n".join(texts),
-            config_snapshot=config.recorded(),
+            config_snapshot=config.to_snapshot(),
             offered=Offered(servers=dict.fromkeys(config.servers, "connected" if events else "")),
             stderr=run.stderr,
             cost_usd=config.token_prices.cost_usd(counted) if config.token_prices and counted else None,

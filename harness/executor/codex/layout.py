@@ -9,7 +9,7 @@ from typing import Any
 import tomli_w
 
 from harness.executor.layout import Layout, copy_skills
-from harness.suite.resolved import ResolvedConfig
+from harness.suite.resolve import ResolvedConfig
 from harness.suite.skills import Skill
 
 HOME_VARIABLE = "CODEX_HOME"

@@ -57,7 +57,7 @@ class ResolvedConfig(Config):
     @property
     def fingerprint(self) -> str:
         """Hash over everything the agent is given, the model included."""
-        given = self.model_dump(mode="json", include=GIVEN)
+        given = self.model_dump(mode="json", include=AGENT_FIELDS)
         looked_up = {"env": self.env_as_written, "skills_path": self.skills_digest, "mcp_servers": self.servers}
         return fingerprint.of_data({**given, **looked_up, "snapshot": self._snapshot_content})
 
@@ -70,7 +70,7 @@ class ResolvedConfig(Config):
     @property
     def _snapshot_content(self) -> dict[str, Any] | None:
         snapshot = self.user_configuration
-        return None if snapshot is None else snapshot.model_dump(mode="json", exclude=NOTES_OF_A_SNAPSHOT)
+        return None if snapshot is None else snapshot.model_dump(mode="json", exclude=SNAPSHOT_NOTES)
 
     def refuse_unknown_servers(self, servers: Mapping[str, Any] | None = None) -> None:
         """Raise InputError if a list of tools names a server that the agent will not have.
@@ -87,17 +87,11 @@ class ResolvedConfig(Config):
                     raise InputError(f"config {self.name}: {field}: {rule.text} matches no MCP server; {what}")
 
 
-GIVEN = set(Config.model_fields) - {"description", "skills_path", "mcp_config", "env", "snapshot", "token_prices"}
+OTHER_FIELDS = {"description", "skills_path", "mcp_config", "env", "snapshot", "token_prices"}
+AGENT_FIELDS = set(Config.model_fields) - OTHER_FIELDS
 """Fields of a config that reach the agent as they are written."""
 
-NOTES_OF_A_SNAPSHOT = {
-    "schema_version",
-    "claude_version",
-    "snapshot_timestamp",
-    "source_machine",
-    "redacted",
-    "left_out",
-}
+SNAPSHOT_NOTES = {"schema_version", "claude_version", "snapshot_timestamp", "source_machine", "redacted", "left_out"}
 """Fields of a snapshot that do not reach the agent."""
 
 

@@ -18,7 +18,7 @@ LONGEST_END = 10.0
 """Seconds that a guardian gets to end everything, itself included."""
 
 
-class Guarded:
+class GuardedProcess:
     """A running command with pipes to its standard streams."""
 
     def __init__(self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> None:
