@@ -13,7 +13,6 @@ from typing import Any
 
 from harness.executor.claude.layout import FOLDERS, find_version
 from harness.suite.load import read_object
-from harness.suite.skills import find_skills
 from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole
 from measure.records import ClaudeConfigSnapshot
@@ -52,8 +51,6 @@ class ConfigExporter:
         text = _bytes(memory).decode("utf-8", errors="replace") if memory.is_file() else None
         clean = None if text is None else redact_settings(text)
         found += ["CLAUDE.md"] if clean != text else []
-        if (self.claude_home / "skills").is_dir():
-            find_skills(self.claude_home / "skills")  # warns when there is none
         left_out: list[str] = []
         files = self._files(found, left_out)
         return ClaudeConfigSnapshot(

@@ -40,14 +40,13 @@ class RunOptions:
     sandbox: str
     sandbox_image: str | None
     output: Path | None
-    keep_projects: Path | None
     quiet: bool
 
     def runner(self) -> EvalRunner:
         """Create a runner from the options."""
         place = self._sandbox()
         grader = CompositeGrader(self.judge_model, sandbox=place)
-        return EvalRunner(self._executor(place), grader, projects_dir=self.keep_projects)
+        return EvalRunner(self._executor(place), grader)
 
     def agree(self, planned: Sequence[PlannedRun], earlier: Sequence[EvalResult], journal: Path) -> None:
         """Print which runs of a journal have to be repeated and why; on a terminal, ask first if any had finished.
@@ -123,6 +122,5 @@ run_options = together(
         help="Where agents and checks run: on this machine as you, or each in a container of its own.",
     ),
     click.option("--sandbox-image", help=f"An image with the claude CLI.  [default: {DEFAULT_IMAGE}]"),
-    click.option("--keep-projects", type=PATH, help="Folder that gets each run's project as the agent left it."),
     click.option("--quiet", is_flag=True, help="Print nothing but errors and the result path."),
 )

@@ -32,20 +32,15 @@ class EvalRunner:
         grader: CompositeGrader | None = None,
         isolator: EnvironmentIsolator | None = None,
         results_dir: Path | str | None = None,
-        *,
-        projects_dir: Path | str | None = None,
     ) -> None:
         """Take the parts of a runner, or their defaults.
 
-        Args:
-            results_dir: where results are saved if no path is given; created when something is saved.
-            projects_dir: gets a copy of the project as the agent of each run left it; None keeps none.
+        `results_dir` is where results are saved if no path is given; it is created when something is saved.
         """
         self.executor = executor or ClaudeExecutor()
         self.grader = grader or CompositeGrader()
         self.isolator = isolator or EnvironmentIsolator()
         self.results_dir = Path(results_dir or files.DEFAULT_RESULTS_DIR)
-        self.projects_dir = Path(projects_dir) if projects_dir else None
 
     def run_single(self, task: Task, config: Config, run_index: int = 0) -> EvalResult:
         """Run a task once with a config and grade it. Failures are outcomes of the result, not exceptions.
@@ -135,4 +130,4 @@ class EvalRunner:
         self.executor.prepare()
 
     def _single(self) -> SingleRun:
-        return SingleRun(self.executor, self.grader, self.isolator, self.projects_dir)
+        return SingleRun(self.executor, self.grader, self.isolator)

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import threading
 import traceback
-import warnings
 from datetime import UTC, datetime
-from pathlib import Path
-from urllib.parse import quote
 
 from harness.config_importer import ConfigImporter
 from harness.executor.base import Executor
@@ -37,15 +33,8 @@ class StopMatrix(Exception):
 class SingleRun:
     """Makes planned runs, one per call; several threads may call it at a time."""
 
-    def __init__(
-        self,
-        executor: Executor,
-        grader: CompositeGrader,
-        isolator: EnvironmentIsolator,
-        projects_dir: Path | None = None,
-    ) -> None:
-        """Take the agent, what grades its work, and where it works; `projects_dir` gets a copy of every project."""
-        self.projects_dir = projects_dir
+    def __init__(self, executor: Executor, grader: CompositeGrader, isolator: EnvironmentIsolator) -> None:
+        """Take the agent, what grades its work, and where it works."""
         self.executor = executor
         self.grader = grader
         self.isolator = isolator
@@ -82,7 +71,6 @@ class SingleRun:
         kept = False
         try:
             result = self._result(run, started, self._work(run, env))
-            self._copy_project(run, env)
             pending = self.grader.pending(task)
             if result.outcome.measured and pending:
                 result = result.model_copy(update={"grades": pending, "kept_project": env.path})
@@ -120,23 +108,6 @@ class SingleRun:
         except (OSError, MemoryError) as error:
             text = f"what the agent left cannot be read: {error or type(error).__name__}"
             return _lost_trace(run, Outcome.INFRA_ERROR, ErrorKind.UNREADABLE, text, trace)
-
-    def _copy_project(self, run: PlannedRun, env: IsolatedEnv) -> None:
-        """Copy what the agent left to `projects_dir`; a failure loses the copy and not the run."""
-        if self.projects_dir is None:
-            return
-        parts = (run.task.id, run.config.name, run.config.model, str(run.run_index + 1))
-        target = self.projects_dir / "--".join(quote(part, safe=" ") for part in parts)
-        try:
-            self.projects_dir.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(
-                prefix=".project-", dir=self.projects_dir, ignore_cleanup_errors=True
-            ) as made:
-                trees.copy(env.path, Path(made) / "project")
-                trees.remove(target)
-                (Path(made) / "project").rename(target)
-        except OSError as error:
-            warnings.warn(f"{target}: the changed project cannot be kept ({error.strerror or error})", stacklevel=2)
 
     def _result(self, run: PlannedRun, started: datetime, trace: ExecutionTrace) -> EvalResult:
         result = EvalResult(

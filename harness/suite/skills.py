@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import warnings
 from dataclasses import dataclass
@@ -64,20 +65,13 @@ def _skill(folder: Path) -> Skill:
 
 
 def _front_matter(path: Path, text: str) -> dict[str, Any]:
-    """Return a skill's metadata. Warn if the agent would see no description, since it then never uses the skill."""
-    found, about, problem = FRONT_MATTER.match(text), None, "has no front matter"
-    if found:
-        try:
-            about = YAML(typ="safe", pure=True).load(found[1])
-            problem = "has a front matter that is no mapping of keys"
-        except (YAMLError, ValueError, RecursionError) as error:
-            why = getattr(error, "problem", None) or str(error)
-            problem = f"has a front matter that is not YAML ({why}); quote a text that has a colon"
-    if isinstance(about, dict):
-        if str(about.get("description") or "").strip():
-            return about
-        problem = "has no description in its front matter"
-    warnings.warn(
-        f"{path} {problem}: Claude Code loads the skill without a description and never uses it", stacklevel=2
-    )
-    return about if isinstance(about, dict) else {}
+    """Return a skill's metadata, {} without any. Warn if it has no description, since agents never use it then."""
+    found, about = FRONT_MATTER.match(text), None
+    with contextlib.suppress(YAMLError, ValueError, RecursionError):
+        about = YAML(typ="safe", pure=True).load(found[1] if found else "")
+    if not isinstance(about, dict):
+        about = {}
+    if not str(about.get("description") or "").strip():
+        why = "has no description in its front matter (quote a text that has a colon)"
+        warnings.warn(f"{path} {why}, so Claude Code never uses the skill", stacklevel=2)
+    return about

@@ -259,18 +259,6 @@ def test_the_command_names_links_that_it_did_not_follow(tmp_path: Path) -> None:
     assert shown.stderr == "  link, not followed: skills/s/etc -> /etc\n"
 
 
-@pytest.mark.parametrize(
-    ("name", "why"), [("a.md", r"contains no skill, only a\.md;"), ("notes/a.txt", "contains no skill;")]
-)
-def test_a_skills_folder_without_skills_is_exported_with_a_warning(tmp_path: Path, name: str, why: str) -> None:
-    path = tmp_path / "home/.claude/skills" / name
-    path.parent.mkdir(parents=True)
-    path.write_text("x")
-    with pytest.warns(UserWarning, match=why):
-        snapshot = ConfigExporter(tmp_path / "home/.claude").export_snapshot()
-    assert snapshot.skills == {name: "x"}
-
-
 def test_paths_may_be_strings(tmp_path: Path) -> None:
     whole(tmp_path / "home")
     exporter = ConfigExporter(str(tmp_path / "home/.claude"), project=str(tmp_path))

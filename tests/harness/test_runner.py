@@ -112,28 +112,6 @@ def test_changes_of_the_agent_are_in_the_trace(tmp_path: Path) -> None:
     assert [(c.path, c.action) for c in result.trace.file_changes] == [("new.py", "created")]
 
 
-def test_changed_projects_are_kept_on_request(tmp_path: Path) -> None:
-    class Writer(ScriptedExecutor):
-        def run(
-            self, prompt: str, config: Config, working_dir: Path, *args: object, **kwargs: object
-        ) -> ExecutionTrace:
-            (working_dir / "new.py").write_text(f"{config.name} {self.answer(0).cost_usd}")
-            return ExecutionTrace()
-
-    kept, config = tmp_path / "kept", Config(name="a/b", model="m")
-    for _ in range(2):
-        EvalRunner(Writer(good), projects_dir=kept).run_single(TASKS[0], config)
-    assert [path.name for path in kept.iterdir()] == ["a--a%2Fb--m--1"]
-    assert (kept / "a--a%2Fb--m--1/new.py").read_text() == "a/b 0.5"
-
-
-def test_a_project_that_cannot_be_kept_loses_no_run(tmp_path: Path) -> None:
-    (tmp_path / "kept").write_text("a file")
-    with pytest.warns(UserWarning, match="the changed project cannot be kept"):
-        result = EvalRunner(ScriptedExecutor(good), projects_dir=tmp_path / "kept").run_single(TASKS[0], CONFIGS[0])
-    assert result.passed
-
-
 def test_a_missing_fixture_is_a_setup_error_and_costs_nothing(tmp_path: Path) -> None:
     made, executor = runner(tmp_path, good)
     result = made.run_single(task("a", fixture_path=tmp_path / "nowhere"), CONFIGS[0])
