@@ -128,22 +128,16 @@ class HandIn:
         """
         if self._fixture is not None:
             trees.copy(self._fixture, target, lambda path: path[-1] == "/" or self.refusal(path, work) is not None)
-        taken: set[str] = set()
-        for folder, names, files, _ in trees.walk(work, strict=True):
-            names[:] = [name for name in names if self.refusal(f"{folder}{name}/", work) != ""]
-            for path in [*(f"{folder}{name}/" for name in names), *(f"{folder}{name}" for name in files)]:
-                if self.refusal(path, work) is None:
-                    taken |= {path, *(f"{parent}/" for parent in _folders(path))}
-        copied = trees.copy(work, target, taken.__contains__)
+        taken = {path for path in list_files(work, strict=True) if self.refusal(path, work) is None}
+        folders = {f"{folder}/" for path in taken for folder in _folders(path)}
+        copied = trees.copy(work, target, (taken | folders).__contains__)
         return tuple(path for path in copied if path not in self._tasks)
 
     def lay_hidden(self, project: Path) -> None:
         """Lay the hidden files over a project, and undo what commands in it have put in their place."""
-        for folder, names, files, _ in trees.walk(project):
-            names[:] = [name for name in names if name not in directory.IGNORED_DIRS]
-            for path in [f"{folder}{name}" for name in files]:
-                if path not in self._tasks and self.find_shadowed(path) not in (None, NEIGHBOURS):
-                    (project / path).unlink()
+        for path in list_files(project) - self._tasks:
+            if self.find_shadowed(path) not in (None, NEIGHBOURS):
+                (project / path).unlink()
         if self._fixture is not None:
             trees.copy(self._fixture, project, lambda path: path[-1] == "/" or self.find_shadowed(path) is not None)
         if self._hidden is not None:
@@ -161,10 +155,10 @@ def _folders(path: str) -> list[str]:
     return ["/".join(parts[:end]) for end in range(len(parts), 0, -1)]
 
 
-def list_files(root: Path | None) -> frozenset[str]:
-    """Return the relative paths of all files below a folder but those of tools."""
+def list_files(root: Path | None, *, strict: bool = False) -> frozenset[str]:
+    """Return the relative paths of all files below a folder but those of tools; for `strict`, see `trees.walk`."""
     found: set[str] = set()
-    for folder, names, files, _ in trees.walk(root) if root is not None else ():
+    for folder, names, files, _ in trees.walk(root, strict=strict) if root is not None else ():
         names[:] = [name for name in names if name not in directory.IGNORED_DIRS]
         found.update(f"{folder}{name}" for name in files)
     return frozenset(found)
