@@ -43,7 +43,7 @@ class ConfigExporter:
         placeholder replaces the secret. InputError if a file is unreadable or malformed.
         """
         if not self.claude_home.is_dir():
-            raise InputError(f"{self.claude_home}: no such folder; name the configuration with --claude-home")
+            raise InputError(f"{self.claude_home}: no such folder; name the folder of Claude Code's configuration")
         settings, found = redact(read_object(self.claude_home / "settings.json"), "settings", omit=True)
         servers, in_servers = redact(self._servers(), "mcp_servers")
         found += in_servers

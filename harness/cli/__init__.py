@@ -46,7 +46,7 @@ COMMANDS: dict[str, Entry] = {
 ENV_FILES = (Path(".env"), Path("~/.env"), Path(".env.local"))
 """Files that KEYS are taken from; the first that exists is read."""
 KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "JUDGE_API_KEY", "OPENAI_API_KEY")
-"""The only variables taken from a file that nobody named: it may be a stranger's, in a repository that was cloned."""
+"""The only variables taken from an env file that the user did not name: a cloned repository may bring one."""
 NEED_KEYS = ("run", "matrix", "validate", "env-status", "grade")
 
 
@@ -79,7 +79,7 @@ class LazyGroup(OneLineErrors, click.Group):
             formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
 
     def explain(self, error: click.UsageError) -> str:
-        """Add the usual reason why a command that takes a glob got more than one name."""
+        """Explain an extra argument of a command that takes a glob: the shell expanded it."""
         text, command = super().explain(error), error.ctx and error.ctx.command
         takes_glob = command and any((option.name or "").endswith("_glob") for option in command.params)
         if takes_glob and "unexpected extra argument" in text:

@@ -94,7 +94,7 @@ def _validate_files(tasks: Sequence[Task], grader: CompositeGrader, *, static: b
             say(f"warning: {task.id}: {problem}", err=True)
         for command in unproved:
             why = "without a solution_path" if task.solution_path is None else "since it runs no Python program"
-            say(f"warning: {task.id}: exit code 0 alone proves {command!r}, {why}", err=True)
+            say(f"warning: {task.id}: exit code 0 is the only proof of {command!r}, {why}", err=True)
         if static:
             checks = f"{len(task.code_assertions)} code and {len(task.llm_assertions)} LLM assertions"
             say(f"ok: {task.id} ({task.category}, {task.difficulty}): {checks}")
@@ -105,7 +105,7 @@ def _check_sources(task: Task) -> list[str]:
     if not any(assertion.check in TIMEOUTS for assertion in task.code_assertions):
         return []
     if not task.sources:
-        return ["names no `sources`, so its commands run among whatever an agent leaves; list the files that count"]
+        return ["names no `sources`, so its commands run on whatever an agent leaves; list the files that count"]
     known = list_files(task.fixture_path) | list_files(task.solution_path)
     unused = [glob for glob in task.sources if not any(map(compile_globs([glob]).fullmatch, known))]
     return [f"sources: {glob} matches no file of the fixture or the solution" for glob in unused]

@@ -127,13 +127,13 @@ def _say_changes(before: Sequence[EvalResult], after: Sequence[EvalResult]) -> N
     changed = sum(a.verdict != b.verdict for a, b in zip(before, after, strict=True))
     measured = [result for result in after if result.measured]
     mean = f", mean score {sum(r.overall_score for r in measured) / len(measured):.3f}" if measured else ""
-    say(f"{counted(len(after), 'run')}, {len(measured)} measured, {changed} with another verdict{mean}")
+    say(f"{counted(len(after), 'run')}, {len(measured)} measured, {changed} with a changed verdict{mean}")
 
 
 def _say_estimate(panel: Panel, questions: Sequence[Question]) -> None:
     """Print what asking would cost."""
     tokens, dollars = panel.estimate(questions)
-    calls, total = len(panel.left(questions)), len(panel.asks(questions))
+    calls, total = len(panel.open_asks(questions)), len(panel.asks(questions))
     cost = "the price of a judge is not known" if dollars is None else f"about {cost_text(dollars)}"
     say(
         f"{counted(calls, 'request')} to {', '.join(panel.judges)}, {total - calls} done before; "

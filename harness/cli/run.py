@@ -117,7 +117,7 @@ def _run_matrix(
         _print_plan(planned, len(kept))
         ctx.exit(0)
     refuse_unwritable(path)
-    options.agree(planned, earlier, journal)
+    options.confirm_repeats(planned, earlier, journal)
     if not options.output and not options.quiet:
         say(f"results go to {path}")
     stopped: MatrixStopped | None = None

@@ -48,7 +48,7 @@ class RunOptions:
         grader = CompositeGrader(self.judge_model, sandbox=place)
         return EvalRunner(self._executor(place), grader)
 
-    def agree(self, planned: Sequence[PlannedRun], earlier: Sequence[EvalResult], journal: Path) -> None:
+    def confirm_repeats(self, planned: Sequence[PlannedRun], earlier: Sequence[EvalResult], journal: Path) -> None:
         """Print which runs of a journal have to be repeated and why; on a terminal, ask first if any had finished.
 
         Raises:
@@ -82,7 +82,7 @@ class RunOptions:
 
             return DockerSandbox(self.sandbox_image or DEFAULT_IMAGE)
         if self.sandbox_image:
-            raise InputError("--sandbox-image has no effect without --sandbox docker; add that")
+            raise InputError("--sandbox-image needs --sandbox docker; add it")
         return Sandbox()
 
 

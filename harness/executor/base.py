@@ -103,7 +103,7 @@ class Executor(ABC):
         return self.agent
 
     def within(self, resources: Resources) -> Executor:
-        """Return this executor with a task's limits on resources; one that starts no container has none to set."""
+        """Return this executor with a task's limits on resources; without containers it returns itself."""
         return self
 
     def prepare(self) -> None:  # noqa: B027 - most have nothing to do

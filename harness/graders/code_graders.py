@@ -144,7 +144,7 @@ class CodeGrader(Commands):
         missing = sorted(expected.passed - report.passed)
         if finished.returncode == 0 and missing:
             names = list_some([name for _, name in missing])
-            details = f"{command}: {len(missing)} of the {len(expected.passed)} hidden tests did not run and pass: "
+            details = f"{command}: {len(missing)} of the {len(expected.passed)} hidden tests failed or did not run: "
             return _verdict(check, False, f"{details}{names}", output)
         if finished.returncode == 0 and report.left > expected.left:
             return _verdict(check, False, f"{command}: the code under test ended it early", output)
@@ -192,8 +192,8 @@ def _grade_pattern(check: CodeCheckType, env_path: Path, file: str, pattern: str
     line = _line_of_match(pattern, content.decode("utf-8", errors="replace"))
     if line is None:
         return _verdict(check, False, f"{pattern!r}: the search in {file} took longer than {SEARCH_SECONDS} s")
-    where = f"in line {line}" if line else "nowhere"
-    return _verdict(check, bool(line) is (check is CodeCheckType.FILE_CONTAINS), f"{pattern!r} found {where} of {file}")
+    details = f"{pattern!r} found in line {line} of {file}" if line else f"{pattern!r} not found in {file}"
+    return _verdict(check, bool(line) is (check is CodeCheckType.FILE_CONTAINS), details)
 
 
 def _line_of_match(pattern: str, text: str) -> int | None:

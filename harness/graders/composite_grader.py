@@ -36,7 +36,7 @@ GRADE_RETURN = TypeAdapter(
 
 
 class TaskError(InputError):
-    """A task cannot be checked here, whoever works on it. Others may be."""
+    """This task cannot be checked on this machine, whatever an agent does; other tasks may be."""
 
 
 class CompositeGrader:

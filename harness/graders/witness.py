@@ -72,7 +72,7 @@ def main() -> None:
         account.seek(0)
         told = _read_account(account.read())
     if told is None:
-        print(f"{name}: ended before its program did", file=sys.stderr)
+        print(f"{name}: the program ended without returning, as by os._exit", file=sys.stderr)
         sys.exit(1)
     _report("report.jsonl", json.dumps({"tests": told["tests"], "left": told["left"]}))
     sys.exit(told["code"])
@@ -190,7 +190,7 @@ def _correct_code(code: int, runner: str, tests: list[list[str]]) -> int:
         own = {os.path.join(PROJECT, path) for path in json.load(file)}
     tasks = [outcome for file, _, outcome in tests if os.path.realpath(file) not in own]
     if code == 1 and PASSED in tasks and FAILED not in tasks:
-        print(f"{runner}: tests that are not the task's failed, which do not decide", file=sys.stderr)
+        print(f"{runner}: only tests that the agent added failed; they do not count", file=sys.stderr)
         return 0
     return code
 

@@ -81,13 +81,13 @@ class Panel:
         different = {(question.digest, question.version): question for question in questions}.values()
         return list(product(different, self.judges, range(self.repeats)))
 
-    def left(self, questions: Iterable[Question]) -> list[tuple[Question, str, int]]:
+    def open_asks(self, questions: Iterable[Question]) -> list[tuple[Question, str, int]]:
         """Return those of `asks` that have no verdict yet."""
         return [ask for ask in self.asks(questions) if self._reply(*ask).verdict is None]
 
     def estimate(self, questions: Iterable[Question]) -> tuple[int, float | None]:
         """Return how many tokens it takes to ask what is left, and the cost in US$; None if a price is not known."""
-        left = self.left(questions)
+        left = self.open_asks(questions)
         different = {question.digest: question for question, _, _ in left}
         prompts = {digest: _tokens(question) for digest, question in different.items()}
         costs = [_expected_cost(judge, prompts[question.digest]) for question, judge, _ in left]
@@ -101,7 +101,7 @@ class Panel:
         PanelStopped if the budget is used up, further requests would be refused, or MOST_FAILURES requests in a row
         failed.
         """
-        left, total = self.left(questions), len(self.asks(questions))
+        left, total = self.open_asks(questions), len(self.asks(questions))
         failures = 0
         for number, (question, judge, repeat) in enumerate(left, start=total - len(left) + 1):
             self._keep_budget(question, judge)

@@ -71,8 +71,8 @@ def plan(
 def find_finished(runs: Iterable[PlannedRun], results: Iterable[EvalResult]) -> dict[Key, EvalResult]:
     """Return the earlier results that count as planned runs: same content, no infrastructure or setup error.
 
-    A run whose files were deleted before every check was run does not count: the agent has to run again. So it
-    does if a folder is named that no harness made.
+    A run whose files were deleted before every check was run does not count: the agent has to run again. The
+    same holds if the named folder was not made by the harness.
     """
     planned = {run.key for run in runs}
     kept = {}
@@ -102,13 +102,13 @@ def refuse_other_experiment(
         if planned.get(name, begun_with) != begun_with:
             raise InputError(
                 f"{journal}: started with another --mcp-config or snapshot for config {name}; "
-                "give the same files to continue it, or name another -o"
+                "use the same files to continue it, or start another journal"
             )
     for grade in (grade for result in find_finished(runs, earlier).values() for grade in result.grades):
         if grade.judge is not None and grade.status == "graded" and grade.judge.model != judge:
             raise InputError(
                 f"{journal}: started with the judge {grade.judge.model}, not with {judge}; "
-                "give the same --judge-model to continue it, or name another -o"
+                "use the same judge to continue it, or start another journal"
             )
 
 
@@ -121,14 +121,14 @@ def count_repeats(runs: Iterable[PlannedRun], results: Iterable[EvalResult]) -> 
     return dict(reasons.most_common())
 
 
-UNFINISHED = "not finished"
+UNFINISHED = "they did not finish"
 
 
 def _why_again(run: PlannedRun, row: EvalResult) -> str:
     if not row.outcome.measured:
         return UNFINISHED
     if row.fingerprints.task != run.fingerprints.task:
-        return "another task now: its text, checks or files changed, or this harness is another version"
+        return "the task changed (its text, checks or files), or the version of this harness"
     if row.fingerprints.config != run.fingerprints.config:
-        return "another config now: its content, agent or place changed, or this harness is another version"
-    return f"not checked yet, and their files were deleted (from {row.kept_project and row.kept_project.parent})"
+        return "the config changed (its content, agent or sandbox), or the version of this harness"
+    return f"their files were deleted before they were checked (from {row.kept_project and row.kept_project.parent})"

@@ -144,7 +144,7 @@ class DockerSandbox(Sandbox):
             raise InputError("the Docker engine cannot see this machine's files; use one that runs here")
         if finished.returncode != 0:
             lines = finished.stderr.decode(errors="replace").strip().splitlines() or ["no output"]
-            raise InputError(f"{program} does not run in {self.image} ({lines[-1]}); name another --sandbox-image")
+            raise InputError(f"{program} does not run in {self.image} ({lines[-1]}); name another image")
 
 
 @cache
@@ -153,7 +153,7 @@ def find_engine() -> Engine:
     try:
         found = Engine()
     except EngineError as error:
-        raise InputError(f"{error}; start one, or drop --sandbox docker") from None
+        raise InputError(f"{error}; start one, or run without containers") from None
     if missing := ", ".join(found.not_enforced):
         text = f"the Docker engine has no {missing} (see `docker info`)"
         print(f"{text}: containers may use more than their task's `resources`", file=sys.stderr)

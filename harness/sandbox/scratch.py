@@ -61,7 +61,7 @@ def keep(root: Path) -> None:
 
 
 def find_root(path: Path) -> Path | None:
-    """Return the folder made by `new`, by this process or one before, that a path lies in; None if there is none."""
+    """Return the folder of `new` that contains a path, whichever process made it; None if there is none."""
     root = path.parent
     places = {Path(tempfile.gettempdir()).resolve(), *other_places}
     made = root.parent in places and root.name.startswith(PREFIX) and root.is_dir() and not root.is_symlink()

@@ -129,7 +129,7 @@ def _load(path: Path, model: type[Model]) -> Model:
 
 
 class _Constructor(SafeConstructor):
-    """Names the line of the first of two equal keys, and takes an alias inside of what it stands for as null."""
+    """Names the line of the first of two equal keys, and replaces an alias inside its own anchor by null."""
 
     def construct_document(self, node: Any) -> Any:
         self.deep_construct = True

@@ -131,7 +131,7 @@ def test_a_journal_is_not_resumed_with_other_files_for_the_user(
     assert shown.returncode == 2
     assert shown.stderr == (
         f"error: {journal}: started with another --mcp-config or snapshot for config {name}; "
-        "give the same files to continue it, or name another -o\n"
+        "use the same files to continue it, or start another journal\n"
     )
     write(root, "first")
     assert matrix(root, "-r", "1", "-o", "out.json", *option, "--resume").returncode == 0

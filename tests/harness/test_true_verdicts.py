@@ -154,7 +154,7 @@ def test_validating_a_task_warns_where_exit_code_0_alone_is_the_proof(tmp_path: 
     shown = harness(root, "validate", "--static", "-t", "tasks/*.yaml")
     assert shown.returncode == 0, shown.stderr
     assert [line.split(":")[1].strip() for line in shown.stderr.splitlines()] == ["t0", "t0", "t1"]
-    assert "exit code 0 alone proves 'ls', since it runs no Python program" in shown.stderr
+    assert "exit code 0 is the only proof of 'ls', since it runs no Python program" in shown.stderr
 
 
 def test_a_check_that_cannot_be_reached_by_a_link_out_of_the_project_is_none(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ class ClaudeExecutor(ProcessExecutor):
                 ),
             )
         if log is not None and watch.started and watch.ending is None and end.kind is not ErrorKind.INTERRUPTED:
-            end = _not_loaded(expected.missing_memory(log)) or end
+            end = _setup_error(expected.memory_problem(log)) or end
         return trace_of(watch.messages, end, prompt, config, stderr=stderr, seconds=seconds)
 
     def _build_command(
@@ -219,15 +219,14 @@ class _StreamWatch:
             self.messages.append(message_of(message.raw, CUT_TEXT) if too_much else message)
             if isinstance(message, Init):
                 self.started = True
-                self.ending = _not_loaded(self._expected.missing_in(message))
+                self.ending = _setup_error(self._expected.startup_problem(message))
             elif len(self.messages) >= MOST_MESSAGES:
-                error = f"ended after {MOST_MESSAGES:,} messages, which is more than is kept of a run"
+                error = f"ended after {MOST_MESSAGES:,} messages, the most that are kept of a run"
                 self.ending = Ending(Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED, error)
         if self.ending:
             return LineVerdict.ABORT
         return LineVerdict.LAST if self._done else LineVerdict.CONTINUE
 
 
-def _not_loaded(missing: list[str]) -> Ending | None:
-    error = f"not loaded: {', '.join(missing)}"
-    return Ending(Outcome.SETUP_ERROR, ErrorKind.NOT_LOADED, error) if missing else None
+def _setup_error(problem: str) -> Ending | None:
+    return Ending(Outcome.SETUP_ERROR, ErrorKind.NOT_LOADED, problem) if problem else None

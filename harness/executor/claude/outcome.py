@@ -31,7 +31,7 @@ def decide(
 ) -> Ending:
     """Decide how a run ended from the result line, the API errors, the exit code and who ended the process.
 
-    `unanswered`: the service had been silent for too long when the time was up.
+    `unanswered`: whether the service was silent when the time limit was reached.
 
     The subtype alone decides nothing: the CLI prints `success` for failed logins and refused requests.
     """
@@ -47,7 +47,7 @@ def decide(
         error = f"{last.error} ({last.error_status}): still retrying when the run was ended"
         return Ending(infra, kind, error, last.error_status, _retry_after(messages))
     if cause is StopCause.TIMEOUT and (unanswered or last is None) and not _tool_runs(messages):
-        return Ending(infra, ErrorKind.SILENT, "the service had not answered for too long when the task's time was up")
+        return Ending(infra, ErrorKind.SILENT, "the service was silent when the task's time limit was reached")
     if cause in STOP_ENDINGS:
         return STOP_ENDINGS[cause]
     if cause is StopCause.SILENT:

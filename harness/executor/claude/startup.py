@@ -80,33 +80,35 @@ class ExpectedStart:
             raise InputError(f"{folder / '.claude.json'}: mcpServers must be an object with one entry per server")
         self.servers |= servers
 
-    def missing_in(self, init: Init) -> list[str]:
-        """Return what is missing from the CLI's init line, one phrase each."""
+    def startup_problem(self, init: Init) -> str:
+        """Say what the CLI's init line shows was not loaded; empty if nothing is missing."""
         offered = init.offered
         # A skill without a description is only listed as a command, though the model has it.
         skills = {*(offered.skills or []), *init.slash_commands}
         status = offered.servers or {}
         tools = None if offered.tools is None else {canonical(name) for name in offered.tools}
         plugins = [plugin.get("name") for plugin in init.plugins]
-        return [
+        missing = [
             *(f"skill {skill.path.name}" for skill in self._skills if skill.listed and not skills & skill.names),
             *(f"MCP server {s} ({status.get(s) or 'unknown'})" for s in self.servers if status.get(s) != "connected"),
             *(f"agent {name}" for name in self._agents if name not in (offered.agents or [])),
             *(f"tool {name}" for name in self._tools if tools is not None and canonical(name) not in tools),
             *(["AGENTS.md"] if self._by_plugin and AGENTS_MD_PLUGIN not in plugins else []),
         ]
+        return f"not loaded: {', '.join(missing)}" if missing else ""
 
-    def missing_memory(self, log: Path) -> list[str]:
-        """Compare the CLI's log of loaded memory files: return expected files it lacks, and files from outside the run.
+    def memory_problem(self, log: Path) -> str:
+        """Say which memory files the CLI's log lacks, or else which it names from outside the run; empty if none.
 
         The log is in the run's root. OSError if the agent replaced it with something unreadable.
         """
         if not self._memory_is_told:
-            return []
+            return ""
         try:
             loaded = read_below(log.parent, log.name, MOST_LOG_BYTES).decode(errors="replace")
         except FileNotFoundError:
             loaded = ""
-        missing = [path.name for path in self._memory if json.dumps(str(path)) not in loaded]
-        foreign = [path for path in ambient_memory(log.parent) if json.dumps(str(path)) in loaded]
-        return [*missing, *(f"nothing but its own memory ({path} was)" for path in foreign)]
+        if missing := [path.name for path in self._memory if json.dumps(str(path)) not in loaded]:
+            return f"not loaded: {', '.join(missing)}"
+        foreign = [str(path) for path in ambient_memory(log.parent) if json.dumps(str(path)) in loaded]
+        return f"memory from outside the run was loaded: {', '.join(foreign)}" if foreign else ""

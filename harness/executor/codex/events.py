@@ -35,7 +35,7 @@ class EventWatch:
         self._bytes = 0
 
     def __call__(self, line: bytes) -> LineVerdict:
-        """Take a line; one that is not a JSON object, or that only tells a beginning, is ignored."""
+        """Take a line; one that is not a JSON object, or that only announces an item, is ignored."""
         try:
             event = json.loads(line)
         except (ValueError, RecursionError):
@@ -119,7 +119,7 @@ def decide(events: Sequence[Event], finished: ProcessResult, stderr: str) -> End
     if last.get("type") == "turn.completed" and finished.cause is StopCause.EXITED and not finished.returncode:
         return Ending(Outcome.COMPLETED)
     if finished.cause is StopCause.ABORTED:
-        error = f"ended after {MOST_EVENTS:,} events, which is more than is kept of a run"
+        error = f"ended after {MOST_EVENTS:,} events, the most that are kept of a run"
         return Ending(Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED, error)
     error = _error(last)
     if finished.cause is StopCause.STORAGE or (finished.cause is StopCause.TIMEOUT and not error):

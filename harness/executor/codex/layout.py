@@ -36,7 +36,7 @@ class CodexLayout(Layout):
 def settings(config: ResolvedConfig, base_url: str | None) -> str:
     """Return config.toml: the model, the servers, no telemetry, and an address of the service other than OpenAI's.
 
-    Every server is required: Codex refuses to start without it, so a run never lacks its treatment unnoticed.
+    Every server is required: Codex refuses to start without it, so no run lacks a server unnoticed.
     """
     content: dict[str, Any] = {
         "model": config.model,
