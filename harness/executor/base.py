@@ -15,7 +15,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from harness.executor.claude.layout import ClaudeLayout
 from harness.executor.layout import Layout
 from harness.models import Config, ErrorKind, ExecutionTrace, Outcome, Resources
 from harness.sandbox import scratch
@@ -90,9 +89,9 @@ class Executor(ABC):
         return f"{type(self).__module__}:{type(self).__qualname__}"
 
     @property
-    def layout(self) -> Layout:
-        """Where the agent looks for its memory and skills; by default where Claude Code does."""
-        return ClaudeLayout()
+    def layout(self) -> Layout | None:
+        """Where the agent looks for its memory and skills; None is where Claude Code does."""
+        return None
 
     unsupported: ClassVar[Mapping[str, str]] = {}
     """Fields of a config that this agent cannot honor, each with what to do instead."""
