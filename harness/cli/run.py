@@ -111,7 +111,7 @@ def _run_matrix(
     planned = plan(tasks, configs, models, runs, runner.executor)
     path, journal = results_and_journal(options.output, options.resume)
     earlier = read_journal(journal)
-    refuse_other_experiment(journal, earlier, planned, runner.grader.judge_model)
+    refuse_other_experiment(journal, earlier, planned, runner.grader.judge.model)
     kept = find_finished(planned, earlier)
     if dry_run:
         _print_plan(planned, len(kept))

@@ -47,15 +47,11 @@ class CompositeGrader:
         llm_model: str = DEFAULT_JUDGE_MODEL,
         api_key: str | None = None,
         *,
-        llm_grader: LLMGrader | None = None,
         sandbox: Sandbox | None = None,
     ) -> None:
-        """The judge is made from `llm_model` and `api_key`; `llm_grader` replaces it.
-
-        The commands of checks run in `sandbox`; default this machine.
-        """
+        """The judge is made from `llm_model` and `api_key`; commands run in `sandbox`, by default on this machine."""
         self.sandbox = sandbox
-        self._judge = llm_grader or LLMGrader(llm_model, api_key)
+        self.judge = LLMGrader(llm_model, api_key)
         self._code_graders: dict[tuple[Any, ...], CodeGrader] = {}
 
     def grade(self, task: Task, trace: ExecutionTrace, env_path: Path) -> tuple[list[GradeResult], float, bool]:
@@ -111,7 +107,7 @@ class CompositeGrader:
             if env_path is None:
                 raise FileNotFoundError("the run's files were deleted")
             return self._code_grader(task).grade(assertion, env_path, [change.path for change in trace.file_changes])
-        grade = self._judge.grade(assertion, task, trace, env_path)
+        grade = self.judge.grade(assertion, task, trace, env_path)
         return grade.model_copy(update={"assertion_name": grade.assertion_name or LLM_WEIGHT_KEY})
 
     def refuse_without_judge(self, tasks: Iterable[Task]) -> None:
@@ -122,8 +118,8 @@ class CompositeGrader:
         if self.is_custom:
             return
         for task in tasks:
-            if task.llm_assertions and isinstance(self._judge, LLMGrader) and not self._judge.service.key:
-                raise InputError(f"task {task.id}: {self._judge.service.no_key}")
+            if task.llm_assertions and not self.judge.service.key:
+                raise InputError(f"task {task.id}: {self.judge.service.no_key}")
 
     def prepare(self, task: Task) -> list[str]:
         """Run a task's checks on its own work, before an agent costs money.
@@ -155,11 +151,6 @@ class CompositeGrader:
     def pending(self, task: Task) -> list[GradeResult]:
         """Return the grades of a run until it is graded; empty if there is nothing to grade."""
         return [missing_grade("grade", None)] if self.is_custom else missing_grades(task)
-
-    @property
-    def judge_model(self) -> str:
-        """The model of the judge."""
-        return self._judge.model
 
     def _code_grader(self, task: Task) -> CodeGrader:
         """Return the grader shared by all runs of a task; it remembers what the reference solution passes."""

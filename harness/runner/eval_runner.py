@@ -94,10 +94,10 @@ class EvalRunner:
         earlier = read_journal(journal)
         for result in earlier:
             keep(result)  # before the first new folder removes what killed processes left
-        refuse_other_experiment(journal, earlier, runs, self.grader.judge_model)
+        refuse_other_experiment(journal, earlier, runs, self.grader.judge.model)
         done = find_finished(runs, earlier)
         left = {run.task.id: run.task for run in runs if run.key not in done or done[run.key].is_ungraded}
-        judge = self.grader.judge_model
+        judge = self.grader.judge.model
         if max_cost_usd is not None and any(t.llm_assertions for t in left.values()) and price_of(judge) is None:
             raise InputError(f"the price of the judge {judge} is not known, so a cost limit cannot be enforced")
         if left:

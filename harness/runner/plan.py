@@ -11,7 +11,7 @@ from harness.executor.base import Executor
 from harness.models import Config, EvalResult, Fingerprints, Task
 from harness.sandbox import scratch
 from harness.suite import fingerprint
-from harness.suite.resolve import ResolvedConfig, resolve
+from harness.suite.resolve import ResolvedConfig
 from locobench.shared.errors import InputError
 
 Key = tuple[str, str, str, int, Fingerprints]
@@ -38,7 +38,7 @@ def plan(
     configs: Iterable[Config],
     models: Iterable[str] | None,
     runs_per_combo: int,
-    executor: Executor | None = None,
+    executor: Executor,
 ) -> list[PlannedRun]:
     """Return all runs, ordered so that the configs of one task run close together in time.
 
@@ -47,8 +47,7 @@ def plan(
     config names what this host does not have.
     """
     tasks, model_list = list(tasks), list(models or [])
-    resolved = [executor.resolve(config) if executor else resolve(config) for config in configs]
-    identity = executor.identity if executor else ""
+    resolved = [executor.resolve(config) for config in configs]
     for config in resolved:
         config.refuse_unknown_servers()
     variants = [c.model_copy(update={"model": m}) for c in resolved for m in model_list or [c.model]]
@@ -58,7 +57,8 @@ def plan(
     task_hashes = [(task, fingerprint.of_task(task)) for task in tasks]
     cells = []
     for config in variants:
-        digest = fingerprint.of_data([config.fingerprint, identity]) if identity else config.fingerprint
+        given = [config.fingerprint, executor.identity]
+        digest = fingerprint.of_data(given) if executor.identity else config.fingerprint
         cells.append((config, Fingerprints(config=digest, user_level=config.user_level)))
     return [
         PlannedRun(task, config, run_index, hashes.model_copy(update={"task": task_hash}))

@@ -50,7 +50,9 @@ class FixedJudge:
 
 def judged(score: float, **more: object) -> CompositeGrader:
     grade = GradeResult.model_validate({"assertion_type": "llm", "passed": score >= 0.7, "score": score, **more})
-    return CompositeGrader(llm_grader=cast(Any, FixedJudge(grade)))
+    made = CompositeGrader()
+    made.judge = cast(Any, FixedJudge(grade))
+    return made
 
 
 @pytest.mark.parametrize(

@@ -136,12 +136,12 @@ def test_configs_of_a_task_take_turns(tmp_path: Path) -> None:
 
 def test_configs_keep_their_models_when_none_are_named() -> None:
     configs = [Config(name="x", model="m1"), Config(name="y", model="m2")]
-    assert [run.config.model for run in plan(TASKS[:1], configs, None, 1)] == ["m1", "m2"]
+    assert [run.config.model for run in plan(TASKS[:1], configs, None, 1, ScriptedExecutor(good))] == ["m1", "m2"]
 
 
 def test_runs_that_could_not_be_told_apart_are_refused() -> None:
     with pytest.raises(InputError, match="a / x"):
-        plan([TASKS[0], TASKS[0]], CONFIGS, None, 1)
+        plan([TASKS[0], TASKS[0]], CONFIGS, None, 1, ScriptedExecutor(good))
 
 
 def test_workers_run_side_by_side(tmp_path: Path) -> None:
@@ -444,7 +444,8 @@ def test_fingerprints_follow_the_content_of_files(tmp_path: Path, changed: str) 
 
     def fingerprints() -> object:
         made = task("a", fixture_path=tmp_path / "fixture", hidden_path=tmp_path / "hidden")
-        return plan([made], [Config(name="x", skills_path=tmp_path / "skill")], None, 1)[0].fingerprints
+        config = Config(name="x", skills_path=tmp_path / "skill")
+        return plan([made], [config], None, 1, ScriptedExecutor(good))[0].fingerprints
 
     before = fingerprints()
     assert fingerprints() == before
@@ -454,7 +455,8 @@ def test_fingerprints_follow_the_content_of_files(tmp_path: Path, changed: str) 
 
 def test_fingerprints_do_not_follow_descriptions() -> None:
     def fingerprints(text: str) -> object:
-        return plan([task("a", description=text)], [Config(name="x", description=text)], None, 1)[0].fingerprints
+        made, config = task("a", description=text), Config(name="x", description=text)
+        return plan([made], [config], None, 1, ScriptedExecutor(good))[0].fingerprints
 
     assert fingerprints("one") == fingerprints("two")
 
