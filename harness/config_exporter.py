@@ -11,12 +11,11 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from harness.agents.claude.layout import FOLDERS, installed_version
-from harness.errors import InputError
-from harness.models import ClaudeConfigSnapshot
+from harness.executor.claude.layout import FOLDERS, find_version
 from harness.suite.load import read_object
-from harness.suite.skills import find_skills
+from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole
+from measure.records import ClaudeConfigSnapshot
 from measure.secrets.redaction import redact, redact_settings
 
 SKIPPED_NAMES = frozenset((".git", ".venv", "__pycache__", "node_modules", ".DS_Store"))
@@ -44,7 +43,7 @@ class ConfigExporter:
         placeholder replaces the secret. InputError if a file is unreadable or malformed.
         """
         if not self.claude_home.is_dir():
-            raise InputError(f"{self.claude_home}: no such folder; name the configuration with --claude-home")
+            raise InputError(f"{self.claude_home}: no such folder; name the folder of Claude Code's configuration")
         settings, found = redact(read_object(self.claude_home / "settings.json"), "settings", omit=True)
         servers, in_servers = redact(self._servers(), "mcp_servers")
         found += in_servers
@@ -52,12 +51,10 @@ class ConfigExporter:
         text = _bytes(memory).decode("utf-8", errors="replace") if memory.is_file() else None
         clean = None if text is None else redact_settings(text)
         found += ["CLAUDE.md"] if clean != text else []
-        if (self.claude_home / "skills").is_dir():
-            find_skills(self.claude_home / "skills")  # warns when there is none
         left_out: list[str] = []
         files = self._files(found, left_out)
         return ClaudeConfigSnapshot(
-            claude_version=installed_version(),
+            claude_version=find_version(),
             snapshot_timestamp=datetime.now(UTC),
             global_claude_md=clean,
             settings=settings,
@@ -95,18 +92,18 @@ class ConfigExporter:
             for path in self._below(self.claude_home / folder, left_out):
                 name = path.relative_to(self.claude_home).as_posix()
                 content = _bytes(path)
-                is_text = _is_text(content)
-                text = content.decode("utf-8" if is_text else "latin-1")
-                clean = redact_settings(text)
+                text = _text(content)
+                shown = content.decode("latin-1") if text is None else text
+                clean = redact_settings(shown)
                 is_secret = any(fnmatch(path.name.lower(), pattern) for pattern in SECRET_FILES)
-                found += [name] if is_secret or clean != text else []
-                if is_secret or (clean != text and not is_text):
+                found += [name] if is_secret or clean != shown else []
+                if is_secret or (clean != shown and text is None):
                     continue
                 field, key = ("skills", name.removeprefix("skills/")) if folder == "skills" else ("files", name)
-                if is_text:
-                    fields[field][key] = clean
-                else:
+                if text is None:
                     fields[f"{field}_binary"][key] = base64.b64encode(content).decode()
+                else:
+                    fields[field][key] = clean
                 if os.access(path, os.X_OK):
                     fields["executable"].append(name)
         return fields
@@ -135,12 +132,12 @@ def _object(data: dict[str, Any], key: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _is_text(content: bytes) -> bool:
+def _text(content: bytes) -> str | None:
+    """Return the text of a file; None for a binary one."""
     try:
-        content.decode("utf-8")
+        return None if b"\0" in content else content.decode("utf-8")
     except UnicodeDecodeError:
-        return False
-    return b"\0" not in content
+        return None
 
 
 def _bytes(path: Path) -> bytes:

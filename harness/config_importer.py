@@ -7,15 +7,14 @@ import binascii
 import json
 import posixpath
 import re
-import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from harness.agents.claude.layout import FOLDERS
-from harness.errors import InputError
-from harness.models import ClaudeConfigSnapshot
-from harness.suite.resolved import load_snapshot
+from harness.executor.claude.layout import FOLDERS
+from harness.suite.resolve import load_snapshot
+from locobench.shared.errors import InputError
+from measure.records import ClaudeConfigSnapshot
 
 UNSAFE = re.compile(r"[\x00-\x1f\\:]")
 """Characters that have a special meaning on some file system."""
@@ -53,19 +52,18 @@ class ConfigImporter:
         if target.exists() or target.is_symlink():
             raise InputError(f"{target}: exists already; remove it or choose another folder")
         temp_dir.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=".claude-import-", dir=temp_dir))
         try:
-            for name, content in contents.items():
-                path = staging / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(content)
-                path.chmod(0o755 if name in snapshot.executable else 0o644)
-            staging.chmod(0o700)
-            staging.rename(target)
+            with tempfile.TemporaryDirectory(prefix=".claude-import-", dir=temp_dir) as folder:
+                made = Path(folder) / ".claude"
+                made.mkdir(mode=0o700)
+                for name, content in contents.items():
+                    path = made / name
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_bytes(content)
+                    path.chmod(0o755 if name in snapshot.executable else 0o644)
+                made.rename(target)
         except OSError as error:
             raise InputError(f"{target}: cannot be written ({error})") from error
-        finally:
-            shutil.rmtree(staging, ignore_errors=True)
         home = str(target.parent)
         return {"HOME": home, "CLAUDE_CONFIG_DIR": str(target), "CLAUDE_HOME": str(target), **TELEMETRY_OFF}
 
@@ -73,9 +71,9 @@ class ConfigImporter:
 def _contents(snapshot: ClaudeConfigSnapshot, disable_mcp: bool) -> dict[str, bytes]:
     """Map the path of each file that an import writes, relative to .claude/, to its content."""
     contents = {f"skills/{path}": text.encode() for path, text in snapshot.skills.items()}
-    contents |= {f"skills/{path}": _decoded(path, text) for path, text in snapshot.skills_binary.items()}
+    contents |= {f"skills/{path}": _decode(path, text) for path, text in snapshot.skills_binary.items()}
     contents |= {path: text.encode() for path, text in snapshot.files.items()}
-    contents |= {path: _decoded(path, text) for path, text in snapshot.files_binary.items()}
+    contents |= {path: _decode(path, text) for path, text in snapshot.files_binary.items()}
     for path in contents:
         parts = path.split("/")
         inside = parts[0] in ("skills", *FOLDERS) and len(parts) > 1 and posixpath.normpath(path) == path
@@ -98,7 +96,7 @@ def _contents(snapshot: ClaudeConfigSnapshot, disable_mcp: bool) -> dict[str, by
     return contents
 
 
-def _decoded(path: str, text: str) -> bytes:
+def _decode(path: str, text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except binascii.Error as error:

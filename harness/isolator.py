@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
-from harness.agents.claude.layout import ClaudeLayout
-from harness.agents.layout import Layout
-from harness.errors import IsolationError
-from harness.host import directory, scratch, trees
-from harness.models import FileChange
+from harness.executor.claude.layout import ClaudeLayout
+from harness.executor.layout import Layout
+from harness.sandbox import directory, scratch, trees
 from harness.suite.skills import Skill, find_skills
+from locobench.shared.errors import InputError
+from measure.records import FileChange
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class EnvironmentIsolator:
             layout: The agent's own; default Claude Code's.
 
         Raises:
-            IsolationError: The fixture or a skill is missing or has a symlink that leads outside, or `base_dir` is
+            InputError: The fixture or a skill is missing or has a symlink that leads outside, or `base_dir` is
                 not writable.
         """
         layout = layout or ClaudeLayout()
@@ -86,7 +86,7 @@ class EnvironmentIsolator:
             root = scratch.new(base=self.base_dir)
         except OSError as error:
             where = self.base_dir or "the folder for temporary files"
-            raise IsolationError(f"{where}: cannot be written ({error.strerror}); name another base_dir") from error
+            raise InputError(f"{where}: cannot be written ({error.strerror}); name another base_dir") from error
         try:
             # Claude Code takes this for the root of a repository and reads no skills, agents or commands above it.
             # Git does not, since the folder is empty. The executor excludes memory files above it.
@@ -133,10 +133,10 @@ class EnvironmentIsolator:
 
 def _copy_fixture(fixture: Path, project: Path) -> None:
     if not fixture.is_dir():
-        raise IsolationError(f"fixture {fixture} is not a directory; correct fixture_path in the task file")
+        raise InputError(f"fixture {fixture} is not a directory; correct fixture_path in the task file")
     link = trees.escaping_symlink(fixture)
     if link is not None:
-        raise IsolationError(f"fixture {fixture}: symlink {link} leads outside or nowhere; replace it by a file")
+        raise InputError(f"fixture {fixture}: symlink {link} leads outside or nowhere; replace it by a file")
     trees.copy(fixture, project)
 
 

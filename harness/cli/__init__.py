@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from harness.errors import InputError
 from locobench.shared.command_line import SETTINGS, OneLineErrors, version_option
+from locobench.shared.errors import InputError
 from locobench.shared.terminal import complain, did_you_mean
 
 
@@ -43,25 +43,10 @@ COMMANDS: dict[str, Entry] = {
 }
 """All commands by name. The help texts are here so that --help imports nothing."""
 
-RENAMED = {
-    "build-image": "docker build --tag harness-sandbox harness/sandbox",
-    "check-version": "env-status",
-    "diff": "compare --all-tasks",
-    "explain": "analyze -i NUMBER",
-    "image-status": "docker image inspect harness-sandbox",
-    "ls": "validate --static",
-    "power-analysis": "power",
-    "regression": "compare --regression",
-    "self-test": "validate",
-    "validate-config": "validate -c",
-    "validate-task": "validate --static -t",
-}
-"""What does the work of the commands of the agent-eval harness that have another name here."""
-
 ENV_FILES = (Path(".env"), Path("~/.env"), Path(".env.local"))
 """Files that KEYS are taken from; the first that exists is read."""
 KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "JUDGE_API_KEY", "OPENAI_API_KEY")
-"""The only variables taken from a file that nobody named: it may be a stranger's, in a repository that was cloned."""
+"""The only variables taken from an env file that the user did not name: a cloned repository may bring one."""
 NEED_KEYS = ("run", "matrix", "validate", "env-status", "grade")
 
 
@@ -83,12 +68,9 @@ class LazyGroup(OneLineErrors, click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; for an unknown name, say what it is called now or which name is close."""
-        name = args[0]
-        if name in RENAMED:
-            raise InputError(f"{name!r} is now called `{RENAMED[name]}`")
-        if name not in COMMANDS:
-            raise InputError(f"unknown command {name!r}; {did_you_mean(name, COMMANDS)}")
+        """Find the command; for an unknown name, say which one is close."""
+        if args[0] not in COMMANDS:
+            raise InputError(f"unknown command {args[0]!r}; {did_you_mean(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -97,7 +79,7 @@ class LazyGroup(OneLineErrors, click.Group):
             formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
 
     def explain(self, error: click.UsageError) -> str:
-        """Add the usual reason why a command that takes a glob got more than one name."""
+        """Explain an extra argument of a command that takes a glob: the shell expanded it."""
         text, command = super().explain(error), error.ctx and error.ctx.command
         takes_glob = command and any((option.name or "").endswith("_glob") for option in command.params)
         if takes_glob and "unexpected extra argument" in text:
@@ -106,12 +88,12 @@ class LazyGroup(OneLineErrors, click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        with _ending_like_ctrl_c(), _warnings_as_lines():
+        with _end_like_ctrl_c(), _warnings_as_lines():
             return super().invoke(ctx)
 
 
 @contextlib.contextmanager
-def _ending_like_ctrl_c() -> Iterator[None]:
+def _end_like_ctrl_c() -> Iterator[None]:
     """Let SIGTERM and SIGHUP end a command and its agents as Ctrl-C does; nohup still works."""
     numbers = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) is not signal.SIG_IGN]
     before = {number: signal.signal(number, signal.default_int_handler) for number in numbers}

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import click
 
-from harness.agents.claude.layout import installed_version
-from harness.errors import InputError
 from harness.executor import ClaudeExecutor
+from harness.executor.claude.layout import find_version
 from harness.graders.code_graders import TIMEOUTS
 from harness.graders.composite_grader import CompositeGrader
-from harness.graders.hand_in import compiled, files_below
-from harness.host.variables import CLOUDS, PASSED_VARIABLES
+from harness.graders.hand_in import compile_globs, list_files
 from harness.models import Task
-from harness.run.oracle import Check, nop, oracle
+from harness.runner.oracle import Check, nop, oracle
+from harness.sandbox.variables import AGENT_VARIABLES, CLOUDS
 from harness.suite.load import load_configs, load_tasks
+from locobench.shared.errors import InputError
 from measure.report.console import say, say_lines
 from measure.secrets.names import is_secret_name
 from measure.secrets.redaction import redact_text
@@ -90,24 +90,24 @@ def _validate_files(tasks: Sequence[Task], grader: CompositeGrader, *, static: b
             if static:
                 raise
             unproved = []  # its checks cannot be run; running them will show that
-        for problem in _doubts_about_sources(task):
+        for problem in _check_sources(task):
             say(f"warning: {task.id}: {problem}", err=True)
         for command in unproved:
             why = "without a solution_path" if task.solution_path is None else "since it runs no Python program"
-            say(f"warning: {task.id}: exit code 0 alone proves {command!r}, {why}", err=True)
+            say(f"warning: {task.id}: exit code 0 is the only proof of {command!r}, {why}", err=True)
         if static:
             checks = f"{len(task.code_assertions)} code and {len(task.llm_assertions)} LLM assertions"
             say(f"ok: {task.id} ({task.category}, {task.difficulty}): {checks}")
 
 
-def _doubts_about_sources(task: Task) -> list[str]:
+def _check_sources(task: Task) -> list[str]:
     """Return what is wrong with the files that a task lets agents hand in."""
     if not any(assertion.check in TIMEOUTS for assertion in task.code_assertions):
         return []
     if not task.sources:
-        return ["names no `sources`, so its commands run among whatever an agent leaves; list the files that count"]
-    known = files_below(task.fixture_path) | files_below(task.solution_path)
-    unused = [glob for glob in task.sources if not any(map(compiled([glob]).fullmatch, known))]
+        return ["names no `sources`, so its commands run on whatever an agent leaves; list the files that count"]
+    known = list_files(task.fixture_path) | list_files(task.solution_path)
+    unused = [glob for glob in task.sources if not any(map(compile_globs([glob]).fullmatch, known))]
     return [f"sources: {glob} matches no file of the fixture or the solution" for glob in unused]
 
 
@@ -128,8 +128,8 @@ def env_status(ctx: click.Context, claude_path: str) -> None:
 
     Exit code 2 when something needed is missing.
     """
-    version = installed_version(claude_path)
-    names = [*PASSED_VARIABLES["who pays"], *(name for cloud in CLOUDS.values() for name in cloud)]
+    version = find_version(claude_path)
+    names = [*AGENT_VARIABLES["who pays"], *(name for cloud in CLOUDS.values() for name in cloud)]
     paying = [name for name in names if os.environ.get(name)]
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0
     say(f"claude: {version or f'{claude_path} not found; install Claude Code or name it with --claude'}")

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
-from harness.errors import InputError
 from harness.graders.service import Question, Service
 from harness.models import EvalResult
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
-from harness.run.panel import EXPECTED_REPLY_TOKENS, Panel, PanelReply, PanelStopped
-from harness.run.regrade import graded, question_of
+from harness.runner.panel import EXPECTED_REPLY_TOKENS, Panel, PanelReply, PanelStopped
+from harness.runner.regrade import add_grade, build_question
+from locobench.shared.errors import InputError
 from locobench.shared.files import check_output
 from measure.commands.options import PATH, load, reward_options
 from measure.commands.output import journal_of, save_results
@@ -92,7 +92,7 @@ def grade(
     results = load(source, reward_key, reward_range)
     output = output or Path(f"{source.resolve().name}.graded.json")
     check_output(output, [source])
-    asked = [question_of(result, tasks) for result in results]
+    asked = [build_question(result, tasks) for result in results]
     questions = [question for question in asked if question]
     panel_of = partial(Panel, Service.of_environment(api, base_url), judges, repeats, max_cost_usd=max_cost_usd)
     path = journal_of(output)
@@ -113,7 +113,7 @@ def grade(
             panel.ask(questions, show)
         except PanelStopped as early:
             stopped = str(early)
-    judged = [graded(result, question, panel) for result, question in zip(results, asked, strict=True)]
+    judged = [add_grade(result, question, panel) for result, question in zip(results, asked, strict=True)]
     _say_verdicts(panel, questions)
     _say_changes(results, judged)
     save_results(judged, output, stopped)
@@ -127,13 +127,13 @@ def _say_changes(before: Sequence[EvalResult], after: Sequence[EvalResult]) -> N
     changed = sum(a.verdict != b.verdict for a, b in zip(before, after, strict=True))
     measured = [result for result in after if result.measured]
     mean = f", mean score {sum(r.overall_score for r in measured) / len(measured):.3f}" if measured else ""
-    say(f"{counted(len(after), 'run')}, {len(measured)} measured, {changed} with another verdict{mean}")
+    say(f"{counted(len(after), 'run')}, {len(measured)} measured, {changed} with a changed verdict{mean}")
 
 
 def _say_estimate(panel: Panel, questions: Sequence[Question]) -> None:
     """Print what asking would cost."""
     tokens, dollars = panel.estimate(questions)
-    calls, total = len(panel.left(questions)), len(panel.asks(questions))
+    calls, total = len(panel.open_asks(questions)), len(panel.asks(questions))
     cost = "the price of a judge is not known" if dollars is None else f"about {cost_text(dollars)}"
     say(
         f"{counted(calls, 'request')} to {', '.join(panel.judges)}, {total - calls} done before; "

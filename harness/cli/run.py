@@ -9,18 +9,15 @@ from typing import Any
 import click
 
 from harness.cli.run_options import RunOptions, run_options
-from harness.errors import InputError
 from harness.models import Config, EvalResult, Task
-from harness.reporter import Reporter
-from harness.run.matrix import MatrixStopped
-from harness.run.plan import PlannedRun, finished_before, plan, refuse_other_experiment
-from harness.runner import EvalRunner
-from harness.suite.load import load_configs, load_tasks
-from harness.suite.resolved import ResolvedConfig
+from harness.runner.matrix import MatrixStopped
+from harness.runner.plan import PlannedRun, find_finished, plan, refuse_other_experiment
+from harness.suite.load import load_config, load_configs, load_task, load_tasks
 from locobench.shared.command_line import INTERRUPTED
 from measure.commands.options import PATH
 from measure.commands.output import refuse_unwritable, results_and_journal, save_results, say_stopped
 from measure.report.console import say
+from measure.report.reporter import Reporter
 from measure.results.journal import read_journal
 from measure.summary.metrics import by_arm
 from measure.summary.wording import cost_text, seconds_text
@@ -47,11 +44,8 @@ def run(
 
     Exit code 0 when it passes, 1 when it fails, 2 when it could not be measured, 130 when interrupted.
     """
-    options = RunOptions(**of_runs)
-    runner = options.runner()
-    config = runner.load_config(config_file)
-    config = runner.executor.resolve(config.model_copy(update={"model": model}) if model else config)
-    (result,) = _run_matrix(ctx, runner, [runner.load_task(task_file)], [config], options, runs=1)
+    options, models = RunOptions(**of_runs), [model] if model else None
+    (result,) = _run_matrix(ctx, options, [load_task(task_file)], [load_config(config_file)], models=models, runs=1)
     if verbose and not options.quiet:
         Reporter().print_detailed_result(result, verbose=True)
     ctx.exit(2 if not result.measured else 0 if result.passed else 1)
@@ -59,14 +53,7 @@ def run(
 
 @click.command()
 @click.option("-t", "--tasks", "task_glob", required=True, help="Glob of task files, quoted.")
-@click.option("-c", "--configs", "config_glob", help="Glob of config files, quoted.")
-@click.option(
-    "--snapshot",
-    "snapshots",
-    multiple=True,
-    type=PATH,
-    help="Snapshot written by export-config, run as a config of its own; repeatable.",
-)
+@click.option("-c", "--configs", "config_glob", required=True, help="Glob of config files, quoted.")
 @click.option("-m", "--models", help="Models instead of the configs' own, separated by commas.")
 @click.option(
     "-r", "--runs", default=3, show_default=True, type=click.IntRange(1), help="Runs of each task with each config."
@@ -81,8 +68,7 @@ def matrix(
     /,
     *,
     task_glob: str,
-    config_glob: str | None,
-    snapshots: tuple[Path, ...],
+    config_glob: str,
     models: str | None,
     runs: int,
     workers: int,
@@ -94,19 +80,11 @@ def matrix(
 
     Exit code 0 when every run was measured (passed or not), 2 when some were not, 130 when interrupted.
     """
-    if config_glob is None and not snapshots:
-        raise InputError("no config: name config files with -c, or a configuration of Claude Code with --snapshot")
-    options = RunOptions(**of_runs)
-    runner = options.runner()
-    tasks = load_tasks(task_glob)
-    configs = load_configs(config_glob) if config_glob is not None else []
-    configs += [Config(name=path.stem, snapshot=path.expanduser().absolute()) for path in snapshots]
     results = _run_matrix(
         ctx,
-        runner,
-        tasks,
-        [runner.executor.resolve(config) for config in configs],
-        options,
+        RunOptions(**of_runs),
+        load_tasks(task_glob),
+        load_configs(config_glob),
         models=[name.strip() for name in models.split(",") if name.strip()] if models else None,
         runs=runs,
         workers=workers,
@@ -118,10 +96,9 @@ def matrix(
 
 def _run_matrix(
     ctx: click.Context,
-    runner: EvalRunner,
-    tasks: Sequence[Task],
-    configs: Sequence[ResolvedConfig],
     options: RunOptions,
+    tasks: Sequence[Task],
+    configs: Sequence[Config],
     *,
     models: list[str] | None = None,
     runs: int,
@@ -130,34 +107,33 @@ def _run_matrix(
     dry_run: bool = False,
 ) -> list[EvalResult]:
     """Make the runs and save them. Exits the command if they stop early, or after a dry run."""
+    runner = options.runner()
     planned = plan(tasks, configs, models, runs, runner.executor)
     path, journal = results_and_journal(options.output, options.resume)
     earlier = read_journal(journal)
-    refuse_other_experiment(journal, earlier, planned, runner.grader.judge_model)
-    kept = finished_before(planned, earlier)
+    refuse_other_experiment(journal, earlier, planned, runner.grader.judge.model)
+    kept = find_finished(planned, earlier)
     if dry_run:
         _print_plan(planned, len(kept))
         ctx.exit(0)
     refuse_unwritable(path)
-    options.agree(planned, earlier, journal)
+    options.confirm_repeats(planned, earlier, journal)
     if not options.output and not options.quiet:
         say(f"results go to {path}")
     stopped: MatrixStopped | None = None
 
     def show_run(result: EvalResult, done: int, total: int) -> None:
         if not options.quiet:
-            say(f"[{done}/{total}] {_line_of(result)}")
+            say(f"[{done}/{total}] {_describe(result)}")
 
     try:
-        results = runner.run_matrix(
-            tasks, configs, models, runs, show_run, workers=workers, journal=journal, max_cost_usd=max_cost_usd
-        )
+        results = runner.run_plan(planned, journal, show_run, workers=workers, max_cost_usd=max_cost_usd)
     except MatrixStopped as early:
         stopped, results = early, early.results
     reason = stopped.reason if stopped else ""
     if not options.quiet and len(planned) > 1:
         for (name, model), group in by_arm(results).items():
-            say(f"{name} ({model}): {_counts_of(group)}")
+            say(f"{name} ({model}): {_count(group)}")
     save_results(results, path, reason)
     if stopped is not None:
         say_stopped(len(results), len(planned), reason, [] if options.output else ["-o", str(path)])
@@ -178,7 +154,7 @@ def _print_plan(runs: list[PlannedRun], kept: int) -> None:
         say(f"{kept} of them are done, {len(runs) - kept} are left")
 
 
-def _counts_of(results: Sequence[EvalResult]) -> str:
+def _count(results: Sequence[EvalResult]) -> str:
     """Return passed of measured runs, runs not measured, and the cost."""
     measured = [r for r in results if r.measured]
     known = [r.cost_usd for r in results if r.cost_usd is not None]
@@ -189,7 +165,7 @@ def _counts_of(results: Sequence[EvalResult]) -> str:
     return text + (f" and {len(results) - len(known)} unknown" if len(known) < len(results) else "")
 
 
-def _line_of(result: EvalResult) -> str:
+def _describe(result: EvalResult) -> str:
     """Sum up a run in one line."""
     parts = [
         result.task_id,

@@ -10,18 +10,18 @@ from pathlib import Path
 
 import click
 
-from harness.agents.base import executor_of
-from harness.agents.codex.executor import CodexExecutor
-from harness.agents.command import CommandExecutor
-from harness.agents.echo import EchoExecutor
-from harness.errors import InputError
 from harness.executor import ClaudeExecutor, Executor
+from harness.executor.base import load_executor
+from harness.executor.codex.executor import CodexExecutor
+from harness.executor.command import CommandExecutor
+from harness.executor.echo import EchoExecutor
 from harness.graders.composite_grader import CompositeGrader
 from harness.models import EvalResult
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
-from harness.run.plan import FAILED, PlannedRun, paid_again
 from harness.runner import EvalRunner
+from harness.runner.plan import UNFINISHED, PlannedRun, count_repeats
 from harness.sandbox.place import DEFAULT_IMAGE, Sandbox
+from locobench.shared.errors import InputError
 from measure.commands.options import PATH, together
 from measure.report.console import say
 from measure.summary.wording import counted
@@ -32,8 +32,6 @@ class RunOptions:
     """How agents are run and judged, and whether a journal is continued."""
 
     resume: bool
-    yes: bool
-    """Whether the user already agreed to the cost of repeated runs."""
     executor: str
     command: str | None
     claude_path: str
@@ -42,25 +40,24 @@ class RunOptions:
     sandbox: str
     sandbox_image: str | None
     output: Path | None
-    keep_projects: Path | None
     quiet: bool
 
     def runner(self) -> EvalRunner:
         """Create a runner from the options."""
         place = self._sandbox()
         grader = CompositeGrader(self.judge_model, sandbox=place)
-        return EvalRunner(self._executor(place), grader, projects_dir=self.keep_projects)
+        return EvalRunner(self._executor(place), grader)
 
-    def agree(self, planned: Sequence[PlannedRun], earlier: Sequence[EvalResult], journal: Path) -> None:
+    def confirm_repeats(self, planned: Sequence[PlannedRun], earlier: Sequence[EvalResult], journal: Path) -> None:
         """Print which runs of a journal have to be repeated and why; on a terminal, ask first if any had finished.
 
         Raises:
             InputError: the user says no.
         """
-        again = paid_again(planned, earlier)
+        again = count_repeats(planned, earlier)
         for reason, number in again.items():
             say(f"{counted(number, 'run')} of {journal} will run again and be billed again: {reason}", err=True)
-        asks = again.keys() - {FAILED} and not self.yes and sys.stdin.isatty()
+        asks = again.keys() - {UNFINISHED} and sys.stdin.isatty()
         if asks and not click.confirm("Pay for them again?", err=True):
             raise InputError(f"nothing was run; {journal} is unchanged")
 
@@ -76,7 +73,7 @@ class RunOptions:
             return CodexExecutor(mcp_config_path=self.mcp_config, sandbox=place)
         if self.executor == "echo":
             return EchoExecutor()
-        return executor_of(self.executor)
+        return load_executor(self.executor)
 
     def _sandbox(self) -> Sandbox:
         """Return the sandbox that agents and checks run in."""
@@ -85,7 +82,7 @@ class RunOptions:
 
             return DockerSandbox(self.sandbox_image or DEFAULT_IMAGE)
         if self.sandbox_image:
-            raise InputError("--sandbox-image has no effect without --sandbox docker; add that")
+            raise InputError("--sandbox-image needs --sandbox docker; add it")
         return Sandbox()
 
 
@@ -102,7 +99,6 @@ def _words(command: str) -> list[str]:
 run_options = together(
     click.option("-o", "--output", type=PATH, help="Results file to write; its journal is beside it."),
     click.option("--resume", is_flag=True, help="Continue OUTPUT: keep its finished runs and make the others."),
-    click.option("-y", "--yes", is_flag=True, help="Repeat and pay for finished runs without asking."),
     click.option(
         "--executor",
         default="claude",
@@ -126,6 +122,5 @@ run_options = together(
         help="Where agents and checks run: on this machine as you, or each in a container of its own.",
     ),
     click.option("--sandbox-image", help=f"An image with the claude CLI.  [default: {DEFAULT_IMAGE}]"),
-    click.option("--keep-projects", type=PATH, help="Folder that gets each run's project as the agent left it."),
     click.option("--quiet", is_flag=True, help="Print nothing but errors and the result path."),
 )

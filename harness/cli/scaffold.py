@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from harness.errors import InputError
+from locobench.shared.errors import InputError
 from locobench.shared.installation import IS_INSTALLED, REPOSITORY
 from measure.commands.options import PATH
 from measure.report.console import say

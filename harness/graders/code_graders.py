@@ -12,12 +12,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.errors import InputError
-from harness.graders.commands import DETAIL_LINES, NOT_FOUND, Commands, SetupError, output_of, some
+from harness.graders.commands import DETAIL_LINES, NOT_FOUND, Commands, SetupError, format_output, list_some
 from harness.graders.grading_folder import PythonReport
-from harness.host import trees
-from harness.host.processes import Command, Limits, StopCause
 from harness.models import CodeAssertion, CodeCheckType, GradeResult
+from harness.sandbox import trees
+from harness.sandbox.processes import Command, Limits, StopCause
+from locobench.shared.errors import InputError
 from locobench.shared.files import read_below
 
 DEFAULT_TEST_COMMAND = "pytest"
@@ -64,7 +64,7 @@ class CodeGrader(Commands):
         started = time.monotonic()
         grade = self._grade(assertion, env_path)
         details = grade.details
-        if assertion.check in TIMEOUTS and (left_out := self.left_out(changed, env_path)):
+        if assertion.check in TIMEOUTS and (left_out := self.describe_left_out(changed, env_path)):
             details += f"\nnot graded: {left_out}"
         return grade.model_copy(update={"duration_seconds": time.monotonic() - started, "details": details})
 
@@ -136,15 +136,15 @@ class CodeGrader(Commands):
             return _verdict(check, False, f"{command}: cannot be run ({error})")
         if finished.returncode == NOT_FOUND:
             self.reference(command, limit)
-        output = output_of(finished)
+        output = format_output(finished)
         if finished.cause is StopCause.TIMEOUT:
             return _verdict(check, False, f"{command}: still ran after {limit} s and was killed", output)
         if finished.cause is StopCause.STORAGE:
             return _verdict(check, False, f"{command}: wrote more than the task's resources.storage_mb allows", output)
         missing = sorted(expected.passed - report.passed)
         if finished.returncode == 0 and missing:
-            names = some([name for _, name in missing])
-            details = f"{command}: {len(missing)} of the {len(expected.passed)} hidden tests did not run and pass: "
+            names = list_some([name for _, name in missing])
+            details = f"{command}: {len(missing)} of the {len(expected.passed)} hidden tests failed or did not run: "
             return _verdict(check, False, f"{details}{names}", output)
         if finished.returncode == 0 and report.left > expected.left:
             return _verdict(check, False, f"{command}: the code under test ended it early", output)
@@ -169,7 +169,7 @@ def _verdict(check: CodeCheckType, passed: bool, details: str, output: str = "")
 def _inside(env_path: Path | str, file: str) -> str | None:
     """Return the path with links resolved; None if nothing is there or a link leads out of the project."""
     with contextlib.suppress(OSError):
-        return trees.resolved(Path(env_path), file)
+        return trees.resolve(Path(env_path), file)
     return None
 
 
@@ -192,8 +192,8 @@ def _grade_pattern(check: CodeCheckType, env_path: Path, file: str, pattern: str
     line = _line_of_match(pattern, content.decode("utf-8", errors="replace"))
     if line is None:
         return _verdict(check, False, f"{pattern!r}: the search in {file} took longer than {SEARCH_SECONDS} s")
-    where = f"in line {line}" if line else "nowhere"
-    return _verdict(check, bool(line) is (check is CodeCheckType.FILE_CONTAINS), f"{pattern!r} found {where} of {file}")
+    details = f"{pattern!r} found in line {line} of {file}" if line else f"{pattern!r} not found in {file}"
+    return _verdict(check, bool(line) is (check is CodeCheckType.FILE_CONTAINS), details)
 
 
 def _line_of_match(pattern: str, text: str) -> int | None:
@@ -209,5 +209,5 @@ def _line_of_match(pattern: str, text: str) -> int | None:
     if finished.cause is StopCause.TIMEOUT:
         return None
     if finished.returncode != 0:
-        raise OSError(f"the search for {pattern!r} ended with {finished.returncode}: {output_of(finished)[-300:]}")
+        raise OSError(f"the search for {pattern!r} ended with {finished.returncode}: {format_output(finished)[-300:]}")
     return int(finished.stdout)

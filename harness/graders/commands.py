@@ -11,10 +11,10 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from harness.graders.grading_folder import GradingFolder, PythonReport, grading_folder
-from harness.graders.hand_in import HandIn, files_below
-from harness.host import scratch, trees
-from harness.host.processes import Command, Finished, Limits, StopCause
+from harness.graders.hand_in import HandIn, list_files
+from harness.sandbox import scratch, trees
 from harness.sandbox.place import Sandbox
+from harness.sandbox.processes import Command, Limits, ProcessResult, StopCause
 
 SETUP_SECONDS = 600
 """Time limit for all commands of a task's `setup` together."""
@@ -46,9 +46,9 @@ class Commands:
     def __init__(
         self,
         hidden_path: Path | str | None = None,
-        *,
         fixture_path: Path | str | None = None,
         solution_path: Path | str | None = None,
+        *,
         sources: Sequence[str] = (),
         setup: Sequence[str] = (),
         sandbox: Sandbox | None = None,
@@ -79,10 +79,10 @@ class Commands:
             return None
         return HandIn(self._sources, self._fixture, self._hidden, self._solution)
 
-    def left_out(self, changed: Iterable[str], work: Path) -> str:
+    def describe_left_out(self, changed: Iterable[str], work: Path) -> str:
         """Return which changed files of an agent's tree its checks do not get, and why; empty if they get all."""
         refused = {path: self.hand_in.refusal(path, work) for path in changed} if self.hand_in else {}
-        return some([f"{path} ({why})" for path, why in refused.items() if why])
+        return list_some([f"{path} ({why})" for path, why in refused.items() if why])
 
     @contextmanager
     def one_copy(self, env_path: Path) -> Iterator[None]:
@@ -98,7 +98,7 @@ class Commands:
 
     def run_on_copy(
         self, command: str, work: Path, limit: int, *, trusted: bool = False
-    ) -> tuple[Finished, PythonReport]:
+    ) -> tuple[ProcessResult, PythonReport]:
         """Run a bash command on a copy of this work, for at most `limit` seconds.
 
         Return how it ended and what its Python programs reported.
@@ -129,11 +129,11 @@ class Commands:
                 if finished.cause is StopCause.TIMEOUT:
                     raise SetupError(f"setup: {command}: still ran after {SETUP_SECONDS} s of setup and was killed")
                 if finished.returncode != 0:
-                    lines = output_of(finished).splitlines()[-DETAIL_LINES:]
+                    lines = format_output(finished).splitlines()[-DETAIL_LINES:]
                     raise SetupError("\n".join([f"setup: {command}: exit code {finished.returncode}", *lines]))
             yield folder
 
-    def _run(self, command: str, folder: GradingFolder, seconds: float) -> Finished:
+    def _run(self, command: str, folder: GradingFolder, seconds: float) -> ProcessResult:
         writes, reads = folder.parts
         return self._sandbox.run(
             Command(
@@ -171,9 +171,9 @@ class Commands:
                 finished, report = self.run_on_copy(command, work, limit, trusted=True)
             except SetupError as error:
                 raise GraderError(f"the reference solution of the task does not pass {error}") from None
-            left_out = self.left_out(sorted(files_below(self._solution)), work)
+            left_out = self.describe_left_out(sorted(list_files(self._solution)), work)
         if self._solution is not None and finished.returncode != 0:
-            lines = output_of(finished).splitlines()[-DETAIL_LINES:]
+            lines = format_output(finished).splitlines()[-DETAIL_LINES:]
             text = f"{command}: the reference solution of the task does not pass either (exit code "
             graded = [f"not graded: {left_out}"] if left_out else []
             raise GraderError("\n".join([f"{text}{finished.returncode})", *graded, *lines]))
@@ -207,13 +207,13 @@ def _path(path: Path | str | None) -> Path | None:
     return None if path is None else Path(path).expanduser().resolve()
 
 
-def some(items: Sequence[str]) -> str:
+def list_some(items: Sequence[str]) -> str:
     """Join the first items by commas, and count the others."""
     more = f" and {len(items) - SHOWN} more" if len(items) > SHOWN else ""
     return ", ".join(items[:SHOWN]) + more
 
 
-def output_of(finished: Finished) -> str:
+def format_output(finished: ProcessResult) -> str:
     """Return what a command printed: stdout, then stderr after a separator line."""
     out = finished.stdout.decode("utf-8", errors="replace")
     err = finished.stderr.decode("utf-8", errors="replace")

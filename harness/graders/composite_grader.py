@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from harness.errors import InputError, TaskError
+from pydantic import Field, InstanceOf, TypeAdapter
+
 from harness.graders.code_graders import DEFAULT_TEST_COMMAND, CodeGrader
 from harness.graders.commands import SHELL, GraderError
 from harness.graders.llm_graders import LLMGrader
@@ -26,6 +27,16 @@ from harness.models import (
 )
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.sandbox.place import Sandbox, SandboxError
+from locobench.shared.errors import InputError
+
+GRADE_RETURN = TypeAdapter(
+    tuple[list[InstanceOf[GradeResult]], Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)], bool]
+)
+"""What `grade` returns."""
+
+
+class TaskError(InputError):
+    """This task cannot be checked on this machine, whatever an agent does; other tasks may be."""
 
 
 class CompositeGrader:
@@ -36,15 +47,11 @@ class CompositeGrader:
         llm_model: str = DEFAULT_JUDGE_MODEL,
         api_key: str | None = None,
         *,
-        llm_grader: LLMGrader | None = None,
         sandbox: Sandbox | None = None,
     ) -> None:
-        """The judge is made from `llm_model` and `api_key`; `llm_grader` replaces it.
-
-        The commands of checks run in `sandbox`; default this machine.
-        """
+        """The judge is made from `llm_model` and `api_key`; commands run in `sandbox`, by default on this machine."""
         self.sandbox = sandbox
-        self._judge = llm_grader or LLMGrader(llm_model, api_key)
+        self.judge = LLMGrader(llm_model, api_key)
         self._code_graders: dict[tuple[Any, ...], CodeGrader] = {}
 
     def grade(self, task: Task, trace: ExecutionTrace, env_path: Path) -> tuple[list[GradeResult], float, bool]:
@@ -53,7 +60,7 @@ class CompositeGrader:
         A run that says nothing about the agent (infrastructure or setup error) gets no grades. A subclass may grade by
         other rules: what its `grade` returns is what a runner records.
         """
-        return self._complete(task, trace, env_path, ungraded(task))
+        return self._complete(task, trace, env_path, missing_grades(task))
 
     def finish(
         self, task: Task, trace: ExecutionTrace, env_path: Path | None, earlier: Iterable[GradeResult]
@@ -68,14 +75,9 @@ class CompositeGrader:
         try:
             if env_path is None:
                 raise FileNotFoundError("the run's files were deleted")
-            grades, score, passed = self.grade(task, trace, env_path)
-            if not all(isinstance(grade, GradeResult) for grade in grades):
-                raise TypeError("grade() returned grades that are not GradeResult")
-            if not 0 <= score <= 1:
-                raise ValueError(f"grade() returned the score {score}, which is not from 0 to 1")
-            return list(grades), float(score), bool(passed)
+            return GRADE_RETURN.validate_python(self.grade(task, trace, env_path))
         except Exception as error:  # the run has cost money: grade it later instead of losing it
-            return [not_graded("grade", None, error)], 0.0, False
+            return [missing_grade("grade", None, error)], 0.0, False
 
     def _complete(
         self, task: Task, trace: ExecutionTrace, env_path: Path | None, earlier: Iterable[GradeResult]
@@ -83,7 +85,7 @@ class CompositeGrader:
         if not trace.outcome.measured:
             return [], 0.0, False
         grades = {grade.assertion_id: grade for grade in earlier}
-        with self.one_copy(task, env_path) if env_path else nullcontext():
+        with self._code_grader(task).one_copy(env_path) if env_path else nullcontext():
             for name, assertion in zip(assertion_ids(task.assertions), task.assertions, strict=True):
                 is_check = isinstance(assertion, CodeAssertion)
                 if grades[name].status == "graded" or (is_check and env_path is None):
@@ -91,8 +93,11 @@ class CompositeGrader:
                 try:
                     grades[name] = self.grade_single_assertion(assertion, task, trace, env_path)
                 except Exception as error:  # the run has cost money: grade it later instead of losing it
-                    grades[name] = not_graded(name, assertion, error)
-        return scored(task, trace, grades)
+                    grades[name] = missing_grade(name, assertion, error)
+        named = [grade.model_copy(update={"assertion_id": name}) for name, grade in grades.items()]
+        named = [grade.model_copy(update={"weight": grade.resolve_weight(task.scoring)}) for grade in named]
+        score = weighted_score(named, task.scoring)
+        return named, score, has_passed(trace, named, score)
 
     def grade_single_assertion(
         self, assertion: CodeAssertion | LLMAssertion, task: Task, trace: ExecutionTrace, env_path: Path | None
@@ -102,7 +107,7 @@ class CompositeGrader:
             if env_path is None:
                 raise FileNotFoundError("the run's files were deleted")
             return self._code_grader(task).grade(assertion, env_path, [change.path for change in trace.file_changes])
-        grade = self._judge.grade(assertion, task, trace, env_path)
+        grade = self.judge.grade(assertion, task, trace, env_path)
         return grade.model_copy(update={"assertion_name": grade.assertion_name or LLM_WEIGHT_KEY})
 
     def refuse_without_judge(self, tasks: Iterable[Task]) -> None:
@@ -113,8 +118,8 @@ class CompositeGrader:
         if self.is_custom:
             return
         for task in tasks:
-            if task.llm_assertions and isinstance(self._judge, LLMGrader) and not self._judge.service.key:
-                raise InputError(f"task {task.id}: {self._judge.service.no_key}")
+            if task.llm_assertions and not self.judge.service.key:
+                raise InputError(f"task {task.id}: {self.judge.service.no_key}")
 
     def prepare(self, task: Task) -> list[str]:
         """Run a task's checks on its own work, before an agent costs money.
@@ -145,33 +150,18 @@ class CompositeGrader:
 
     def pending(self, task: Task) -> list[GradeResult]:
         """Return the grades of a run until it is graded; empty if there is nothing to grade."""
-        return [not_graded("grade", None)] if self.is_custom else ungraded(task)
-
-    @property
-    def judge_model(self) -> str:
-        """The model of the judge."""
-        return self._judge.model
-
-    def one_copy(self, task: Task, env_path: Path) -> AbstractContextManager[None]:
-        """See `Commands.one_copy`."""
-        return self._code_grader(task).one_copy(env_path)
+        return [missing_grade("grade", None)] if self.is_custom else missing_grades(task)
 
     def _code_grader(self, task: Task) -> CodeGrader:
         """Return the grader shared by all runs of a task; it remembers what the reference solution passes."""
-        made = CodeGrader(
-            task.hidden_path,
-            fixture_path=task.fixture_path,
-            solution_path=task.solution_path,
-            sources=task.sources,
-            setup=task.setup,
-            sandbox=self.sandbox and self.sandbox.within(task.resources),
-        )
-        globs = tuple(task.sources)
-        key = (task.hidden_path, task.fixture_path, task.solution_path, globs, tuple(task.setup), task.resources)
+        paths = (task.hidden_path, task.fixture_path, task.solution_path)
+        key = (*paths, *task.sources, "setup", *task.setup, task.resources)
+        place = self.sandbox and self.sandbox.within(task.resources)
+        made = CodeGrader(*paths, sources=task.sources, setup=task.setup, sandbox=place)
         return self._code_graders.setdefault(key, made)
 
 
-def not_graded(
+def missing_grade(
     name: str, assertion: CodeAssertion | LLMAssertion | None, error: BaseException | None = None
 ) -> GradeResult:
     """Return the grade of what is not graded yet, or whose grading failed with `error`.
@@ -191,20 +181,10 @@ def not_graded(
     )
 
 
-def ungraded(task: Task) -> list[GradeResult]:
-    """Return `not_graded` for every assertion of a task."""
+def missing_grades(task: Task) -> list[GradeResult]:
+    """Return `missing_grade` for every assertion of a task."""
     named = zip(assertion_ids(task.assertions), task.assertions, strict=True)
-    return [not_graded(name, assertion) for name, assertion in named]
-
-
-def scored(
-    task: Task, trace: ExecutionTrace, grades: Mapping[str, GradeResult]
-) -> tuple[list[GradeResult], float, bool]:
-    """Return grades, which come by assertion id, with id and weight; then the score and whether the run passed."""
-    named = [grade.model_copy(update={"assertion_id": name}) for name, grade in grades.items()]
-    named = [grade.model_copy(update={"weight": grade.resolve_weight(task.scoring)}) for grade in named]
-    score = weighted_score(named, task.scoring)
-    return named, score, has_passed(trace, named, score)
+    return [missing_grade(name, assertion) for name, assertion in named]
 
 
 def has_passed(trace: ExecutionTrace, grades: list[GradeResult], score: float) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from harness.graders import witness
 from harness.graders.hand_in import HandIn
-from harness.host import scratch, trees
+from harness.sandbox import scratch, trees
 from locobench.shared.files import read_below
 
 NAMES = ("python", "python3", "pytest", "py.test")
@@ -28,7 +28,7 @@ GIVEN_PYTHONPATH="${{PYTHONPATH-}}"
 export PATH GIVEN_PYTHONPATH
 unset PYTHONPATH
 command -v {python} > /dev/null || {{ echo "{name}: {python} not found" >&2; echo {python} >> {missing}; exit 127; }}
-exec {python} -s {program} {settings} {name} "$@"
+exec {python} -s "$bin/witness.py" {name} "$@"
 """
 
 SCRIPT = """\
@@ -40,11 +40,10 @@ PATH={bin}:"$PATH"
 STEADY_VARIABLES = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "TZ": "UTC", "CI": "1", "LC_ALL": "C.UTF-8"}
 """Variables that, left unset, could make a project pass on one machine and fail on another."""
 
-WRITTEN = ("project", "home", "tmp", "told")
-READ = ("bin", "pytest.ini")
-PLACES = {"bin": "bin", "missing": "told/missing"}
+WRITABLE = ("project", "home", "tmp", "reports")
+READ_ONLY = ("bin", "pytest.ini")
 
-MOST_TOLD_BYTES = 8_000_000
+MOST_REPORT_BYTES = 8_000_000
 """Limit of a report by the witness or a shell; enough for a hundred thousand tests."""
 
 
@@ -78,17 +77,16 @@ class GradingFolder:
     @property
     def parts(self) -> tuple[list[Path], list[Path]]:
         """The folders that a command may write to, and the paths that it may only read."""
-        return [self.root / name for name in WRITTEN], [self.root / name for name in READ]
+        return [self.root / name for name in WRITABLE], [self.root / name for name in READ_ONLY]
 
     def script(self, command: str) -> str:
         """Return the bash script of a command, with our interpreters first on its PATH."""
-        quoted = {name: shlex.quote(str(self.root / path)) for name, path in PLACES.items()}
-        return SCRIPT.format(**quoted, command=command)
+        return SCRIPT.format(**_places(self.root), command=command)
 
     def forget(self) -> None:
         """Delete the reports of earlier commands."""
-        trees.remove(self.root / "told")
-        (self.root / "told").mkdir()
+        trees.remove(self.root / "reports")
+        (self.root / "reports").mkdir()
 
     @property
     def report(self) -> PythonReport:
@@ -98,7 +96,7 @@ class GradingFolder:
             ValueError, OSError: the graded code corrupted the report.
         """
         try:
-            content = read_below(self.root, "told/report.jsonl", MOST_TOLD_BYTES)
+            content = read_below(self.root, "reports/report.jsonl", MOST_REPORT_BYTES)
         except FileNotFoundError:
             return PythonReport()
         lines = [json.loads(line) for line in content.splitlines()]
@@ -113,9 +111,10 @@ class GradingFolder:
     def missing(self) -> str:
         """The programs that a trusted command called but that are not installed; empty if all are."""
         try:
-            return ", ".join(read_below(self.root, "told/missing", MOST_TOLD_BYTES).decode(errors="replace").split())
+            names = read_below(self.root, "reports/missing", MOST_REPORT_BYTES)
         except FileNotFoundError:
             return ""
+        return ", ".join(names.decode(errors="replace").split())
 
 
 @contextmanager
@@ -128,7 +127,7 @@ def grading_folder(work: Path, hand_in: HandIn | None) -> Iterator[GradingFolder
     """
     with scratch.folder("grade_") as root:
         project = root / "project"
-        for name in (*WRITTEN[1:], "bin"):
+        for name in (*WRITABLE[1:], "bin"):
             (root / name).mkdir()
         created: tuple[str, ...] = ()
         if hand_in is None:
@@ -138,20 +137,16 @@ def grading_folder(work: Path, hand_in: HandIn | None) -> Iterator[GradingFolder
             created = hand_in.assemble(work, project)
             hand_in.lay_hidden(project)
         (root / "pytest.ini").touch()  # else pytest would look for one further up, where others can write
-        settings = {
-            "bin": str(root / "bin"),
-            "project": str(project),
-            "told": str(root / "told"),
-            "created": [str(project / path) for path in created],
-        }
-        (root / "bin/settings.json").write_text(json.dumps(settings))
-        program = shutil.copy(witness.__file__, root / "bin/witness.py")
+        (root / "bin/created.json").write_text(json.dumps(created))
+        shutil.copy(witness.__file__, root / "bin/witness.py")
         for name in NAMES:
             python = name if name.startswith("python") else "python3"
             shim = root / "bin" / name
-            values = {"program": program, "settings": root / "bin/settings.json"}
-            values |= {key: root / place for key, place in PLACES.items()}
-            quoted = {key: shlex.quote(str(value)) for key, value in values.items()}
-            shim.write_text(SHIM.format(**quoted, python=python, name=name), encoding="utf-8")
+            shim.write_text(SHIM.format(**_places(root), python=python, name=name), encoding="utf-8")
             shim.chmod(0o755)
         yield GradingFolder(root, project)
+
+
+def _places(root: Path) -> dict[str, str]:
+    """Return the places that our scripts name, quoted for a shell."""
+    return {"bin": shlex.quote(str(root / "bin")), "missing": shlex.quote(str(root / "reports/missing"))}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import configparser
 import re
 import sys
 import tomllib
@@ -13,11 +12,11 @@ from typing import Any
 
 import pathspec
 
-from harness.host import directory, trees
+from harness.sandbox import directory, trees
 from locobench.shared.files import read_below
 
 STEERING = (
-    *("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", ".coveragerc"),
+    *("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg", ".coveragerc"),
     *("sitecustomize.py", "usercustomize.py", "*.pth", "*.pyc", "*.pyo"),
     *("*.egg-link", "*.egg-info", "*.dist-info"),  # pytest loads the plugins of distributions beside the tests
 )
@@ -25,8 +24,6 @@ STEERING = (
 _STEERING = re.compile("|".join(map(translate, STEERING)), re.IGNORECASE)
 
 MAX_SETTINGS_BYTES = 1_000_000
-SHARED = {"pyproject.toml": ("tool.pytest", "build-system"), "setup.cfg": ("tool:pytest", "pytest")}
-"""Files with settings of a test runner or build among others, and the names of those sections."""
 
 PYTHON = re.compile(r"\.(?:py|pyc|pyo|so)\Z")
 IMPORT = re.compile(rb"^\s*(?:import|from)\s+(\w+)", re.MULTILINE)
@@ -48,10 +45,10 @@ class HandIn:
     ) -> None:
         """`sources` are globs; without any, everything is handed in that the fixture's .gitignore does not name."""
         self._globs = frozenset(sources)
-        self._sources = compiled(sources) if sources else None
+        self._sources = compile_globs(sources) if sources else None
         self._fixture, self._hidden = fixture, hidden
         self._ignored = _ignore_files(fixture)
-        own, hidden_files, self._solved = map(files_below, (fixture, hidden, solution))
+        own, hidden_files, self._solved = map(list_files, (fixture, hidden, solution))
         known = own | hidden_files | self._solved
         self._hidden_files, self._tasks = hidden_files, own | hidden_files
         self._hidden_stems = {path.removesuffix(Path(path).suffix) for path in hidden_files}
@@ -64,7 +61,7 @@ class HandIn:
         self._libraries = {*sys.stdlib_module_names}
         if self._solved:  # else the agent may have to write what they import
             provided = {part.partition(".")[0] for path in known for part in path.split("/")}
-            self._libraries |= _imported(hidden, hidden_files) - provided
+            self._libraries |= _find_imports(hidden, hidden_files) - provided
 
     def refusal(self, path: str, work: Path) -> str | None:
         """Return why a file is not taken from an agent's tree; None if it is.
@@ -85,12 +82,12 @@ class HandIn:
             return "a link"
         if any(map(_STEERING.match, (*folders, name))):
             return "steers an interpreter or a test runner"
-        if name in SHARED and _settings(self._fixture, path, SHARED[name]) != _settings(work, path, SHARED[name]):
-            return f"changes its section {' or '.join(SHARED[name])}"
-        shadowed = self.shadowed(path)
+        if name == "pyproject.toml" and _settings(self._fixture, path) != _settings(work, path):
+            return "changes its section tool.pytest or build-system"
+        shadowed = self.find_shadowed(path)
         return shadowed and f"in the place of {shadowed}"
 
-    def shadowed(self, path: str) -> str | None:
+    def find_shadowed(self, path: str) -> str | None:
         """Return what a file would be loaded in the place of, or along with: hidden tests or a library."""
         if path in self._hidden_files or path in self._solved:
             return None
@@ -131,29 +128,23 @@ class HandIn:
         """
         if self._fixture is not None:
             trees.copy(self._fixture, target, lambda path: path[-1] == "/" or self.refusal(path, work) is not None)
-        taken: set[str] = set()
-        for folder, names, files, _ in trees.walk(work, strict=True):
-            names[:] = [name for name in names if self.refusal(f"{folder}{name}/", work) != ""]
-            for path in [*(f"{folder}{name}/" for name in names), *(f"{folder}{name}" for name in files)]:
-                if self.refusal(path, work) is None:
-                    taken |= {path, *(f"{parent}/" for parent in _folders(path))}
-        copied = trees.copy(work, target, taken.__contains__)
+        taken = {path for path in list_files(work, strict=True) if self.refusal(path, work) is None}
+        folders = {f"{folder}/" for path in taken for folder in _folders(path)}
+        copied = trees.copy(work, target, (taken | folders).__contains__)
         return tuple(path for path in copied if path not in self._tasks)
 
     def lay_hidden(self, project: Path) -> None:
         """Lay the hidden files over a project, and undo what commands in it have put in their place."""
-        for folder, names, files, _ in trees.walk(project):
-            names[:] = [name for name in names if name not in directory.IGNORED_DIRS]
-            for path in [f"{folder}{name}" for name in files]:
-                if path not in self._tasks and self.shadowed(path) not in (None, NEIGHBOURS):
-                    (project / path).unlink()
+        for path in list_files(project) - self._tasks:
+            if self.find_shadowed(path) not in (None, NEIGHBOURS):
+                (project / path).unlink()
         if self._fixture is not None:
-            trees.copy(self._fixture, project, lambda path: path[-1] == "/" or self.shadowed(path) is not None)
+            trees.copy(self._fixture, project, lambda path: path[-1] == "/" or self.find_shadowed(path) is not None)
         if self._hidden is not None:
             trees.copy(self._hidden, project)
 
 
-def compiled(sources: Iterable[str]) -> re.Pattern[str]:
+def compile_globs(sources: Iterable[str]) -> re.Pattern[str]:
     """Compile the globs of `sources`, for whole paths; a folder stands for all that is in it."""
     return re.compile("|".join(f"(?:{directory.regex(glob.rstrip('/'))})(?:/.*)?" for glob in sources))
 
@@ -164,10 +155,10 @@ def _folders(path: str) -> list[str]:
     return ["/".join(parts[:end]) for end in range(len(parts), 0, -1)]
 
 
-def files_below(root: Path | None) -> frozenset[str]:
-    """Return the relative paths of all files below a folder but those of tools."""
+def list_files(root: Path | None, *, strict: bool = False) -> frozenset[str]:
+    """Return the relative paths of all files below a folder but those of tools; for `strict`, see `trees.walk`."""
     found: set[str] = set()
-    for folder, names, files, _ in trees.walk(root) if root is not None else ():
+    for folder, names, files, _ in trees.walk(root, strict=strict) if root is not None else ():
         names[:] = [name for name in names if name not in directory.IGNORED_DIRS]
         found.update(f"{folder}{name}" for name in files)
     return frozenset(found)
@@ -183,27 +174,22 @@ def _ignore_files(fixture: Path | None) -> list[tuple[str, pathspec.GitIgnoreSpe
     return found
 
 
-def _imported(root: Path | None, files: Iterable[str]) -> set[str]:
+def _find_imports(root: Path | None, files: Iterable[str]) -> set[str]:
     """Return the names that Python files import from."""
     sources = [(root / path).read_bytes() for path in files if root is not None and path.endswith(".py")]
     return {name.decode(errors="replace") for source in sources for name in IMPORT.findall(source)}
 
 
-def _settings(root: Path | None, path: str, sections: tuple[str, ...]) -> Any:
-    """Return some sections of a file; None if there are none, the whole text if it cannot be parsed."""
+def _settings(root: Path | None, path: str) -> Any:
+    """Return what a pyproject.toml says about tests and the build; its whole text if it is not valid TOML."""
     try:
         text = read_below(root, path, MAX_SETTINGS_BYTES).decode("utf-8", errors="replace") if root else ""
     except FileNotFoundError:
-        return None
+        text = ""
     except OSError:  # a link, or too large
         return object()  # unlike any other settings
     try:
-        if path.endswith(".toml"):
-            data = tomllib.loads(text)
-            data |= {f"tool.{name}": value for name, value in data.get("tool", {}).items()}
-            return [data[name] for name in sections if name in data] or None
-        parser = configparser.RawConfigParser(strict=False)
-        parser.read_string(text)
-    except (ValueError, RecursionError, configparser.Error, AttributeError, TypeError):
+        data = tomllib.loads(text)
+        return [data.get("build-system"), data.get("tool", {}).get("pytest")]
+    except (ValueError, RecursionError, AttributeError):
         return text
-    return [parser.items(name) for name in sections if parser.has_section(name)] or None

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from harness.graders.judge_prompt import VERSION, build_prompt
-from harness.graders.service import Question, Service, judged_grade
+from harness.graders.service import Question, Service, grade_by_verdicts
 from harness.models import LLM_WEIGHT_KEY, CriterionScore, ExecutionTrace, GradeResult, LLMAssertion, Task
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from locobench.scoring.judge.judging import JudgeError
@@ -74,7 +74,7 @@ class LLMGrader:
             read=_read,
             score=lambda verdict: float(verdict["overall_score"]),
         )
-        return judged_grade(
+        return grade_by_verdicts(
             question,
             [self.model],
             [self.service.ask(question, self.model)],
@@ -93,15 +93,15 @@ def _read(text: str) -> dict[str, Any]:
         raise JudgeError(f"malformed verdict ({first_problem(error, 'verdict')})") from error
 
 
-def _closed(schema: Any) -> Any:
+def _simplify_schema(schema: Any) -> Any:
     """Remove the keywords that structured output does not support; the bounds are checked on the reply."""
     if isinstance(schema, dict):
         return {
-            key: _closed(value)
+            key: _simplify_schema(value)
             for key, value in schema.items()
             if key not in ("title", "minimum", "maximum", "minLength", "minItems", "description")
         }
     return schema
 
 
-VERDICT_SCHEMA: dict[str, object] = _closed(JudgeVerdict.model_json_schema())
+VERDICT_SCHEMA: dict[str, object] = _simplify_schema(JudgeVerdict.model_json_schema())

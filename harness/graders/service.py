@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from harness.errors import InputError
 from harness.models import PASS_SCORE, AssertionType, CriterionScore, ErrorKind, GradeResult, JudgeRecord, TokenUsage
 from locobench.scoring.judge import asking, judging
 from locobench.scoring.judge.prices import price_of
+from locobench.shared.errors import InputError
 from measure.records.outcomes import KIND_OF_STATUS
 from measure.records.traces import Record
 
@@ -122,7 +122,7 @@ def _kind(failure: judging.JudgeError) -> ErrorKind:
     return KIND_OF_STATUS.get(failure.status, ErrorKind.API_ERROR)
 
 
-def judged_grade(
+def grade_by_verdicts(
     question: Question,
     judges: Sequence[str],
     replies: Sequence[Reply],

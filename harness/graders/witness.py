@@ -1,9 +1,8 @@
 """Runs Python for a grader and reports what happened. A separate program, for any Python 3.9+.
 
-`python -s witness.py SETTINGS NAME ARGUMENTS...` does what the command NAME (python, python3, pytest) would do with the
-arguments. PYTHONPATH arrives as GIVEN_PYTHONPATH, since we would import from it otherwise. SETTINGS is a JSON file:
-`bin` (the folder of the shim that called us), `project`, `told` (the folder for reports) and `created` (files that the
-agent created; their tests do not decide if the task has tests of its own).
+`python -s witness.py NAME ARGUMENTS...` does what the command NAME (python, python3, pytest) would do with the
+arguments. It lies in the folder of the shims that call it; beside that folder are the project and `reports`.
+PYTHONPATH arrives as GIVEN_PYTHONPATH, since we would import from it otherwise.
 
 It notices accidents and simple tricks; code that runs in the process of its tests can still cheat it. The program runs
 in a child. It only counts if it runs to its end and reports that, so `os._exit` with any exit code is a failure. No
@@ -27,7 +26,11 @@ import traceback
 import types
 from typing import IO, Any, NoReturn
 
-Settings = dict[str, Any]
+BIN = os.path.dirname(os.path.abspath(__file__))
+PROJECT = os.path.realpath(os.path.join(BIN, "..", "project"))
+REPORTS = os.path.realpath(os.path.join(BIN, "..", "reports"))
+CREATED = os.path.join(BIN, "created.json")
+"""Files that the agent created; their tests do not decide if the task has tests of its own."""
 
 PASSED, SKIPPED, FAILED = "passed", "skipped", "failed"
 STOPPED = ["", "the end of the tests", FAILED]
@@ -41,9 +44,7 @@ CAPABILITY_VERSION_3 = 0x20080522
 
 def main() -> None:
     """Act as the command."""
-    with open(sys.argv[1], encoding="utf-8") as file:
-        settings = json.load(file)
-    name, arguments = sys.argv[2], sys.argv[3:]
+    name, arguments = sys.argv[1], sys.argv[2:]
     del sys.path[0]  # ours
     in_path = name in ("python", "python3")
     if not in_path:
@@ -52,28 +53,28 @@ def main() -> None:
     else:
         options, arguments = _split(arguments)
         if options:  # which must stand before the program
-            os.execv(sys.executable, [sys.executable, *options, "-s", __file__, sys.argv[1], name, *arguments])
+            os.execv(sys.executable, [sys.executable, *options, "-s", __file__, name, *arguments])
     if given := os.environ.pop("GIVEN_PYTHONPATH", ""):
         os.environ["PYTHONPATH"] = given
-    os.environ["PATH"] = os.pathsep.join([settings["bin"], os.environ.get("PATH", os.defpath)])
+    os.environ["PATH"] = os.pathsep.join([BIN, os.environ.get("PATH", os.defpath)])
     module = arguments[1].split(".")[0] if arguments[:1] == ["-m"] and len(arguments) > 1 else ""
     runner = module if module in ("unittest", "pytest") else ""
     if runner and importlib.util.find_spec(runner) is None:
-        _tell(settings, "missing", runner)
+        _report("missing", runner)
         print(f"{sys.executable}: No module named {runner}", file=sys.stderr)
         sys.exit(NOT_INSTALLED)
     _prctl(PR_SET_DUMPABLE, 0)
-    with tempfile.TemporaryFile(dir=settings["told"]) as account:
+    with tempfile.TemporaryFile(dir=REPORTS) as account:
         child = os.fork()
         if child == 0:
-            _be_the_command(settings, runner, arguments, in_path, account)
+            _be_the_command(runner, arguments, in_path, account)
         os.waitpid(child, 0)
         account.seek(0)
-        told = _account(account.read())
+        told = _read_account(account.read())
     if told is None:
-        print(f"{name}: ended before its program did", file=sys.stderr)
+        print(f"{name}: the program ended without returning, as by os._exit", file=sys.stderr)
         sys.exit(1)
-    _tell(settings, "report.jsonl", json.dumps({"tests": told["tests"], "left": told["left"]}))
+    _report("report.jsonl", json.dumps({"tests": told["tests"], "left": told["left"]}))
     sys.exit(told["code"])
 
 
@@ -130,7 +131,7 @@ def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
     return options, left
 
 
-def _account(content: bytes) -> Any:
+def _read_account(content: bytes) -> Any:
     """Return what the child reported in its last line; None if it reported nothing."""
     try:
         return json.loads(content.splitlines()[-1])
@@ -138,9 +139,7 @@ def _account(content: bytes) -> Any:
         return None
 
 
-def _be_the_command(
-    settings: Settings, runner: str, arguments: list[str], in_path: bool, account: IO[bytes]
-) -> NoReturn:
+def _be_the_command(runner: str, arguments: list[str], in_path: bool, account: IO[bytes]) -> NoReturn:
     """Run the program, report how it ended, and exit."""
     me = os.getpid()
     _drop_capabilities()
@@ -154,31 +153,30 @@ def _be_the_command(
         code = _run(runner, arguments, in_path, tests)
     except SystemExit as error:
         code = error.code
-        left = not runner and not code and _is_left(settings, error, arguments)
+        left = not runner and not code and _is_left(error, arguments)
         if code is not None and not isinstance(code, int):
             print(code, file=sys.stderr)
     except BaseException:
         traceback.print_exc()
     if os.getpid() == me:
         code = 0 if code is None else int(code) if isinstance(code, int) else 1
-        code = _decided(code, runner, tests, settings["created"])
-        places = [[_place(settings, t[0]), *t[1:]] for t in tests]
+        code = _correct_code(code, runner, tests)
+        places = [[os.path.relpath(os.path.realpath(file), PROJECT) if file else "", *test] for file, *test in tests]
         account.write(b"\n" + json.dumps({"code": code, "tests": places, "left": left}).encode())
         account.flush()
     sys.exit(code)
 
 
-def _is_left(settings: Settings, error: SystemExit, arguments: list[str]) -> bool:
+def _is_left(error: SystemExit, arguments: list[str]) -> bool:
     """Return whether a project file other than the program itself ended the program."""
     frames = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)]
-    inside = os.path.realpath(settings["project"]) + os.sep
-    files = [path for path in map(os.path.realpath, frames) if path.startswith(inside)]
+    files = [path for path in map(os.path.realpath, frames) if path.startswith(PROJECT + os.sep)]
     kind = arguments[0] if arguments else "-"
     program = {"-c": "", "-": "", "-m": files[0] if files else ""}.get(kind, os.path.realpath(kind))
     return any(file != program for file in files)
 
 
-def _decided(code: int, runner: str, tests: list[list[str]], created: list[str]) -> int:
+def _correct_code(code: int, runner: str, tests: list[list[str]]) -> int:
     """Return the exit code, corrected if no test passed, some did not run, or only the agent's own tests failed."""
     if not runner:
         return code
@@ -188,16 +186,13 @@ def _decided(code: int, runner: str, tests: list[list[str]], created: list[str])
     if code == 0 and any(outcome == FAILED for _, _, outcome in tests):
         print(f"{runner}: a test has failed, or not all have run", file=sys.stderr)
         return 1
-    own = set(map(os.path.realpath, created))
+    with open(CREATED, encoding="utf-8") as file:
+        own = {os.path.join(PROJECT, path) for path in json.load(file)}
     tasks = [outcome for file, _, outcome in tests if os.path.realpath(file) not in own]
     if code == 1 and PASSED in tasks and FAILED not in tasks:
-        print(f"{runner}: tests that are not the task's failed, which do not decide", file=sys.stderr)
+        print(f"{runner}: only tests that the agent added failed; they do not count", file=sys.stderr)
         return 0
     return code
-
-
-def _place(settings: Settings, file: str) -> str:
-    return os.path.relpath(os.path.realpath(file), os.path.realpath(settings["project"])) if file else ""
 
 
 def _run(runner: str, arguments: list[str], in_path: bool, tests: list[list[str]]) -> int:
@@ -297,10 +292,10 @@ def _pytest(arguments: list[str], tests: list[list[str]]) -> int:
     )
 
 
-def _tell(settings: Settings, name: str, line: str) -> None:
+def _report(name: str, line: str) -> None:
     # The project may have put a link or a pipe there.
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
-    with open(os.open(os.path.join(settings["told"], name), flags, 0o600), "a", encoding="utf-8") as file:
+    with open(os.open(os.path.join(REPORTS, name), flags, 0o600), "a", encoding="utf-8") as file:
         file.write(line + "\n")
 
 

@@ -279,7 +279,7 @@ class Config(Definition):
     env: dict[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], str] = {}
     """Environment variables of the agent; a value ${NAME} is taken from the host."""
 
-    def recorded(self) -> ConfigSnapshot:
+    def to_snapshot(self) -> ConfigSnapshot:
         """Return the part of this config that is recorded with a result."""
         return ConfigSnapshot(
             model=self.model,

@@ -18,15 +18,15 @@ from urllib.parse import urlsplit
 
 from docker.types import Mount
 
-from harness.errors import InputError
-from harness.host import scratch
-from harness.host.processes import Command, Finished, Limits, StopCause
-from harness.host.variables import passed_variables, tool_environment
 from harness.models import Resources
+from harness.sandbox import scratch
 from harness.sandbox.place import DEFAULT_IMAGE, Sandbox, SandboxError
+from harness.sandbox.processes import Command, Limits, ProcessResult, StopCause
+from harness.sandbox.variables import agent_environment, tool_environment
 from locobench.containers.container import Container, EngineError
 from locobench.containers.container import Limits as ContainerLimits
 from locobench.containers.engine import ENGINE_SECONDS, Engine
+from locobench.shared.errors import InputError
 
 OF_THIS_MACHINE = ("PATH", "HOME", "SHELL", "USER", "LOGNAME")
 """Variables that have no meaning in a container."""
@@ -69,7 +69,7 @@ class DockerSandbox(Sandbox):
                 return
             _refuse_loopback(self.agent_variables())
             try:
-                found = engine_of_user().image(self.image)
+                found = find_engine().image(self.image)
             except EngineError as error:
                 raise InputError(str(error)) from None
             if found is None:
@@ -80,17 +80,17 @@ class DockerSandbox(Sandbox):
 
     def agent_variables(self) -> dict[str, str]:
         """Return the variables for language, network access and credentials; files that they name are mounted."""
-        return {**_without_machine(passed_variables()), "IS_SANDBOX": "1"}
+        return {**_without_machine(agent_environment()), "IS_SANDBOX": "1"}
 
     def tool_variables(self) -> dict[str, str]:
         """Return the variables for language and network access."""
         return _without_machine(tool_environment())
 
-    def run(self, command: Command) -> Finished:
+    def run(self, command: Command) -> ProcessResult:
         """Run a command in its own container; SandboxError if it cannot be started or is lost."""
         limits = ContainerLimits(command.limits.wall + command.limits.grace, **self._resources.model_dump())
         with _as_sandbox_error(), self._create(command, limits) as container:
-            finished = command.run(lambda: Attached(container))
+            finished = command.run(lambda: ContainerProcess(container))
             if container.over_storage:
                 return replace(finished, cause=StopCause.STORAGE, returncode=None)
             if finished.cause is not StopCause.EXITED:
@@ -108,7 +108,7 @@ class DockerSandbox(Sandbox):
         mounts = [Mount(str(path), str(path), "bind") for path in folders]
         only_read = _outermost([*command.reads, *named], folders)
         mounts += [Mount(str(path), str(path), "bind", read_only=True) for path in only_read]
-        found = engine_of_user()
+        found = find_engine()
         rootless = "name=rootless" in (found.info.get("SecurityOptions") or ())  # its root is this user
         user, group = (0, 0) if rootless else (os.getuid(), os.getgid())
         # The first process, which ends the container in time, is root with one capability that the agent does not get.
@@ -144,24 +144,24 @@ class DockerSandbox(Sandbox):
             raise InputError("the Docker engine cannot see this machine's files; use one that runs here")
         if finished.returncode != 0:
             lines = finished.stderr.decode(errors="replace").strip().splitlines() or ["no output"]
-            raise InputError(f"{program} does not run in {self.image} ({lines[-1]}); name another --sandbox-image")
+            raise InputError(f"{program} does not run in {self.image} ({lines[-1]}); name another image")
 
 
 @cache
-def engine_of_user() -> Engine:
+def find_engine() -> Engine:
     """Return the engine; InputError if none answers."""
     try:
         found = Engine()
     except EngineError as error:
-        raise InputError(f"{error}; start one, or drop --sandbox docker") from None
+        raise InputError(f"{error}; start one, or run without containers") from None
     if missing := ", ".join(found.not_enforced):
         text = f"the Docker engine has no {missing} (see `docker info`)"
         print(f"{text}: containers may use more than their task's `resources`", file=sys.stderr)
     return found
 
 
-class Attached:
-    """A container's command with pipes to its standard streams: what `Guarded` is on this machine."""
+class ContainerProcess:
+    """A container's command with pipes to its standard streams: what `GuardedProcess` is on this machine."""
 
     def __init__(self, container: Container) -> None:
         """Start the command; EngineError if it cannot be started."""

@@ -6,9 +6,9 @@ import os
 import sys
 from pathlib import Path
 
-from harness.host.processes import Command, Finished
-from harness.host.variables import passed_variables, tool_environment
 from harness.models import Resources
+from harness.sandbox.processes import Command, ProcessResult
+from harness.sandbox.variables import agent_environment, tool_environment
 
 DEFAULT_IMAGE = "harness-sandbox"
 """The image that the Dockerfile beside this file is for."""
@@ -41,7 +41,7 @@ class Sandbox:
 
     def agent_variables(self) -> dict[str, str]:
         """Return the variables that an agent gets from the user's environment."""
-        return passed_variables()
+        return agent_environment()
 
     def tool_variables(self) -> dict[str, str]:
         """Return the variables that a check's command gets from the user's environment: no credentials.
@@ -52,7 +52,7 @@ class Sandbox:
         path = os.pathsep.join([variables.get("PATH", os.defpath), str(Path(sys.executable).parent)])
         return {**variables, "PATH": path}
 
-    def run(self, command: Command) -> Finished:
+    def run(self, command: Command) -> ProcessResult:
         """Run a command to its end or a limit.
 
         Raises:

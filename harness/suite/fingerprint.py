@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from harness.host import directory
 from harness.models import Task
+from harness.sandbox import directory
 
 TASK_NOTES = frozenset({"description", "difficulty", "language", "solution_path"})
 """Fields of a task that neither the agent nor a grader sees."""

@@ -19,8 +19,8 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
-from harness.errors import InputError
 from harness.models import CodeAssertion, Config, LLMAssertion, Task
+from locobench.shared.errors import InputError
 from locobench.shared.files import read_text
 from locobench.shared.terminal import did_you_mean
 
@@ -129,7 +129,7 @@ def _load(path: Path, model: type[Model]) -> Model:
 
 
 class _Constructor(SafeConstructor):
-    """Names the line of the first of two equal keys, and takes an alias inside of what it stands for as null."""
+    """Names the line of the first of two equal keys, and replaces an alias inside its own anchor by null."""
 
     def construct_document(self, node: Any) -> Any:
         self.deep_construct = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import warnings
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from harness.errors import IsolationError
+from locobench.shared.errors import InputError
 
 FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.MULTILINE | re.DOTALL)
 """The YAML at the head of a SKILL.md."""
@@ -31,14 +32,14 @@ class Skill:
 def find_skills(skills_path: Path) -> tuple[Skill, ...]:
     """Find the skills at a path: itself if it has a SKILL.md, else its subfolders that do, sorted by name.
 
-    A folder without skills gets a warning, since nothing in it reaches the agent. IsolationError if there is no such
+    A folder without skills gets a warning, since nothing in it reaches the agent. InputError if there is no such
     folder, or a SKILL.md cannot be read.
     """
     path = skills_path.expanduser()
     if (path / "SKILL.md").is_file():
         return (_skill(path.resolve()),)
     if not path.is_dir():
-        raise IsolationError(f"skills_path {path}: no such folder")
+        raise InputError(f"skills_path {path}: no such folder")
     skills = skills_in(path)
     flat = sorted(file.name for file in path.glob("*.md"))
     if not skills:
@@ -56,7 +57,7 @@ def _skill(folder: Path) -> Skill:
     try:
         text = (folder / "SKILL.md").read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        raise IsolationError(f"{folder / 'SKILL.md'}: cannot be read ({error.strerror})") from error
+        raise InputError(f"{folder / 'SKILL.md'}: cannot be read ({error.strerror})") from error
     about = _front_matter(folder / "SKILL.md", text)
     names = frozenset([folder.name, *([str(about["name"])] if about.get("name") else [])])
     # The CLI does not list a skill that is for the model alone, or for certain files.
@@ -64,20 +65,13 @@ def _skill(folder: Path) -> Skill:
 
 
 def _front_matter(path: Path, text: str) -> dict[str, Any]:
-    """Return a skill's metadata. Warn if the agent would see no description, since it then never uses the skill."""
-    found, about, problem = FRONT_MATTER.match(text), None, "has no front matter"
-    if found:
-        try:
-            about = YAML(typ="safe", pure=True).load(found[1])
-            problem = "has a front matter that is no mapping of keys"
-        except (YAMLError, ValueError, RecursionError) as error:
-            why = getattr(error, "problem", None) or str(error)
-            problem = f"has a front matter that is not YAML ({why}); quote a text that has a colon"
-    if isinstance(about, dict):
-        if str(about.get("description") or "").strip():
-            return about
-        problem = "has no description in its front matter"
-    warnings.warn(
-        f"{path} {problem}: Claude Code loads the skill without a description and never uses it", stacklevel=2
-    )
-    return about if isinstance(about, dict) else {}
+    """Return a skill's metadata, {} without any. Warn if it has no description, since agents never use it then."""
+    found, about = FRONT_MATTER.match(text), None
+    with contextlib.suppress(YAMLError, ValueError, RecursionError):
+        about = YAML(typ="safe", pure=True).load(found[1] if found else "")
+    if not isinstance(about, dict):
+        about = {}
+    if not str(about.get("description") or "").strip():
+        why = "has no description in its front matter (quote a text that has a colon)"
+        warnings.warn(f"{path} {why}, so Claude Code never uses the skill", stacklevel=2)
+    return about

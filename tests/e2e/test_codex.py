@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.agents.codex.executor import CodexExecutor
+from harness.executor.codex.executor import CodexExecutor
 from harness.models import Config, ErrorKind, EvalResult, Outcome
 from harness.runner import EvalRunner
 from tests.e2e.claude_runs import TASK, servers, skill

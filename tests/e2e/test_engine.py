@@ -15,10 +15,10 @@ from pathlib import Path
 import docker
 import pytest
 
-from harness.host.processes import Command, Finished, Limits, StopCause
 from harness.models import ErrorKind, Outcome, Resources
-from harness.sandbox.docker_sandbox import DockerSandbox, engine_of_user
+from harness.sandbox.docker_sandbox import DockerSandbox, find_engine
 from harness.sandbox.place import SandboxError
+from harness.sandbox.processes import Command, Limits, ProcessResult, StopCause
 from locobench.containers.engine import GRACE_SECONDS, LABEL
 from measure.results.files import load_results
 from tests.e2e.proxy import FragileSocket
@@ -26,7 +26,7 @@ from tests.support.suite import REPOSITORY, harness
 
 pytestmark = pytest.mark.e2e
 
-Run = Callable[..., Finished]
+Run = Callable[..., ProcessResult]
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def sandbox() -> DockerSandbox:
 
 @pytest.fixture
 def run(sandbox: DockerSandbox, tmp_path: Path) -> Run:
-    def run(script: str, stdin: bytes = b"", wall: float = 60, **resources: int) -> Finished:
+    def run(script: str, stdin: bytes = b"", wall: float = 60, **resources: int) -> ProcessResult:
         command = Command(["bash", "-c", script], tmp_path, {"LANG": "C.UTF-8"}, Limits(wall), stdin)
         return sandbox.within(Resources(**resources)).run(command)
 
@@ -103,11 +103,11 @@ def test_memory_and_processes_have_limits(run: Run) -> None:
 ALONE = """
 import sys
 from pathlib import Path
-from harness.host.processes import Command, Limits
-from harness.sandbox.docker_sandbox import DockerSandbox, engine_of_user
+from harness.sandbox.processes import Command, Limits
+from harness.sandbox.docker_sandbox import DockerSandbox, find_engine
 sandbox = DockerSandbox()
 sandbox.prepare("bash")
-engine = engine_of_user()
+engine = find_engine()
 print(engine._reaper.pid, engine._label, flush=True)
 hold = "import ctypes, time; ctypes.CDLL(None).ptrace(16, 1, 0, 0); open(chr(120), chr(119)); time.sleep(1000)"
 command = f"setsid -f sleep 1000; kill -STOP 1; kill -9 1; trap '' TERM; python3 -c '{hold}'; sleep 1000"
@@ -179,7 +179,7 @@ def test_nothing_is_left_of_all_that(sandbox: DockerSandbox, run: Run) -> None:
     for _ in range(5):
         assert run("true").returncode == 0
     assert len([*Path("/proc/self/fd").iterdir()]) <= before + 1
-    label = engine_of_user()._label
+    label = find_engine()._label
     assert docker.from_env().containers.list(all=True, filters={"label": label}, ignore_removed=True) == []
     assert label.startswith(LABEL)
 
@@ -190,15 +190,15 @@ def test_an_engine_that_goes_away_during_a_run_is_one_line(
     real = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock").removeprefix("unix://")
     proxy = FragileSocket(tmp_path / "docker.sock", real, last_request=b"never")
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path / 'docker.sock'}")
-    engine_of_user.cache_clear()
+    find_engine.cache_clear()
     threading.Timer(3, proxy.die).start()
     try:
         with pytest.raises(SandboxError, match="the Docker engine stopped answering"):
             run("sleep 100")
-        (left,) = docker.DockerClient(f"unix://{real}").containers.list(filters={"label": engine_of_user()._label})
+        (left,) = docker.DockerClient(f"unix://{real}").containers.list(filters={"label": find_engine()._label})
         left.remove(force=True)
     finally:
-        engine_of_user.cache_clear()
+        find_engine.cache_clear()
 
 
 def test_a_task_names_the_limits_of_its_agent_and_of_its_checks(tmp_path: Path) -> None:

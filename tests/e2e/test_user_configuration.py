@@ -113,21 +113,10 @@ def test_a_snapshot_is_a_config_beside_others(
 ) -> None:
     server = api(by_prompt({"do it": [bash("touch out.txt"), Text("Done.")]}))
     (tmp_path / "mine.json").write_text(users_configuration(tmp_path).model_dump_json())
-    (tmp_path / "plain.yaml").write_text("name: plain\n")
+    (tmp_path / "plain.config.yaml").write_text("name: plain\n")
+    (tmp_path / "mine.config.yaml").write_text("name: mine\nsnapshot: mine.json\n")
     (tmp_path / "t.task.yaml").write_text("{id: t, category: coding, description: d, prompt: do it}\n")
-    command = [
-        "matrix",
-        "-t",
-        "*.task.yaml",
-        "-c",
-        "plain.yaml",
-        "--snapshot",
-        "mine.json",
-        "-r",
-        "1",
-        "-o",
-        "out.json",
-    ]
+    command = ["matrix", "-t", "*.task.yaml", "-c", "*.config.yaml", "-r", "1", "-o", "out.json"]
     shown = subprocess.run(
         [sys.executable, "-m", "harness", *command, "--claude", str(claude)],
         cwd=tmp_path,

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.agents.command import CommandExecutor
-from harness.errors import InputError
+from harness.executor.command import CommandExecutor
 from harness.models import Config, ErrorKind, EvalResult, Outcome
+from locobench.shared.errors import InputError
 from measure.results.files import load_results
 from tests.support.suite import harness, make_suite
 
@@ -68,7 +68,7 @@ def test_any_program_gets_prompt_model_servers_and_folder(tmp_path: Path) -> Non
     ("text", "outcome", "kind", "error"),
     [
         ("import sys; sys.exit('no key')", Outcome.INFRA_ERROR, ErrorKind.EXECUTOR, "ended with exit code 1; no key"),
-        ("import time; time.sleep(60)", Outcome.TIMEOUT, ErrorKind.TIME_LIMIT, "the task's time was up"),
+        ("import time; time.sleep(60)", Outcome.TIMEOUT, ErrorKind.TIME_LIMIT, "the task's time limit was reached"),
     ],
 )
 def test_a_program_that_cannot_work_is_a_lost_run_and_one_without_end_is_out_of_time(
@@ -122,7 +122,7 @@ def test_runs_of_one_agent_do_not_stand_for_those_of_another(tmp_path: Path) -> 
     results, errors, code = matrix(tmp_path, "--executor", "command", "--command", program(tmp_path), "--resume")
     assert code == 0
     assert [result.passed for result in results] == [True]
-    assert "another config now: its content, agent or place changed" in errors
+    assert "the config changed (its content, agent or sandbox)" in errors
 
 
 @pytest.mark.parametrize(

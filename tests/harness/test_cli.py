@@ -192,7 +192,6 @@ def test_a_killed_matrix_is_resumed_without_losing_or_repeating_a_run(tmp_path: 
         (("validate", "-t", "nothing/*.yaml"), "error: nothing/*.yaml: no file matches"),
         (("validate",), "error: no suite here ("),
         (("repot",), "error: unknown command 'repot'; did you mean report?"),
-        (("diff", "a", "b"), "error: 'diff' is now called `compare --all-tasks`"),
         (("report", "--jsn", "r.json", "a"), "error: No such option '--jsn'. Did you mean '--json'? (see `python -m"),
         (("validate", "-t", "a", "b"), "error: Got unexpected extra argument (b)"),
         (
@@ -201,7 +200,7 @@ def test_a_killed_matrix_is_resumed_without_losing_or_repeating_a_run(tmp_path: 
         ),
         (("-e", "none.env", "env-status"), "error: none.env: no such env file"),
     ],
-    ids=["glob", "no suite", "command", "old command", "option", "expanded glob", "config", "env"],
+    ids=["glob", "no suite", "command", "option", "expanded glob", "config", "env"],
 )
 def test_bad_input_is_one_line_and_exit_code_2(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
     (tmp_path / "bad.yaml").write_text("name: x\nmax_turn: 3\n")

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.agents.codex.events import EventWatch, decide, tool_calls, usage
-from harness.agents.codex.executor import CodexExecutor
-from harness.agents.codex.layout import settings
-from harness.errors import InputError
-from harness.host.processes import Finished, LineVerdict, StopCause
+from harness.executor.codex.events import EventWatch, decide, tool_calls, usage
+from harness.executor.codex.executor import CodexExecutor
+from harness.executor.codex.layout import settings
 from harness.models import Config, ErrorKind, Outcome
-from harness.suite.resolved import resolve
+from harness.sandbox.processes import LineVerdict, ProcessResult, StopCause
+from harness.suite.resolve import resolve
+from locobench.shared.errors import InputError
 
 RECORDED = Path(__file__).parents[1] / "fixtures" / "codex_cli"
 
@@ -33,8 +33,8 @@ def recorded(name: str) -> list[dict[str, Any]]:
     return watched(*(RECORDED / f"{name}.jsonl").read_bytes().splitlines()).events
 
 
-def ended(code: int | None, cause: StopCause = StopCause.EXITED) -> Finished:
-    return Finished(code, b"", b"", cause, 1.0)
+def ended(code: int | None, cause: StopCause = StopCause.EXITED) -> ProcessResult:
+    return ProcessResult(code, b"", b"", cause, 1.0)
 
 
 def test_calls_are_told_by_server_and_tool_with_output_or_error() -> None:
@@ -59,7 +59,9 @@ def test_cached_tokens_are_counted_apart_from_input() -> None:
         ("no_network", ended(None, StopCause.TIMEOUT), Outcome.INFRA_ERROR, ErrorKind.API_ERROR),
     ],
 )
-def test_recorded_runs_end_as_what_happened(name: str, finished: Finished, outcome: Outcome, kind: ErrorKind) -> None:
+def test_recorded_runs_end_as_what_happened(
+    name: str, finished: ProcessResult, outcome: Outcome, kind: ErrorKind
+) -> None:
     end = decide(recorded(name), finished, "")
     assert (end.outcome, end.kind) == (outcome, kind)
 

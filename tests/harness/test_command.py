@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import InputError
 from harness.executor import ClaudeExecutor
 from harness.isolator import EnvironmentIsolator
 from harness.models import Config, Outcome
+from locobench.shared.errors import InputError
 from tests.support.fake_claude import FakeClaude, calls, play
 
 

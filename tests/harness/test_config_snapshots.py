@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from harness.config_exporter import ConfigExporter
 from harness.config_importer import ConfigImporter
-from harness.errors import InputError
 from harness.models import ClaudeConfigSnapshot
+from locobench.shared.errors import InputError
 from measure.secrets.names import is_secret_name
 from measure.secrets.redaction import REDACTED, redact_settings
 from tests.support.suite import harness
@@ -257,18 +257,6 @@ def test_the_command_names_links_that_it_did_not_follow(tmp_path: Path) -> None:
     shown = harness(tmp_path, "export-config", "--claude-home", str(claude), "-o", "snapshot.json")
     assert shown.returncode == 0
     assert shown.stderr == "  link, not followed: skills/s/etc -> /etc\n"
-
-
-@pytest.mark.parametrize(
-    ("name", "why"), [("a.md", r"contains no skill, only a\.md;"), ("notes/a.txt", "contains no skill;")]
-)
-def test_a_skills_folder_without_skills_is_exported_with_a_warning(tmp_path: Path, name: str, why: str) -> None:
-    path = tmp_path / "home/.claude/skills" / name
-    path.parent.mkdir(parents=True)
-    path.write_text("x")
-    with pytest.warns(UserWarning, match=why):
-        snapshot = ConfigExporter(tmp_path / "home/.claude").export_snapshot()
-    assert snapshot.skills == {name: "x"}
 
 
 def test_paths_may_be_strings(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import harness as harness_package
 from harness.models import EvalResult
 from harness.runner import EvalRunner
 from harness.suite.load import load_task
@@ -118,6 +119,12 @@ def test_the_names_of_the_api_come_from_the_package_and_nothing_else_is_imported
     assert {"EvalRunner", "Task", "Config", "EvalResult", "Executor", "CompositeGrader", "Reporter"} <= set(
         shown.stdout.split()
     )
+
+
+def test_the_types_of_the_package_name_what_it_gives() -> None:
+    stub = Path(harness_package.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+    lines = [line.split() for line in stub.splitlines()]
+    assert {name: module for _, module, _, name, *_ in lines} == vars(harness_package)["_MODULES"]
 
 
 @pytest.mark.slow

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from harness.graders import service
-from harness.run import judged_task
-from harness.run.judged_task import JudgedTask
+from harness.runner import judged_task
+from harness.runner.judged_task import JudgedTask
 from tests.harness.test_grade import grade, graded
 from tests.support.judged_job import ANSWER, make_job, make_task, reply
 

@@ -13,11 +13,11 @@ from typing import Any
 import psutil
 import pytest
 
-from harness.agents.claude.executor import MOST_MESSAGES
 from harness.executor import ClaudeExecutor
-from harness.host import processes
-from harness.host.processes import Command, Limits, LineVerdict
+from harness.executor.claude.executor import MOST_MESSAGES
 from harness.models import ErrorKind, Outcome
+from harness.sandbox import processes
+from harness.sandbox.processes import Command, Limits, LineVerdict
 from tests.support.fake_claude import RECORDED, FakeClaude, parse_recorded, play
 
 

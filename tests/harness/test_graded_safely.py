@@ -11,9 +11,9 @@ import pytest
 from harness.executor import Executor
 from harness.graders.code_graders import CodeGrader
 from harness.graders.commands import GraderError
-from harness.host.processes import Command, Limits
 from harness.models import Config, EvalResult, ExecutionTrace
 from harness.runner import EvalRunner
+from harness.sandbox.processes import Command, Limits
 from tests.support import quick_pytest
 from tests.support.attacks import ATTACKS, BROKEN, PYTEST, RIGHT, UNITTEST, write_suite, write_task
 

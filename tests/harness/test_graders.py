@@ -11,14 +11,14 @@ from typing import Any, cast
 import psutil
 import pytest
 
-from harness.errors import InputError
 from harness.graders import code_graders
 from harness.graders.code_graders import CodeGrader
 from harness.graders.composite_grader import CompositeGrader
-from harness.host import directory, trees
-from harness.host.processes import KEPT_BYTES
 from harness.models import CodeAssertion, ExecutionTrace, GradeResult, LLMAssertion, Outcome, Task
+from harness.sandbox import directory, trees
 from harness.sandbox.place import Sandbox
+from harness.sandbox.processes import KEPT_BYTES
+from locobench.shared.errors import InputError
 
 COMPLETED = ExecutionTrace()
 
@@ -50,7 +50,9 @@ class FixedJudge:
 
 def judged(score: float, **more: object) -> CompositeGrader:
     grade = GradeResult.model_validate({"assertion_type": "llm", "passed": score >= 0.7, "score": score, **more})
-    return CompositeGrader(llm_grader=cast(Any, FixedJudge(grade)))
+    made = CompositeGrader()
+    made.judge = cast(Any, FixedJudge(grade))
+    return made
 
 
 @pytest.mark.parametrize(
@@ -278,7 +280,7 @@ def test_a_pattern_that_backtracks_for_ever_is_ended_and_fails(tmp_path: Path, m
     assert "took longer than" in result.details
 
 
-def test_a_sparse_file_is_neither_copied_nor_hashed_in_full(tmp_path: Path) -> None:
+def test_a_sparse_file_is_neither_hashed_in_full_nor_filled_with_zeros_on_the_disk(tmp_path: Path) -> None:
     project = tmp_path / "p"
     project.mkdir()
     with (project / "huge").open("wb") as file:
@@ -289,8 +291,9 @@ def test_a_sparse_file_is_neither_copied_nor_hashed_in_full(tmp_path: Path) -> N
         file.seek(19_000_000_000)
         file.write(b"x")
     assert [change.path for change in directory.diff(before, project)] == ["huge"]
-    result = CodeGrader().grade_command_succeeds(project, "test $(stat -c %s huge) = 20000000000 && head -c 5 huge")
-    assert result.passed, result.details
+    result = CodeGrader().grade_command_succeeds(project, "true")
+    assert (result.status, result.passed) == ("graded", False)
+    assert "cannot be run (more than 4000000000 bytes)" in result.details
 
 
 def test_a_full_disk_while_grading_is_no_fault_of_the_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

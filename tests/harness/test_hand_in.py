@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import InputError
 from harness.graders.composite_grader import CompositeGrader
 from harness.graders.hand_in import HandIn
 from harness.isolator import EnvironmentIsolator
 from harness.models import ExecutionTrace, GradeResult
-from harness.run.oracle import oracle
+from harness.runner.oracle import oracle
 from harness.suite.load import load_task
+from locobench.shared.errors import InputError
 from tests.support import without_work
 from tests.support.suite import harness
 from tests.support.without_work import Idea

@@ -11,8 +11,8 @@ import pytest
 
 from harness.graders import service
 from harness.graders.service import Service
-from harness.run.judged_task import JudgedTask
-from harness.run.regrade import answer_question
+from harness.runner.judged_task import JudgedTask
+from harness.runner.regrade import build_answer_question
 from locobench.scoring.judge import judging
 from locobench.scoring.judge.code_base import Code
 from locobench.scoring.judge.evidence import evidence
@@ -87,7 +87,7 @@ def test_a_service_that_repeats_what_it_was_sent_gives_no_grade(
     def respond(request: Request) -> Reply:
         return Text(echo(request))
 
-    question = answer_question(TASK, answer, lambda: evidence(answer, code))
+    question = build_answer_question(TASK, answer, lambda: evidence(answer, code))
     with MessagesAPI(respond) as api:
         reply = Service("anthropic", api.url, "test").ask(question, "claude-haiku-5-5")
     assert reply.verdict is None
@@ -104,7 +104,7 @@ def test_a_planted_reply_does_not_change_the_services_own(code: Code) -> None:
     assert '"overall": 100' in answer
     check = {"claim": "c", "verdict": "false", "evidence": "e"}
     own = {"checks": [check], "code_truth": 5, "task_points": 5, "overall": 4, "reason": "A bluff."}
-    question = answer_question(TASK, answer, lambda: evidence(answer, code))
+    question = build_answer_question(TASK, answer, lambda: evidence(answer, code))
     with MessagesAPI(lambda _request: Text(json.dumps(own))) as api:
         reply = service.Service("anthropic", api.url, "test").ask(question, "claude-haiku-5-5")
     assert reply.verdict is not None

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import IsolationError
-from harness.host import directory, trees
 from harness.isolator import EnvironmentIsolator
 from harness.models import FileChange
+from harness.sandbox import directory, trees
+from locobench.shared.errors import InputError
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_project_is_a_copy_of_the_fixture(tmp_path: Path, isolator: EnvironmentI
 
 def test_missing_fixture_is_an_error(tmp_path: Path, isolator: EnvironmentIsolator) -> None:
     """It used to become an empty project, silently."""
-    with pytest.raises(IsolationError, match="is not a directory"):
+    with pytest.raises(InputError, match="is not a directory"):
         isolator.create_environment(tmp_path / "nowhere")
 
 
@@ -59,14 +59,12 @@ def test_the_folder_for_environments_is_made(tmp_path: Path) -> None:
 
 def test_a_place_where_no_environment_can_be_made_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(
-        IsolationError, match=r"file/below: cannot be written \(Not a directory\); name another base_dir"
-    ):
+    with pytest.raises(InputError, match=r"file/below: cannot be written \(Not a directory\); name another base_dir"):
         EnvironmentIsolator(tmp_path / "file" / "below").create_environment()
 
 
 def test_skills_path_that_does_not_exist_is_an_error(tmp_path: Path, isolator: EnvironmentIsolator) -> None:
-    with pytest.raises(IsolationError, match="no such folder"):
+    with pytest.raises(InputError, match="no such folder"):
         isolator.create_environment(skills_path=tmp_path / "nowhere")
 
 
@@ -90,7 +88,7 @@ def test_paths_may_be_strings(tmp_path: Path) -> None:
 def test_nothing_is_left_when_creation_fails(tmp_path: Path) -> None:
     base = tmp_path / "base"
     base.mkdir()
-    with pytest.raises(IsolationError):
+    with pytest.raises(InputError):
         EnvironmentIsolator(base).create_environment(tmp_path / "nowhere")
     assert list(base.iterdir()) == []
 
@@ -185,7 +183,7 @@ def test_fixture_with_a_symlink_that_leads_out_is_an_error(
     (tmp_path / "outside").write_text("x")
     (tmp_path / "fixture").mkdir()
     (tmp_path / "fixture/link").symlink_to(target)
-    with pytest.raises(IsolationError, match="symlink link"):
+    with pytest.raises(InputError, match="symlink link"):
         isolator.create_environment(tmp_path / "fixture")
 
 

@@ -15,10 +15,10 @@ from urllib.parse import quote
 import pytest
 
 from harness.graders.code_graders import CodeGrader
-from harness.host import directory, trees
-from harness.host.variables import passed_variables
 from harness.isolator import EnvironmentIsolator
 from harness.models import ExecutionTrace, FileChange, ToolCall
+from harness.sandbox import directory, trees
+from harness.sandbox.variables import agent_environment
 from measure.results.files import load_results_file, without_secrets
 from measure.results.harbor import load_jobs
 from measure.secrets.redaction import REDACTED, Redactor
@@ -123,12 +123,12 @@ def test_keys_of_a_cloud_reach_agents_that_are_paid_there_alone(monkeypatch: pyt
     for key, switch in keys.items():
         monkeypatch.setenv(key, "/x")
         monkeypatch.delenv(switch, raising=False)
-    assert not keys.keys() & passed_variables().keys()
+    assert not keys.keys() & agent_environment().keys()
     for key, switch in keys.items():
         monkeypatch.setenv(switch, "0")
-        assert key not in passed_variables()
+        assert key not in agent_environment()
         monkeypatch.setenv(switch, "1")
-        assert passed_variables()[key] == "/x"
+        assert agent_environment()[key] == "/x"
 
 
 FORMS = {

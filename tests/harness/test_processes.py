@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.host.processes import Command, Limits, StopCause
-from harness.run.judged_task import time_limit
+from harness.runner.judged_task import time_limit
+from harness.sandbox.processes import Command, Limits, StopCause
 from tests.support.suite import environment
 
 HIDDEN = "env -i setsid sleep 300 & echo $!"
@@ -102,7 +102,7 @@ def test_a_command_that_is_not_there_is_an_error_of_the_system(tmp_path: Path) -
 def test_a_killed_owner_takes_everything_with_it(tmp_path: Path) -> None:
     """No handler of ours runs after SIGKILL: the guardian sees that its owner is gone."""
     code = (
-        "import os, pathlib; from harness.host.processes import *; "
+        "import os, pathlib; from harness.sandbox.processes import *; "
         f"Command(['bash', '-c', {HIDDEN + ' > pids; echo $$ >> pids; touch ready; sleep 300'!r}], "
         "cwd=pathlib.Path.cwd(), env=dict(os.environ), limits=Limits(wall=60)).run()"
     )

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import InputError
 from harness.executor import ClaudeExecutor
 from harness.models import Config
-from harness.suite.resolved import ResolvedConfig, resolve
+from harness.suite.resolve import ResolvedConfig, resolve
+from locobench.shared.errors import InputError
 from tests.support.fake_claude import FakeClaude, calls
 from tests.support.suite import REPOSITORY, environment
 

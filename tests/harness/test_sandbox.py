@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import InputError
 from harness.executor import ClaudeExecutor
 from harness.models import Config, Task
-from harness.run.plan import plan
+from harness.runner.plan import plan
 from harness.sandbox.docker_sandbox import DockerSandbox
+from locobench.shared.errors import InputError
 from tests.support.fake_claude import calls
 from tests.support.suite import harness, make_suite, matrix
 

@@ -7,12 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from harness.host import scratch
 from harness.isolator import EnvironmentIsolator
+from harness.sandbox import scratch
 from tests.support.suite import environment
 
 KILLED = (
-    "import os, signal, pathlib; from harness.host import scratch; from harness.isolator import EnvironmentIsolator\n"
+    "import os, signal, pathlib\n"
+    "from harness.isolator import EnvironmentIsolator; from harness.sandbox import scratch\n"
     "isolator = EnvironmentIsolator(pathlib.Path('.'))\n"
     "kept = isolator.create_environment(); kept.keep_project(); scratch.keep(kept.temp_root)\n"
     "isolator.create_environment().keep_project()\n"
@@ -33,7 +34,7 @@ def test_what_a_killed_process_left_goes_when_another_starts_and_a_kept_project_
 
 def test_a_folder_in_use_is_no_other_processes_to_remove(tmp_path: Path) -> None:
     mine = scratch.new(base=tmp_path)
-    code = f"import pathlib; from harness.host import scratch; scratch.new(base=pathlib.Path({str(tmp_path)!r}))"
+    code = f"import pathlib; from harness.sandbox import scratch; scratch.new(base=pathlib.Path({str(tmp_path)!r}))"
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment(), check=True)
     assert mine.is_dir()
     scratch.remove(mine)

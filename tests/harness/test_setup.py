@@ -10,7 +10,7 @@ from harness.graders.code_graders import CodeGrader
 from harness.graders.commands import GraderError
 from harness.graders.composite_grader import CompositeGrader
 from harness.models import ExecutionTrace, Resources, Task
-from harness.run.oracle import nop, oracle
+from harness.runner.oracle import nop, oracle
 from harness.suite import fingerprint
 
 

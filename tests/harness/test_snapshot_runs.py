@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from harness.errors import InputError
 from harness.executor import ClaudeExecutor
 from harness.models import ClaudeConfigSnapshot, Config
 from harness.runner import EvalRunner
-from harness.suite.resolved import resolve
+from harness.suite.resolve import resolve
+from locobench.shared.errors import InputError
 from measure.results.files import load_results
 from measure.secrets.redaction import REDACTED
 from tests.support.fake_claude import FakeClaude, calls
-from tests.support.suite import harness, make_suite, matrix
+from tests.support.suite import make_suite, matrix
 
 SEARCH = {"search": {"command": "x"}}
 
@@ -28,6 +28,13 @@ def snapshot(path: Path, **fields: Any) -> Path:
     return path
 
 
+def config_of(root: Path, name: str, **fields: Any) -> None:
+    """A config beside those of the suite that is a snapshot."""
+    (root / "configs" / name).mkdir(exist_ok=True)
+    snapshot(root / f"{name}.json", **fields)
+    (root / "configs" / name / "config.yaml").write_text(f"name: {name}\nsnapshot: ../../{name}.json\n")
+
+
 def suite(tmp_path: Path) -> Path:
     init = {"mcp_servers": [{"name": "search", "status": "connected"}]}
     return make_suite(tmp_path / "s", tasks=1, configs=1, fake=FakeClaude(patch_init=init))
@@ -35,9 +42,9 @@ def suite(tmp_path: Path) -> Path:
 
 def test_a_snapshot_is_a_config_beside_others(tmp_path: Path) -> None:
     root = suite(tmp_path)
-    snapshot(root / "mine.json", mcp_servers=SEARCH, settings={"env": {"A": "1"}})
-    snapshot(root / "other.json", global_claude_md="")
-    shown = matrix(root, "--snapshot", "mine.json", "--snapshot", "other.json", "-r", "1", "-o", "out.json")
+    config_of(root, "mine", mcp_servers=SEARCH, settings={"env": {"A": "1"}})
+    config_of(root, "other", global_claude_md="")
+    shown = matrix(root, "-r", "1", "-o", "out.json")
     assert shown.returncode == 0, shown.stderr
     assert [r.config_name for r in load_results(root / "out.json")] == ["c0", "mine", "other"]
     plain, mine, other = calls(root / "bin/claude")
@@ -45,17 +52,6 @@ def test_a_snapshot_is_a_config_beside_others(tmp_path: Path) -> None:
     assert sources == ["project", "user,project", "user,project"]
     assert [call.get("mcp") for call in (plain, mine, other)] == [None, {"mcpServers": SEARCH}, None]
     assert mine["env"]["DISABLE_TELEMETRY"] == "1"
-
-
-def test_snapshots_alone_are_configs_enough(tmp_path: Path) -> None:
-    root = suite(tmp_path)
-    snapshot(root / "mine.json")
-    arguments = ["matrix", "-t", "tasks/*.yaml", "--claude", str(root / "bin/claude"), "-r", "1", "-o", "out.json"]
-    shown = harness(root, *arguments, "--snapshot", "mine.json")
-    assert shown.returncode == 0, shown.stderr
-    shown = harness(root, *arguments)
-    assert shown.returncode == 2
-    assert shown.stderr.startswith("error: no config: name config files with -c")
 
 
 def test_a_config_file_names_a_snapshot_relative_to_itself(tmp_path: Path) -> None:
@@ -68,8 +64,8 @@ def test_a_config_file_names_a_snapshot_relative_to_itself(tmp_path: Path) -> No
 
 def test_skills_of_a_snapshot_that_the_cli_does_not_read_are_named(tmp_path: Path) -> None:
     root = suite(tmp_path)
-    snapshot(root / "mine.json", skills={"flat.md": "x"})
-    shown = matrix(root, "--snapshot", "mine.json", "-r", "1", "-o", "out.json", "--dry-run")
+    config_of(root, "mine", skills={"flat.md": "x"})
+    shown = matrix(root, "-r", "1", "-o", "out.json", "--dry-run")
     assert shown.stderr.splitlines() == [
         f"warning: {root}/mine.json: its skills have no folders of their own; Claude Code only reads <name>/SKILL.md",
     ]
@@ -91,8 +87,9 @@ def test_a_snapshot_that_would_be_passed_over_is_refused(tmp_path: Path, name: s
 @pytest.mark.parametrize("content", ["{", '{"schema_version": 99, "snapshot_timestamp": 0}'])
 def test_a_file_that_is_no_snapshot_is_refused_before_the_first_run(tmp_path: Path, content: str) -> None:
     root = suite(tmp_path)
+    config_of(root, "mine")
     (root / "mine.json").write_text(content)
-    shown = matrix(root, "--snapshot", "mine.json", "-r", "1", "-o", "out.json")
+    shown = matrix(root, "-r", "1", "-o", "out.json")
     assert (shown.returncode, shown.stderr.count("\n"), calls(root / "bin/claude")) == (2, 1, [])
     assert "mine.json" in shown.stderr
 
@@ -111,17 +108,17 @@ def write_servers(root: Path, command: str) -> None:
 
 
 def write_snapshot(root: Path, text: str) -> None:
-    snapshot(root / "mine.json", global_claude_md=text)
+    config_of(root, "mine", global_claude_md=text)
 
 
 @pytest.mark.parametrize(
     ("write", "option", "name"),
-    [(write_servers, ("--mcp-config", "mcp.json"), "c0"), (write_snapshot, ("--snapshot", "mine.json"), "mine")],
+    [(write_servers, ("--mcp-config", "mcp.json"), "c0"), (write_snapshot, (), "mine")],
     ids=["servers", "snapshot"],
 )
 @pytest.mark.parametrize("more", [(), ("--dry-run",)], ids=["run", "dry-run"])
 def test_a_journal_is_not_resumed_with_other_files_for_the_user(
-    tmp_path: Path, write: Callable[[Path, str], None], option: tuple[str, str], name: str, more: tuple[str, ...]
+    tmp_path: Path, write: Callable[[Path, str], None], option: tuple[str, ...], name: str, more: tuple[str, ...]
 ) -> None:
     """With another --mcp-config its finished runs were taken for runs with this one."""
     root = suite(tmp_path)
@@ -134,7 +131,7 @@ def test_a_journal_is_not_resumed_with_other_files_for_the_user(
     assert shown.returncode == 2
     assert shown.stderr == (
         f"error: {journal}: started with another --mcp-config or snapshot for config {name}; "
-        "give the same files to continue it, or name another -o\n"
+        "use the same files to continue it, or start another journal\n"
     )
     write(root, "first")
     assert matrix(root, "-r", "1", "-o", "out.json", *option, "--resume").returncode == 0

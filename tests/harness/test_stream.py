@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from harness.agents.claude import messages
 from harness.executor import ClaudeExecutor
+from harness.executor.claude import messages
 from harness.models import EvalResult, ExecutionTrace, Offered, Outcome
 from locobench.harbor import task, trial
 from measure.records import results as records

@@ -94,19 +94,19 @@ def test_a_program_that_the_check_does_without_is_no_fault_of_the_grader(tmp_pat
 @pytest.mark.parametrize(
     "spoils",
     [
-        "echo no-such-tool > {told}/missing",
-        "echo '{{' > {told}/report.jsonl",
-        "echo '[1]' > {told}/report.jsonl",
-        "head -c 100000000 /dev/zero > {told}/report.jsonl",
-        "rm -rf {told}; ln -s /etc {told}",
-        "rm -f {told}/report.jsonl; mkfifo {told}/report.jsonl",
+        "echo no-such-tool > {reports}/missing",
+        "echo '{{' > {reports}/report.jsonl",
+        "echo '[1]' > {reports}/report.jsonl",
+        "head -c 100000000 /dev/zero > {reports}/report.jsonl",
+        "rm -rf {reports}; ln -s /etc {reports}",
+        "rm -f {reports}/report.jsonl; mkfifo {reports}/report.jsonl",
     ],
 )
 def test_tested_code_that_writes_into_the_graders_report_has_failed_and_the_grade_stays_small(
     tmp_path: Path, spoils: str
 ) -> None:
     code, work = grader(tmp_path)
-    script = spoils.format(told="../told")
+    script = spoils.format(reports="../reports")
     (work / "calc.py").write_text(f"import os\nos.system({script!r})\n{BROKEN}")
     grade = code.grade_command_succeeds(work, WAYS["file"])
     assert (grade.status, grade.passed) == ("graded", False)
@@ -154,7 +154,7 @@ def test_validating_a_task_warns_where_exit_code_0_alone_is_the_proof(tmp_path: 
     shown = harness(root, "validate", "--static", "-t", "tasks/*.yaml")
     assert shown.returncode == 0, shown.stderr
     assert [line.split(":")[1].strip() for line in shown.stderr.splitlines()] == ["t0", "t0", "t1"]
-    assert "exit code 0 alone proves 'ls', since it runs no Python program" in shown.stderr
+    assert "exit code 0 is the only proof of 'ls', since it runs no Python program" in shown.stderr
 
 
 def test_a_check_that_cannot_be_reached_by_a_link_out_of_the_project_is_none(tmp_path: Path) -> None:

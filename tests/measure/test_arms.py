@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from harness.cli import cli
-from harness.errors import InputError
 from harness.models import EvalResult
+from locobench.shared.errors import InputError
 from measure.compare.comparison import compare, compare_arms
 from measure.compare.verdicts import Verdict
 from tests.support.results import arm, results_json, run

@@ -7,8 +7,8 @@ from statistics import fmean
 
 import pytest
 
-from harness.errors import InputError
 from harness.models import EvalResult, Outcome
+from locobench.shared.errors import InputError
 from measure.compare.comparison import compare
 from measure.compare.decision import decide
 from measure.compare.pairing import by_unit, pair_units, pairing

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from harness.errors import InputError
 from harness.models import ErrorKind, Outcome
 from locobench.harbor.task import TaskFolder
+from locobench.shared.errors import InputError
 from measure.compare.comparison import compare
 from measure.results.files import load_results
 from measure.results.harbor import load_jobs

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import InputError
 from locobench.harbor.trial import RewardScale
+from locobench.shared.errors import InputError
 from measure.compare.comparison import compare
 from measure.results.sources import load_source
 from measure.results.table import load_table

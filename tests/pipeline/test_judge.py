@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import smoke_test
-from harness.run.judged_task import JudgedTask
+from harness.runner.judged_task import JudgedTask
 from locobench.generate.options import Options
 from locobench.scoring.grader import JUDGE, JUDGE_FILES, grader_files
 from locobench.scoring.grading import as_answer

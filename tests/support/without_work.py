@@ -215,7 +215,7 @@ for pid in parents():
     try:
         for number in os.listdir(f"/proc/{{pid}}/fd"):
             path = f"/proc/{{pid}}/fd/{{number}}"
-            if "/told/" in os.readlink(path):
+            if "/reports/" in os.readlink(path):
                 with open(path, "r+b", buffering=0) as account:
                     account.seek(0, 2)
                     account.write(b"\\n" + told.encode())

@@ -1,0 +1,15 @@
+from harness.config_exporter import ConfigExporter as ConfigExporter
+from harness.config_importer import ConfigImporter as ConfigImporter
+from harness.executor import ClaudeExecutor as ClaudeExecutor
+from harness.executor import Executor as Executor
+from harness.graders.code_graders import CodeGrader as CodeGrader
+from harness.graders.composite_grader import CompositeGrader as CompositeGrader
+from harness.graders.llm_graders import LLMGrader as LLMGrader
+from harness.isolator import EnvironmentIsolator as EnvironmentIsolator
+from harness.models import Config as Config
+from harness.models import EvalResult as EvalResult
+from harness.models import Task as Task
+from harness.reporter import Reporter as Reporter
+from harness.runner import EvalRunner as EvalRunner
+from harness.runner import MatrixStopped as MatrixStopped
+from locobench.shared.errors import InputError as InputError

@@ -1,1 +1,0 @@
-"""Agents: each gets a prompt and a folder to work in, and returns a trace."""

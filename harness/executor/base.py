@@ -1,0 +1,217 @@
+"""The interface of agents: an agent gets a prompt and a folder to work in, and returns a trace of what it did."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import json
+import sys
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+from harness.executor.layout import Layout
+from harness.models import Config, ErrorKind, ExecutionTrace, Outcome, Resources
+from harness.sandbox import scratch
+from harness.sandbox.place import Sandbox, SandboxError
+from harness.sandbox.processes import Command, ProcessResult, StopCause
+from harness.suite.resolve import ResolvedConfig, read_servers, resolve
+from locobench.shared.errors import InputError
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a run ended and why."""
+
+    outcome: Outcome
+    kind: ErrorKind = ErrorKind.NONE
+    error: str = ""
+    status: int | None = None
+    retry_after_seconds: float | None = None
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields of a trace that say how the run ended."""
+        return {
+            "is_error": self.outcome is not Outcome.COMPLETED,
+            "outcome": self.outcome,
+            "error": self.error,
+            "error_kind": self.kind,
+            "error_status": self.status,
+            "retry_after_seconds": self.retry_after_seconds,
+        }
+
+
+STOP_ENDINGS = {
+    StopCause.CANCELLED: Ending(Outcome.INFRA_ERROR, ErrorKind.INTERRUPTED, "interrupted"),
+    StopCause.TIMEOUT: Ending(Outcome.TIMEOUT, ErrorKind.TIME_LIMIT, "the task's time limit was reached"),
+    StopCause.STORAGE: Ending(
+        Outcome.AGENT_ERROR, ErrorKind.STORAGE, "it wrote more files than the task's resources.storage_mb allows"
+    ),
+}
+"""How a run ended that the harness stopped."""
+
+
+class Run(NamedTuple):
+    """How a program's run ended, and what it printed."""
+
+    end: Ending
+    stdout: str = ""
+    stderr: str = ""
+    seconds: float = 0.0
+
+
+class Executor(ABC):
+    """Abstract base class of agents."""
+
+    @abstractmethod
+    def run(
+        self,
+        prompt: str,
+        config: Config,
+        working_dir: Path,
+        timeout: int = 300,
+        env_override: dict[str, str] | None = None,
+    ) -> ExecutionTrace:
+        """Give the prompt to an agent in `working_dir` and return what it did; `timeout` is in seconds.
+
+        Failures of the agent or the service are outcomes of the trace, not exceptions.
+        """
+
+    @property
+    def agent(self) -> str:
+        """Name of the agent; a comparison checks whether both arms have the same one."""
+        return f"{type(self).__module__}:{type(self).__qualname__}"
+
+    @property
+    def layout(self) -> Layout | None:
+        """Where the agent looks for its memory and skills; None is where Claude Code does."""
+        return None
+
+    unsupported: ClassVar[Mapping[str, str]] = {}
+    """Fields of a config that this agent cannot honor, each with what to do instead."""
+
+    @property
+    def identity(self) -> str:
+        """Distinguishes this executor's runs from others; empty for Claude Code on this machine."""
+        return self.agent
+
+    def within(self, resources: Resources) -> Executor:
+        """Return this executor with a task's limits on resources; without containers it returns itself."""
+        return self
+
+    def prepare(self) -> None:  # noqa: B027 - most have nothing to do
+        """Get ready, and check what can be checked before a run costs money; InputError says what is missing."""
+
+    def resolve(self, config: Config) -> ResolvedConfig:
+        """Look up everything that the config names on this host, and add what this executor gives to every run.
+
+        InputError also if the config sets a field that the agent cannot honor.
+        """
+        for field, way_out in self.unsupported.items():
+            if getattr(config, field) != Config.model_fields[field].get_default():
+                raise InputError(f"config {config.name}: {self.agent} does not support {field}; {way_out}")
+        return resolve(config)
+
+    def cancel(self) -> None:  # noqa: B027 - an executor that cannot be interrupted is a valid one
+        """End all runs in progress; they return with error kind `interrupted`."""
+
+
+class ProcessExecutor(Executor):
+    """An executor that starts a program for each run, on this machine or in a sandbox."""
+
+    def __init__(
+        self, program: str, mcp_config_path: Path | str | None, sandbox: Sandbox | None, grace_seconds: float
+    ) -> None:
+        """`mcp_config_path`: servers for every run, in addition to its config's. `sandbox`: default this machine.
+
+        `grace_seconds`: time from the end of the work, or from SIGTERM, to the kill.
+        """
+        # Each run has its own working directory, so relative paths must be resolved here.
+        is_path = Path(program).name != program
+        self.program = str(Path(program).expanduser().absolute()) if is_path else program
+        self.mcp_config_path = Path(mcp_config_path).expanduser().absolute() if mcp_config_path else None
+        self.sandbox = sandbox or Sandbox()
+        self.grace_seconds = grace_seconds
+        self._cancelled = threading.Event()
+
+    def within(self, resources: Resources) -> ProcessExecutor:
+        """Return this executor with a sandbox that has a task's limits on resources."""
+        sandbox = self.sandbox.within(resources)
+        limited = self if sandbox is self.sandbox else copy.copy(self)
+        limited.sandbox = sandbox
+        return limited
+
+    def prepare(self) -> None:
+        """Prepare the sandbox; InputError says what is missing."""
+        self.sandbox.prepare(self.program)
+
+    def cancel(self) -> None:
+        """End all runs in progress; they return with error kind `interrupted`."""
+        self._cancelled.set()
+
+    def _finish(self, command: Command, decide: Callable[[ProcessResult, str], Ending]) -> Run:
+        """Run the program to its end; `decide` gets how it finished and its stderr, and returns how that counts."""
+        try:
+            finished = self.sandbox.run(command)
+        except SandboxError as error:
+            end = Ending(Outcome.INFRA_ERROR, ErrorKind.NO_RESULT, f"the sandbox failed: {error}")
+            return Run(end, stderr=end.error)
+        except OSError as error:
+            text = f"{self.program} cannot be started ({error.strerror}); install it or name its path"
+            return Run(Ending(Outcome.INFRA_ERROR, ErrorKind.CLI_REFUSED, text), stderr=text)
+        stdout, stderr = (output.decode("utf-8", "replace") for output in (finished.stdout, finished.stderr))
+        return Run(decide(finished, stderr), stdout, stderr, finished.duration_seconds)
+
+    @cached_property
+    def _shared_servers(self) -> dict[str, Any]:
+        """The servers in `mcp_config_path`; read once, so that all runs have the same."""
+        return read_servers(self.mcp_config_path) if self.mcp_config_path is not None else {}
+
+    def resolve(self, config: Config) -> ResolvedConfig:
+        """Look up everything that the config names on this host, and add the servers of `mcp_config_path`."""
+        return super().resolve(config).model_copy(update={"shared_servers": self._shared_servers})
+
+
+@contextmanager
+def write_mcp_file(servers: Mapping[str, Any]) -> Iterator[Path | None]:
+    """Yield a temporary file with the servers, in the format of .mcp.json and readable only by the user.
+
+    None if there are no servers.
+    """
+    if not servers:
+        yield None
+        return
+    with scratch.folder("mcp_") as folder:
+        path = folder / "mcp.json"
+        path.write_text(json.dumps({"mcpServers": dict(servers)}), encoding="utf-8")
+        yield path
+
+
+def find_folders(isolated: Mapping[str, str]) -> list[Path]:
+    """Return the folders that an isolated run's variables name."""
+    return [path for value in isolated.values() if (path := Path(value)).is_absolute() and path.is_dir()]
+
+
+def load_executor(name: str) -> Executor:
+    """Import the class `module:Class` and call it without arguments; the module may be in the current folder.
+
+    InputError if there is no such class, it is not an Executor, or it cannot be instantiated.
+    """
+    module, _, attribute = name.partition(":")
+    if not module or not attribute:
+        raise InputError(f"executor {name!r}: unknown; use claude, codex, command, echo or MODULE:CLASS")
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.append(here)
+    try:
+        made = getattr(importlib.import_module(module), attribute)()
+    except Exception as error:  # user code may raise anything
+        raise InputError(f"executor {name}: {type(error).__name__}: {error}; see that it can be imported") from error
+    if not isinstance(made, Executor):
+        raise InputError(f"executor {name}: not a subclass of Executor; derive it from harness.executor.Executor")
+    return made

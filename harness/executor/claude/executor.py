@@ -1,0 +1,232 @@
+"""Runs Claude Code on a prompt, and returns the trace."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.executor.base import Ending, ProcessExecutor, find_folders, write_mcp_file
+from harness.executor.claude.layout import CLI_VARIABLES, INSTRUCTIONS_LOG_VARIABLE, ambient_memory
+from harness.executor.claude.messages import Init, Message, Result, Turn, message_of, messages_in
+from harness.executor.claude.outcome import decide
+from harness.executor.claude.startup import ExpectedStart, with_config_folder
+from harness.executor.claude.trace import tool_calls, trace_of
+from harness.models import Config, ErrorKind, ExecutionTrace, Outcome, ToolCall
+from harness.models.tools import mcp_name
+from harness.sandbox.place import Sandbox
+from harness.sandbox.processes import Command, Limits, LineVerdict
+from harness.suite.resolve import resolve
+
+SILENCE_SECONDS = 660.0
+"""The CLI prints nothing while a tool runs, and its shell tool may run for 600 s."""
+
+
+class ClaudeExecutor(ProcessExecutor):
+    """Runs the Claude Code CLI."""
+
+    def __init__(
+        self,
+        claude_path: str = "claude",
+        ci_mode: bool = False,
+        mcp_config_path: Path | str | None = None,
+        skip_permissions: bool = True,
+        *,
+        silence_seconds: float = SILENCE_SECONDS,
+        grace_seconds: float = 5.0,
+        sandbox: Sandbox | None = None,
+    ) -> None:
+        """Choose how the CLI runs.
+
+        Args:
+            silence_seconds: longest time without output.
+            grace_seconds: time from the result line to the kill.
+            sandbox: where the CLI runs; default this machine. `claude_path` is a path in it.
+        """
+        super().__init__(claude_path, mcp_config_path, sandbox, grace_seconds)
+        self.ci_mode = ci_mode
+        self.skip_permissions = skip_permissions
+        self.silence_seconds = silence_seconds
+
+    @property
+    def agent(self) -> str:
+        """The agent's name in Harbor."""
+        return "claude-code"
+
+    @property
+    def identity(self) -> str:
+        """The sandbox's identity; empty for this machine."""
+        return self.sandbox.identity
+
+    def run(
+        self,
+        prompt: str,
+        config: Config,
+        working_dir: Path | str,
+        timeout: int = 300,
+        env_override: dict[str, str] | None = None,
+    ) -> ExecutionTrace:
+        """Run the CLI once.
+
+        If `env_override` sets CLAUDE_CONFIG_DIR, or else CLAUDE_HOME, the agent gets the memory, settings, skills,
+        subagents and servers of that folder. InputError if an unresolved config names what this host does not have, or
+        its tool lists name a server that the run does not have.
+        """
+        config, working_dir = self.resolve(config), Path(working_dir).absolute()
+        isolated = with_config_folder(env_override or {})
+        env = {**self.sandbox.agent_variables(), **CLI_VARIABLES, **isolated, **config.env}
+        log = Path(env[INSTRUCTIONS_LOG_VARIABLE]) if INSTRUCTIONS_LOG_VARIABLE in env else None
+        expected = ExpectedStart(config, isolated, working_dir)
+        config.refuse_unknown_servers(expected.servers)
+        watch = _StreamWatch(expected)
+        with write_mcp_file(expected.servers) as mcp_file:
+            command = Command(
+                self._build_command(config, expected.servers, mcp_file, expected.has_user_files, log),
+                cwd=working_dir,
+                env=env,
+                limits=Limits(wall=timeout, silence=self.silence_seconds, grace=self.grace_seconds),
+                stdin=prompt.encode("utf-8", errors="replace"),
+                on_line=watch,
+                cancelled=self._cancelled,
+                writes=[*find_folders(isolated), *([log.parent] if log else [])],
+                reads=[mcp_file] if mcp_file else [],
+            )
+            end, _, stderr, seconds = self._finish(
+                command,
+                lambda finished, stderr: (
+                    watch.ending
+                    or decide(
+                        watch.messages,
+                        cause=finished.cause,
+                        returncode=finished.returncode,
+                        stderr=stderr,
+                        unanswered=finished.silent_seconds > min(UNANSWERED_SECONDS, timeout / 2),
+                    )
+                ),
+            )
+        if log is not None and watch.started and watch.ending is None and end.kind is not ErrorKind.INTERRUPTED:
+            end = _setup_error(expected.memory_problem(log)) or end
+        return trace_of(watch.messages, end, prompt, config, stderr=stderr, seconds=seconds)
+
+    def _build_command(
+        self,
+        config: Config,
+        servers: Mapping[str, Any] | None = None,
+        mcp_file: Path | None = None,
+        has_user_files: bool = False,
+        log: Path | None = None,
+    ) -> list[str]:
+        """Return the CLI's argument list, without the prompt, which goes to stdin."""
+        command = [self.program, "-p", "--output-format", "stream-json", "--verbose"]
+        command += ["--model", config.model, "--max-turns", str(config.max_turns)]
+        command += ["--setting-sources", "user,project" if has_user_files else "project", "--strict-mcp-config"]
+        if mcp_file:
+            command += ["--mcp-config", str(mcp_file)]
+        command += self._permission_flags(config, resolve(config).servers if servers is None else servers)
+        if config.max_budget_usd is not None:
+            command += ["--max-budget-usd", str(config.max_budget_usd)]
+        if config.effort is not None:
+            command += ["--effort", config.effort]
+        if self.ci_mode:
+            command += ["--no-session-persistence"]
+        if log:
+            excluded = [str(path) for path in ambient_memory(log.parent)]
+            hooks = {"InstructionsLoaded": [{"hooks": [LOG_HOOK]}]}
+            command += ["--settings", json.dumps({"hooks": hooks, "claudeMdExcludes": excluded})]
+        return command
+
+    def _permission_flags(self, config: Config, servers: Mapping[str, Any]) -> list[str]:
+        """Return the flags that restrict the agent to `allowed_tools` without `disallowed_tools`.
+
+        --allowedTools alone restricts nothing if permissions are skipped. --tools does, for whole built-in tools, and
+        servers that are not listed are removed. If single tools of a server or some uses of a tool are listed, only
+        the dontAsk mode can refuse the others.
+        """
+        mode = ["--dangerously-skip-permissions"] if self.skip_permissions else []
+        tools, removed = [], list(config.disallowed_tools)
+        rules = config.allowed_rules
+        if rules is not None:
+            tools = ["--tools", ",".join(dict.fromkeys(rule.name for rule in rules if not rule.is_mcp))]
+            if any(rule.is_partial for rule in rules):
+                mode = ["--permission-mode", "dontAsk", "--allowedTools", *(rule.text for rule in rules)]
+            else:
+                listed = {rule.name for rule in rules}
+                removed += [mcp_name(server) for server in servers if mcp_name(server) not in listed]
+        return [*tools, *(["--disallowedTools", *removed] if removed else []), *mode]
+
+    def _parse_output(self, stdout: str, returncode: int = 0, stderr: str = "") -> ExecutionTrace:
+        """Parse the CLI's output into a trace: stream-json lines, a json object, or the array of --verbose json."""
+        messages = messages_in(stdout)
+        end = decide(messages, returncode=returncode, stderr=stderr)
+        return trace_of(messages, end, "", None, stderr=stderr)
+
+    def _extract_tool_calls(self, messages: list[dict[str, Any]]) -> list[ToolCall]:
+        """Return the tool calls with inputs, outputs, errors and times, in the order they were made."""
+        return tool_calls([message_of(message) for message in messages])
+
+
+LOG_HOOK = {"type": "command", "command": f'cat >> "${INSTRUCTIONS_LOG_VARIABLE}"'}
+"""The CLI hook that records each memory file that is loaded; the model sees nothing of it."""
+
+UNANSWERED_SECONDS = 120.0
+"""Seconds of silence after which the service counts as not answering; for a short task, half its time limit."""
+
+WHOLE_BYTES = 2_000_000
+"""Bytes kept whole of what the agent writes, and of what its tools return; later texts are cut to `CUT_TEXT` each."""
+CUT_TEXT = 200
+MOST_MESSAGES = 6_000
+"""A run ends after this many messages: no agent needs more, and they would fill the memory."""
+
+
+class _StreamWatch:
+    """Reads the CLI's stream as it grows: keeps its messages, and stops a run whose treatment did not load.
+
+    Memory is bounded even for endless output, since many runs are in progress at a time.
+    """
+
+    def __init__(self, expected: ExpectedStart) -> None:
+        self.messages: list[Message] = []
+        self.started = False
+        """Whether the CLI said what it loaded."""
+        self.ending: Ending | None = None
+        """Why the run was stopped."""
+        self._bytes: Counter[str] = Counter()
+        """Bytes read so far, by type of line."""
+        self._expected = expected
+        self._background: set[str] = set()
+        """Tasks that run in the background; the CLI goes on when one ends."""
+        self._done = False
+        """Whether a result line came and nothing after it is expected."""
+
+    def __call__(self, line: bytes) -> LineVerdict:
+        for message in messages_in(line):
+            if isinstance(message, Result):
+                self.messages.append(message)
+                self._done = not self._background
+                continue
+            # A background task that ends after a result line starts the agent again, and another result line follows.
+            task = str(message.raw.get("task_id", ""))
+            if message.subtype == "task_started":
+                self._background.add(task)
+            elif message.subtype == "task_notification":
+                self._background.discard(task)
+            if isinstance(message, Turn) or message.subtype.startswith("task_"):
+                self._done = False
+            too_much = self._bytes[message.type] > WHOLE_BYTES or self._bytes.total() > 2 * WHOLE_BYTES
+            self._bytes[message.type] += len(line)
+            self.messages.append(message_of(message.raw, CUT_TEXT) if too_much else message)
+            if isinstance(message, Init):
+                self.started = True
+                self.ending = _setup_error(self._expected.startup_problem(message))
+            elif len(self.messages) >= MOST_MESSAGES:
+                error = f"ended after {MOST_MESSAGES:,} messages, the most that are kept of a run"
+                self.ending = Ending(Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED, error)
+        if self.ending:
+            return LineVerdict.ABORT
+        return LineVerdict.LAST if self._done else LineVerdict.CONTINUE
+
+
+def _setup_error(problem: str) -> Ending | None:
+    return Ending(Outcome.SETUP_ERROR, ErrorKind.NOT_LOADED, problem) if problem else None

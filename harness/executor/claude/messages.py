@@ -1,0 +1,224 @@
+"""Typed messages for the lines of the CLI's stream. Malformed fields are treated as missing."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Annotated, Any
+
+from pydantic import (
+    AliasChoices,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+)
+
+from harness.models import Offered
+from locobench.shared.validation import Whole
+
+LATEST_SECONDS = 1e11
+"""Seconds since 1970; a larger number is a time in milliseconds, or not a time at all."""
+
+Count = Annotated[Whole, BeforeValidator(lambda value: 0 if value is None else value), Field(ge=0)]
+Truth = Annotated[bool, BeforeValidator(bool)]
+
+
+class CliOutput(BaseModel):
+    """Base class of the CLI's output. A value of an unexpected type leaves the field at its default."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    @field_validator("*", mode="wrap")
+    @classmethod
+    def _default_if_invalid(cls, value: Any, validate: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+        try:
+            return validate(value)
+        except ValidationError:
+            assert info.field_name is not None
+            return cls.model_fields[info.field_name].get_default(call_default_factory=True)
+
+
+def _count_field(*names: str) -> Any:
+    return Field(default=0, validation_alias=AliasChoices(*names))
+
+
+class Usage(BaseModel):
+    """Token counts of one request, the main loop or one model, under the API's names or those of `modelUsage`.
+
+    A single malformed count invalidates all of them.
+    """
+
+    input_tokens: Count = _count_field("input_tokens", "inputTokens")
+    output_tokens: Count = _count_field("output_tokens", "outputTokens")
+    cache_read_tokens: Count = _count_field("cache_read_input_tokens", "cacheReadInputTokens")
+    cache_creation_tokens: Count = _count_field("cache_creation_input_tokens", "cacheCreationInputTokens")
+
+
+class Block(CliOutput):
+    """One block of content: text, a tool call or a tool result."""
+
+    type: str = ""
+    text: str = ""
+    id: str = ""
+    name: str = ""
+    input: Any = None
+    tool_use_id: str = ""
+    content: Any = None
+    is_error: Truth = False
+
+    @property
+    def content_text(self) -> str:
+        """The text of a tool result; blocks other than text are shown as their type in brackets."""
+        if isinstance(self.content, list):
+            parts = [b if isinstance(b, dict) else {"type": "text", "text": b} for b in self.content]
+            return "\n".join(str(b.get("text", "")) if b.get("type") == "text" else f"[{b.get('type')}]" for b in parts)
+        return "" if self.content is None else str(self.content)
+
+
+class Content(CliOutput):
+    """The API message inside a line."""
+
+    id: str = ""
+    content: list[Block] = []
+    usage: Usage | None = None
+
+
+class Message(CliOutput):
+    """Any line of the stream."""
+
+    type: str = ""
+    subtype: str = ""
+    session_id: str | None = None
+    timestamp: AwareDatetime | None = None
+    error: str = ""
+    """Kind of an API error, on assistant and api_retry lines."""
+    error_status: Whole | None = None
+    """HTTP status of that error, on api_retry lines."""
+    raw: dict[str, Any] = {}
+    """The line as it was printed."""
+
+
+class Init(Message):
+    """The first line: what the CLI really loaded."""
+
+    plugins: list[dict[str, Any]] = []
+    slash_commands: list[str] = []
+    claude_code_version: str = ""
+
+    @property
+    def offered(self) -> Offered:
+        """The tools, servers, skills and agents that the CLI offers."""
+        return Offered.of_init(self.raw)
+
+
+class Turn(Message):
+    """An assistant or user line: one block that the model wrote, or results of its tools."""
+
+    message: Content = Content()
+    parent_tool_use_id: str | None = None
+    """The tool call that started the subagent that wrote this; None for the main agent."""
+
+
+class Result(Message):
+    """The last line: how the run ended and what it cost, according to the CLI."""
+
+    subtype: str = "success"
+    is_error: Truth = False
+    api_error_status: Whole | None = None
+    terminal_reason: str = ""
+    result: str = ""
+    errors: list[str] = []
+    num_turns: Annotated[Whole, Field(ge=0, strict=True)] | None = None
+    duration_ms: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    total_cost_usd: Annotated[float, Field(ge=0, strict=True, allow_inf_nan=False)] | None = None
+    usage: Usage | None = None
+    model_usage: dict[str, Usage] = Field(default={}, alias="modelUsage")
+    permission_denials: list[dict[str, Any]] = []
+
+
+class RateLimit(CliOutput):
+    """What the service says about the user's rate limit."""
+
+    status: str = ""
+    resets_at: Annotated[float, Field(ge=0, lt=LATEST_SECONDS, allow_inf_nan=False)] | None = Field(
+        default=None, alias="resetsAt"
+    )
+
+
+class RateLimitEvent(Message):
+    """A line about the user's rate limit."""
+
+    rate_limit_info: RateLimit = RateLimit()
+
+
+KINDS: dict[tuple[str, str] | str, type[Message]] = {
+    ("system", "init"): Init,
+    "assistant": Turn,
+    "user": Turn,
+    "result": Result,
+    "rate_limit_event": RateLimitEvent,
+}
+"""Message classes by type of a line, or by type and subtype."""
+
+DEEPEST = 64
+"""Levels of nesting that are kept; results files could not hold much more."""
+
+
+def message_of(line: dict[str, Any], longest: int | None = None) -> Message:
+    """Parse one JSON object that the CLI printed into the most specific message class.
+
+    Values nested deeper than `DEEPEST` become a placeholder, and texts longer than `longest` characters are cut.
+    """
+    name, subtype = str(line.get("type")), str(line.get("subtype"))
+    kind = KINDS.get(name) or KINDS.get((name, subtype), Message)
+    raw = _bound(line, DEEPEST, longest)
+    return kind.model_validate({**raw, "raw": raw})
+
+
+def messages_in(output: str | bytes) -> list[Message]:
+    """Parse lines of stream-json, or the object or array that the other formats print.
+
+    Lines that are not JSON (a line cut by a kill, a stray print) or nested too deeply are skipped. Invalid UTF-8
+    becomes U+FFFD.
+    """
+    text = output.decode("utf-8", errors="replace") if isinstance(output, bytes) else output
+    found = []
+    for line in text.split("\n"):
+        try:
+            value = json.loads(line, parse_constant=lambda _: None, parse_float=_parse_finite)
+        except (ValueError, RecursionError):
+            continue
+        items = value if isinstance(value, list) else [value]
+        found += [message_of(item) for item in items if isinstance(item, dict)]
+    return found
+
+
+def _parse_finite(text: str) -> float | None:
+    """Return a number; JSON has no infinities and no NaN, but `1e999` would become one."""
+    number = float(text)
+    return number if math.isfinite(number) else None
+
+
+def _bound(value: Any, levels: int, longest: int | None) -> Any:
+    if isinstance(value, dict | list) and not levels:
+        return "[nested too deeply]"
+    if isinstance(value, dict):
+        return {_clean_text(key): _bound(item, levels - 1, longest) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_bound(item, levels - 1, longest) for item in value]
+    if not isinstance(value, str):
+        return value
+    if longest is not None and len(value) > longest:
+        value = f"{value[:longest]}[{len(value) - longest} characters left out]"
+    return _clean_text(value)
+
+
+def _clean_text(text: str) -> str:
+    """Replace halves of surrogate pairs, which no file could hold."""
+    return text.encode("utf-8", errors="replace").decode()

@@ -1,0 +1,123 @@
+"""Runs Codex on a prompt, and returns the trace."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar
+
+from harness.executor.base import ProcessExecutor, find_folders
+from harness.executor.codex.events import EventWatch, decide, items, tool_calls, usage
+from harness.executor.codex.layout import HOME_VARIABLE, CodexLayout, settings
+from harness.executor.layout import Layout
+from harness.models import Config, ExecutionTrace, Offered
+from harness.sandbox.place import Sandbox
+from harness.sandbox.processes import Command, Limits
+from harness.suite.resolve import ResolvedConfig
+from locobench.shared.errors import InputError
+
+KEYS = ("CODEX_API_KEY", "OPENAI_API_KEY")
+"""Variables of this machine that hold the key, the first that is set."""
+
+
+class CodexExecutor(ProcessExecutor):
+    """Runs the Codex CLI, `codex exec`, with a home of its own for every run."""
+
+    unsupported: ClassVar[Mapping[str, str]] = {
+        "claude_md": "write the text as agents_md",
+        "allowed_tools": "remove it",
+        "disallowed_tools": "remove it",
+        "max_turns": "limit the task's time instead",
+        "max_budget_usd": "limit the task's time instead",
+        "snapshot": "remove it",
+    }
+
+    def __init__(
+        self,
+        program: str = "codex",
+        mcp_config_path: Path | str | None = None,
+        *,
+        grace_seconds: float = 5.0,
+        sandbox: Sandbox | None = None,
+    ) -> None:
+        """For the arguments, see `ProcessExecutor`."""
+        super().__init__(program, mcp_config_path, sandbox, grace_seconds)
+
+    @property
+    def agent(self) -> str:
+        """The agent's name in Harbor."""
+        return "codex"
+
+    @property
+    def identity(self) -> str:
+        """The agent and the sandbox's identity."""
+        return f"codex {self.sandbox.identity}".strip()
+
+    @property
+    def layout(self) -> Layout:
+        """Where Codex looks for its memory and skills."""
+        return CodexLayout()
+
+    def resolve(self, config: Config) -> ResolvedConfig:
+        """Look up everything that the config names on this host; InputError for a subagent, which Codex lacks."""
+        resolved = super().resolve(config)
+        if resolved.subagent is not None:
+            raise InputError(f"config {config.name}: codex has no subagents; write agents_md without front matter")
+        return resolved
+
+    def run(
+        self,
+        prompt: str,
+        config: Config,
+        working_dir: Path | str,
+        timeout: int = 300,
+        env_override: dict[str, str] | None = None,
+    ) -> ExecutionTrace:
+        """Run the CLI once, for up to `timeout` seconds. `env_override` must name CODEX_HOME: settings go there.
+
+        The key and OPENAI_BASE_URL come from the config's env, else from this machine.
+        """
+        config, isolated = self.resolve(config), env_override or {}
+        if HOME_VARIABLE not in isolated:
+            raise InputError(f"{HOME_VARIABLE}: codex needs a home of its own for each run; pass it as env_override")
+        known = {**os.environ, **config.env}
+        key = next(({"CODEX_API_KEY": known[name]} for name in KEYS if known.get(name)), {})
+        Path(isolated[HOME_VARIABLE], "config.toml").write_text(
+            settings(config, known.get("OPENAI_BASE_URL")), encoding="utf-8"
+        )
+        watch = EventWatch()
+        command = Command(
+            # Whether the machine or a container is the boundary, it is not Codex that draws it.
+            [
+                *(self.program, "exec", "--json", "--ephemeral", "--skip-git-repo-check"),
+                *("--dangerously-bypass-approvals-and-sandbox", "-"),
+            ],
+            cwd=Path(working_dir).absolute(),
+            env={**self.sandbox.tool_variables(), **isolated, **config.env, **key},
+            limits=Limits(wall=timeout, grace=self.grace_seconds),
+            stdin=prompt.encode("utf-8", errors="replace"),
+            on_line=watch,
+            cancelled=self._cancelled,
+            writes=find_folders(isolated),
+        )
+        events = watch.events
+        run = self._finish(command, lambda finished, stderr: decide(events, finished, stderr))
+        texts = [str(item.get("text", "")) for item in items(events, "agent_message")]
+        counted = usage(events)
+        return ExecutionTrace(
+            **run.end.fields,
+            session_id=str(events[0].get("thread_id", "")) if events else "",
+            result=texts[-1] if texts else "",
+            usage=counted,
+            tool_calls=tool_calls(events),
+            duration_seconds=run.seconds,
+            num_turns=None,
+            raw_output={"messages": events} if events else {},
+            claude_prompt=prompt,
+            claude_response="\n\n".join(texts),
+            config_snapshot=config.to_snapshot(),
+            offered=Offered(servers=dict.fromkeys(config.servers, "connected" if events else "")),
+            stderr=run.stderr,
+            cost_usd=config.token_prices.cost_usd(counted) if config.token_prices and counted else None,
+        )

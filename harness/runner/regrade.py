@@ -1,0 +1,95 @@
+"""Grade the answers of a Harbor job by judges, without running the agent again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from harness.graders.service import Question, grade_by_verdicts
+from harness.models import PASS_SCORE, AssertionType, CriterionScore, ErrorKind, EvalResult, GradeResult, Outcome
+from harness.runner.judged_task import JudgedTask, find_task
+from harness.runner.panel import Panel
+from locobench.harbor.record import answer_of
+from locobench.scoring.judge import judging
+
+JUDGE_ID = "judge"
+"""Assertion id of the judges' grade."""
+VERSION = f"answer-{judging.VERSION}"
+
+
+def build_question(result: EvalResult, tasks_dir: Path | None) -> Question | None:
+    """Return what judges are asked about a Harbor trial; None if it was lost, or has no answer.
+
+    A trial whose verifier failed still has an answer. InputError if the trial's task cannot be read.
+    """
+    answer = (answer_of(Path(result.source)) or "") if result.has_answer else ""
+    if not answer.strip():
+        return None
+    task = find_task(result, tasks_dir)
+    return build_answer_question(task, answer, lambda: task.pack(answer))
+
+
+def build_answer_question(task: JudgedTask, answer: str, pack: Callable[[], str]) -> Question:
+    """Build the judges' question about an answer; `pack` builds the evidence pack on demand."""
+    shown = (task.instruction, task.criteria, task.reference, answer)
+    return Question(
+        task=task.name,
+        version=VERSION,
+        digest=hashlib.sha256(json.dumps([task.name, *shown]).encode()).hexdigest(),
+        texts=lambda: judging.prompt(*shown, pack()),
+        schema=judging.SCHEMA,
+        read=judging.parse,
+        score=lambda verdict: verdict["overall"] / 100,
+    )
+
+
+def add_grade(result: EvalResult, question: Question | None, panel: Panel) -> EvalResult:
+    """Return the trial with the judges' median as its score; earlier grades are kept with weight 0.
+
+    A trial that was lost because its verifier failed counts again once it has a grade.
+    """
+    if not result.has_answer:
+        return result
+    grade = _grade(question, panel)
+    beside = [g.model_copy(update={"weight": 0.0}) for g in result.grades]
+    trace = result.trace
+    if trace.error_kind is ErrorKind.GRADING and grade.status == "graded":
+        mended = {"outcome": Outcome.COMPLETED, "error_kind": ErrorKind.NONE, "error": "", "is_error": False}
+        trace = trace.model_copy(update=mended)
+    passed = trace.outcome is Outcome.COMPLETED and grade.status == "graded" and grade.score >= PASS_SCORE
+    return result.model_copy(
+        update={
+            "trace": trace,
+            "outcome": trace.outcome,
+            "grades": [*beside, grade],
+            "overall_score": grade.score,
+            "passed": passed,
+        }
+    )
+
+
+def _grade(question: Question | None, panel: Panel) -> GradeResult:
+    """Return the median of the overall grades; 0 for an empty answer, which is not sent to a judge."""
+    if question is None:
+        return GradeResult(
+            assertion_id=JUDGE_ID,
+            assertion_type=AssertionType.LLM.value,
+            assertion_name=VERSION,
+            passed=False,
+            score=0.0,
+            weight=1.0,
+            details="no answer: 0 without asking",
+        )
+    grade = grade_by_verdicts(
+        question, panel.judges, panel.replies(question), _criteria, assertion_id=JUDGE_ID, name=VERSION
+    )
+    return grade.model_copy(update={"weight": 1.0})
+
+
+def _criteria(_shown: dict[str, Any], verdicts: list[dict[str, Any]]) -> list[CriterionScore]:
+    names = [name for name in judging.SCORES if name != "overall"]
+    return [CriterionScore(criterion=n, score=median(verdict[n] for verdict in verdicts) / 100) for n in names]
