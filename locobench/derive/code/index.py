@@ -26,6 +26,8 @@ class Index:
     files: list[str] = field(default_factory=list)
     texts: list[bytes] = field(default_factory=list)
     definitions: list[Definition] = field(default_factory=list)
+    by_file: list[list[int]] = field(default_factory=list)
+    """The numbers of each file's definitions, ordered by start."""
     symbols: list[Symbol] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     name_ids: dict[str, int] = field(default_factory=dict)
@@ -111,9 +113,6 @@ class Index:
         while number >= 0 and self.definitions[number].end <= offset:
             number = self.definitions[number].parent
         return number
-
-    by_file: list[list[int]] = field(default_factory=list)
-    """The numbers of each file's definitions, ordered by start."""
 
     def defined_names(self) -> dict[str, list[str]]:
         """Return the qualified names that each file defines, by its path."""
