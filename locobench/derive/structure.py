@@ -103,7 +103,7 @@ class Structure:
             found |= fresh
             if depth in (2, 3):
                 yield self._finding("users_in_steps", number, depth, found, grep, expanded)
-            makes_value = any(self._makes_value(self._grepped(one), fresh) for one in front)
+            makes_value = any(self._makes_value(self._word_of(one), fresh) for one in front)
             front = self._expandable(fresh)
             if len(found) > 4 * MOST_ITEMS:
                 break

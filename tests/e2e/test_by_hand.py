@@ -17,7 +17,7 @@ EXAMPLE = REPOSITORY / "examples/by-hand"
 
 
 def desk(folder: Path, *arguments: str, answer: str | None = None) -> str:
-    command = [sys.executable, EXAMPLE / "desk.py", folder / "desk", *arguments]
+    command = [sys.executable, str(EXAMPLE / "desk.py"), str(folder / "desk"), *arguments]
     done = subprocess.run(command, input=answer, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
