@@ -123,19 +123,19 @@ def phrase(finding: Finding, language: Language) -> Question:
     elif kind == "subtypes":
         title = f"What are the subtypes of `{name}`?"
         first = f"Which types are subtypes of {target}, directly or through other types of this code base?"
-        more = ["A type is a subtype where its declaration extends, implements or uses another one."]
+        more = [_subtype_rule(language)]
     elif kind == "overriders":
         title = f"What overrides `{name}.{member}`?"
         first = f"Which methods override or implement `{member}` of `{name}` (`{path}`)?"
         more = [
-            f"They are the methods called `{member}` that subtypes of `{name}` define themselves; a subtype extends,"
-            " implements or uses it, directly or through other types of this code base.",
+            f"They are the methods called `{member}` that subtypes of `{name}`, direct or not, define themselves.",
+            _subtype_rule(language),
         ]
     else:
         title = f"Which subtypes of `{name}` do not override `{member}`?"
         first = f"Which subtypes of `{name}` (`{path}`), direct or not, do not define a method `{member}` themselves?"
         more = [
-            "A type is a subtype where its declaration extends, implements or uses another one.",
+            _subtype_rule(language),
             f"A type that only inherits `{member}` is part of the answer.",
         ]
     if outside := finding.extra.get("outside"):
@@ -145,9 +145,8 @@ def phrase(finding: Finding, language: Language) -> Question:
             f"Each top folder is a repository of its own. An import of the package that `{outside}/` provides means the"
             f" code in `{outside}/`. Steps may pass through `{outside}/`."
         )
-    rules = [*more, _scope(language)]
-    only_files = kind == "importers"
-    return Question(title, first, "\n\n".join([first, _bullets(rules), _form(language, only_files=only_files)]))
+    form = _FILES if kind == "importers" else _TYPES if kind in ("subtypes", "non_overriders") else _items(language)
+    return Question(title, first, "\n\n".join([first, _bullets([*more, _scope(language)]), form]))
 
 
 def phrase_change(change: Change, language: Language) -> Question:
@@ -167,7 +166,18 @@ def phrase_change(change: Change, language: Language) -> Question:
     ]
     subject = " ".join(change.message.partition("\n")[0].split())
     title = f"What has to change: {subject}"
-    return Question(title, first, "\n\n".join([first, quoted, _bullets(rules), _form(language, only_files=False)]))
+    return Question(title, first, "\n\n".join([first, quoted, _bullets(rules), _items(language)]))
+
+
+_SCRIPT_USES = ", a default, a base class, a JSX tag, or code inside a template string"
+_USES = {
+    "python": ", a default, a decorator, a base class, or code inside an f-string",
+    "javascript": _SCRIPT_USES,
+    "typescript": _SCRIPT_USES,
+    "go": "",
+    "c": "",
+    "rust": "",
+}
 
 
 def _use_rules(name: str, word: str, language: Language) -> list[str]:
@@ -177,10 +187,11 @@ def _use_rules(name: str, word: str, language: Language) -> list[str]:
         if language.name in ("javascript", "typescript")
         else ""
     )
+    uses = _USES.get(language.name, ", an annotation or a base type")
+    exports = " and `__all__`" if language.name == "python" else ""
     return [
         f"A use is the name in the text, where it means this {word}: a call, a function passed as a value, a mention in"
-        ' a signature, a default, a decorator, a base class, or code inside a string (`f"{...}"`). Comments, other'
-        " strings, import and export lines and `__all__` do not count.",
+        f" a signature or type{uses}. Comments, other strings, import and export lines{exports} do not count.",
         "Give the outermost named function or method, with its class: nested functions, lambdas and callbacks belong to"
         " it. What stands in a class and in none of its methods counts for the class; what stands in neither counts for"
         f" `<top level>` of its file.{assigned}",
@@ -197,6 +208,14 @@ _IMPORT_RULES = {
     "typescript": "A file imports another one where an import or export statement, `require(…)` or `import(…)`,"
     " wherever it stands, names it. Imports of types and `declare module` count.",
 }
+
+
+def _subtype_rule(language: Language) -> str:
+    uses = ", or uses it as a trait" if language.name == "php" else ""
+    return (
+        f"A type is a subtype of another one where its declaration says that it extends or implements it{uses},"
+        " directly or through other types of this code base; to have the same methods is not enough."
+    )
 
 
 def _scope(language: Language) -> str:
@@ -217,15 +236,20 @@ _EXAMPLES = {
 }
 
 
-def _form(language: Language, *, only_files: bool) -> str:
-    if only_files:
-        return (
-            "Answer with one path a line, relative to the code base, in a fenced block labelled `answer`:\n\n"
-            "```answer\npath/of/one/file\npath/of/another/file\n```"
-        )
-    example = _EXAMPLES.get(language.name, "`Class.method` for a method")
+_FILES = (
+    "Answer with one path a line, relative to the code base, in a fenced block labelled `answer`:\n\n"
+    "```answer\npath/of/one/file\npath/of/another/file\n```"
+)
+_TYPES = (
+    "Answer with one type a line, its path relative to the code base and its name, in a fenced block labelled"
+    " `answer`; a line without both does not count:\n\n```answer\npath/of/the/file: Type\n```"
+)
+
+
+def _items(language: Language) -> str:
+    example = _EXAMPLES.get(language.name, "`Class.method` for a method, `Class` for a constructor")
     return (
-        f"Answer with one item a line, its path relative to the code base and its name ({example}; constructors by the"
-        " class's name), in a fenced block labelled `answer`; a line without both does not count:\n\n"
-        "```answer\npath/of/the/file: function\npath/of/the/file: Class.method\n```"
+        f"Answer with one item a line, its path relative to the code base and its name ({example}), in a fenced block"
+        " labelled `answer`; a line without both does not count:\n\n"
+        "```answer\npath/of/the/file: function\npath/of/the/file: Class.method\npath/of/the/file: <top level>\n```"
     )

@@ -70,6 +70,7 @@ def render_instruction(task: Scenario, mapping: ProjectMapping, options: Options
     return template.render(
         {
             "title": task.title,
+            "project_id": task.project_id,
             "description": task.description,
             "prompt": task.task_prompt,
             "language": language_title(task.language, options.languages),

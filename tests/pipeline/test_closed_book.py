@@ -56,7 +56,9 @@ def test_with_a_server_the_agent_is_told_of_its_tools(data: Data, tmp_path: Path
     server = McpServer(name="code-search", transport="streamable-http", url="http://search:8000/mcp")
     _, closed = both(data, tmp_path, mcp_servers=(server,))
 
-    assert "through your tools alone (code-search)" in (closed / "instruction.md").read_text()
+    told = " ".join((closed / "instruction.md").read_text().split())
+    project = tomllib.loads((closed / "task.toml").read_text())["metadata"]["project_id"]
+    assert f"through your tools alone (code-search), where it may be called `{project}`" in told
 
 
 def test_it_is_graded_alike(data: Data, tmp_path: Path) -> None:
