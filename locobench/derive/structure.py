@@ -11,12 +11,12 @@ from locobench.derive.code.index import Index
 from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL, Receiver, Role
 from locobench.derive.finding import Finding
 from locobench.derive.grep import Grep
-from locobench.derive.kinds import FEWEST_FILES, FEWEST_ITEMS, KINDS, MOST_ITEMS
+from locobench.derive.kinds import FEWEST_FILES, FEWEST_ITEMS, MOST_ITEMS
 from locobench.derive.resolve.modules import FileModules, modules_of
 from locobench.derive.resolve.resolver import Item, Resolver, Unclear
 
-PATH_STEPS, MOST_STEPS = 3, 12
-"""Shorter paths are obvious; longer searches end in code that everything depends on."""
+# What stands behind the name of a constant that is a string: its type, `=`, and the string.
+_STRING = re.compile(rb"\s*:?[^=\"'`(]*=\s*[rbuRBU]{0,2}([\"'`])(?:(?!\1)[^\\\n]|\\.)*\1(?:\s*as\s+const)?\s*;?\s*")
 
 
 def _fits(items: int, files: int) -> bool:
@@ -38,12 +38,11 @@ class Structure:
 
     def findings(self) -> Iterator[Finding]:
         """Yield every valid question; a target may have several."""
-        kinds = {name for name, kind in KINDS.items() if self.resolver.tier == "scip" or not kind.needs_scip}
         for number, symbol in enumerate(self.index.symbols):
             if symbol.kind in ("container", "mixed", "constructor"):
                 continue
             if symbol.kind in ("class", "type") and self.index.language.subtypes:
-                yield from (one for one in self._of_subtypes(number) if one and one.kind in kinds)
+                yield from filter(None, self._of_subtypes(number))
             try:
                 direct = self.resolver.users(number)
             except Unclear as reason:
@@ -51,21 +50,26 @@ class Structure:
                 continue
             if symbol.kind in ("class", "type") and not self.index.language.classes:
                 continue
-            yield from (one for one in self._of_users(number, direct) if one and one.kind in kinds)
-        if self.index.language.imports and "importers" in kinds:
+            if self._is_private_label(number, direct):
+                self.reasons["a string that one file uses"] += 1
+                continue
+            yield from filter(None, self._of_users(number, direct))
+        if self.index.language.imports:
             yield from self._of_imports()
+
+    def _is_private_label(self, number: int, direct: frozenset[Item]) -> bool:
+        """Return whether a symbol is a string constant that only its own file uses: nobody wants to know who does."""
+        symbol = self.index.symbols[number]
+        if symbol.kind != "constant" or {item.file for item in direct} != {symbol.file}:
+            return False
+        one, text = self.index.definitions[symbol.definitions[0]], self.index.texts[symbol.file]
+        return _STRING.fullmatch(text, one.name_start + len(symbol.name.encode()), one.end) is not None
 
     def _of_users(self, number: int, direct: frozenset[Item]) -> Iterator[Finding | None]:
         kind = self.index.symbols[number].kind
         control = {"class": "class_users", "type": "class_users", "constant": "constant_users"}.get(
             kind, "direct_users"
         )
-        if (
-            kind == "method"
-            and self.resolver.tier == "scip"
-            and len(self._methods[self.index.symbols[number].name]) > 1
-        ):
-            control = "same_name_callers"
         grep = partial(self._grep.items, number)
         name = self.index.symbols[number].name
         yield self._finding(control, number, 1, direct, grep, [name])
@@ -95,47 +99,6 @@ class Structure:
         else:
             if depth > 1:
                 yield self._finding("all_users", number, 0, found, grep, expanded)
-        if self.resolver.tier == "scip" and kind in FUNCTIONS:
-            yield self._path_to(number, direct)
-
-    def _path_to(self, end: int, direct: frozenset[Item]) -> Finding | None:
-        """Return the question for a path of at least PATH_STEPS uses to a function, from the farthest start."""
-        before: dict[int, set[int]] = {}
-        front, steps = {end}, 0
-        reached = {end: 0}
-        while front and steps < MOST_STEPS:
-            steps += 1
-            further: set[int] = set()
-            for one in sorted(front):
-                try:
-                    users = direct if one == end else self.users_of(one)
-                except Unclear:
-                    # Its users are unclear, so there may be correct paths that we cannot know.
-                    return None
-                before[one] = set(self._expandable(users))
-                further |= before[one] - reached.keys()
-            reached |= dict.fromkeys(further, steps)
-            front = further
-        if front:
-            return None
-        far = max(reached.values())
-        if far < PATH_STEPS:
-            return None
-        start = min(one for one, step in reached.items() if step == far)
-        path = [start]
-        while path[-1] != end:
-            path.append(
-                min(one for one, users in before.items() if path[-1] in users and reached[one] < reached[path[-1]])
-            )
-        names = {one: self.say(self._item(one)) for one in reached}
-        if len({self.index.symbols[one].file for one in path}) < FEWEST_FILES:
-            return None
-        symbol = self.index.symbols[start]
-        return Finding(
-            "call_path", names[start], symbol.name, symbol.kind, far, tuple(names[one] for one in path), (),
-            tuple(sorted({self.index.symbols[one].name for one in path})), "scip", {"end": names[end]},
-            tuple(sorted((names[user], names[one]) for one, users in before.items() for user in users)),
-        )  # fmt: skip
 
     def users_of(self, symbol: int) -> frozenset[Item]:
         """Return the next step: a function's users, or for a constructor the users of its class.
@@ -316,10 +279,6 @@ class Structure:
 
     def _outside(self, target: int) -> dict[str, str]:
         return {"outside": self.index.home(self.index.files[target])} if self.index.together else {}
-
-    def read(self, finding: Finding) -> int:
-        """Return how many lines the greps that find everything print."""
-        return sum(len(self._grep.hits(name)) for name in finding.asked)
 
     def _item(self, symbol: int) -> Item:
         return Item(self.index.symbols[symbol].file, symbol)

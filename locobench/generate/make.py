@@ -139,7 +139,7 @@ def render_config(
         "id": task.id,
         "title": task.title,
         "category": task.task_category,
-        "difficulty": task.known_difficulty,
+        "difficulty": task.difficulty,
         "language": task.language,
         "project_id": task.project_id,
         "context_length": task.context_length,

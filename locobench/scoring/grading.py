@@ -34,13 +34,11 @@ class ExactAnswer(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    measure: Literal["f1", "f2", "path"]
+    measure: Literal["f1", "f2"]
     items: tuple[str, ...] = Field(min_length=1)
-    """Items of the form `path: Qualified.name`, or just paths; with the measure `path`, in order."""
+    """Items of the form `path: Qualified.name`, or just paths."""
     names: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """File -> names it defines: a bare name counts if its file defines only one such name."""
-    edges: tuple[tuple[str, str], ...] = ()
-    """For the measure `path`: every correct step."""
     grep: tuple[str, ...] = ()
     """The answer that a single grep gives."""
 

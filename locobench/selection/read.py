@@ -18,7 +18,7 @@ from pydantic_core.core_schema import (
     typed_dict_schema,
 )
 
-from locobench.dataset.catalog import DIFFICULTIES
+from locobench.dataset.catalog import DIFFICULTIES, UNKNOWN
 from locobench.dataset.records import BYTE_ORDER_MARK, DatasetError, RecordError, parse_object, read_lines
 from locobench.selection.criteria import Candidate, DerivedFacts
 from locobench.shared.errors import InputError
@@ -58,7 +58,7 @@ _CANDIDATE = SchemaValidator(
         },
         id=_TEXT,
         task_category=_TEXT,
-        difficulty=literal_schema(list(DIFFICULTIES)),
+        difficulty=literal_schema([*DIFFICULTIES, UNKNOWN]),
         language=_TEXT,
         context_length=_COUNT,
         files_count=_COUNT,
@@ -111,7 +111,6 @@ def _read_candidate(line: bytes) -> Candidate:
             return Candidate(**fields, repository=project or None)
         repository = derived.pop("repository", "") or project or None
         answer = _ANSWER.validate_json(line.removeprefix(BYTE_ORDER_MARK)).get("ground_truth", {}).get("items", ())
-        fields["difficulty"] = "unknown"  # the record's own follows from grep's F1, which does not tell it
         return Candidate(**fields, derived=DerivedFacts(**derived), repository=repository, answer=frozenset(answer))
     except ValidationError as error:
         parse_object(line)  # has a better message for a line that is not a JSON object

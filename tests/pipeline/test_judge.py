@@ -265,7 +265,7 @@ def test_run_adapter_writes_them(data: Data, tmp_path: Path, script: Script) -> 
 
 def test_beside_a_judge_an_exact_answer_is_measured_by_the_exact_verifier(tmp_path: Path) -> None:
     files = {**grader_files(JUDGE, "exact"), "app/project/a.py": b"def place(basket, order):\n    return order\n"}
-    key = {"measure": "f1", "items": ["a.py: place"], "names": {"a.py": ["place"]}, "edges": [], "grep": []}
+    key = {"measure": "f1", "items": ["a.py: place"], "names": {"a.py": ["place"]}, "grep": []}
     files["tests/ground_truth.json"] = json.dumps({"key": key}).encode()
     files["app/solution.md"] = as_answer(["a.py: place", "a.py: other"]).encode()
     for path, content in files.items():

@@ -108,7 +108,7 @@ def test_an_exact_question_is_read_with_its_answer_and_without_a_difficulty(data
     extract(data.folder, tmp_path / "d.jsonl")
     record = json.loads((tmp_path / "d.jsonl").read_text())
     record |= {"derived": {"kind": "importers", "control_group": True, "grep_f1": 0.9, "repository": "mine"}}
-    record |= {"ground_truth": {"items": ["a.py", "b.py"]}}
+    record |= {"ground_truth": {"items": ["a.py", "b.py"]}, "difficulty": "unknown"}
     (tmp_path / "d.jsonl").write_text(json.dumps(record))
     (task,) = read_candidates(tmp_path / "d.jsonl")
     assert (task.difficulty, task.kind, task.repository) == ("unknown", "importers", "mine")

@@ -23,9 +23,8 @@ _MEMBER_BYTES = frozenset(b".>:\\")
 class Reader:
     """Reads one file."""
 
-    def __init__(self, index: Index, path: str, text: bytes, root: Node, *, with_tests: bool) -> None:
+    def __init__(self, index: Index, path: str, text: bytes, root: Node) -> None:
         self.index, self.path, self.text, self.root = index, path, text, root
-        self.with_tests = with_tests
         self.number = len(index.files)
         index.files.append(path)
         index.texts.append(text)
@@ -69,7 +68,7 @@ class Reader:
         starts = {node.start_byte for node in tests}
         variants = [node for node in captured.get("cfgmark", ()) if node.start_byte not in starts]
         # Tests come last, so that a platform-specific test counts as a test.
-        for nodes, role in ((variants, Role.UNCLEAR), ([] if self.with_tests else tests, Role.IGNORED)):
+        for nodes, role in ((variants, Role.UNCLEAR), (tests, Role.IGNORED)):
             for node in nodes:
                 owner = node.next_named_sibling
                 while owner is not None and owner.type in ("attribute_item", "line_comment", "block_comment"):

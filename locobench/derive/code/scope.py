@@ -59,7 +59,7 @@ class Scope:
     """Reason -> number of files left out."""
 
 
-def scopes(tree: Tree, *, with_tests: bool = False) -> tuple[dict[str, Scope], Counter[str]]:
+def scopes(tree: Tree) -> tuple[dict[str, Scope], Counter[str]]:
     """Return the scope of each language, and the number of files in unknown languages by suffix."""
     is_cpp = sum(blob.path.endswith((".cc", ".cpp", ".cxx", ".hpp")) for blob in tree.blobs) > sum(
         blob.path.endswith(".c") for blob in tree.blobs
@@ -74,7 +74,7 @@ def scopes(tree: Tree, *, with_tests: bool = False) -> tuple[dict[str, Scope], C
             unknown[suffix or "without a suffix"] += 1
             continue
         scope = found.setdefault(language.name, Scope(language, beside=[*manifests]))
-        if reason := _reason(blob, language, with_tests):
+        if reason := _reason(blob, language):
             scope.left_out[reason] += 1
             if reason in _MURKY:
                 scope.beside.append(blob)
@@ -97,10 +97,10 @@ def is_read(source: Source) -> bool:
 _MURKY = ("vendored", "generated", "too large")
 
 
-def _reason(blob: Blob, language: Language, with_tests: bool) -> str:
+def _reason(blob: Blob, language: Language) -> str:
     if blob.is_link:
         return "links"
-    if not with_tests and language.is_test(blob.path):
+    if language.is_test(blob.path):
         return "tests"
     if blob.size == MISSING:
         return "content not in the repository"

@@ -17,8 +17,6 @@ from types import TracebackType
 
 from locobench.derive.code.tree import Repository, Tree, write_tree
 
-AUTO = Path("auto")
-"""In place of the path of an index: run the indexers that are installed."""
 LONGEST = 1800.0
 """Seconds for one indexer: scip-python takes 40 of processor time for click's 29,000 lines with its tests."""
 _ISOLATED = ("--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-child=KILL")
