@@ -30,7 +30,6 @@ from locobench.shared.terminal import complain, first_few, progress, say
 @option("--cpus", type=int, default=2, help="Processors of a container.")
 @option("--memory_mb", type=int, default=4096, help="Memory of a container in MB.")
 @option("--storage_mb", type=int, default=10240, help="Disk of a container in MB.")
-@option("--overwrite", is_flag=True, help="Write tasks again even when nothing changed.")
 @option("--include_hints", is_flag=True, help="Put expected approach and criteria into the instruction.")
 @option("--scoring", metavar="published|FILE", help="The published formula, or a TOML file (docs/VERIFIER.md).")
 @option(
@@ -53,7 +52,6 @@ def main(
     scoring: str | None,
     verifier: str | None,
     mcp_config: Path | None,
-    overwrite: bool,
     dataset_name: str | None,
     mirror_repos: Path | None,
     quiet: bool,
@@ -84,14 +82,15 @@ def main(
         check_apart(mirror_repos, data_dir, "--mirror_repos")
     loader = LoCoBenchLoader(where_written(dataset_path))
     selection = where_written(selected_tasks) if selected_tasks and not task_ids else None
-    pilot_runs = read_selection(selection) if selection else {}
-    chosen = list(pilot_runs if selection else task_ids or loader.all_ids())
+    selected = read_selection(selection) if selection else {}
+    chosen = list(selected if selection else task_ids or loader.all_ids())
     wanted = loader.require(chosen)[:limit]
     if not wanted:
         empty = "--limit is 0" if chosen else f"{selected_tasks or dataset_path} names none"
         complain(f"{output_dir}: no task to generate: {empty}")
         return NOTHING_DONE
-    adapter = LoCoBenchAdapter(loader, output_dir, data_dir, options, overwrite=overwrite, pilot_runs=pilot_runs)
+    pilots = {task_id: pilot for task_id, pilot in selected.items() if pilot}
+    adapter = LoCoBenchAdapter(loader, output_dir, data_dir, options, pilots=pilots)
     if dataset_name:
         dataset.check(output_dir, dataset_name)
 
@@ -107,11 +106,8 @@ def main(
         if outcome.status == "failed":
             complain(f"{outcome.task_id}: {outcome.reason}; not written")
             continue
-        if outcome.status == "repaired":
-            complain(f"{outcome.task_id}: {outcome.reason} since it was written; repaired")
         whole.append(outcome.task_id)
-    repaired = f"{counts['repaired']} repaired, " if counts["repaired"] else ""
-    rest = f"{repaired}{counts['unchanged']} unchanged, {counts['failed']} failed"
+    rest = f"{counts['unchanged']} unchanged, {counts['failed']} failed"
     tell(f"{counts['written']} tasks written to {output_dir}, {rest}")
     if missing:
         names = first_few([name for name, _ in missing.most_common()])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import replace
 from functools import cache
 from typing import Any, Literal
 
@@ -79,12 +81,8 @@ def render_dockerfile(language: str, options: Options, table: dict[str, Any] | N
     )
 
 
-def render_instruction(task: Scenario, mapping: ProjectMapping, options: Options, *, closed_book: bool = False) -> str:
-    """Return the instruction. It contains nothing from the ground truth.
-
-    Args:
-        closed_book: the agent's container has no code; the tool servers may give access to it.
-    """
+def render_instruction(task: Scenario, mapping: ProjectMapping, options: Options) -> str:
+    """Return the instruction. It contains nothing from the ground truth."""
     template = templates().get_template("instruction.md.j2" if task.derived is None else "instruction_exact.md.j2")
     return template.render(
         {
@@ -95,7 +93,7 @@ def render_instruction(task: Scenario, mapping: ProjectMapping, options: Options
             "files_count": len(mapping.part.files),
             "context_files": sorted(mapping.context_files),
             "hints": options.include_hints,
-            "closed_book": closed_book,
+            "closed_book": options.closed_book,
             "servers": sorted(server.name for server in options.mcp_servers),
             "approach": task.expected_approach if options.include_hints else "",
             "criteria": task.evaluation_criteria if options.include_hints else "",
@@ -126,12 +124,13 @@ def grade(
 
 
 def render_config(
-    task: Scenario, mapping: ProjectMapping, options: Options, content_digest: str, oracle_reward: float
+    task: Scenario, mapping: ProjectMapping, options: Options, oracle_reward: float, content_digest: str = ""
 ) -> str:
     """Return task.toml, in Harbor's schema 1.4.
 
     Args:
         oracle_reward: the reward that the verifier gives the oracle; for a custom one that declares a reward, 1.0.
+        content_digest: digest of the task with its code at hand.
     """
     scorer = _scorer_of(task, options)
     exact_alone = scorer == "exact" and options.verifier == DETERMINISTIC
@@ -139,7 +138,7 @@ def render_config(
         "id": task.id,
         "title": task.title,
         "category": task.task_category,
-        "difficulty": task.difficulty,
+        "difficulty": (task.derived and options.measured_difficulty) or task.difficulty,
         "language": task.language,
         "project_id": task.project_id,
         "context_length": task.context_length,
@@ -187,22 +186,19 @@ def _scorer_of(task: Scenario, options: Options) -> str:
     return "evidence" if isinstance(options.scoring, Scoring) else PUBLISHED
 
 
-def make_task(
-    task: Scenario, mapping: ProjectMapping, options: Options, digest: str, content_digest: str
-) -> dict[str, bytes]:
+def make_task(task: Scenario, mapping: ProjectMapping, options: Options) -> dict[str, bytes]:
     """Return the task's small files by path; the project's files are copied separately.
 
     Args:
         mapping: the part of the project that the task gets.
-        digest: the task's fingerprint.
-        content_digest: its fingerprint with the code at hand and without MCP servers.
 
     Raises:
         GradingError: answers cannot be scored against the ground truth.
         OSError: a file of the project cannot be read.
     """
-    # With or without code, grade against the same instruction: the one for an agent that has the code.
-    asked = render_instruction(task, mapping, options)
+    # However an agent reaches the code, the task is graded alike, and its digest says so.
+    plain = replace(options, mcp_servers=(), closed_book=False, pilot_runs=(), measured_difficulty="")
+    asked = render_instruction(task, mapping, plain)
     try:
         grading = grade(task, mapping, asked, options.scoring)
     except GradingError:
@@ -210,9 +206,6 @@ def make_task(
             raise
         # A custom verifier may score what the built-in one cannot.
         grading = Grading({}, as_markdown(task.ground_truth))
-    instruction = asked
-    if options.closed_book:
-        instruction = render_instruction(task, mapping, options, closed_book=True)
     metadata: dict[str, Any] = {
         "id": task.id,
         "title": task.title,
@@ -227,28 +220,39 @@ def make_task(
         "evaluation_criteria": task.evaluation_criteria,
         "expected_approach": task.expected_approach,
         "generator": GENERATOR,
-        "fingerprint": digest,
-        "content_fingerprint": content_digest,
     }
-    files = {
-        "instruction.md": instruction,
-        "task.toml": render_config(task, mapping, options, content_digest, grading.oracle_reward),
-        "environment/Dockerfile": render_dockerfile(task.language, options),
+    texts = {
         "tests/ground_truth.json": as_json({"ground_truth": task.ground_truth, "key": grading.key}),
         TASK_METADATA: as_json(metadata),
         "solution/solution.md": grading.oracle,
     }
     if options.verifier == JUDGE:
-        files["tests/judge.json"] = as_json(
+        texts["tests/judge.json"] = as_json(
             {
                 "instruction": asked,
                 "criteria": as_markdown(task.evaluation_criteria),
                 "reference": as_markdown(task.ground_truth),
             }
         )
-    programs = grader_files(options.verifier, _scorer_of(task, options))
-    programs["solution/solve.sh"] = (TEMPLATES / "solution" / "solve.sh").read_bytes()
-    return {**{path: text.encode() for path, text in files.items()}, **programs}
+    files = grader_files(options.verifier, _scorer_of(task, options))
+    files["solution/solve.sh"] = (TEMPLATES / "solution" / "solve.sh").read_bytes()
+    files |= {path: text.encode() for path, text in texts.items()}
+    files |= _shown_files(task, mapping, plain, grading)
+    total = hashlib.sha256(mapping.project.content.encode())
+    for path, content in sorted(files.items()):
+        total.update(f"{path}\0{hashlib.sha256(content).hexdigest()}\n".encode())
+    return files | _shown_files(task, mapping, options, grading, total.hexdigest())
+
+
+def _shown_files(
+    task: Scenario, mapping: ProjectMapping, options: Options, grading: Grading, content_digest: str = ""
+) -> dict[str, bytes]:
+    """Return the files that depend on how an agent reaches the code."""
+    return {
+        "instruction.md": render_instruction(task, mapping, options).encode(),
+        "task.toml": render_config(task, mapping, options, grading.oracle_reward, content_digest).encode(),
+        "environment/Dockerfile": render_dockerfile(task.language, options).encode(),
+    }
 
 
 def as_json(value: Any) -> str:

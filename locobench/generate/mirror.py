@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from locobench.dataset.scenario import Scenario
-from locobench.generate.folder import NotOurs, new_folder, sweep
+from locobench.generate.folder import NotOurs, sweep
 from locobench.generate.project import Project, ProjectTasks
 from locobench.shared import git
 from locobench.shared.errors import InputError
-from locobench.shared.files import write_whole
+from locobench.shared.files import building_folder, put_folder, write_whole
 
 INDEX_FILE = "projects_to_index.json"
 _ATTRIBUTES = Path(".git/info/attributes")
@@ -52,10 +52,11 @@ def mirror_repos(
             tasks = [load(task_id) for task_id in group.task_ids]
             _check_ours(folder / project_id)
             mapping = Project.scan(group.folder).mapping(path for task in tasks for path in task.context_files)
-            with new_folder(folder / project_id) as building:
+            with building_folder(folder / project_id) as building:
                 building.rmdir()
                 mapping.copy_to(building, strip_code_fences=strip_code_fences)
                 commit = _commit(building)
+                put_folder(building, folder / project_id)
         except (InputError, NotOurs, OSError) as error:
             failures[project_id] = _reason(error, folder)
             continue

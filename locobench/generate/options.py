@@ -25,7 +25,7 @@ _IMAGE = re.compile(r"[A-Za-z0-9][\w.:/@-]*", re.ASCII)
 
 @dataclass(frozen=True)
 class Options:
-    """A benchmark author's choices; every one is part of a task's fingerprint. InputError if one cannot be used."""
+    """A benchmark author's choices. InputError if one cannot be used."""
 
     base_image: str = BASE_IMAGE
     languages: Path | None = None
@@ -55,6 +55,8 @@ class Options:
 
     pilot_runs: tuple[str, ...] = ()
     """Ids of the runs by which the task was selected, which must not count in a comparison over it."""
+    measured_difficulty: str = ""
+    """What these runs measured: `ceiling`, `between` or `floor`."""
 
     def __post_init__(self) -> None:
         if match := _WITHOUT_APT.search(re.sub(r"^[^/]*[.:][^/]*/", "", self.base_image)):

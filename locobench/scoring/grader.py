@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-import hashlib
 import re
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -85,12 +83,3 @@ def grader_files(grader: Grader, scorer: str) -> dict[str, bytes]:
         sources["tests/judge.py"] = TEMPLATES / "tests/judge.py"
     files |= {place: path.read_bytes() for place, path in sources.items()}
     return files | {"tests/verify.py": grader.content} if isinstance(grader, CustomVerifier) else files
-
-
-@cache
-def grader_digest(grader: Grader) -> str:
-    """Return a digest of the grader's name and programs; those in SCORERS are part of every task's code anyway."""
-    total = hashlib.sha256(grader_name(grader).encode())
-    for path, content in grader_files(grader, "evidence").items():
-        total.update(f"{path}\0{hashlib.sha256(content).hexdigest()}\n".encode())
-    return total.hexdigest()

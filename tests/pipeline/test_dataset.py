@@ -89,7 +89,7 @@ def test_manifest_follows_a_changed_task(tasks: Path, arguments: list[object], s
 def test_a_run_without_a_name_says_that_the_digests_are_old(
     tasks: Path, arguments: list[object], script: Script
 ) -> None:
-    done = script("run_adapter.py", *arguments[:-2], "--overwrite")
+    done = script("run_adapter.py", *arguments[:-2], "--include_hints")
     assert f"{tasks / 'dataset.toml'}: its digests are stale; --dataset_name writes it again\n" in done.stderr
 
 
@@ -100,7 +100,7 @@ def test_a_file_that_was_edited_since_is_not_overwritten(
 ) -> None:
     (tasks / name).write_text(edit((tasks / name).read_text()))
     before = tree(tasks)
-    done = script("run_adapter.py", *arguments, "--overwrite")
+    done = script("run_adapter.py", *arguments)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert f"{tasks / name}: exists and was not written by this program, or was edited; move it away" in done.stderr
     assert tree(tasks) == before
