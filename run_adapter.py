@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from locobench.dataset.catalog import BASE_IMAGE
-from locobench.shared.command_line import COUNT, DONE, NOTHING_DONE, PATH, SOME_FAILED, option, script
+from locobench.shared.command_line import COUNT, DONE, NOTHING_DONE, PATH, SOME_FAILED, Choice, option, script
 from locobench.shared.errors import InputError
 from locobench.shared.installation import EXTRACT, SCRIPTS, SELECT
 from locobench.shared.terminal import complain, first_few, progress, say
@@ -31,14 +31,12 @@ from locobench.shared.terminal import complain, first_few, progress, say
 @option("--memory_mb", type=int, default=4096, help="Memory of a container in MB.")
 @option("--storage_mb", type=int, default=10240, help="Disk of a container in MB.")
 @option("--include_hints", is_flag=True, help="Put expected approach and criteria into the instruction.")
-@option("--scoring", metavar="published|FILE", help="The published formula, or a TOML file (docs/VERIFIER.md).")
+@option("--scoring", type=Choice(["evidence", "published"]), default="evidence", help="The formula (docs/VERIFIER.md).")
 @option(
     "--verifier", metavar="judge|FILE", help="A model (docs/JUDGE.md), or your verify.py (docs/CUSTOM_VERIFIER.md)."
 )
 @option("--closed_book", is_flag=True, help="Leave the code out: what can be answered without reading it.")
-@option("--shared_verifier", is_flag=True, help="Score in the agent's container, which it can tamper with.")
 @option("--mcp_config", type=PATH, metavar="FILE", help="MCP servers for the agent, as a .mcp.json has them.")
-@option("--strip_code_fences", is_flag=True, help="Take the fence off files that are wrapped in one.")
 @option("--dataset_name", metavar="ORG/NAME", help="Also write the files of a Harbor dataset beside the tasks.")
 @option("--mirror_repos", type=PATH, metavar="DIR", help="Also write the projects as git repositories.")
 @option("--quiet", is_flag=True, help="No progress, no summary, no warnings about files left out.")
@@ -49,7 +47,6 @@ def main(
     task_ids: tuple[str, ...],
     limit: int | None,
     data_dir: Path | None,
-    scoring: str | None,
     verifier: str | None,
     mcp_config: Path | None,
     dataset_name: str | None,
@@ -65,14 +62,12 @@ def main(
     from locobench.generate.folder import beside
     from locobench.harbor.mcp import McpServer
     from locobench.scoring.grader import DETERMINISTIC, JUDGE, CustomVerifier
-    from locobench.scoring.scoring import PUBLISHED, Scoring
     from locobench.selection.read import read_selection
 
     tell = (lambda _: None) if quiet else say
     load_languages(choices["languages"])
     options = Options(
         **choices,
-        scoring=PUBLISHED if scoring == PUBLISHED else Scoring.load(Path(scoring)) if scoring else Scoring.default(),
         verifier=JUDGE if verifier == JUDGE else CustomVerifier.load(Path(verifier)) if verifier else DETERMINISTIC,
         mcp_servers=McpServer.load(mcp_config) if mcp_config else (),
     )
@@ -128,7 +123,7 @@ def main(
         complain(f"{manifest}: its digests are stale; --dataset_name writes it again")
     if mirror_repos:
         groups = adapter.group_by_project(wanted)
-        failures = mirror.mirror_repos(groups, loader.load, mirror_repos, strip_code_fences=options.strip_code_fences)
+        failures = mirror.mirror_repos(groups, loader.load, mirror_repos)
         for project, reason in failures.items():
             complain(f"{project}: {reason}; not mirrored")
         counts["failed"] += len(failures)

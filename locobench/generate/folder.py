@@ -49,7 +49,7 @@ def write_task(folder: Path, files: dict[str, bytes], mapping: ProjectMapping, o
             (building / path).write_bytes(content)
             (building / path).chmod(0o755 if path.endswith(".sh") else 0o644)
         if options.project_place:
-            mapping.copy_to(building / options.project_place, strip_code_fences=options.strip_code_fences)
+            mapping.copy_to(building / options.project_place)
         # Modes and links are in the digest of the project in task.toml.
         is_new = not folder.exists() or file_digests(folder) != file_digests(building)
         if is_new:

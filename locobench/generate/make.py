@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 import jinja2
 import pydantic_core
@@ -24,7 +24,6 @@ from locobench.scoring.grader import (
     grader_name,
 )
 from locobench.scoring.grading import Grading, GradingError, grade_as_published, grade_exact, grade_key
-from locobench.scoring.scoring import PUBLISHED, Scoring
 from locobench.shared.markdown import as_markdown
 
 GENERATOR = "locobench-harbor"
@@ -101,9 +100,7 @@ def render_instruction(task: Scenario, mapping: ProjectMapping, options: Options
     )
 
 
-def grade(
-    task: Scenario, mapping: ProjectMapping, instruction: str, scoring: Scoring | Literal["published"]
-) -> Grading:
+def grade(task: Scenario, mapping: ProjectMapping, instruction: str, options: Options) -> Grading:
     """Return the task's answer key and its oracle's answer.
 
     Raises:
@@ -112,15 +109,9 @@ def grade(
     """
     if task.derived is not None:
         return grade_exact(task)
-    if not isinstance(scoring, Scoring):
+    if options.scoring == "published":
         return grade_as_published(task)
-    return grade_key(
-        task,
-        mapping.index(),
-        context_files=mapping.context_files,
-        instruction=instruction,
-        scoring=scoring,
-    )
+    return grade_key(task, mapping.index(), context_files=mapping.context_files, instruction=instruction)
 
 
 def render_config(
@@ -181,9 +172,7 @@ def as_toml(value: Any) -> str:
 
 def _scorer_of(task: Scenario, options: Options) -> str:
     """Return which of the programs in grader.SCORERS the task's key is for."""
-    if task.derived is not None:
-        return "exact"
-    return "evidence" if isinstance(options.scoring, Scoring) else PUBLISHED
+    return options.scoring if task.derived is None else "exact"
 
 
 def make_task(task: Scenario, mapping: ProjectMapping, options: Options) -> dict[str, bytes]:
@@ -200,7 +189,7 @@ def make_task(task: Scenario, mapping: ProjectMapping, options: Options) -> dict
     plain = replace(options, mcp_servers=(), closed_book=False, pilot_runs=(), measured_difficulty="")
     asked = render_instruction(task, mapping, plain)
     try:
-        grading = grade(task, mapping, asked, options.scoring)
+        grading = grade(task, mapping, asked, options)
     except GradingError:
         if not isinstance(options.verifier, CustomVerifier):
             raise

@@ -186,11 +186,8 @@ class ProjectMapping:
                 with os.fdopen(open_source(f"{self.project.folder}/{file.path}"), "rb", buffering=0) as stream:
                     yield file.path.removeprefix(self.root), stream.read(LARGEST_FILE)
 
-    def copy_to(self, target: Path, *, strip_code_fences: bool = False) -> None:
-        """Copy the files to the folder `target`, which must not exist; OSError if one cannot be read or written.
-
-        `strip_code_fences` removes the Markdown fence around files that are wrapped in one.
-        """
+    def copy_to(self, target: Path) -> None:
+        """Copy the files to the folder `target`, which must not exist; OSError if one cannot be read or written."""
         target.mkdir()
         for folder in self.part.folders:
             os.mkdir(f"{target}/{folder}")
@@ -199,8 +196,7 @@ class ProjectMapping:
             if file.link is not None:
                 os.symlink(file.link, f"{target}/{path}")
             else:
-                source = f"{self.project.folder}/{file.path}"
-                copy_file(source, f"{target}/{path}", file.executable, strip_code_fences)
+                copy_file(f"{self.project.folder}/{file.path}", f"{target}/{path}", file.executable)
 
 
 def _list_folder(folder: Path) -> tuple[tuple[ProjectFile, ...], tuple[tuple[str, str], ...]]:

@@ -190,7 +190,10 @@ def file_digests(folder: Path) -> dict[str, str]:
     ignored = folder / ".gitignore"
     left_out = _spec(tuple(ignored.read_text(encoding="utf-8").splitlines()) if ignored.exists() else _LEFT_OUT)
     found = {}
-    for name in sorted(name for name in _files(folder) if not left_out.match_file(name)):
+    for name in sorted(_files(folder)):
+        # Some of the library's engines refuse names that are not UTF-8.
+        if left_out.match_file(os.fsencode(name).decode("utf-8", "replace")):
+            continue
         with (folder / name).open("rb") as stream:
             found[name] = hashlib.file_digest(stream, "sha256").hexdigest()
     return found

@@ -18,28 +18,7 @@ rm -rf "$out"/reward.* "$out"/metrics.*
 [ "$program" = judge.py ] || printf '{"reward": 0.0}\n' > "$out/reward.json"
 
 python=/usr/bin/python3
-if [ -z "$root" ]; then
-    # In a shared container the agent was root. Its own interpreter or library would let it write its own reward.
-    refuse() { echo "$1: no reward"; exit 0; }
-    # Before the places that ldconfig was told of.
-    export LD_LIBRARY_PATH=/lib/$HOSTTYPE-linux-gnu:/usr/lib/$HOSTTYPE-linux-gnu
-    real=$(readlink -f "$python")
-    case $real in /usr/bin/python3.[0-9]*) ;; *) refuse "$python is not the distribution's" ;; esac
-    version=${real##*/}
-    lines=$(dpkg --admindir=/var/lib/dpkg --verify "$version-minimal" "lib$version-minimal" "lib$version-stdlib") \
-        || refuse "dpkg cannot answer for $version"
-    # What it may name besides is documentation that the image leaves out, and configuration that -I does not read.
-    case $lines in *" /usr/bin/"* | *" /usr/lib/"*) refuse "altered: $lines" ;; esac
-    # A folder or a compiled module is imported before the .py file beside it.
-    shopt -s globstar nullglob
-    for entry in "/usr/lib/$version"/**/ "/usr/lib/$version"/**/*.so; do
-        entry=${entry%/} name=${entry##*/}
-        [ ! -e "${entry%/*}/${name%%.*}.py" ] || refuse "shadowed: $entry"
-    done
-    rm -rf /etc/ld.so.preload /usr/bin/lib /usr/bin/pybuilddir.txt /usr/lib/python3*.zip {/usr/bin,/usr}/pyvenv.cfg
-elif [ ! -x "$python" ]; then
-    python=$(PATH=$PATH:/usr/local/bin:/opt/homebrew/bin command -v python3)
-fi
+[ -z "$root" ] || [ -x "$python" ] || python=$(PATH=$PATH:/usr/local/bin:/opt/homebrew/bin command -v python3)
 
 # -I and -S: no PYTHON* variable, no working folder, no site package. Compiled files beside the library are not read.
 cd /

@@ -18,8 +18,6 @@ from locobench.dataset.catalog import load_languages
 from locobench.dataset.records import RecordError
 from locobench.generate.options import Options
 from locobench.reading import MAX_ANSWER_BYTES
-from locobench.scoring.scoring import Scoring
-from locobench.scoring.verify import SCORING
 from locobench.shared.errors import InputError
 from tests.support.data_builder import FILES, PROJECT, TRUTH, Data, extract, tree
 
@@ -168,6 +166,7 @@ def test_task_directory_holds_what_harbor_needs(data: Data, tmp_path: Path) -> N
     assert config["task"]["name"] == f"locobench/{task.name.replace('_', '-')}"
     assert config["metadata"]["language"] == "python"
     assert config["artifacts"] == ["/app/solution.md"]
+    assert config["verifier"]["environment_mode"] == "separate"
     assert os.access(task / "tests" / "test.sh", os.X_OK)
     assert os.access(task / "solution" / "solve.sh", os.X_OK)
 
@@ -374,7 +373,3 @@ def test_project_of_the_scenario_is_the_folder_named_like_the_ids_beginning(data
     scenario = data.scenario()
     adapter = LoCoBenchAdapter(loader(data, tmp_path), tmp_path, data.folder)
     assert adapter._get_project_dir(scenario) == data.folder / "generated" / PROJECT
-
-
-def test_scoring_that_nobody_set_is_the_verifiers_own() -> None:
-    assert Scoring.default().model_dump(mode="json") == SCORING

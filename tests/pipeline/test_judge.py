@@ -14,10 +14,8 @@ import pytest
 
 import smoke_test
 from harness.run.judged_task import JudgedTask
-from locobench.generate.options import Options
 from locobench.scoring.grader import JUDGE, JUDGE_FILES, grader_files
 from locobench.scoring.grading import as_answer
-from locobench.shared.errors import InputError
 from tests.conftest import Script
 from tests.pipeline.test_adapter import generate
 from tests.pipeline.test_judging import APIS, GRADE, KEY
@@ -201,11 +199,6 @@ def test_task_toml_takes_the_judge_from_the_environment_and_has_no_default_for_t
     assert config["verifier"]["timeout_sec"] > 60 + 480 + 30
 
 
-def test_a_judge_is_not_put_into_the_agents_container() -> None:
-    with pytest.raises(InputError, match="container of its own"):
-        Options(verifier="judge", shared_verifier=True)
-
-
 def test_the_smoke_test_holds_the_deterministic_part_to_its_promise_and_asks_no_judge(task: Path) -> None:
     code, output, _ = call(smoke_test.main, str(task), "--local")
     assert code == 0
@@ -232,9 +225,6 @@ def test_run_adapter_writes_them(data: Data, tmp_path: Path, script: Script) -> 
 
     assert script("run_adapter.py", *flags, "--verifier", "judge").returncode == 0
     assert (tmp_path / "tasks" / name / "tests/judge.py").is_file()
-    refused = script("run_adapter.py", *flags, "--verifier", "judge", "--shared_verifier")
-    assert refused.returncode == 2
-    assert len(refused.stderr.splitlines()) == 1
 
 
 def test_beside_a_judge_an_exact_answer_is_measured_by_the_exact_verifier(tmp_path: Path) -> None:

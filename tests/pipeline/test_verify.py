@@ -23,7 +23,6 @@ from locobench.scoring import published, verify
 from locobench.scoring.code_index import CodeIndex
 from locobench.scoring.grader import DETERMINISTIC, grader_files
 from locobench.scoring.grading import Grading, GradingError, grade_as_published, grade_key
-from locobench.scoring.scoring import Scoring
 from locobench.shared.installation import REPOSITORY
 
 STORE = """
@@ -78,7 +77,6 @@ def grading(truth: Any = TRUTH, code: dict[str, str] = CODE, prompt: str = PROMP
         CodeIndex(code, ((path, text.encode()) for path, text in code.items()), "store"),
         context_files=FILES,
         instruction="\n".join((prompt, *code)),
-        scoring=Scoring.default(),
     )
 
 
