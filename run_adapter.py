@@ -37,7 +37,7 @@ from locobench.shared.terminal import complain, first_few, progress, say
 )
 @option("--closed_book", is_flag=True, help="Leave the code out: what can be answered without reading it.")
 @option("--mcp_config", type=PATH, metavar="FILE", help="MCP servers for the agent, as a .mcp.json has them.")
-@option("--dataset_name", metavar="ORG/NAME", help="Also write the files of a Harbor dataset beside the tasks.")
+@option("--dataset_name", metavar="ORG/NAME", help="Also write the manifest of a Harbor dataset beside the tasks.")
 @option("--mirror_repos", type=PATH, metavar="DIR", help="Also write the projects as git repositories.")
 @option("--quiet", is_flag=True, help="No progress, no summary, no warnings about files left out.")
 def main(
@@ -57,7 +57,7 @@ def main(
     """Run the command; the exit code is 1 if tasks failed or there was none to generate."""
     from adapter import LoCoBenchAdapter, LoCoBenchLoader, Options
     from locobench.dataset.catalog import load_languages
-    from locobench.dataset.data_folder import SAMPLE, find_data_folder
+    from locobench.dataset.data_folder import find_data_folder
     from locobench.generate import dataset, mirror
     from locobench.generate.folder import beside
     from locobench.harbor.mcp import McpServer
@@ -114,10 +114,7 @@ def main(
         )
     manifest = output_dir / dataset.MANIFEST
     if dataset_name:
-        is_sample = data_dir.resolve() == SAMPLE.resolve()
-        dataset.publish(
-            output_dir, dataset_name, whole, scenarios=len(loader), is_sample=is_sample, languages=options.languages
-        )
+        dataset.publish(output_dir, dataset_name, whole)
         tell(f"dataset {dataset_name} of {len(whole)} tasks in {manifest}")
     elif counts["written"] and manifest.exists():
         complain(f"{manifest}: its digests are stale; --dataset_name writes it again")
