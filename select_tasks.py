@@ -86,8 +86,7 @@ def main(
     **flags: Any,
 ) -> int:
     """Run the command; the exit code is 1 if nothing was selected."""
-    from locobench.selection.closed_book import with_closed_rewards
-    from locobench.selection.pilot import with_pilot
+    from locobench.selection.measured import with_closed_rewards, with_pilot
     from locobench.selection.read import read_candidates
 
     chosen = default_criteria()
@@ -97,7 +96,7 @@ def main(
     check_output(output, [path for path in (dataset_path, criteria) if path])
     tasks = read_candidates(dataset_path)
     if closed_book:
-        tasks = with_closed_rewards(tasks, closed_book)
+        tasks = with_closed_rewards(tasks, measured_in(closed_book, closed=True), closed_book)
     if pilot:
         tasks = with_pilot(tasks, measured_in(pilot), pilot)
     check_filters(chosen, tasks)
@@ -119,13 +118,19 @@ def main(
     return DONE
 
 
-def measured_in(pilot: Path) -> dict[str, Pilot]:
-    """Return what each task's measured runs in a job or results file earned, and the ids of all its runs."""
+def measured_in(job: Path, *, closed: bool = False) -> dict[str, Pilot]:
+    """Return what each task's measured runs in a job or results file earned, and the ids of all its runs.
+
+    Args:
+        closed: whether the runs are to be without the code; InputError if one had it.
+    """
     from measure.results.sources import load_source
     from measure.summary.metrics import by_task, mean_of_known
 
     found = {}
-    for task, runs in by_task(load_source(pilot)).items():
+    for task, runs in by_task(load_source(job)).items():
+        if closed and any(run.conditions.closed_book is False for run in runs):
+            raise InputError(f"{job}: {task}: of a task with the code; name the job of the tasks without it")
         mean = mean_of_known(run.overall_score for run in runs if run.measured)
         if mean is not None:
             found[task] = Pilot(mean, tuple(sorted(run.run_id for run in runs if run.run_id)))

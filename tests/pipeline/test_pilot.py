@@ -10,7 +10,7 @@ import pytest
 from adapter import LoCoBenchAdapter, LoCoBenchLoader
 from locobench.harbor.task import TaskFolder
 from locobench.selection.criteria import Candidate, DerivedFacts, Pilot
-from locobench.selection.pilot import with_pilot
+from locobench.selection.measured import with_pilot
 from locobench.selection.read import read_candidates
 from locobench.selection.select import Selection, select
 from locobench.shared.errors import InputError
