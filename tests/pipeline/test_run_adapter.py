@@ -241,8 +241,8 @@ def test_missing_context_files_are_counted_in_one_line_for_all_tasks(
         (["--dataset_path", "none.jsonl"], "none.jsonl: cannot be read"),
         (["--base_image", "a b\nRUN x"], "not an image name"),
         (["--output_dir", "data"], "data: lies among the data of "),
-        (["--output_dir", "data/generated/x"], "; --output_dir must name a folder apart from them"),
-        (["--mirror_repos", "data/output"], "; --mirror_repos must name a folder apart from them"),
+        (["--output_dir", "data/generated/x"], "; name an output folder apart from them"),
+        (["--mirror_repos", "data/output"], "data/output: lies among the data of "),
         (["--data_dir", "nowhere"], "no generated/ in it"),
         (["--output_dir", __file__], "must be a writable folder"),
     ],
@@ -515,6 +515,39 @@ def test_mcp_servers_are_the_only_difference_between_two_sets_of_tasks(
             "headers": {"Authorization": "Bearer ${TOKEN}"},
         },
     ]
+
+
+def test_one_command_writes_the_tasks_of_both_arms(
+    data: Data, tmp_path: Path, script: Script, three: list[str]
+) -> None:
+    (tmp_path / ".mcp.json").write_text('{"mcpServers": {"s": {"command": "x"}}}')
+    servers = ["--mcp_config", tmp_path / ".mcp.json"]
+    done = script("run_adapter.py", *command(data, tmp_path, *servers, "--remote_output_dir", tmp_path / "remote"))
+    assert done.returncode == 0, done.stderr
+    assert f"3 tasks written to {tmp_path / 'tasks'}, 0 unchanged, 0 failed\n" in done.stdout
+    assert f"3 tasks written to {tmp_path / 'remote'}, 0 unchanged, 0 failed\n" in done.stdout
+    for folder, flags in (("tasks", []), ("remote", ["--closed_book", *servers])):
+        apart = [*command(data, tmp_path)[:-1], tmp_path / "apart" / folder, *flags]
+        assert script("run_adapter.py", *apart).returncode == 0
+        assert tree(tmp_path / "apart" / folder) == tree(tmp_path / folder)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["--remote_output_dir", "remote"], "needs --mcp_config"),
+        (["--remote_output_dir", "remote", "--mcp_config", "m.json", "--closed_book"], "and no --closed_book"),
+        (["--remote_output_dir", "tasks", "--mcp_config", "m.json"], "must name another folder than --output_dir"),
+        (["--remote_output_dir", "data/output", "--mcp_config", "m.json"], "lies among the data of"),
+    ],
+)
+def test_arms_that_would_not_differ_are_refused(
+    data: Data, tmp_path: Path, script: Script, three: list[str], more: list[str], words: str
+) -> None:
+    (tmp_path / "m.json").write_text('{"mcpServers": {"s": {"command": "x"}}}')
+    done = script("run_adapter.py", *command(data, tmp_path, *more), cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n"), done.stdout) == (2, 1, "")
+    assert words in done.stderr
 
 
 def test_content_fingerprint_tells_another_way_to_the_code_from_other_content(
