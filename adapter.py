@@ -52,7 +52,6 @@ class Entry(NamedTuple):
     """Bytes from the start of the file."""
     line: int
     """From 1."""
-    language: str
     project_id: str
     """The project's folder under generated/."""
 
@@ -71,23 +70,20 @@ class LoCoBenchLoader:
         if path.is_fifo():
             raise DatasetError(f"{path}: a pipe; records are read from it again, so name a file")
         self._entries: dict[str, Entry] = {}
-        # Languages and projects repeat: keep one string object for each.
-        same: dict[str, str] = {}
+        # Projects repeat: keep one string object for each.
+        projects: dict[str, str] = {}
         for number, offset, line in read_lines(path):
             try:
                 record = parse_object(line)
-                values = {key: record[key] for key in ("id", *Entry._fields[2:])}
-                if wrong := [key for key, value in values.items() if not isinstance(value, str)]:
-                    raise RecordError(f"{wrong[0]}: not a string")
                 # Both become folder names before the rest of the record is validated.
-                task_id, _ = plain_name(values.pop("id")), folder_name(values["project_id"])
+                task_id, project = plain_name(str(record["id"])), folder_name(str(record["project_id"]))
             except (KeyError, ValueError) as error:
                 what = f"field {error} missing" if isinstance(error, KeyError) else error
                 raise DatasetError(f"{path}:{number}: {what}; write it again with {EXTRACT}") from None
             if task_id in self._entries:
                 first = self._entries[task_id].line
                 raise DatasetError(f"{path}:{number}: id: {task_id} is already on line {first}; remove one")
-            self._entries[task_id] = Entry(offset, number, *(same.setdefault(text, text) for text in values.values()))
+            self._entries[task_id] = Entry(offset, number, projects.setdefault(project, project))
 
     def __len__(self) -> int:
         return len(self._entries)

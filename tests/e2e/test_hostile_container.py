@@ -62,12 +62,12 @@ def run_hostile(provided: dict[str, str], tasks: Path, scripts: dict[str, str], 
     return Job(folder / "jobs", {name: trials[f"{number:02}"] for number, name in enumerate(scripts)})
 
 
-def one_task(provided: dict[str, str], tasks: Path, folder: Path) -> Path:
-    """Generate a Python task into `folder`."""
+def one_task(provided: dict[str, str], tasks: Path, folder: Path, *flags: str) -> Path:
+    """Generate a Python task into `folder` with run_adapter.py's `flags`."""
     name = next(path.name for path in task_folders(tasks) if path.name.startswith("python_"))
     done = script(
         "run_adapter.py", "--dataset_path", tasks.parent / "dataset.jsonl", "--task_ids", name, "--output_dir", folder,
-        "--data_dir", REPOSITORY / "data" / "sample", "--base_image", provided["BASE_IMAGE"],
+        "--data_dir", REPOSITORY / "data" / "sample", "--base_image", provided["BASE_IMAGE"], *flags,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return folder

@@ -294,7 +294,6 @@ def test_dataset_that_cannot_be_read_twice_is_one_line(
         ({"id": "../x"}, "not a plain name"),
         ({"project_id": "../x"}, "not a valid folder name"),
         ({"project_id": ".."}, "not a valid folder name"),
-        ({"language": ["c"]}, "language: not a string"),
     ],
 )
 def test_record_that_would_lead_out_of_the_folders_is_one_line(
