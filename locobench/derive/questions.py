@@ -212,7 +212,6 @@ def _bullets(rules: Sequence[str]) -> str:
 
 _EXAMPLES = {
     "go": "`Type.Method` for a method",
-    "cpp": "`Class.method` without namespaces and template arguments",
     "c": "a function's name alone",
 }
 

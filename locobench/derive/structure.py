@@ -169,7 +169,7 @@ class Structure:
         heads = [head for number in (method, *below) if (head := self._head(number))]
         if len(heads) <= len(below) or one.name.startswith(("__", "#")):
             return False
-        overloads = index.language.name in ("java", "csharp", "cpp")
+        overloads = index.language.name in ("java", "csharp")
         if any(re.search(r"\b(private|static)\b" if overloads else r"\bprivate\b", head) for head, _ in heads):
             return False
         # Where methods of one name may differ in their parameters, another signature overrides nothing.

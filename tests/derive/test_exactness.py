@@ -228,8 +228,6 @@ CASES = {
         "src/four.cs": "namespace M { class Four : N.Base<int> { public override int Load() => 2; } }\n"}), ("src/four.cs: Four",), kinds=("subtypes",)),
     "csharp: under another name": Case("csharp", "Base", types("cs", CS_BASE, CS_SUB, {
         "src/four.cs": "namespace M { using B = N.Base<int>; class Four : B { } }\n"}), ("src/four.cs: Four",), kinds=("subtypes", "non_overriders")),
-    "cpp: under another name": Case("cpp", "Base", types("cc", "class Base { public: virtual int load() { return 1; } };\n", "class NAME : public Base { int load() override { return 2; } };\n", {
-        "src/four.cc": "using Parent = Base;\nclass Four : public Parent { int load() override { return 2; } };\n"}), ("src/four.cc: Four",), kinds=("subtypes",)),
     # Items as an engineer names them.
     "ts: a function handed to a function": Case("typescript", "reckon", chain("ts", TS) | {
         "src/lib.ts": "export function reckon() { return 1 }\n",

@@ -210,7 +210,7 @@ class Reader:
         around = _code(head[: -found.end()])
         if word == "super" or word == _ABOVE.get(self.index.language.name):
             return Receiver.ITSELF
-        arrow = self.index.language.name in ("c", "cpp", "php") and around.endswith(b"->")
+        arrow = self.index.language.name in ("c", "php") and around.endswith(b"->")
         if arrow or (around.endswith(b".") and not around.endswith(b"..")):
             return Receiver.COMPLEX
         if word in self.index.language.selves or self._is_own_self(word, scope):

@@ -61,15 +61,12 @@ class Scope:
 
 def scopes(tree: Tree) -> tuple[dict[str, Scope], Counter[str]]:
     """Return the scope of each language, and the number of files in unknown languages by suffix."""
-    is_cpp = sum(blob.path.endswith((".cc", ".cpp", ".cxx", ".hpp")) for blob in tree.blobs) > sum(
-        blob.path.endswith(".c") for blob in tree.blobs
-    )
     found: dict[str, Scope] = {}
     unknown: Counter[str] = Counter()
     manifests = [blob for blob in tree.blobs if MANIFESTS.search(blob.path) and 0 <= blob.size <= LARGEST_SOURCE]
     for blob in tree.blobs:
         suffix = posixpath.splitext(blob.path)[1]
-        language = _language(suffix, is_cpp)
+        language = next((one for one in LANGUAGES.values() if suffix in one.suffixes), None)
         if language is None:
             unknown[suffix or "without a suffix"] += 1
             continue
@@ -81,12 +78,6 @@ def scopes(tree: Tree) -> tuple[dict[str, Scope], Counter[str]]:
         else:
             scope.blobs.append(blob)
     return found, unknown
-
-
-def _language(suffix: str, is_cpp: bool) -> Language | None:
-    if suffix == ".h":
-        return LANGUAGES["cpp" if is_cpp else "c"]
-    return next((one for one in LANGUAGES.values() if suffix in one.suffixes), None)
 
 
 def is_read(source: Source) -> bool:
