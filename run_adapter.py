@@ -36,9 +36,7 @@ if TYPE_CHECKING:
 @option("--storage_mb", type=int, default=10240, help="Disk of a container in MB.")
 @option("--include_hints", is_flag=True, help="Put expected approach and criteria into the instruction.")
 @option("--scoring", type=Choice(["evidence", "published"]), default="evidence", help="The formula (docs/VERIFIER.md).")
-@option(
-    "--verifier", metavar="judge|FILE", help="A model (docs/JUDGE.md), or your verify.py (docs/CUSTOM_VERIFIER.md)."
-)
+@option("--verifier", type=PATH, metavar="FILE", help="A verify.py of your own (docs/CUSTOM_VERIFIER.md).")
 @option("--closed_book", is_flag=True, help="Leave the code out: what can be answered without reading it.")
 @option("--mcp_config", type=PATH, metavar="FILE", help="MCP servers for the agent, as a .mcp.json has them.")
 @option("--remote_output_dir", type=PATH, help="Also write the tasks with these servers in place of the code.")
@@ -52,7 +50,7 @@ def main(
     task_ids: tuple[str, ...],
     limit: int | None,
     data_dir: Path | None,
-    verifier: str | None,
+    verifier: Path | None,
     mcp_config: Path | None,
     remote_output_dir: Path | None,
     dataset_name: str | None,
@@ -66,13 +64,13 @@ def main(
     from locobench.dataset.data_folder import find_data_folder
     from locobench.generate import dataset, mirror
     from locobench.harbor.mcp import McpServer
-    from locobench.scoring.grader import DETERMINISTIC, JUDGE, CustomVerifier
+    from locobench.scoring.grader import CustomVerifier
     from locobench.selection.read import read_selection
 
     load_languages(choices["languages"])
     options = Options(
         **choices,
-        verifier=JUDGE if verifier == JUDGE else CustomVerifier.load(Path(verifier)) if verifier else DETERMINISTIC,
+        verifier=CustomVerifier.load(verifier) if verifier else None,
         mcp_servers=McpServer.load(mcp_config) if mcp_config else (),
     )
     arms = arms_of(options, output_dir, remote_output_dir)

@@ -16,28 +16,14 @@ from locobench.dataset.scenario import Scenario
 from locobench.generate.options import Options
 from locobench.generate.project import ProjectMapping
 from locobench.reading import MAX_ANSWER_BYTES
-from locobench.scoring.grader import (
-    DETERMINISTIC,
-    JUDGE,
-    CustomVerifier,
-    grader_files,
-    grader_name,
-)
+from locobench.scoring.grader import grader_files
 from locobench.scoring.grading import Grading, GradingError, grade_as_published, grade_exact, grade_key
 from locobench.shared.markdown import as_markdown
 
 GENERATOR = "locobench-harbor"
 TASK_METADATA = "tests/task_metadata.json"
 
-# Harbor reads these from its user's environment; without the key it starts no trial.
-JUDGE_ENV = {
-    "JUDGE_API": "${JUDGE_API:-anthropic}",
-    "JUDGE_MODEL": "${JUDGE_MODEL:-claude-haiku-5-5}",
-    "JUDGE_BASE_URL": "${JUDGE_BASE_URL:-}",
-    "JUDGE_API_KEY": "${JUDGE_API_KEY}",
-}
-# For a judge: the time that judge.py gives itself for lookups and questions, plus a margin.
-TIMEOUT_SEC, JUDGE_TIMEOUT_SEC = 60.0, 660.0
+VERIFIER_TIMEOUT_SEC = 60.0
 
 
 @cache
@@ -123,8 +109,7 @@ def render_config(
         oracle_reward: the reward that the verifier gives the oracle; for a custom one that declares a reward, 1.0.
         content_digest: digest of the task with its code at hand.
     """
-    scorer = _scorer_of(task, options)
-    exact_alone = scorer == "exact" and options.verifier == DETERMINISTIC
+    scorer, own = _scorer_of(task, options), options.verifier
     metadata: dict[str, Any] = {
         "id": task.id,
         "title": task.title,
@@ -138,13 +123,12 @@ def render_config(
         "context_files_found": len(mapping.context_files),
         "scoring": scorer,
         "content_fingerprint": content_digest,
-        "verifier": scorer if exact_alone else grader_name(options.verifier),
-        "oracle_check": not isinstance(options.verifier, CustomVerifier) or options.verifier.oracle_check,
-        "oracle_reward": 1.0 if isinstance(options.verifier, CustomVerifier) else oracle_reward,
+        "verifier": own.name if own else "exact" if scorer == "exact" else "deterministic",
+        "oracle_check": own is None or own.oracle_check,
+        "oracle_reward": 1.0 if own else oracle_reward,
         "closed_book": options.closed_book,
         **({"pilot_runs": list(options.pilot_runs)} if options.pilot_runs else {}),
     }
-    is_judged = options.verifier == JUDGE
     return (
         templates()
         .get_template("task.toml.j2")
@@ -154,8 +138,7 @@ def render_config(
             metadata=metadata,
             derived=task.derived and task.derived.model_dump(),
             options=options,
-            verifier_timeout_sec=JUDGE_TIMEOUT_SEC if is_judged else TIMEOUT_SEC,
-            verifier_env=JUDGE_ENV if is_judged else {},
+            verifier_timeout_sec=VERIFIER_TIMEOUT_SEC,
             max_answer_bytes=MAX_ANSWER_BYTES,
             servers=[
                 (server.model_dump(mode="json", exclude_none=True, exclude={"headers"}), server.headers)
@@ -191,7 +174,7 @@ def make_task(task: Scenario, mapping: ProjectMapping, options: Options) -> dict
     try:
         grading = grade(task, mapping, asked, options)
     except GradingError:
-        if not isinstance(options.verifier, CustomVerifier):
+        if options.verifier is None:
             raise
         # A custom verifier may score what the built-in one cannot.
         grading = Grading({}, as_markdown(task.ground_truth))
@@ -210,22 +193,13 @@ def make_task(task: Scenario, mapping: ProjectMapping, options: Options) -> dict
         "expected_approach": task.expected_approach,
         "generator": GENERATOR,
     }
-    texts = {
+    files = {
+        **grader_files(options.verifier, _scorer_of(task, options)),
         "tests/ground_truth.json": as_json({"ground_truth": task.ground_truth, "key": grading.key}),
         TASK_METADATA: as_json(metadata),
-        "solution/solution.md": grading.oracle,
+        "solution/solve.sh": (TEMPLATES / "solution" / "solve.sh").read_bytes(),
+        "solution/solution.md": grading.oracle.encode(),
     }
-    if options.verifier == JUDGE:
-        texts["tests/judge.json"] = as_json(
-            {
-                "instruction": asked,
-                "criteria": as_markdown(task.evaluation_criteria),
-                "reference": as_markdown(task.ground_truth),
-            }
-        )
-    files = grader_files(options.verifier, _scorer_of(task, options))
-    files["solution/solve.sh"] = (TEMPLATES / "solution" / "solve.sh").read_bytes()
-    files |= {path: text.encode() for path, text in texts.items()}
     files |= _shown_files(task, mapping, plain, grading)
     total = hashlib.sha256(mapping.project.content.encode())
     for path, content in sorted(files.items()):
@@ -244,6 +218,6 @@ def _shown_files(
     }
 
 
-def as_json(value: Any) -> str:
+def as_json(value: Any) -> bytes:
     """Return `value` as indented JSON (json.dumps indents in pure Python, ten times slower)."""
-    return pydantic_core.to_json(value, indent=1).decode() + "\n"
+    return pydantic_core.to_json(value, indent=1) + b"\n"

@@ -9,7 +9,7 @@ from typing import Literal
 
 from locobench.dataset.catalog import BASE_IMAGE
 from locobench.harbor.mcp import McpServer
-from locobench.scoring.grader import DETERMINISTIC, Grader
+from locobench.scoring.grader import CustomVerifier
 from locobench.shared.errors import InputError
 
 PROJECT, PROJECT_FOR_TESTS = "environment/project", "tests/project"
@@ -32,8 +32,8 @@ class Options:
     """How answers are scored: by evidence from the code base, or by the published verifier's formula."""
     mcp_servers: tuple[McpServer, ...] = ()
     """Tool servers that Harbor gives to the agent."""
-    verifier: Grader = DETERMINISTIC
-    """What grades the answers."""
+    verifier: CustomVerifier | None = None
+    """A program of the author's that scores the answers, in place of the project's."""
     closed_book: bool = False
     """Leave the code out of the agent's image, to see what can be answered without reading it."""
     agent_timeout_sec: float = 1800.0
@@ -64,5 +64,5 @@ class Options:
         """Where the project goes in a task's folder: for agent and tests, for the tests only, or None for nowhere."""
         if not self.closed_book:
             return PROJECT
-        # The deterministic verifier reads the index in its key instead.
-        return None if self.verifier == DETERMINISTIC else PROJECT_FOR_TESTS
+        # The project's own verifier reads the index in its key instead.
+        return PROJECT_FOR_TESTS if self.verifier else None

@@ -21,7 +21,7 @@ from locobench import reading
 from locobench.reading import CodeBase
 from locobench.scoring import published, verify
 from locobench.scoring.code_index import CodeIndex
-from locobench.scoring.grader import DETERMINISTIC, grader_files
+from locobench.scoring.grader import grader_files
 from locobench.scoring.grading import Grading, GradingError, grade_as_published, grade_key
 from locobench.shared.installation import REPOSITORY
 
@@ -389,7 +389,7 @@ def test_no_answer_can_blow_up_the_scoring(unit: str) -> None:
 def root(tmp_path: Path) -> Path:
     """A folder laid out like a task's container after the agent is gone."""
     root = tmp_path / "root"
-    for path, content in grader_files(DETERMINISTIC, "evidence").items():
+    for path, content in grader_files(None, "evidence").items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_bytes(content)
     (root / "tests" / "ground_truth.json").write_text(json.dumps({"ground_truth": TRUTH, "key": KEY}))

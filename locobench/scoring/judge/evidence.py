@@ -1,16 +1,15 @@
 """Build a judge's evidence pack: look up what an answer mentions in its code base, and show the code there.
 
-Deterministic, no model. Standard library only, Python 3.9 and newer: the file itself goes into the tests of tasks that
-a judge grades.
+Deterministic, without a model.
 """
 
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
 
 from locobench.reading import CODE, SPAN, is_compound, read_blocks
 from locobench.scoring.judge.code_base import MOST_LINES, WIDESPREAD, WORD, Code
@@ -60,7 +59,7 @@ class Statement:
                 if lines:
                     self.ranges.append((found[0], int(lines[1]), int(lines[2] or lines[1])))
                 rest = rest.replace(match[0], " ")
-            elif os.path.splitext(match[0])[1] in code.extensions and not match[0].startswith("."):
+            elif PurePosixPath(match[0]).suffix in code.extensions and not match[0].startswith("."):
                 self.unknown_files.append(match[0])
                 rest = rest.replace(match[0], " ")
         if len(self.files) == 1:
