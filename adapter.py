@@ -26,8 +26,8 @@ __all__ = [
     "LoCoBenchAdapter",
     "LoCoBenchLoader",
     "LoCoBenchTask",
-    "Made",
     "Options",
+    "TaskOutcome",
     "UnknownTaskError",
 ]
 
@@ -42,7 +42,7 @@ class LoCoBenchTask(Scenario):
         Raises:
             RecordError: a field is missing or wrong; the message names it.
         """
-        return cls.checked(data if "project_id" in data else complete(data, data.get("id", "")))
+        return cls.from_record(data if "project_id" in data else complete(data, data.get("id", "")))
 
 
 class Entry(NamedTuple):
@@ -68,7 +68,7 @@ class LoCoBenchLoader:
     def __init__(self, dataset_path: Path) -> None:
         path = self.dataset_path = Path(dataset_path)
         if path.is_fifo():
-            raise DatasetError(f"{path}: a pipe; records are read from it again, so name a file")
+            raise DatasetError(f"{path}: a pipe cannot be read again; name a file")
         self._entries: dict[str, Entry] = {}
         # Projects repeat: keep one string object for each.
         projects: dict[str, str] = {}
@@ -104,7 +104,7 @@ class LoCoBenchLoader:
             DatasetError: its record does not validate.
         """
         try:
-            return LoCoBenchTask.checked(parse_object(self.line(task_id)))
+            return LoCoBenchTask.from_record(parse_object(self.line(task_id)))
         except RecordError as error:
             raise DatasetError(f"{self.dataset_path}:{self.entry(task_id).line}: {error}") from None
 
@@ -146,7 +146,7 @@ class LoCoBenchLoader:
         return wanted
 
 
-class Made(NamedTuple):
+class TaskOutcome(NamedTuple):
     """The outcome of one task."""
 
     task_id: str
@@ -180,7 +180,7 @@ class LoCoBenchAdapter:
         self.options = options or Options()
         self.pilots = pilots or {}
 
-    def generate(self, task_ids: Iterable[str], *, jobs: int | None = None) -> Iterator[Made]:
+    def generate(self, task_ids: Iterable[str], *, jobs: int | None = None) -> Iterator[TaskOutcome]:
         """Generate tasks and yield each outcome as it is known; a failed task does not stop the others.
 
         Args:
@@ -194,7 +194,7 @@ class LoCoBenchAdapter:
         with output_folder(self.output_dir):
             for group, outcomes in spread(self.generate_group, groups, jobs or os.cpu_count() or 1):
                 reason = "a worker process was killed (out of memory?); run again to finish"
-                yield from outcomes or (Made(task_id, "failed", reason) for task_id in group.task_ids)
+                yield from outcomes or (TaskOutcome(task_id, "failed", reason) for task_id in group.task_ids)
 
     def group_by_project(self, task_ids: Iterable[str]) -> list[ProjectTasks]:
         """Group the ids by project, so that each is read once; raise UnknownTaskError if one is not in the dataset."""
@@ -204,19 +204,19 @@ class LoCoBenchAdapter:
             groups.setdefault(folder, ProjectTasks(folder, [])).task_ids.append(task_id)
         return list(groups.values())
 
-    def generate_group(self, group: ProjectTasks) -> list[Made]:
+    def generate_group(self, group: ProjectTasks) -> list[TaskOutcome]:
         """Generate tasks that share one project, and return their outcomes."""
-        outcomes: list[Made] = []
+        outcomes: list[TaskOutcome] = []
         project: Project | None = None
         for task_id in group.task_ids:
             try:
                 project = project or Project.scan(group.folder)
                 outcomes.append(self.generate_task(task_id, project=project))
             except (InputError, GradingError, NotOurs) as error:
-                outcomes.append(Made(task_id, "failed", str(error)))
+                outcomes.append(TaskOutcome(task_id, "failed", str(error)))
             except OSError as error:
                 reason = f"{error.filename or self.output_dir}: {error.strerror or error}"
-                outcomes.append(Made(task_id, "failed", reason))
+                outcomes.append(TaskOutcome(task_id, "failed", reason))
         return outcomes
 
     def generate_task(
@@ -225,7 +225,7 @@ class LoCoBenchAdapter:
         local_task_id: str | None = None,
         *,
         project: Project | None = None,
-    ) -> Made:
+    ) -> TaskOutcome:
         """Write one task's directory, unless the same task is already there.
 
         Args:
@@ -251,7 +251,7 @@ class LoCoBenchAdapter:
             options = replace(options, pilot_runs=pilot.runs, measured_difficulty=pilot.level)
         files = make_task(task, mapping, options)
         is_new = write_task(folder, files, mapping, options)
-        return Made(task_id, "written" if is_new else "unchanged", "", mapping.warnings, mapping.missing)
+        return TaskOutcome(task_id, "written" if is_new else "unchanged", "", mapping.warnings, mapping.missing)
 
     def _get_project_dir(self, task_id: str) -> Path:
         """Return the task's project folder below generated/."""

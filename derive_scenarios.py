@@ -15,11 +15,11 @@ from locobench.shared.terminal import complain, progress, say
 @script(f"Derive scenarios with exact answers from git repositories: a data folder as {EXTRACT} reads it.")
 @argument("repository", type=PATH, nargs=-1, required=True)
 @option("--output_dir", type=PATH, default="data/derived", help="Data folder to write.")
-@option("--revision", metavar="REV", default="HEAD", help="Commit to look at.")
+@option("--revision", metavar="REV", default="HEAD", help="Commit to read.")
 @option("--scip", type=Choice(["auto"]), help="Ask the SCIP indexers that are installed who uses what.")
-@option("--languages", multiple=True, metavar="NAME ...", help="Languages to look at (default: all that are there).")
-@option("--max_questions", type=COUNT, default=60, help="Hard questions of a language, at most.")
-@option("--history", type=COUNT, default=15, help="Questions from the history of a repository, at most.")
+@option("--languages", multiple=True, metavar="NAME ...", help="Languages to read (default: all).")
+@option("--max_questions", type=COUNT, default=60, help="Most hard questions per language.")
+@option("--history", type=COUNT, default=15, help="Most questions from a repository's history.")
 @option("--together", is_flag=True, help="Lay the repositories side by side and ask across them.")
 @option("--quiet", is_flag=True, help="No progress and no summary.")
 def main(
@@ -50,20 +50,20 @@ def main(
     for report in reports:
         for note in report.notes:
             complain(f"{report.name}: {note}")
-        if not report.asked:
+        if not report.scenarios:
             complain(f"{report.name}: no question: {'. '.join(report.why_no_more())}")
         elif not quiet:
             control = report.count(hard=False)
-            say(f"{report.name}: {report.count(hard=True)} questions, and {control} beside them as a control group")
+            say(f"{report.name}: {report.count(hard=True)} questions, and {control} more as a control group")
             for line in report.why_no_more():
                 say(f"{report.name}: {line}")
-    total = sum(len(report.asked) for report in reports)
+    total = sum(len(report.scenarios) for report in reports)
     if total and not quiet:
-        say(claim_beforehand(sum(bool(report.asked) for report in reports)))
-        kinds = Counter(one["derived"]["kind"] for report in reports for one in report.asked)
+        say(claim_beforehand(sum(bool(report.scenarios) for report in reports)))
+        kinds = Counter(one["derived"]["kind"] for report in reports for one in report.scenarios)
         say("By kind: " + ", ".join(f"{kind} {number}" for kind, number in kinds.most_common()))
         say(f"{total} scenarios written to {output_dir}")
-    return DONE if all(report.asked for report in reports) else NOTHING_DONE
+    return DONE if all(report.scenarios for report in reports) else NOTHING_DONE
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 @option("--include_hints", is_flag=True, help="Put expected approach and criteria into the instruction.")
 @option("--scoring", type=Choice(["evidence", "published"]), default="evidence", help="The formula (docs/VERIFIER.md).")
 @option("--verifier", type=PATH, metavar="FILE", help="A verify.py of your own (docs/CUSTOM_VERIFIER.md).")
-@option("--closed_book", is_flag=True, help="Leave the code out: what can be answered without reading it.")
+@option("--closed_book", is_flag=True, help="Leave the code out, to see what can be answered without it.")
 @option("--mcp_config", type=PATH, metavar="FILE", help="MCP servers for the agent, as a .mcp.json has them.")
 @option("--remote_output_dir", type=PATH, help="Also write the tasks with these servers in place of the code.")
 @option("--dataset_name", metavar="ORG/NAME", help="Also write the manifest of a Harbor dataset beside the tasks.")
@@ -121,7 +121,9 @@ def arms_of(options: Options, output_dir: Path, remote_output_dir: Path | None) 
     if remote_output_dir is None:
         return {output_dir: options}
     if options.closed_book or not options.mcp_servers:
-        raise InputError("--remote_output_dir: needs --mcp_config, and no --closed_book: it writes the tasks with both")
+        raise InputError(
+            "--remote_output_dir: needs --mcp_config; leave out --closed_book, which its tasks have anyway"
+        )
     if remote_output_dir.resolve() == output_dir.resolve():
         raise InputError(f"{remote_output_dir}: --remote_output_dir must name another folder than --output_dir")
     return {output_dir: replace(options, mcp_servers=()), remote_output_dir: replace(options, closed_book=True)}
@@ -145,9 +147,9 @@ def generate(adapter: LoCoBenchAdapter, wanted: list[str], *, quiet: bool) -> di
         if missing:
             names = first_few([name for name, _ in missing.most_common()])
             say(f"in {lacking} of them context files that do not exist are not scored: {names}")
-    from locobench.generate.folder import beside
+    from locobench.generate.folder import other_tasks
 
-    if others := beside(adapter.output_dir, wanted):
+    if others := other_tasks(adapter.output_dir, wanted):
         complain(
             f"{adapter.output_dir}: {len(others)} other tasks are also in this folder and will run"
             f" ({first_few(others)}): move them away, name another --output_dir, or leave them out with -x"
@@ -161,7 +163,7 @@ def check_apart(folder: Path | None, data_dir: Path) -> None:
         return
     place, data = folder.resolve(), data_dir.resolve()
     if place == data or any(place.is_relative_to(data / name) for name in ("generated", "output")):
-        raise InputError(f"{folder}: lies among the data of {data_dir}; name an output folder apart from them")
+        raise InputError(f"{folder}: is inside the data of {data_dir}; name an output folder elsewhere")
 
 
 def where_written(path: Path) -> Path:

@@ -129,7 +129,7 @@ class Scenario(BaseModel):
         return value
 
     @classmethod
-    def checked(cls, record: dict[str, Any]) -> Self:
+    def from_record(cls, record: dict[str, Any]) -> Self:
         """Validate `record` like `model_validate`, but raise RecordError with the reason in one line."""
         try:
             return cls.model_validate(record)

@@ -17,7 +17,7 @@ from locobench.derive.code.scope import Source
 from locobench.derive.code.tree import LARGEST_SOURCE, Blob, Repository
 from locobench.derive.finding import f1
 from locobench.derive.kinds import MOST_ITEMS
-from locobench.derive.messages import cleaned, names_part, searched, unfit
+from locobench.derive.messages import clean, names_part, why_unfit, words_to_grep
 
 MOST_COMMITS = 3000
 """How far back to look: older trees often need tools that are no longer available."""
@@ -130,8 +130,8 @@ class History:
     def _edit(self, logged: Logged) -> Edit | str:
         if len(logged.parents) != 1:
             return "a merge, or without a parent"
-        message = cleaned(logged.message)
-        if reason := unfit(message, logged.message):
+        message = clean(logged.message)
+        if reason := why_unfit(message, logged.message):
             return reason
         if any(status[0] in "DT" for status, *_ in logged.changed):
             return "renames or removes files"
@@ -222,10 +222,10 @@ class Greps:
         """Return the word of the message whose grep answers the change best, at the parent commit, and that answer.
 
         Args:
-            files: (path, content) of the files searched, at that commit.
+            files: (path, content) of the files to search, at that commit.
         """
         best: tuple[str, tuple[str, ...]] = "", ()
-        for word in sorted(searched(change.message)):
+        for word in sorted(words_to_grep(change.message)):
             answer, is_found = set(), False
             for path, text in files:
                 at = text.find(word.encode())

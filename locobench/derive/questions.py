@@ -91,7 +91,7 @@ def _listing_f1(finding: Finding, listing: Sequence[str]) -> float:
     return 2 * common / (len(shown) + len(finding.answer)) if common else 0.0
 
 
-def asked(finding: Finding, language: Language) -> Question:
+def phrase(finding: Finding, language: Language) -> Question:
     """Phrase a finding as a question."""
     name = finding.extra.get("type") or finding.target.partition(": ")[2] or finding.target
     path = finding.target.partition(": ")[0]
@@ -109,7 +109,7 @@ def asked(finding: Finding, language: Language) -> Question:
             f"Step 1 is whatever uses `{name}` itself, step 2 whatever uses a function or method of step 1, and so on."
             " List all steps together.",
             *_use_rules(name, word, language),
-            "From a class or a top level no further step leads on: only what uses a function or method counts.",
+            "Steps go on from functions and methods only, not from a class or a top level.",
             "A constructor is used where its class is named.",
         ]
     elif kind in ("direct_users", "class_users", "constant_users"):
@@ -150,7 +150,7 @@ def asked(finding: Finding, language: Language) -> Question:
     return Question(title, first, "\n\n".join([first, _bullets(rules), _form(language, only_files=only_files)]))
 
 
-def asked_change(change: Change, language: Language) -> Question:
+def phrase_change(change: Change, language: Language) -> Question:
     """Phrase a change as a question."""
     first = (
         "A change to this code base is described below, in the words of its authors; it has not been made yet. Which"
@@ -161,8 +161,8 @@ def asked_change(change: Change, language: Language) -> Question:
         "List those that exist now. What the change adds is not asked for.",
         "Give the outermost named function or method, with its class: nested functions, lambdas and callbacks belong to"
         " it.",
-        "The answer is compared with what the authors changed. Other places may be right as well, so what is missing"
-        " weighs more than what is too much.",
+        "The answer is compared with what the authors changed. Other places may be right as well, so a missing item"
+        " costs more than one too many.",
         _scope(language),
     ]
     subject = " ".join(change.message.partition("\n")[0].split())
@@ -201,8 +201,8 @@ _IMPORT_RULES = {
 def _scope(language: Language) -> str:
     modules = " (nor modules under `#[cfg(test)]`)" if language.name == "rust" else ""
     return (
-        f"Looked at are the {language.title} files, without tests, test data, mocks and benchmarks{modules}, generated"
-        " and vendored files left out."
+        f"Only {language.title} files count, without tests, test data, mocks and benchmarks{modules}, and without"
+        " generated and vendored files."
     )
 
 

@@ -46,8 +46,8 @@ class LanguageReport:
 
     def __str__(self) -> str:
         left_out = map(_counted, (self.left_out, self.reasons, self.history))
-        told = (self.index, f"{self.files} files, {self.symbols} symbols", *left_out)
-        return f"{self.language}: {'; '.join(filter(None, told))}"
+        parts = (self.index, f"{self.files} files, {self.symbols} symbols", *left_out)
+        return f"{self.language}: {'; '.join(filter(None, parts))}"
 
 
 @dataclass
@@ -56,7 +56,7 @@ class Report:
 
     name: str
     commit: str
-    asked: list[dict[str, Any]] = field(default_factory=list)
+    scenarios: list[dict[str, Any]] = field(default_factory=list)
     """The scenarios that were written."""
     languages: list[LanguageReport] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
@@ -65,7 +65,7 @@ class Report:
 
     def count(self, *, hard: bool) -> int:
         """Return the number of hard questions, or of those in the control group."""
-        return sum(one["derived"]["control_group"] != hard for one in self.asked)
+        return sum(one["derived"]["control_group"] != hard for one in self.scenarios)
 
     def why_no_more(self) -> Iterator[str]:
         """Yield what was looked at and left out: a line per language, the most frequent reasons first."""

@@ -52,7 +52,7 @@ def derive(paths: Sequence[Path], output_dir: Path, choice: Choice, watch: Watch
             taken[domain] += 1
             domain += f"_{taken[domain]}" if taken[domain] > 1 else ""
             reports.append(_Deriver(repository, domain, choice, folder, watch).run())
-        if any(report.asked for report in reports):
+        if any(report.scenarios for report in reports):
             folder.finish((report.name, report.commit) for report in reports)
     return reports
 
@@ -89,11 +89,9 @@ class _Deriver:
         found, unknown = scopes(tree)
         report = Report(repository.name, tree.commit, unknown=unknown)
         if tree.submodules:
-            report.notes.append(
-                f"{len(tree.submodules)} submodules are not looked into: {', '.join(tree.submodules[:3])}"
-            )
+            report.notes.append(f"{len(tree.submodules)} submodules are not read: {', '.join(tree.submodules[:3])}")
         if lost := sum(blob.size == MISSING for blob in tree.blobs):
-            said = f"the content of {lost} files is not in it; {repository.completion}"
+            said = f"it lacks the content of {lost} files; {repository.completion}"
             if lost == len(tree.blobs):
                 raise InputError(f"{repository.folder}: {said}")
             report.notes.append(said)
@@ -129,7 +127,7 @@ class _Deriver:
         project = self._project(language, tree, index.files, index.texts)
         names = index.defined_names()
         for one in chosen:
-            self._ask(report, project, questions.asked(one, language), one, names)
+            self._ask(report, project, questions.phrase(one, language), one, names)
 
     def _resolver(self, index: Index, own: LanguageReport) -> Resolver:
         if not self.choice.scip:
@@ -147,7 +145,7 @@ class _Deriver:
 
     def _history(self, scope: Scope, commit: str, report: Report, own: LanguageReport) -> None:
         if self.repository.is_shallow:
-            report.notes.append("the clone is shallow: its history is looked at as far as it goes")
+            report.notes.append("the clone is shallow: the older history is not read")
         history = History(self.repository, scope.language)
         # Read more than are needed: a single grep answers some of them.
         asked, greps = 0, Greps(scope.language)
@@ -169,7 +167,7 @@ class _Deriver:
             history.reasons["one grep answers it"] += 1
             return False
         project = self._project(language, tree, [path for path, _ in files], [text for _, text in files])
-        self._ask(report, project, questions.asked_change(change, language), finding, change.names)
+        self._ask(report, project, questions.phrase_change(change, language), finding, change.names)
         return True
 
     def _project(self, language: Language, tree: Tree, files: list[str], contents: list[bytes]) -> _Project:
@@ -257,7 +255,7 @@ class _Deriver:
             },
         }
         self.folder.add_scenario(scenario)
-        report.asked.append(scenario)
+        report.scenarios.append(scenario)
 
 
 def _names_of(answer: Iterable[str], names: dict[str, list[str]]) -> dict[str, list[str]]:

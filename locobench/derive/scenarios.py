@@ -44,8 +44,8 @@ class Folder:
 
     def finish(self, repositories: Iterable[tuple[str, str]]) -> None:
         """Write the mark, with name and commit of each repository, and move the folder to its place."""
-        told = [{"name": name, "commit": commit} for name, commit in repositories]
-        self._write(self.building / MARK, {"generator": "locobench-harbor", "repositories": told})
+        facts = [{"name": name, "commit": commit} for name, commit in repositories]
+        self._write(self.building / MARK, {"generator": "locobench-harbor", "repositories": facts})
         put_folder(self.building, self.place)
 
     @staticmethod
@@ -88,7 +88,7 @@ def check_place(output_dir: Path, repositories: Iterable[str]) -> None:
         )
     if not there and output_dir.exists() and (not output_dir.is_dir() or any(output_dir.iterdir())):
         raise InputError(
-            f"{output_dir}: is there and was not derived (no {MARK}); move it away or name another --output_dir"
+            f"{output_dir}: was not written by this program (no {MARK}); move it away or name another --output_dir"
         )
 
 

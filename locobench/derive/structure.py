@@ -58,7 +58,7 @@ class Structure:
             yield from self._of_imports()
 
     def _is_private_label(self, number: int, direct: frozenset[Item]) -> bool:
-        """Return whether a symbol is a string constant that only its own file uses: nobody wants to know who does."""
+        """Return whether a symbol is a string constant that only its own file uses: a mere label."""
         symbol = self.index.symbols[number]
         if symbol.kind != "constant" or {item.file for item in direct} != {symbol.file}:
             return False
@@ -83,7 +83,7 @@ class Structure:
                 reached = {item for one in front for item in self.users_of(one)}
             except Unclear:
                 break
-            expanded += [self._grepped(one) for one in front]
+            expanded += [self._word_of(one) for one in front]
             fresh = {item for item in reached - found if not self.index.is_inside(item.symbol, number)}
             if not fresh:
                 # Nothing new, so the answer is complete.
@@ -119,7 +119,7 @@ class Structure:
             {item.symbol for item in items if item.symbol >= 0 and self.index.symbols[item.symbol].kind in kinds}
         )
 
-    def _grepped(self, symbol: int) -> str:
+    def _word_of(self, symbol: int) -> str:
         one = self.index.symbols[symbol]
         return self.index.symbols[one.owner].name if one.kind == "constructor" and one.owner >= 0 else one.name
 
@@ -148,11 +148,13 @@ class Structure:
         for member, method in members.items():
             if index.language.is_special(member):
                 continue
-            below = {item.symbol for item in self._named(member, method) if index.symbols[item.symbol].owner in found}
+            below = {
+                item.symbol for item in self._methods_named(member, method) if index.symbols[item.symbol].owner in found
+            }
             if not self._is_plain(method, below, found):
                 self.reasons["a method that may be overridden in another way"] += 1
                 continue
-            everywhere = partial(self._named, member, method)
+            everywhere = partial(self._methods_named, member, method)
             target = {"type": index.symbols[number].qualified, "member": member}
             yield self._finding(
                 "overriders", method, 0, {self._item(n) for n in below}, everywhere, [member, *asked], target
@@ -227,7 +229,7 @@ class Structure:
         found = re.match(r"\s*(?:<[^(]*>)?\s*\(([^{;]*?)\)\s*(?:[{;=:]|throws|->|where|$)", rest)
         return head, " ".join(found[1].split()) if found else rest[:80]
 
-    def _named(self, name: str, other: int) -> set[Item]:
+    def _methods_named(self, name: str, other: int) -> set[Item]:
         """Return all methods with a name, except `other`."""
         rows = self._methods.get(name, ())
         return {self._item(number) for number in rows if number != other}

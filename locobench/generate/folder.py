@@ -57,7 +57,7 @@ def write_task(folder: Path, files: dict[str, bytes], mapping: ProjectMapping, o
     return is_new
 
 
-def beside(folder: Path, task_ids: Iterable[str]) -> list[str]:
+def other_tasks(folder: Path, task_ids: Iterable[str]) -> list[str]:
     """Return the sorted names of other folders that Harbor would also treat as tasks."""
     wanted = {*task_ids}
     with os.scandir(folder) as entries:

@@ -14,7 +14,7 @@ from typing import Any
 import pathspec
 from pydantic import Field
 
-from locobench.harbor.files import HarborFile, Named, validated
+from locobench.harbor.files import HarborFile, Named, validate
 from locobench.shared.errors import InputError
 from locobench.shared.files import read_toml
 from locobench.shared.installation import GENERATE
@@ -117,7 +117,7 @@ class TaskToml(HarborFile):
     @classmethod
     def read(cls, folder: Path) -> TaskToml:
         """Read task.toml from a task's folder; raise InputError if it is missing or invalid."""
-        return validated(folder / TASK_FILE, cls, read_toml(folder / TASK_FILE))
+        return validate(folder / TASK_FILE, cls, read_toml(folder / TASK_FILE))
 
 
 class TaskFolder(HarborFile):
@@ -140,7 +140,7 @@ class TaskFolder(HarborFile):
             OSError: a file cannot be read.
         """
         raw = read_toml(folder / TASK_FILE)
-        described = validated(folder / TASK_FILE, TaskToml, raw)
+        described = validate(folder / TASK_FILE, TaskToml, raw)
         digests = file_digests(folder)
         lines = "".join(f"{name}\0{digest}\n" for name, digest in digests.items())
         counted = (_content_of(raw) if name == TASK_FILE else f"{name}\0{digest}\n" for name, digest in digests.items())

@@ -109,7 +109,7 @@ def read_names(text: str) -> list[str]:
     return list(map(read_name, several if all(len(one.split()) == 1 or TOP.match(one) for one in several) else [text]))
 
 
-def stored(item: str) -> str:
+def normalize(item: str) -> str:
     """Return an item of the key as `read_items` returns it."""
     path, colon, name = item.partition(": ")
     return f"{path}: {read_name(name)}" if colon else path
@@ -135,7 +135,7 @@ def resolve(path: str, name: str, names: Mapping[str, list[str]], items: set[str
 
 def read_items(text: str, key: Mapping[str, Any]) -> list[str]:
     """Return the items that an answer names, without repetitions, in their order."""
-    items = set(map(stored, key["items"]))
+    items = set(map(normalize, key["items"]))
     only_files = not any(": " in item for item in key["items"])
     names = {path: list(map(read_name, found)) for path, found in key["names"].items()}
     paths = sorted({item.partition(": ")[0] for item in [*key["items"], *names]})
@@ -179,7 +179,7 @@ def f_score(truth: set[str], found: set[str], beta: float) -> tuple[float, float
 def score(answer: str, key: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metrics of `answer`: `reward` (0-1), and what it missed and named wrongly."""
     found = read_items(answer, key)
-    truth = list(map(stored, key["items"]))
+    truth = list(map(normalize, key["items"]))
     precision, recall, reward = f_score(set(truth), set(found), BETA[key["measure"]])
     files = [{item.partition(": ")[0] for item in items} for items in (truth, found)]
     by_file = f_score(files[0], files[1], 1.0)[2]

@@ -65,8 +65,8 @@ def grade_as_published(task: Scenario) -> Grading:
     if published.check_code_blocks(oracle) < 1:
         oracle = f"```\n{oracle}\n```"
     if published.check_file_references(oracle, key["files"]) < 1:
-        oracle = f"{_closed(oracle)}\n\n```\n{_names_of_files(oracle, key['files'])}\n```"
-    return Grading(key, _readable(oracle), published.score(oracle, key)["reward"])
+        oracle = f"{_close_fence(oracle)}\n\n```\n{_names_of_files(oracle, key['files'])}\n```"
+    return Grading(key, _check_length(oracle), published.score(oracle, key)["reward"])
 
 
 def _names_of_files(answer: str, files: Sequence[str]) -> str:
@@ -119,10 +119,10 @@ def grade_key(
     """
     given = index.names_of_paths | _named_in(instruction, context_files)
     oracle = _oracle(as_markdown(task.ground_truth), index, given, context_files)
-    return Grading({"given": sorted(given), "oracle": oracle, **index.stored}, _readable(oracle))
+    return Grading({"given": sorted(given), "oracle": oracle, **index.stored}, _check_length(oracle))
 
 
-def _readable(oracle: str) -> str:
+def _check_length(oracle: str) -> str:
     """Return the oracle's answer; raise GradingError if a verifier does not read all of it."""
     if len(oracle.encode()) > MAX_ANSWER_BYTES:
         raise GradingError(f"ground_truth: longer than the {MAX_ANSWER_BYTES:,} bytes that the verifier reads")
@@ -167,7 +167,7 @@ def _oracle(truth: str, index: CodeIndex, given: set[str], context_files: Iterab
             "no identifier of the code base can be scored: the instruction already has them all;"
             " --scoring published compares words instead"
         )
-    parts = [_closed(truth), "## Evidence\n\n" + "\n".join(statements)]
+    parts = [_close_fence(truth), "## Evidence\n\n" + "\n".join(statements)]
     if lines := _lines_with(index, sorted(spoken_of, key=files.index), said, enough_shown):
         parts.append("## Code\n\n" + fence("\n".join(lines)))
     return "\n\n".join(parts)
@@ -201,7 +201,7 @@ def _lines_with(index: CodeIndex, files: Iterable[str], names: set[str], most: i
     return lines
 
 
-def _closed(text: str) -> str:
+def _close_fence(text: str) -> str:
     """Close the last code fence of Markdown text, so that what follows is read as prose."""
     for end in ("", "\n```", "\n~~~", "\n" + "`" * 12, "\n" + "~" * 12):
         if read_blocks(f"{text}{end}\n\nprobe")[-1] == Block("prose", "probe"):

@@ -182,14 +182,14 @@ def normalize_by_oracle(full: Mapping[str, float], measured: Mapping[str, Any]) 
     components = {name: shares.get(name, shares["keyword_overlap"]) for name in weights}
     return {
         **measured,
-        "reward": weighted(components, weights),
+        "reward": weigh(components, weights),
         "components": {name: round(value, 6) for name, value in components.items()},
         "scoring": "evidence",
         "scoring_version": VERSION,
     }
 
 
-def weighted(components: Mapping[str, float], weights: Mapping[str, float]) -> float:
+def weigh(components: Mapping[str, float], weights: Mapping[str, float]) -> float:
     """Return the weighted mean of the components, 0 to 1."""
     total = sum(weights[name] * components[name] for name in weights) / sum(weights.values())
     return round(min(1.0, max(0.0, total)), 6)

@@ -98,7 +98,7 @@ def read_selection(path: Path) -> dict[str, Pilot | None]:
     try:
         tasks = _SELECTION.validate_json(path.read_bytes())["tasks"]
         pilots = ((task["id"], task.get("pilot")) for task in tasks)
-        return {task_id: Pilot(told["mean"], tuple(told["runs"])) if told else None for task_id, told in pilots}
+        return {task_id: Pilot(pilot["mean"], tuple(pilot["runs"])) if pilot else None for task_id, pilot in pilots}
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}; run {SELECT} first") from None
     except ValidationError as error:

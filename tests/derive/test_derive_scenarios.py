@@ -153,7 +153,7 @@ def test_a_shallow_clone_is_looked_at_as_far_as_it_goes(
     git(tmp_path, "clone", "-q", "--depth", str(depth), f"file://{shop}", "clone")
     done = script("derive_scenarios.py", tmp_path / "clone", "--output_dir", tmp_path / "data", "--quiet")
     assert (done.returncode, done.stderr.count("\n")) == (0, 1), done.stderr
-    assert "the clone is shallow: its history is looked at as far as it goes" in done.stderr
+    assert "the clone is shallow: the older history is not read" in done.stderr
     assert sum(one["derived"]["tier"] == "history" for one in scenarios(tmp_path / "data")) == questions
 
 
@@ -257,7 +257,7 @@ def test_odd_files_are_counted_and_do_no_harm(tmp_path: Path, script: Script) ->
     git(folder, "commit", "-q", "-m", "A module")
     done = script("derive_scenarios.py", folder, "--output_dir", tmp_path / "data")
     assert done.returncode == 0, done.stderr
-    assert "1 submodules are not looked into: module" in done.stderr
+    assert "1 submodules are not read: module" in done.stderr
     for said in (
         "2 links",
         "1 tests",

@@ -114,7 +114,7 @@ def test_record_whose_names_cannot_be_used_is_refused(data: Data, tmp_path: Path
     data.scenario()
     (task,) = loader(data, tmp_path)
     with pytest.raises(RecordError, match=field):
-        LoCoBenchTask.checked({**task.model_dump(), field: value})
+        LoCoBenchTask.from_record({**task.model_dump(), field: value})
 
 
 def test_loader_finds_tasks_by_id_category_language_and_difficulty(data: Data, tmp_path: Path) -> None:

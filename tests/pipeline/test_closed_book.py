@@ -15,7 +15,7 @@ from locobench.selection.criteria import Candidate
 from locobench.selection.measured import with_closed_rewards
 from locobench.selection.select import select
 from locobench.shared.errors import InputError
-from select_tasks import default_criteria, measured_in
+from select_tasks import default_criteria, read_runs
 from tests.conftest import Script
 from tests.pipeline.test_adapter import generate, local_reward
 from tests.support.data_builder import FILES, Data, tree
@@ -75,7 +75,7 @@ def trial(job: Path, number: int, name: str, reward: float | None) -> None:
 
 
 def closed_rewards(names: Iterable[str], job: Path) -> list[Candidate]:
-    return with_closed_rewards(map(candidate, names), measured_in(job, closed=True), job)
+    return with_closed_rewards(map(candidate, names), read_runs(job, closed=True), job)
 
 
 def candidate(name: str) -> Candidate:
@@ -163,7 +163,7 @@ def test_select_tasks_reads_a_job_and_tells_of_which_tasks_it_says_nothing(
     selection = json.loads((tmp_path / "s.json").read_text())
     assert [task["id"] for task in selection["tasks"]] == ids[1:]
     assert selection["selection_criteria"]["max_closed"] == 0.5
-    assert "says nothing of 1 of the selected tasks" in done.stderr
+    assert "has no result of 1 of the selected tasks" in done.stderr
 
 
 @pytest.mark.parametrize(

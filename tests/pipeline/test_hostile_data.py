@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from adapter import LoCoBenchAdapter, LoCoBenchLoader, Made
+from adapter import LoCoBenchAdapter, LoCoBenchLoader, TaskOutcome
 from locobench.dataset.benchmark import parse_id
 from locobench.dataset.catalog import DIFFICULTIES, TEMPLATES
 from locobench.generate.project import Project
@@ -33,7 +33,7 @@ NOBODY = 65534
 needs_root = pytest.mark.skipif(not IS_ROOT, reason="needs root")
 
 
-def generate(data: Data, tmp_path: Path) -> list[Made]:
+def generate(data: Data, tmp_path: Path) -> list[TaskOutcome]:
     """Extract and generate everything in `data` to tmp_path/tasks, in this process."""
     assert extract(data.folder, tmp_path / "d.jsonl").failures == []
     (tmp_path / "tasks").mkdir(exist_ok=True)

@@ -240,9 +240,9 @@ def test_missing_context_files_are_counted_in_one_line_for_all_tasks(
         (["--selected_tasks", __file__], "not a selection"),
         (["--dataset_path", "none.jsonl"], "none.jsonl: cannot be read"),
         (["--base_image", "a b\nRUN x"], "not an image name"),
-        (["--output_dir", "data"], "data: lies among the data of "),
-        (["--output_dir", "data/generated/x"], "; name an output folder apart from them"),
-        (["--mirror_repos", "data/output"], "data/output: lies among the data of "),
+        (["--output_dir", "data"], "data: is inside the data of "),
+        (["--output_dir", "data/generated/x"], "; name an output folder elsewhere"),
+        (["--mirror_repos", "data/output"], "data/output: is inside the data of "),
         (["--data_dir", "nowhere"], "no generated/ in it"),
         (["--output_dir", __file__], "must be a writable folder"),
     ],
@@ -535,9 +535,9 @@ def test_one_command_writes_the_tasks_of_both_arms(
     ("more", "words"),
     [
         (["--remote_output_dir", "remote"], "needs --mcp_config"),
-        (["--remote_output_dir", "remote", "--mcp_config", "m.json", "--closed_book"], "and no --closed_book"),
+        (["--remote_output_dir", "remote", "--mcp_config", "m.json", "--closed_book"], "leave out --closed_book"),
         (["--remote_output_dir", "tasks", "--mcp_config", "m.json"], "must name another folder than --output_dir"),
-        (["--remote_output_dir", "data/output", "--mcp_config", "m.json"], "lies among the data of"),
+        (["--remote_output_dir", "data/output", "--mcp_config", "m.json"], "is inside the data of"),
     ],
 )
 def test_arms_that_would_not_differ_are_refused(

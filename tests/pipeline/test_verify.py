@@ -59,7 +59,7 @@ PROMPT = "Why does the cache crash under load? Find out what goes wrong when ent
 
 
 def make_task(truth: Any = TRUTH, prompt: str = PROMPT) -> LoCoBenchTask:
-    return LoCoBenchTask.checked(
+    return LoCoBenchTask.from_record(
         {
             "id": "python_api_cache_easy_001_bug_investigation_easy_01", "source": "locobench",
             "authors": ["Salesforce AI Research"], "language": "python",
@@ -145,7 +145,7 @@ def test_the_example_of_the_docs_is_right() -> None:
     page = (REPOSITORY / "docs" / "VERIFIER.md").read_text(encoding="utf-8")
     assert "The reward is `0.5 * 0.32 + 0.2 * 0.09 + 0.1 * 0.03 = 0.18`" in page
     weights = verify.SCORING["weights"]
-    assert verify.weighted(found["components"], weights) == pytest.approx(0.18, abs=0.005)
+    assert verify.weigh(found["components"], weights) == pytest.approx(0.18, abs=0.005)
 
 
 def test_what_does_not_exist_is_invented_and_costs() -> None:

@@ -182,7 +182,7 @@ def _without(part: str) -> agreement.Scorer:
         }
         weights = {name: weight for name, weight in scoring["weights"].items() if name != part}
         components = {"keyword_overlap": known, **{name: known * value for name, value in others.items()}}
-        return verify.weighted(components, weights)
+        return verify.weigh(components, weights)
 
     return score
 

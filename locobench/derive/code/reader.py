@@ -6,7 +6,7 @@ import re
 
 from tree_sitter import Node, QueryCursor
 
-from locobench.derive.code.imports import Import, taken
+from locobench.derive.code.imports import Import, parse_import
 from locobench.derive.code.index import Index
 from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL, Definition, Receiver, Role
 
@@ -58,7 +58,7 @@ class Reader:
             self.index.murky.update(word.decode("ascii") for word in words)
         statements = {node.byte_range: node for node in map(_statement, captured.get("source", ()))}
         for node in statements.values():
-            found = taken(self.index.language.name, self._text_of(node, most=_LONGEST_IMPORT))
+            found = parse_import(self.index.language.name, self._text_of(node, most=_LONGEST_IMPORT))
             self.index.imports += [Import(self.number, *one) for one in found]
         self._paint_rust_attributes(captured, paint)
         return paint

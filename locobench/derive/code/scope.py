@@ -109,7 +109,7 @@ def texts(repository: Repository, scope: Scope) -> Iterator[Source]:
     for blob, content in repository.contents(scope.beside):
         yield Source(blob.path, content, left_out=MANIFESTS.search(blob.path) is None)
     for blob, content in repository.contents(scope.blobs):
-        if reason := _ruled_out(blob.path, content, scope.language):
+        if reason := _why_not_read(blob.path, content, scope.language):
             scope.left_out[reason] += 1
             if reason in ("generated", "with build tags"):
                 yield Source(blob.path, content, left_out=True)
@@ -117,7 +117,7 @@ def texts(repository: Repository, scope: Scope) -> Iterator[Source]:
             yield Source(blob.path, content.removeprefix(b"\xef\xbb\xbf"))
 
 
-def _ruled_out(path: str, content: bytes, language: Language) -> str:
+def _why_not_read(path: str, content: bytes, language: Language) -> str:
     if content.startswith(LFS_MARK):
         return "LFS pointers"
     if _GENERATED.search(content[:_HEAD]):

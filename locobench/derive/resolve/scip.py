@@ -165,7 +165,7 @@ class Scip:
                     continue  # `super().__init__` does not name the class
                 item = index.item_of(index.scope[row])
                 if item is None:
-                    raise Unclear("used where no function can be told")
+                    raise Unclear("used outside of any known function")
                 if not index.is_inside(item, symbol):
                     found.add(Item(index.file[row], item))
         return frozenset(found)

@@ -96,7 +96,7 @@ def evidence(answer: str, code: Code) -> str:
     ]
     pack = []
     for heading, lines, share in parts:
-        kept = _fitting(lines, int(budget * share))
+        kept = _cut_to(lines, int(budget * share))
         if kept:
             pack.append(f"## {heading}\n\n" + "\n".join(kept))
     left = budget - sum(len(part) + 2 for part in pack) - 20
@@ -219,7 +219,7 @@ def _excerpts(said: Iterable[Statement], code: Code, budget: int) -> list[str]:
         fresh = [n for n in range(first, last + 1) if n not in seen[path]]
         if len(fresh) < 0.5 * (last - first + 1):
             continue
-        text = _numbered(code, path, first, last)
+        text = _with_numbers(code, path, first, last)
         if len(text) + 2 > left:
             continue
         seen[path].update(range(first, last + 1))
@@ -228,14 +228,14 @@ def _excerpts(said: Iterable[Statement], code: Code, budget: int) -> list[str]:
     return chosen
 
 
-def _numbered(code: Code, path: str, first: int, last: int) -> str:
+def _with_numbers(code: Code, path: str, first: int, last: int) -> str:
     lines = code.lines[path][first - 1 : last]
     width = len(str(last))
     body = "\n".join(f"{number:>{width}} {line[:LONGEST_SHOWN_LINE]}" for number, line in enumerate(lines, first))
     return f"{path}:{first}-{last}\n```\n{body.replace('```', chr(0x2019) * 3)}\n```"
 
 
-def _fitting(lines: Iterable[str], characters: int) -> list[str]:
+def _cut_to(lines: Iterable[str], characters: int) -> list[str]:
     kept = []
     for line in lines:
         characters -= len(line) + 1
