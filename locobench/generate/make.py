@@ -23,8 +23,6 @@ from locobench.shared.markdown import as_markdown
 GENERATOR = "locobench-harbor"
 TASK_METADATA = "tests/task_metadata.json"
 
-VERIFIER_TIMEOUT_SEC = 60.0
-
 
 @cache
 def templates() -> jinja2.Environment:
@@ -123,7 +121,7 @@ def render_config(
         "context_files_found": len(mapping.context_files),
         "scoring": scorer,
         "content_fingerprint": content_digest,
-        "verifier": own.name if own else "exact" if scorer == "exact" else "deterministic",
+        "verifier": own.name if own else scorer,
         "oracle_check": own is None or own.oracle_check,
         "oracle_reward": 1.0 if own else oracle_reward,
         "closed_book": options.closed_book,
@@ -138,7 +136,6 @@ def render_config(
             metadata=metadata,
             derived=task.derived and task.derived.model_dump(),
             options=options,
-            verifier_timeout_sec=VERIFIER_TIMEOUT_SEC,
             max_answer_bytes=MAX_ANSWER_BYTES,
             servers=[
                 (server.model_dump(mode="json", exclude_none=True, exclude={"headers"}), server.headers)

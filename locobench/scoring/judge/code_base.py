@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from locobench.reading import NUMBERED, fold
+from locobench.scoring.code_index import LARGEST_FILE, LARGEST_PROJECT
 
-# Bytes. A larger file is data, not code; of a larger code base, only this much is read.
-LARGEST_FILE, LARGEST_PROJECT = 1 << 20, 32 << 20
 LEFT_OUT = frozenset((".git", ".hg", ".svn", "node_modules", "__pycache__"))
 # Lines: shown of a function, shown around a line outside functions, and searched upwards for a function's head.
 MOST_LINES, AROUND, FARTHEST_HEAD = 45, 3, 80
